@@ -1,0 +1,147 @@
+//! The `cluster:` part of a scenario, as written.
+//!
+//! Every field has a value in the plain cluster (`scenarios/clusters/default.yaml`), so there are
+//! no defaults here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::random::Dist;
+use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
+
+/// How many nodes a cluster may have.
+pub type NodeCount = Count<1, 100_000>;
+/// How many slots of a kind a node may have.
+pub type SlotCount = Count<0, 64>;
+
+/// The machines. A preset sets everything together; each field can be set alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterSpec {
+    /// How many nodes there are, those in `groups` among them.
+    pub nodes: NodeCount,
+    /// Over how many racks the nodes are spread, evenly and in order.
+    pub racks: NodeCount,
+    /// Map slots of a node.
+    pub map_slots: SlotCount,
+    /// Reduce slots of a node.
+    pub reduce_slots: SlotCount,
+    /// Cores of a node.
+    pub cores: Count<1, 1_024>,
+    /// How fast a node computes: 2 halves every computing time.
+    pub speed: Factor,
+    /// The memory of a node.
+    pub memory: Bytes,
+    /// The disks of a node.
+    pub disk: DiskSpec,
+    /// The file system.
+    pub hdfs: HdfsSpec,
+    /// The network.
+    pub network: NetworkSpec,
+    /// What the JobTracker's work takes.
+    pub jobtracker: JobTrackerSpec,
+    /// Nodes that are unlike the others: the first ones, in this order.
+    pub groups: Vec<GroupSpec>,
+}
+
+/// The disks of a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiskSpec {
+    /// How many there are.
+    pub count: Count<1, 64>,
+    /// How fast one reads and writes; also the speed of swapping.
+    pub rate: Rate,
+}
+
+/// The file system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HdfsSpec {
+    /// The size of a block, and so of a map's input.
+    pub block: Bytes,
+    /// How many copies of a block there are.
+    pub replication: Count<1, 64>,
+    /// Where the copies lie.
+    pub placement: Placement,
+}
+
+/// Where the copies of a block lie, for a file written from outside of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// Hadoop's default: one anywhere, two together in another rack, more anywhere.
+    Hadoop,
+    /// On different nodes, all equally likely.
+    Random,
+}
+
+/// The network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// How transfers share the network: `fixed`, not at all, each has its speed.
+    pub model: NetworkModel,
+    /// How fast an attempt reads from another node in its rack.
+    pub rack: Rate,
+    /// How fast an attempt reads from another rack.
+    pub off_rack: Rate,
+    /// A node's connection: no transfer is faster.
+    pub nic: Rate,
+    /// A rack's connection to the others: no transfer between racks is faster.
+    pub uplink: Rate,
+    /// How long a message takes inside of the JobTracker's rack, which is the first.
+    pub latency: Dist<SimSpan>,
+    /// How long a message takes between racks.
+    pub cross_rack: Dist<SimSpan>,
+}
+
+/// How transfers share the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkModel {
+    /// Not at all: each transfer has its speed, whatever the others do.
+    Fixed,
+}
+
+/// What the JobTracker's work takes, in virtual time. It does one thing after another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobTrackerSpec {
+    /// For every heartbeat.
+    pub per_heartbeat: SimSpan,
+    /// For every task assigned.
+    pub per_task: SimSpan,
+    /// For every job that the policy looks at.
+    pub per_job: SimSpan,
+    /// Reading the splits of a new job, beside the other work.
+    pub init: SimSpan,
+    /// How many new jobs are read at a time.
+    pub init_threads: Count<1, 1_024>,
+}
+
+/// Nodes that are unlike the others. What is not said is as for the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupSpec {
+    /// How many nodes are like this.
+    pub count: NodeCount,
+    /// Racks of their own; without, they stand in the racks of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub racks: Option<NodeCount>,
+    /// Map slots of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_slots: Option<SlotCount>,
+    /// Reduce slots of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_slots: Option<SlotCount>,
+    /// Cores of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<Count<1, 1_024>>,
+    /// How fast a node computes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Factor>,
+    /// The memory of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+}

@@ -1,0 +1,7 @@
+//! Mumakil: an actor-model, in-process emulator of a Hadoop MapReduce v1 cluster.
+
+pub mod cluster;
+pub mod mapred;
+pub mod random;
+pub mod units;
+pub mod workload;

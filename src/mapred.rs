@@ -1,0 +1,15 @@
+//! The MapReduce v1 protocol and the state machines that speak it.
+
+mod event;
+mod hadoop;
+mod ids;
+mod reason;
+mod scheduler;
+mod spec;
+
+pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
+pub use hadoop::{Auto, CommitPending, FailedMaps, Hadoop, HeartbeatGrowth, Speculation};
+pub use ids::{AttemptId, JobId, PerSlot, RackId, SlotKind, TaskId, TaskKind, TrackerId};
+pub use reason::Reason;
+pub use scheduler::{Policy, Scheduler};
+pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost};

@@ -1,0 +1,248 @@
+//! What happened: the stream of facts that a run leaves, for whoever watches.
+//!
+//! Every table, histogram and timeline is made from these facts, and the invariant checker reads
+//! nothing else. Each says whose truth it is. What a *tracker* says happened when it happened;
+//! what the *JobTracker* says is when it learned of it, up to some heartbeats later, and the two
+//! disagree in between on purpose.
+
+use std::sync::Arc;
+
+use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
+use crate::units::{SimSpan, SimTime};
+
+/// A fact with its instant.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// When it happened.
+    pub at: SimTime,
+    /// What happened.
+    pub fact: Fact,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    /// A job arrived at the JobTracker.
+    JobSubmitted(Arc<JobSpec>),
+    /// The JobTracker has read the job's splits; its setup task may run.
+    JobInitialised(JobId),
+    /// The job gives tasks from here on.
+    JobRunning(JobId),
+    /// The JobTracker knows that the job's last map has succeeded (again, after a map was lost).
+    MapsDone(JobId),
+    /// The JobTracker has ended the job.
+    JobEnded {
+        /// The job.
+        job: JobId,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The JobTracker has decided to launch an attempt; the directive leaves with the reply.
+    Assigned {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where it is to run.
+        tracker: TrackerId,
+        /// What it does there.
+        role: Role,
+        /// How far its input is; `None` for all but maps with input.
+        locality: Option<Locality>,
+        /// Whether another attempt of the task is running already.
+        speculative: bool,
+        /// Why the policy chose this task for this slot.
+        reason: Reason,
+        /// How long the task could have been launched before it was.
+        waited: SimSpan,
+        /// What the JobTracker counts for the job and slot kind, after this.
+        counts: Counts,
+    },
+    /// The JobTracker has learned of an attempt's new state, or has decided it itself.
+    ///
+    /// At most once for each state of an attempt, except that a completed map may be lost again.
+    Learned {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where it ran.
+        tracker: TrackerId,
+        /// Its new state.
+        state: AttemptState,
+        /// What the JobTracker counts for the job and slot kind, after this.
+        counts: Counts,
+    },
+    /// A tracker has registered with the JobTracker.
+    TrackerJoined(TrackerId),
+    /// The JobTracker has given a tracker up.
+    TrackerLost(TrackerId),
+
+    /// A tracker's process started.
+    TrackerUp {
+        /// The tracker.
+        tracker: TrackerId,
+        /// The slots that it has.
+        slots: PerSlot<u32>,
+    },
+    /// A tracker's process died. What ran there has ended just before.
+    TrackerDown(TrackerId),
+    /// An attempt took a slot and started.
+    Started {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where.
+        tracker: TrackerId,
+        /// What it does there.
+        role: Role,
+    },
+    /// An attempt's work is done, it waits for permission to commit and holds its slot.
+    CommitPending {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where.
+        tracker: TrackerId,
+    },
+    /// An attempt was stopped in its tracks and gave its slot up.
+    Suspended {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where.
+        tracker: TrackerId,
+    },
+    /// A suspended attempt took a slot again.
+    Resumed {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where.
+        tracker: TrackerId,
+    },
+    /// An attempt ended and gave its slot up, if it held one.
+    Ended {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where.
+        tracker: TrackerId,
+        /// What it did there.
+        role: Role,
+        /// How it ended.
+        outcome: Outcome,
+        /// How long its phases took.
+        phases: Phases,
+    },
+    /// A tracker has the reply to its heartbeat.
+    Heartbeat {
+        /// The tracker.
+        tracker: TrackerId,
+        /// From sending the status to receiving the reply.
+        rtt: SimSpan,
+        /// The part of it spent waiting for the JobTracker to be free.
+        queued: SimSpan,
+    },
+}
+
+/// How a job or an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// It did its work.
+    Succeeded,
+    /// It broke.
+    Failed,
+    /// It was ended from outside.
+    Killed,
+}
+
+/// What an attempt does in its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// The task's work.
+    Work,
+    /// Removing the output of this attempt, which was killed or failed.
+    TaskCleanup,
+}
+
+/// How far a map's input is from the node that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Locality {
+    /// On the node.
+    Node,
+    /// In the node's rack.
+    Rack,
+    /// Elsewhere.
+    OffRack,
+}
+
+/// The states of an attempt, in Hadoop's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttemptState {
+    /// Launched, but its tracker has not started it.
+    Unassigned,
+    /// Its process works.
+    Running,
+    /// Its process is stopped and keeps its memory.
+    Suspended,
+    /// Its work is done; it waits for permission to commit, or commits.
+    CommitPending,
+    /// It broke, and its output is to be removed.
+    FailedUnclean,
+    /// It was killed, and its output is to be removed.
+    KilledUnclean,
+    /// Done.
+    Succeeded,
+    /// Broke.
+    Failed,
+    /// Was killed.
+    Killed,
+}
+
+/// What the JobTracker counts for a job and a kind of slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Attempts that it regards as running.
+    pub running: u32,
+    /// Tasks that wait to be launched.
+    pub pending: u32,
+}
+
+/// How long the phases of an attempt took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Fetching the maps' output; zero but for reduces.
+    pub shuffle: SimSpan,
+    /// Merging it; zero but for reduces.
+    pub sort: SimSpan,
+    /// From the end of the work to the end of the commit, if there was one.
+    pub commit: Option<SimSpan>,
+    /// Stopped in between.
+    pub suspended: SimSpan,
+}
+
+impl Outcome {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+        }
+    }
+}
+
+impl Locality {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Rack => "rack",
+            Self::OffRack => "off-rack",
+        }
+    }
+}
+
+impl AttemptState {
+    /// Returns how the attempt ended, if it has.
+    pub const fn outcome(self) -> Option<Outcome> {
+        match self {
+            Self::Succeeded => Some(Outcome::Succeeded),
+            Self::Failed => Some(Outcome::Failed),
+            Self::Killed => Some(Outcome::Killed),
+            _ => None,
+        }
+    }
+}

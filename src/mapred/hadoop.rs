@@ -1,0 +1,160 @@
+//! The `hadoop:` part of a scenario: the protocol's settings, as one line of Hadoop has them.
+//!
+//! Every field has a value in each line (`scenarios/hadoop/`), so there are no defaults here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::random::Dist;
+use crate::units::{Count, Fraction, SimSpan};
+
+/// The settings of the protocol. A line sets them all together; each can be set alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hadoop {
+    /// The Hadoop line whose settings are the defaults of all the others.
+    pub line: String,
+    /// The time between two heartbeats of a tracker: `auto` for the line's formula, which grows
+    /// with the cluster, or a constant.
+    pub heartbeat: Auto,
+    /// How `auto` grows: by whole seconds for each hundred trackers, or in proportion to them.
+    pub heartbeat_growth: HeartbeatGrowth,
+    /// The shortest interval that `auto` gives.
+    pub heartbeat_floor: SimSpan,
+    /// How many heartbeats a second `auto` aims at, over the whole cluster.
+    pub heartbeats_per_second: Count<1, 1_000_000>,
+    /// The first heartbeats are spread evenly over this time: `auto` is one interval.
+    pub heartbeat_phase: Auto,
+    /// Up to so much, drawn each time, is added to or taken from the interval.
+    pub heartbeat_fuzz: SimSpan,
+    /// Whether a tracker sends a heartbeat at once when an attempt ends.
+    pub out_of_band: bool,
+    /// After this long without a reply, a tracker sends the same heartbeat again.
+    pub rpc_timeout: SimSpan,
+    /// A tracker silent for so long is given up.
+    pub expiry: SimSpan,
+    /// The share of a job's maps that must have ended before its reduces start.
+    pub slow_start: Fraction,
+    /// How an attempt that waits for its commit is counted.
+    pub commit_pending: CommitPending,
+    /// Whether jobs run a setup and a cleanup task.
+    pub setup_cleanup: bool,
+    /// Whether the output of a killed or failed attempt is removed by an attempt of its own.
+    pub task_cleanup: bool,
+    /// So many failed attempts fail a task.
+    pub max_attempts: Count<1, 100>,
+    /// The share of a job's maps that may fail without failing the job.
+    pub map_failures: Fraction,
+    /// The share of a job's reduces that may fail without failing the job.
+    pub reduce_failures: Fraction,
+    /// So many failed attempts on one tracker, and the job avoids it.
+    pub tracker_failures: Count<1, 1_000_000>,
+    /// Where a map that runs again stands: in front of the lists of its nodes, or before all
+    /// others whatever the locality.
+    pub failed_maps: FailedMaps,
+    /// Whether slow tasks are tried a second time elsewhere; `off` is what there is.
+    pub speculation: Speculation,
+    /// How often a running attempt tells its tracker of its progress.
+    pub progress_interval: SimSpan,
+    /// How often a child asks its tracker for map outputs to fetch or for leave to commit.
+    pub poll: SimSpan,
+    /// How long an attempt's process takes to start.
+    pub start_up: Dist<SimSpan>,
+    /// What a setup task works, after its start-up.
+    pub setup_time: Dist<SimSpan>,
+    /// What a cleanup task works, after its start-up.
+    pub cleanup_time: Dist<SimSpan>,
+    /// What a commit takes once it is allowed.
+    pub commit_time: SimSpan,
+}
+
+/// A span, or `auto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auto {
+    /// What the line's formula gives.
+    Auto,
+    /// Always this.
+    Fixed(SimSpan),
+}
+
+/// How the heartbeat interval grows with the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeartbeatGrowth {
+    /// One second for every hundred trackers (at 100 heartbeats a second), rounded up: 0.20.
+    WholeSeconds,
+    /// In proportion: 0.21 and later.
+    Proportional,
+}
+
+/// How an attempt that waits for its commit is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommitPending {
+    /// As Hadoop does: its tracker reports the slot as free, its job counts it as running.
+    Quirk,
+    /// Its tracker reports the slot as taken until the attempt has ended.
+    SlotHeld,
+    /// Its tracker reports the slot as free and its job no longer counts it.
+    NotCounted,
+}
+
+/// Where a map that runs again stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedMaps {
+    /// In front of the lists of the nodes and racks that hold its input.
+    Front,
+    /// Before all other maps on any node: 1.x.
+    First,
+}
+
+/// Whether slow tasks are tried a second time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Speculation {
+    /// Never.
+    Off,
+}
+
+impl Hadoop {
+    /// Returns the heartbeat interval of a cluster of so many trackers.
+    pub fn heartbeat_interval(&self, trackers: u32) -> SimSpan {
+        let Auto::Auto = self.heartbeat else {
+            return self.heartbeat.or(SimSpan::ZERO);
+        };
+        let (trackers, per_second) =
+            (u64::from(trackers), u64::from(self.heartbeats_per_second.get()));
+        let grown = match self.heartbeat_growth {
+            HeartbeatGrowth::WholeSeconds => SimSpan::from_secs(trackers.div_ceil(per_second)),
+            HeartbeatGrowth::Proportional => SimSpan::from_millis(trackers * 1_000 / per_second),
+        };
+        grown.max(self.heartbeat_floor)
+    }
+}
+
+impl Auto {
+    /// Returns the fixed span, or `auto` where it is left to the formula.
+    pub fn or(self, auto: SimSpan) -> SimSpan {
+        match self {
+            Self::Auto => auto,
+            Self::Fixed(span) => span,
+        }
+    }
+}
+
+crate::units::text_form! {
+    Auto,
+    name: "AutoOrDuration",
+    expected: "`auto`, or a duration with a unit, such as 3s",
+    pattern: r"^\s*auto\s*$|^\s*0\s*$|^(\s*\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d))+\s*$",
+    parse: |text| match text.trim() {
+        "auto" => Some(Auto::Auto),
+        text => text.parse().ok().map(Auto::Fixed),
+    },
+    print: |auto, f| match auto {
+        Auto::Auto => f.write_str("auto"),
+        Auto::Fixed(span) => write!(f, "{span}"),
+    },
+    write: |self, to| to.collect_str(self),
+}

@@ -1,0 +1,194 @@
+//! Who is who: dense numbers, each of its own type, that index vectors.
+
+use std::fmt;
+
+/// A job, numbered in the order of the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u32);
+
+/// A TaskTracker, which is also its node: a node runs one tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrackerId(pub u32);
+
+/// A rack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RackId(pub u32);
+
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TaskKind {
+    /// Reads a split of the input.
+    Map,
+    /// Fetches, sorts and reduces what the maps made.
+    Reduce,
+    /// Prepares the job's output folder before the first map.
+    Setup,
+    /// Tidies up after the last task.
+    Cleanup,
+}
+
+/// The two kinds of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SlotKind {
+    /// Runs maps.
+    Map,
+    /// Runs reduces.
+    Reduce,
+}
+
+/// A task of a job.
+///
+/// A job has two setup and two cleanup tasks: number 0 for a map slot, number 1 for a reduce slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId {
+    /// The job.
+    pub job: JobId,
+    /// What the task does.
+    pub kind: TaskKind,
+    /// Its number among the job's tasks of the kind.
+    pub index: u32,
+}
+
+/// One try of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttemptId {
+    /// The task.
+    pub task: TaskId,
+    /// The try, from 0.
+    pub number: u32,
+}
+
+/// A pair of numbers, one for each kind of slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PerSlot<T> {
+    /// For maps.
+    pub map: T,
+    /// For reduces.
+    pub reduce: T,
+}
+
+impl JobId {
+    /// Returns the position in a vector of jobs.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl TrackerId {
+    /// Returns the position in a vector of trackers.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl RackId {
+    /// Returns the position in a vector of racks.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SlotKind {
+    /// Both kinds, maps first.
+    pub const BOTH: [Self; 2] = [Self::Map, Self::Reduce];
+}
+
+impl TaskId {
+    /// Returns the kind of slot that the task runs in.
+    pub const fn slot(self) -> SlotKind {
+        match (self.kind, self.index) {
+            (TaskKind::Map, _) | (TaskKind::Setup | TaskKind::Cleanup, 0) => SlotKind::Map,
+            _ => SlotKind::Reduce,
+        }
+    }
+
+    /// Returns an attempt of this task.
+    pub const fn attempt(self, number: u32) -> AttemptId {
+        AttemptId { task: self, number }
+    }
+
+    /// Returns whether this is a map or a reduce: what the job counts as its tasks.
+    pub const fn is_work(self) -> bool {
+        matches!(self.kind, TaskKind::Map | TaskKind::Reduce)
+    }
+}
+
+impl AttemptId {
+    /// Returns the job.
+    pub const fn job(self) -> JobId {
+        self.task.job
+    }
+
+    /// Returns the kind of slot that the attempt runs in.
+    pub const fn slot(self) -> SlotKind {
+        self.task.slot()
+    }
+}
+
+impl<T> std::ops::Index<SlotKind> for PerSlot<T> {
+    type Output = T;
+    fn index(&self, kind: SlotKind) -> &T {
+        match kind {
+            SlotKind::Map => &self.map,
+            SlotKind::Reduce => &self.reduce,
+        }
+    }
+}
+
+impl<T> std::ops::IndexMut<SlotKind> for PerSlot<T> {
+    fn index_mut(&mut self, kind: SlotKind) -> &mut T {
+        match kind {
+            SlotKind::Map => &mut self.map,
+            SlotKind::Reduce => &mut self.reduce,
+        }
+    }
+}
+
+impl TaskKind {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+            Self::Setup => "setup",
+            Self::Cleanup => "cleanup",
+        }
+    }
+}
+
+impl SlotKind {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+        }
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "job {}", self.0)
+    }
+}
+
+/// Prints the name that people use: nodes are counted from 1.
+impl fmt::Display for TrackerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node-{}", u64::from(self.0) + 1)
+    }
+}
+
+/// Prints the name that people use: racks are counted from 1.
+impl fmt::Display for RackId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rack-{}", u64::from(self.0) + 1)
+    }
+}
+
+impl fmt::Display for AttemptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TaskId { job, kind, index } = self.task;
+        write!(f, "{job} {} {index} attempt {}", kind.word(), self.number)
+    }
+}

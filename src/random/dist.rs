@@ -1,0 +1,280 @@
+//! Distributions of a quantity: a task's time, a link's latency, the noise of a model.
+//!
+//! In a scenario a distribution is a plain value (`20s`: always that), or a name with its options
+//! (`{log_normal: {mean: 20s, cv: 0.2}}`). Means are means of what is drawn, not parameters of a
+//! logarithm.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use rand::{Rng, RngExt};
+use rand_distr::{Distribution, Exp1, StandardNormal};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{F64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::units::{Factor, Fraction, Quantity};
+
+/// A distribution of a quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Dist<T> {
+    /// Always the same.
+    Constant(T),
+    /// Drawn anew each time.
+    Drawn(Shape<T>),
+}
+
+/// The form of a distribution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Shape<T> {
+    /// Any value between two, equally likely.
+    Uniform {
+        /// The smallest value.
+        from: T,
+        /// The largest value.
+        to: T,
+    },
+    /// Many small values, few large ones, without memory.
+    Exponential {
+        /// The mean.
+        mean: T,
+    },
+    /// The logarithm is normal: what task times usually look like.
+    LogNormal {
+        /// The mean.
+        mean: T,
+        /// The coefficient of variation: standard deviation over mean.
+        cv: Factor,
+    },
+    /// A heavy tail: a few values are very large.
+    Pareto {
+        /// The smallest value.
+        min: T,
+        /// The tail index: the smaller, the heavier. Above 1 there is a mean.
+        shape: Factor,
+    },
+    /// Read off a measured distribution function, straight between its points.
+    Empirical {
+        /// Values with the share of all that is not above them, both rising, the last share 1.
+        cdf: Vec<(T, Fraction)>,
+    },
+}
+
+impl<T: Quantity> Dist<T> {
+    /// Draws one value.
+    pub fn sample<R: Rng>(&self, rng: &mut R) -> T {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Drawn(shape) => T::from_f64(shape.sample(rng)),
+        }
+    }
+
+    /// Returns whether every draw is the same, so that no stream is needed.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Constant(_))
+    }
+}
+
+impl<T: Quantity> Shape<T> {
+    fn sample<R: Rng>(&self, rng: &mut R) -> f64 {
+        match self {
+            Self::Uniform { from, to } => {
+                let (from, to) = (from.as_f64(), to.as_f64());
+                from + (to - from) * rng.random::<f64>()
+            }
+            Self::Exponential { mean } => {
+                let unit: f64 = Exp1.sample(rng);
+                mean.as_f64() * unit
+            }
+            Self::LogNormal { mean, cv } => {
+                let sigma2 = (cv.get() * cv.get()).ln_1p();
+                let normal: f64 = StandardNormal.sample(rng);
+                mean.as_f64() * (sigma2.sqrt() * normal - sigma2 / 2.0).exp()
+            }
+            Self::Pareto { min, shape } => {
+                let unit: f64 = Exp1.sample(rng);
+                min.as_f64() * (unit / shape.get()).exp()
+            }
+            Self::Empirical { cdf } => quantile(cdf, rng.random()),
+        }
+    }
+
+    /// Returns what is wrong with the options, if something is.
+    fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Uniform { from, to } if from.as_f64() > to.as_f64() => {
+                Some("`from` is above `to`")
+            }
+            Self::Pareto { shape, .. } if shape.get() == 0.0 => {
+                Some("the `shape` of a Pareto distribution is above zero")
+            }
+            Self::Empirical { cdf } => {
+                let rises = cdf
+                    .windows(2)
+                    .all(|pair| pair[0].0.as_f64() <= pair[1].0.as_f64() && pair[0].1 <= pair[1].1);
+                let ends = cdf.last().is_some_and(|(_, share)| share.get() == 1.0);
+                (!rises || !ends).then_some("a `cdf` rises in both columns and ends at the share 1")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the value below which the share `u` lies, straight between the points.
+///
+/// Below the first point's share it is the first value: a measured minimum is not undercut.
+fn quantile<T: Quantity>(cdf: &[(T, Fraction)], u: f64) -> f64 {
+    let above = cdf.partition_point(|(_, share)| share.get() < u);
+    let (value, share) = cdf[above.min(cdf.len() - 1)];
+    let Some((below, from)) = above.checked_sub(1).map(|index| cdf[index]) else {
+        return value.as_f64();
+    };
+    let along = (u - from.get()) / (share.get() - from.get());
+    below.as_f64() + along * (value.as_f64() - below.as_f64())
+}
+
+impl<T> From<T> for Dist<T> {
+    fn from(value: T) -> Self {
+        Self::Constant(value)
+    }
+}
+
+impl<T: Serialize> Serialize for Dist<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Constant(value) => value.serialize(to),
+            Self::Drawn(shape) => serde_yaml::with::singleton_map::serialize(shape, to),
+        }
+    }
+}
+
+impl<'de, T: Quantity + Deserialize<'de>> Deserialize<'de> for Dist<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct DistVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Quantity + Deserialize<'de>> de::Visitor<'de> for DistVisitor<T> {
+            type Value = Dist<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value, or a distribution such as {log_normal: {mean: …, cv: 0.2}}")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Dist<T>, E> {
+                T::deserialize(StrDeserializer::new(text)).map(Dist::Constant)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dist<T>, E> {
+                T::deserialize(U64Deserializer::new(number)).map(Dist::Constant)
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Dist<T>, E> {
+                T::deserialize(F64Deserializer::new(number)).map(Dist::Constant)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Dist<T>, A::Error> {
+                let shape = Shape::deserialize(MapAccessDeserializer::new(map))?;
+                match shape.fault() {
+                    Some(fault) => Err(de::Error::custom(fault)),
+                    None => Ok(Dist::Drawn(shape)),
+                }
+            }
+        }
+        from.deserialize_any(DistVisitor(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Dist<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("DistributionOf{}", T::schema_name()).into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let value = schemas.subschema_for::<T>();
+        let shape = schemas.subschema_for::<Shape<T>>();
+        json_schema!({
+            "description": "a value, or a distribution with its options",
+            "anyOf": [value, shape],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream};
+    use crate::units::SimSpan;
+
+    fn dist(yaml: &str) -> Dist<SimSpan> {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    fn mean_and_cv(yaml: &str) -> (f64, f64) {
+        let (dist, mut rng) = (dist(yaml), stream(1, Purpose::MapTime, 0));
+        let draws: Vec<f64> = (0..100_000).map(|_| dist.sample(&mut rng).as_secs_f64()).collect();
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+        (mean, variance.sqrt() / mean)
+    }
+
+    #[test]
+    fn draws_have_the_mean_and_variation_that_were_asked_for() {
+        let close = |yaml: &str, mean: f64, cv: f64| {
+            let drawn = mean_and_cv(yaml);
+            assert!((drawn.0 / mean - 1.0).abs() < 0.02, "{yaml}: mean {}", drawn.0);
+            assert!((drawn.1 - cv).abs() < 0.02, "{yaml}: cv {}", drawn.1);
+        };
+        close("20s", 20.0, 0.0);
+        close("{log_normal: {mean: 20s, cv: 0.5}}", 20.0, 0.5);
+        close("{exponential: {mean: 20s}}", 20.0, 1.0);
+        close("{uniform: {from: 10s, to: 30s}}", 20.0, 10.0 / 3f64.sqrt() / 20.0);
+        // Pareto with tail index a: mean a·min/(a−1), cv 1/√(a(a−2)).
+        close("{pareto: {min: 10s, shape: 5}}", 12.5, 1.0 / 15f64.sqrt());
+        close("{empirical: {cdf: [[0s, 0], [40s, 1]]}}", 20.0, 1.0 / 3f64.sqrt());
+    }
+
+    #[test]
+    fn an_empirical_distribution_keeps_its_steps() {
+        let cdf = [(5.0, 0.25), (5.0, 0.5), (9.0, 1.0)]
+            .map(|(value, share)| (SimSpan::ceil_from_secs(value), Fraction::of(share)));
+        let secs = |u| quantile(&cdf, u) / 1e6;
+        assert_eq!((secs(0.0), secs(0.4), secs(0.75), secs(1.0)), (5.0, 5.0, 7.0, 9.0));
+    }
+
+    #[test]
+    fn a_distribution_reads_back_as_written() {
+        for yaml in ["20s\n", "log_normal:\n  mean: 20s\n  cv: 0.2\n"] {
+            assert_eq!(serde_yaml::to_string(&dist(yaml)).unwrap(), yaml);
+        }
+    }
+
+    #[test]
+    fn impossible_options_are_refused() {
+        for yaml in [
+            "{uniform: {from: 2s, to: 1s}}",
+            "{pareto: {min: 1s, shape: 0}}",
+            "{empirical: {cdf: []}}",
+            "{empirical: {cdf: [[1s, 0.5]]}}",
+            "{gamma: {mean: 1s}}",
+            "{exponential: {mean: 1s}, uniform: {from: 1s, to: 2s}}",
+            "{exponential: {mean: 1s, cv: 2}}",
+            "[1s]",
+        ] {
+            assert!(serde_yaml::from_str::<Dist<SimSpan>>(yaml).is_err(), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn the_first_draws_of_every_shape_never_change() {
+        let draws: Vec<(&str, Vec<u64>)> = [
+            "{uniform: {from: 10s, to: 30s}}",
+            "{exponential: {mean: 20s}}",
+            "{log_normal: {mean: 20s, cv: 0.5}}",
+            "{pareto: {min: 10s, shape: 3}}",
+            "{empirical: {cdf: [[1s, 0], [20s, 0.5], [60s, 1]]}}",
+        ]
+        .map(|yaml| {
+            let mut rng = stream(42, Purpose::MapTime, 7);
+            let dist = dist(yaml);
+            (yaml, (0..4).map(|_| dist.sample(&mut rng).as_micros()).collect())
+        })
+        .to_vec();
+        insta::assert_debug_snapshot!(draws);
+    }
+}

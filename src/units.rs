@@ -1,0 +1,25 @@
+//! Quantities with their unit in the type, and the texts in which people write them.
+//!
+//! Time is an integer number of microseconds ([`SimTime`], [`SimSpan`]); sizes are whole bytes
+//! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats live inside models and reports and
+//! become integers once, here, with the rounding in the function's name. Every type reads the
+//! texts of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`) and prints a text that reads back as the
+//! same value, so that a resolved scenario loses nothing.
+
+mod number;
+mod size;
+mod text;
+mod time;
+
+pub use number::{Count, Factor, Fraction};
+pub use size::{Bytes, Rate};
+pub(crate) use text::text_form;
+pub use time::{SimSpan, SimTime};
+
+/// A quantity that models compute with as a float, in the type's base unit.
+pub trait Quantity: Copy {
+    /// Returns the value in the base unit.
+    fn as_f64(self) -> f64;
+    /// Returns the quantity nearest to `value`, which models keep finite and not negative.
+    fn from_f64(value: f64) -> Self;
+}

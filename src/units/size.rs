@@ -1,0 +1,190 @@
+//! Sizes and speeds: whole bytes, whole bytes a second.
+
+use super::text::{self, Unit};
+use super::{Quantity, SimSpan};
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(u64);
+
+/// A speed in bytes a second; never zero, so that every transfer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// Returns a number of bytes.
+    pub const fn new(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns a number of mebibytes.
+    pub const fn from_mib(mib: u64) -> Self {
+        Self(mib << 20)
+    }
+
+    /// Returns the number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Returns what is left after `other`, or nothing.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl std::ops::Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.checked_add(other.0).expect("a size fits in u64 bytes"))
+    }
+}
+
+impl std::iter::Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
+        sizes.fold(Self::ZERO, std::ops::Add::add)
+    }
+}
+
+impl Quantity for Bytes {
+    fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+    fn from_f64(value: f64) -> Self {
+        Self(value.round() as u64)
+    }
+}
+
+impl Rate {
+    /// Returns a speed of so many megabytes (10⁶ bytes) a second.
+    pub const fn from_mb_per_s(mb: u64) -> Self {
+        Self(mb * 1_000_000)
+    }
+
+    /// Returns the bytes a second.
+    pub const fn bytes_per_s(self) -> u64 {
+        self.0
+    }
+
+    /// Returns how long `bytes` take at this speed, rounded up.
+    pub fn time_for(self, bytes: Bytes) -> SimSpan {
+        let micros = (u128::from(bytes.0) * 1_000_000).div_ceil(u128::from(self.0));
+        SimSpan::from_micros(
+            u64::try_from(micros).unwrap_or(u64::MAX).min(SimSpan::LONGEST.as_micros()),
+        )
+    }
+}
+
+const UNITS: &[Unit] = &[
+    Unit { name: "B", size: 1.0 },
+    Unit { name: "kB", size: 1e3 },
+    Unit { name: "MB", size: 1e6 },
+    Unit { name: "GB", size: 1e9 },
+    Unit { name: "TB", size: 1e12 },
+    Unit { name: "PB", size: 1e15 },
+    Unit { name: "KiB", size: 1024.0 },
+    Unit { name: "MiB", size: 1_048_576.0 },
+    Unit { name: "GiB", size: 1_073_741_824.0 },
+    Unit { name: "TiB", size: 1_099_511_627_776.0 },
+    Unit { name: "PiB", size: 1_125_899_906_842_624.0 },
+    Unit { name: "b", size: 0.125 },
+    Unit { name: "kb", size: 125.0 },
+    Unit { name: "Mb", size: 125e3 },
+    Unit { name: "Gb", size: 125e6 },
+    Unit { name: "Tb", size: 125e9 },
+];
+
+/// The largest size or speed that a scenario may name: an exbibyte.
+const MOST: f64 = 1_152_921_504_606_846_976.0;
+
+/// Writes whole bytes in the largest unit of which they are a multiple.
+fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    let (size, name) = [
+        (1 << 50, "PiB"),
+        (1_000_000_000_000_000, "PB"),
+        (1 << 40, "TiB"),
+        (1_000_000_000_000, "TB"),
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+        (1 << 10, "KiB"),
+        (1_000, "kB"),
+    ]
+    .into_iter()
+    .find(|(size, _)| bytes != 0 && bytes % size == 0)
+    .unwrap_or((1, "B"));
+    write!(f, "{}{name}", bytes / size)
+}
+
+text::text_form! {
+    Bytes,
+    name: "Bytes",
+    expected: "a size with a unit, such as 128MiB, 1GB or 64KiB",
+    pattern: r"^\s*0\s*$|^\s*\d+(\.\d+)?\s*([kMGTP]?B|[KMGTP]iB)\s*$",
+    parse: |text| {
+        if text.trim_end().ends_with('b') {
+            return None;
+        }
+        text::with_unit(text, UNITS).filter(|bytes| *bytes <= MOST).map(|bytes| Bytes(bytes.round() as u64))
+    },
+    print: |size, f| print_bytes(size.0, f),
+    write: |self, to| to.collect_str(self),
+}
+
+text::text_form! {
+    Rate,
+    name: "Rate",
+    expected: "a speed above zero, such as 80MB/s or 1Gb/s",
+    pattern: r"^\s*\d+(\.\d+)?\s*([kMGTP]?[Bb]|[KMGTP]iB)/s\s*$",
+    parse: |text| {
+        let per_second = text.trim_end().strip_suffix("/s")?;
+        text::with_unit(per_second, UNITS)
+            .map(f64::round)
+            .filter(|rate| (1.0..=MOST).contains(rate))
+            .map(|rate| Rate(rate as u64))
+    },
+    print: |rate, f| {
+        print_bytes(rate.0, f)?;
+        f.write_str("/s")
+    },
+    write: |self, to| to.collect_str(self),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_speeds_read_back_as_printed() {
+        for text in ["128MiB", "1GB", "1GiB", "7B", "0B", "1500B"] {
+            assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
+        }
+        for text in ["80MB/s", "125MB/s", "1GB/s"] {
+            assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
+        }
+        assert_eq!("1Gb/s".parse::<Rate>().unwrap(), Rate::from_mb_per_s(125));
+        assert_eq!("0".parse::<Bytes>().unwrap(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn a_size_without_a_unit_or_a_speed_of_zero_is_refused() {
+        for text in ["128", "128 MiBs", "-1MB", "1Gb", "9999999PB", ""] {
+            assert!(text.parse::<Bytes>().is_err(), "{text:?}");
+        }
+        for text in ["0MB/s", "80MB", "0.1B/s", "/s"] {
+            assert!(text.parse::<Rate>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_transfer_takes_bytes_over_rate_rounded_up() {
+        let rate = Rate::from_mb_per_s(1);
+        assert_eq!(rate.time_for(Bytes::new(3_000_000)), SimSpan::from_secs(3));
+        assert_eq!(rate.time_for(Bytes::new(1)), SimSpan::from_micros(1));
+        assert_eq!(rate.time_for(Bytes::ZERO), SimSpan::ZERO);
+    }
+}

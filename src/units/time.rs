@@ -1,0 +1,260 @@
+//! Virtual time: instants and spans, in whole microseconds.
+//!
+//! Microseconds because traces and time-outs speak milliseconds (exact multiples), while a
+//! heartbeat's service time and a link's latency are fractions of one. Instant + span = instant,
+//! instant − instant = span; instant + instant does not compile.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use super::Quantity;
+use super::text::{self, Unit};
+
+/// An instant of virtual time: whole microseconds since the scenario began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SimTime(u64);
+
+/// A length of virtual time: whole microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SimSpan(u64);
+
+impl SimTime {
+    /// The beginning of the scenario.
+    pub const ZERO: Self = Self(0);
+    /// Later than anything that happens.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// Returns the instant this many microseconds after the beginning.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// Returns the whole microseconds since the beginning.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the whole milliseconds since the beginning, truncated: the unit of the tables.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Returns the seconds since the beginning.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Returns the span since `earlier`, or zero if `earlier` is later.
+    pub const fn saturating_since(self, earlier: Self) -> SimSpan {
+        SimSpan(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl SimSpan {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// The longest span that a scenario may name: a hundred years.
+    pub const LONGEST: Self = Self(100 * 365 * 86_400 * 1_000_000);
+
+    /// Returns a span of whole microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// Returns a span of whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * 1_000)
+    }
+
+    /// Returns a span of whole seconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs * 1_000_000)
+    }
+
+    /// Rounds up, so that work which takes any time at all takes at least one tick.
+    pub fn ceil_from_secs(secs: f64) -> Self {
+        assert!(secs.is_finite() && 0.0 <= secs, "not a duration: {secs} s");
+        Self((secs * 1e6).ceil() as u64)
+    }
+
+    /// Returns the whole microseconds.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the whole milliseconds, truncated.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// Returns the seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Returns whether this is no time at all.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns what is left after `other`, or zero.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// Scales by a factor from a model, rounding up.
+    pub fn ceil_mul(self, factor: f64) -> Self {
+        Self::ceil_from_secs(self.as_secs_f64() * factor)
+    }
+}
+
+impl Add<SimSpan> for SimTime {
+    type Output = Self;
+    fn add(self, span: SimSpan) -> Self {
+        Self(self.0.checked_add(span.0).expect("virtual time fits in u64 microseconds"))
+    }
+}
+
+impl AddAssign<SimSpan> for SimTime {
+    fn add_assign(&mut self, span: SimSpan) {
+        *self = *self + span;
+    }
+}
+
+impl Sub for SimTime {
+    type Output = SimSpan;
+    fn sub(self, earlier: Self) -> SimSpan {
+        SimSpan(self.0.checked_sub(earlier.0).expect("a span ends after it begins"))
+    }
+}
+
+impl Add for SimSpan {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.checked_add(other.0).expect("a span fits in u64 microseconds"))
+    }
+}
+
+impl AddAssign for SimSpan {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for SimSpan {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.checked_sub(other.0).expect("a part is not longer than the whole"))
+    }
+}
+
+impl Mul<u64> for SimSpan {
+    type Output = Self;
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.checked_mul(times).expect("a span fits in u64 microseconds"))
+    }
+}
+
+impl Sum for SimSpan {
+    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
+        spans.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl Quantity for SimSpan {
+    fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+    fn from_f64(value: f64) -> Self {
+        Self((value.ceil() as u64).min(Self::LONGEST.0))
+    }
+}
+
+/// Prints seconds with as many digits as the instant has: `12.0042 s`.
+impl fmt::Display for SimTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.as_secs_f64())
+    }
+}
+
+const UNITS: &[Unit] = &[
+    Unit { name: "us", size: 1.0 },
+    Unit { name: "µs", size: 1.0 },
+    Unit { name: "ms", size: 1e3 },
+    Unit { name: "s", size: 1e6 },
+    Unit { name: "min", size: 60e6 },
+    Unit { name: "h", size: 3_600e6 },
+    Unit { name: "d", size: 86_400e6 },
+];
+
+text::text_form! {
+    SimSpan,
+    name: "Duration",
+    expected: "a duration with a unit, such as 3s, 200ms, 10min or 1h 30min",
+    pattern: r"^\s*0\s*$|^(\s*\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d))+\s*$",
+    parse: |text| {
+        let micros = text::sum_of_parts(text, UNITS)?;
+        (micros <= SimSpan::LONGEST.0 as f64).then(|| SimSpan(micros.ceil() as u64))
+    },
+    print: |span, f| {
+        let (size, name) = [
+            (3_600_000_000, "h"),
+            (60_000_000, "min"),
+            (1_000_000, "s"),
+            (1_000, "ms"),
+        ]
+        .into_iter()
+        .find(|(size, _)| span.0 % size == 0)
+        .unwrap_or((1, "us"));
+        if span.0 == 0 { f.write_str("0s") } else { write!(f, "{}{name}", span.0 / size) }
+    },
+    write: |self, to| to.collect_str(self),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_read_back_as_printed() {
+        for (text, micros) in [
+            ("3s", 3_000_000),
+            ("200us", 200),
+            ("10min", 600_000_000),
+            ("90s", 90_000_000),
+            ("0s", 0),
+            ("2h", 7_200_000_000),
+        ] {
+            let span: SimSpan = text.parse().unwrap();
+            assert_eq!(span.as_micros(), micros, "{text}");
+            assert_eq!(span.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn people_write_spans_in_many_ways() {
+        let same = |a: &str, b: &str| {
+            assert_eq!(a.parse::<SimSpan>().unwrap(), b.parse::<SimSpan>().unwrap(), "{a} = {b}");
+        };
+        same("1h 30min", "90min");
+        same("0.2ms", "200 µs");
+        same("1.5 s", "1500ms");
+        same("0", "0s");
+        same("1d", "24h");
+    }
+
+    #[test]
+    fn a_span_without_a_unit_or_with_a_wrong_one_is_refused() {
+        for text in ["", "3", "-3s", "3 parsecs", "s", "1e9s", "3s4", "1000000000d", "nan s"] {
+            assert!(text.parse::<SimSpan>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn fractions_of_a_tick_are_rounded_up() {
+        assert_eq!(SimSpan::ceil_from_secs(0.000_000_1), SimSpan::from_micros(1));
+        assert_eq!(SimSpan::from_secs(2).ceil_mul(1.5), SimSpan::from_secs(3));
+    }
+}

@@ -1,0 +1,5 @@
+//! What arrives: jobs, and the injector that submits them.
+
+mod jobs;
+
+pub use jobs::{JobEntry, Penalty};
