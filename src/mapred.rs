@@ -7,9 +7,10 @@ mod reason;
 mod scheduler;
 mod spec;
 
+pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
 pub use hadoop::{Auto, CommitPending, FailedMaps, Hadoop, HeartbeatGrowth, Speculation};
-pub use ids::{AttemptId, JobId, PerSlot, RackId, SlotKind, TaskId, TaskKind, TrackerId};
+pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use reason::Reason;
 pub use scheduler::{Policy, Scheduler};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost};
