@@ -3,5 +3,7 @@
 pub mod cluster;
 pub mod mapred;
 pub mod random;
+pub mod record;
+pub mod runtime;
 pub mod units;
 pub mod workload;

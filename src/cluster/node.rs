@@ -5,7 +5,7 @@ use std::fmt;
 use crate::units::{Bytes, Factor, Rate};
 
 /// A TaskTracker, which is also its node: a node runs one tracker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrackerId(pub u32);
 
 /// A rack.
