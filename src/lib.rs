@@ -5,5 +5,6 @@ pub mod mapred;
 pub mod random;
 pub mod record;
 pub mod runtime;
+pub mod scheduler;
 pub mod units;
 pub mod workload;

@@ -95,6 +95,7 @@ impl Msg {
                 | Self::Beat(_)
                 | Self::NoReply(_)
                 | Self::Serve
+                | Self::Initialised(_)
                 | Self::Expire
                 | Self::Tick
                 | Self::Arrive
@@ -107,6 +108,8 @@ impl Msg {
 pub struct Status {
     /// Who says it.
     pub tracker: TrackerId,
+    /// The number of the call, which the reply repeats.
+    pub call: u32,
     /// The number of the last reply it has; `None` at first contact.
     pub last_reply: Option<u16>,
     /// Whether its process has just started.
@@ -155,6 +158,8 @@ pub enum Phase {
 /// The JobTracker's answer to a heartbeat.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
+    /// The number of the call that this answers.
+    pub call: u32,
     /// The number of this reply.
     pub id: u16,
     /// When the next heartbeat is due, after this arrives.
