@@ -3,5 +3,6 @@
 pub mod cluster;
 pub mod mapred;
 pub mod random;
+pub mod scenario;
 pub mod units;
 pub mod workload;
