@@ -1,0 +1,440 @@
+//! What no single field can say: names that refer to each other, counts that must fit.
+//!
+//! Each check is left out where the part that it looks at has mistakes of its own; they would only
+//! be reported twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::faults::Fault;
+use super::nearest::nearest;
+use super::path::Path;
+use super::read::Problem;
+use super::spec::{Scenario, Workload};
+use crate::cluster::ClusterSpec;
+use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::units::{Bytes, Factor, SimSpan};
+use crate::workload::JobEntry;
+
+/// What is allowed in a scenario but hardly meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A block cannot have so many copies.
+    ReplicationAboveNodes {
+        /// The copies asked for.
+        replication: u32,
+        /// The nodes there are.
+        nodes: u32,
+    },
+    /// Trackers are given up between two heartbeats.
+    ExpiryBelowHeartbeat {
+        /// When a tracker is given up.
+        expiry: SimSpan,
+        /// The time between two heartbeats.
+        heartbeat: SimSpan,
+    },
+    /// No job can be in a class, since one before it takes all.
+    ClassAfterAny {
+        /// The class.
+        class: String,
+    },
+    /// A job names a class that the scenario does not, though it names others.
+    UnknownClass {
+        /// The job.
+        job: String,
+        /// Its class.
+        class: String,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReplicationAboveNodes { replication, nodes } => write!(
+                f,
+                "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
+                 lower cluster.hdfs.replication or add nodes"
+            ),
+            Self::ExpiryBelowHeartbeat { expiry, heartbeat } => write!(
+                f,
+                "a tracker is given up after {expiry} but sends a heartbeat every {heartbeat}; \
+                 raise hadoop.expiry"
+            ),
+            Self::ClassAfterAny { class } => write!(
+                f,
+                "no job can be in the class `{class}`, since the rule `true` stands before it; \
+                 move that to the end"
+            ),
+            Self::UnknownClass { job, class } => write!(
+                f,
+                "the class `{class}` of the job `{job}` is not among the scenario's classes; \
+                 add it there or mend its name"
+            ),
+        }
+    }
+}
+
+/// The most jobs that a scenario may have: their numbers are part of what keys random streams.
+const MOST_JOBS: u64 = 1 << 24;
+/// The most maps that a job may have, as `maps` says.
+const MOST_MAPS: u64 = 10_000_000;
+
+/// What the checks found.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl Checked {
+    fn value(&mut self, path: &str, message: impl Into<String>) {
+        self.problems.push(Problem::value(Path::of(path), message));
+    }
+}
+
+/// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
+pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
+    let Scenario { hadoop, cluster, workload: Workload::Jobs(jobs), .. } = scenario;
+    let found = &mut Checked::default();
+    if intact("cluster") {
+        check_cluster(cluster, found);
+    }
+    if intact("hadoop") {
+        check_hadoop(hadoop, found);
+        if intact("cluster") {
+            check_heartbeat(hadoop, cluster, found);
+        }
+    }
+    if intact("workload") {
+        check_names(jobs, found);
+        check_order(jobs, found);
+    }
+    if intact("workload") && intact("cluster") {
+        check_sizes(jobs, cluster, found);
+        check_slots(jobs, cluster, found);
+    }
+    if intact("faults") {
+        check_faults(scenario, &intact, found);
+    }
+    if intact("classes") && intact("workload") {
+        check_classes(scenario, found);
+    }
+    std::mem::take(found)
+}
+
+fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
+    let nodes = cluster.nodes.get();
+    let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
+    if grouped > u64::from(nodes) {
+        found.value(
+            "cluster.groups",
+            format!("the groups have {grouped} nodes, the cluster has {nodes}"),
+        );
+    }
+    let apart = cluster.groups.iter().filter(|group| group.racks.is_some());
+    let apart: u64 = apart.map(|group| u64::from(group.count.get())).sum();
+    let racked = u64::from(nodes).saturating_sub(apart);
+    let racks = cluster.racks.get();
+    if racked > 0 && u64::from(racks) > racked {
+        found.value(
+            "cluster.racks",
+            format!("{racks} racks for {racked} nodes: a rack would be empty"),
+        );
+    }
+    for (number, group) in cluster.groups.iter().enumerate() {
+        if let Some(racks) = group.racks.filter(|racks| racks.get() > group.count.get()) {
+            let message = format!(
+                "{} racks for {} nodes: a rack would be empty",
+                racks.get(),
+                group.count.get()
+            );
+            found.value(&format!("cluster.groups[{number}].racks"), message);
+        }
+        if group.speed == Some(Factor::of(0.0)) {
+            found.value(
+                &format!("cluster.groups[{number}].speed"),
+                "a node of speed 0 never ends a task",
+            );
+        }
+    }
+    if cluster.speed == Factor::of(0.0) {
+        found.value("cluster.speed", "a node of speed 0 never ends a task");
+    }
+    if cluster.hdfs.block == Bytes::ZERO {
+        found.value("cluster.hdfs.block", "a block has at least one byte");
+    }
+    let replication = cluster.hdfs.replication.get();
+    if replication > nodes {
+        found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
+    }
+}
+
+fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
+    let spans = [
+        ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
+        ("rpc_timeout", hadoop.rpc_timeout),
+        ("expiry", hadoop.expiry),
+        ("progress_interval", hadoop.progress_interval),
+        ("poll", hadoop.poll),
+    ];
+    for (field, span) in spans {
+        if span.is_zero() {
+            found.value(
+                &format!("hadoop.{field}"),
+                format!("`{field}` is above zero: at 0s time would stand still"),
+            );
+        }
+    }
+}
+
+fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
+    let heartbeat = hadoop.heartbeat_interval(cluster.nodes.get());
+    if heartbeat.is_zero() {
+        if hadoop.heartbeat == Auto::Auto {
+            let message = "with so many heartbeats a second the interval of this cluster is 0s; \
+                           raise `heartbeat_floor`";
+            found.value("hadoop.heartbeats_per_second", message);
+        }
+        return;
+    }
+    if hadoop.heartbeat_fuzz >= heartbeat {
+        let message =
+            format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
+        found.value("hadoop.heartbeat_fuzz", message);
+    }
+    if hadoop.expiry <= heartbeat && !hadoop.expiry.is_zero() {
+        found.warnings.push(Warning::ExpiryBelowHeartbeat { expiry: hadoop.expiry, heartbeat });
+    }
+}
+
+fn at(job: usize, field: &str) -> String {
+    format!("workload.jobs[{job}].{field}")
+}
+
+/// Names are what `after` and `faults` refer to, so they are unique, those made by `count` too.
+fn check_names(jobs: &[JobEntry], found: &mut Checked) {
+    if jobs.is_empty() {
+        found.value("workload.jobs", "there are no jobs: a run would end before it began");
+    }
+    let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
+    if total > MOST_JOBS {
+        found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
+    }
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    for (number, job) in jobs.iter().enumerate() {
+        if job.name.is_empty() {
+            found.value(&at(number, "name"), "a job's name has at least one letter");
+        } else if first.contains_key(job.name.as_str()) {
+            found.value(
+                &at(number, "name"),
+                format!("another job is called `{}` already", job.name),
+            );
+        } else {
+            first.insert(&job.name, number);
+        }
+    }
+    for (number, job) in jobs.iter().enumerate() {
+        let repeated = job.name.rsplit_once('-').and_then(|(name, copy)| {
+            let entry = &jobs[*first.get(name)?];
+            let canonical = !copy.starts_with(['0', '+']);
+            let copy: u32 = copy.parse().ok().filter(|_| canonical)?;
+            (entry.count.get() > 1 && (1..=entry.count.get()).contains(&copy)).then_some(name)
+        });
+        if let Some(name) = repeated {
+            let message = format!(
+                "the jobs of `{name}` have a count, and one of them is called `{}`",
+                job.name
+            );
+            found.value(&at(number, "name"), message);
+        }
+    }
+}
+
+/// `after` names other jobs, and following it never comes round.
+fn check_order(jobs: &[JobEntry], found: &mut Checked) {
+    let number: BTreeMap<&str, usize> =
+        jobs.iter().enumerate().rev().map(|(number, job)| (job.name.as_str(), number)).collect();
+    let mut follows: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
+    for (job, entry) in jobs.iter().enumerate() {
+        for (place, name) in entry.after.iter().enumerate() {
+            match number.get(name.as_str()) {
+                Some(&before) => follows[job].push(before),
+                None => found.problems.push(
+                    Problem::value(
+                        Path::of(&at(job, "after")).index(place),
+                        format!("there is no job `{name}`"),
+                    )
+                    .nearest(name, number.keys().copied()),
+                ),
+            }
+        }
+    }
+    if let Some(cycle) = cycle(&follows) {
+        let names: Vec<String> =
+            cycle.iter().chain(cycle.first()).map(|&job| format!("`{}`", jobs[job].name)).collect();
+        let message = format!("these jobs wait for each other: {}", names.join(" after "));
+        found.value(&at(cycle[0], "after"), message);
+    }
+}
+
+/// Returns jobs of which each follows the next, and the last the first, if there are any.
+fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
+    // Take away, again and again, the jobs that wait for nothing; what stays waits for ever.
+    let mut waits: Vec<usize> = follows.iter().map(Vec::len).collect();
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
+    for (job, before) in follows.iter().enumerate() {
+        for &other in before {
+            followers[other].push(job);
+        }
+    }
+    let mut free: Vec<usize> = (0..waits.len()).filter(|&job| waits[job] == 0).collect();
+    while let Some(job) = free.pop() {
+        for &follower in &followers[job] {
+            waits[follower] -= 1;
+            if waits[follower] == 0 {
+                free.push(follower);
+            }
+        }
+    }
+    let mut job = waits.iter().position(|&waits| waits > 0)?;
+    let mut walked = Vec::new();
+    let mut step = vec![None; waits.len()];
+    loop {
+        if let Some(begin) = step[job] {
+            let mut round: Vec<usize> = walked[begin..].to_vec();
+            // Begin with the one that stands first in the file, whichever was met first.
+            let first = (0..round.len()).min_by_key(|&place| round[place])?;
+            round.rotate_left(first);
+            return Some(round);
+        }
+        step[job] = Some(walked.len());
+        walked.push(job);
+        job = *follows[job].iter().find(|&&before| waits[before] > 0)?;
+    }
+}
+
+/// A job has maps, said or by its input, and they can share it.
+fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
+    for (number, job) in jobs.iter().enumerate() {
+        let input = job.input.map(Bytes::get);
+        match (job.maps.map(|maps| u64::from(maps.get())), input) {
+            (None, None) => found.value(
+                &format!("workload.jobs[{number}]"),
+                format!("the job `{}` has neither `maps` nor `input`", job.name),
+            ),
+            (None, Some(0)) => found.value(
+                &at(number, "input"),
+                "without `maps` the input says how many there are, so it is not empty",
+            ),
+            (None, Some(input)) => {
+                let maps = input.div_ceil(cluster.hdfs.block.get().max(1));
+                if maps > MOST_MAPS {
+                    found.value(
+                        &at(number, "input"),
+                        format!("an input of {maps} blocks gives more than {MOST_MAPS} maps"),
+                    );
+                }
+            }
+            (Some(maps), Some(input)) if 0 < input && maps == 0 => {
+                found.value(&at(number, "maps"), "there is an input, but no map that reads it");
+            }
+            (Some(maps), Some(input)) if 0 < input && input < maps => {
+                let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
+                found.value(&at(number, "input"), message);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where jobs have tasks of a kind, some node has a slot for them.
+fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
+    for kind in SlotKind::BOTH {
+        let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
+        let others = u64::from(cluster.nodes.get()).saturating_sub(grouped);
+        let plain = match kind {
+            SlotKind::Map => cluster.map_slots,
+            SlotKind::Reduce => cluster.reduce_slots,
+        };
+        let in_groups = cluster.groups.iter().any(|group| {
+            let own = match kind {
+                SlotKind::Map => group.map_slots,
+                SlotKind::Reduce => group.reduce_slots,
+            };
+            own.unwrap_or(plain).get() > 0
+        });
+        let has_tasks = |job: &&JobEntry| match kind {
+            SlotKind::Map => job.maps.is_none_or(|maps| maps.get() > 0),
+            SlotKind::Reduce => job.reduces.get() > 0,
+        };
+        let has_slots = in_groups || (others > 0 && plain.get() > 0);
+        if let Some(job) = jobs.iter().find(has_tasks).filter(|_| !has_slots) {
+            let word = kind.word();
+            let message =
+                format!("no node has a {word} slot, but the job `{}` has {word}s", job.name);
+            found.value(&format!("cluster.{word}_slots"), message);
+        }
+    }
+}
+
+fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
+    let nodes = scenario.cluster.nodes.get();
+    let Workload::Jobs(jobs) = &scenario.workload;
+    let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    for (number, fault) in scenario.faults.iter().enumerate() {
+        let entry = Path::of(&format!("faults[{number}]"));
+        match fault {
+            Fault::Stop { node, .. } | Fault::Start { node, .. }
+                if intact("cluster") && node.tracker().0 >= nodes =>
+            {
+                let field = if matches!(fault, Fault::Stop { .. }) { "stop" } else { "start" };
+                let message = format!("there is no {node}: the cluster has {nodes} nodes");
+                found.problems.push(Problem::value(entry.key(field), message));
+            }
+            Fault::Kill { job, .. } if intact("workload") && !jobs.contains(job.as_str()) => {
+                let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
+                found.problems.push(problem.nearest(job, jobs.iter().copied()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_classes(scenario: &Scenario, found: &mut Checked) {
+    let classes = &scenario.classes;
+    let mut rules = classes.iter();
+    if rules.any(|(_, rule)| *rule == super::classes::ClassRule::Any) {
+        let hidden = rules.map(|(class, _)| Warning::ClassAfterAny { class: class.clone() });
+        found.warnings.extend(hidden);
+    }
+    let Workload::Jobs(jobs) = &scenario.workload;
+    for job in jobs {
+        if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
+            && nearest(class, classes.keys().map(String::as_str)).is_some()
+        {
+            found
+                .warnings
+                .push(Warning::UnknownClass { job: job.name.clone(), class: class.clone() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_is_found_and_a_chain_is_none() {
+        assert_eq!(cycle(&[vec![], vec![0], vec![0, 1]]), None);
+        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
+        assert_eq!(cycle(&[vec![], vec![3, 0], vec![1], vec![2], vec![3]]), Some(vec![1, 3, 2]));
+    }
+
+    #[test]
+    fn a_long_chain_is_no_deep_recursion() {
+        let chain: Vec<Vec<usize>> =
+            (0..1_000_000_usize).map(|job| vec![(job + 1) % 1_000_000]).collect();
+        assert_eq!(cycle(&chain).map(|round| round.len()), Some(1_000_000));
+    }
+}

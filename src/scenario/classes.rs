@@ -1,0 +1,182 @@
+//! `classes: {small: maps <= 2, large: true}`: the rules by which reports group jobs.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Unexpected};
+use serde::{Serialize, Serializer};
+
+/// What the jobs of a class have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassRule {
+    /// Nothing: every job fits.
+    Any,
+    /// A count that compares so with a number.
+    Compare(Counted, Comparison, u32),
+}
+
+/// What a rule looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The job's maps.
+    Maps,
+    /// The job's reduces.
+    Reduces,
+}
+
+/// How a rule compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `==`
+    Equal,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    More,
+}
+
+impl ClassRule {
+    /// Returns whether a job with so many maps and reduces fits.
+    pub fn fits(self, maps: u32, reduces: u32) -> bool {
+        let Self::Compare(counted, comparison, number) = self else { return true };
+        let count = match counted {
+            Counted::Maps => maps,
+            Counted::Reduces => reduces,
+        };
+        match comparison {
+            Comparison::Less => count < number,
+            Comparison::AtMost => count <= number,
+            Comparison::Equal => count == number,
+            Comparison::AtLeast => count >= number,
+            Comparison::More => count > number,
+        }
+    }
+}
+
+const COUNTED: [(&str, Counted); 2] = [("maps", Counted::Maps), ("reduces", Counted::Reduces)];
+
+/// The longer signs first, so that `<` does not take a part of `<=`.
+const COMPARISONS: [(&str, Comparison); 5] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("==", Comparison::Equal),
+    ("<", Comparison::Less),
+    (">", Comparison::More),
+];
+
+impl FromStr for ClassRule {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let text = text.trim();
+        if text == "true" {
+            return Ok(Self::Any);
+        }
+        let (word, counted) =
+            COUNTED.into_iter().find(|(word, _)| text.starts_with(word)).ok_or(())?;
+        let rest = text[word.len()..].trim_start();
+        let (sign, comparison) =
+            COMPARISONS.into_iter().find(|(sign, _)| rest.starts_with(sign)).ok_or(())?;
+        let number = rest[sign.len()..].trim_start();
+        if !number.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(());
+        }
+        Ok(Self::Compare(counted, comparison, number.parse().map_err(|_| ())?))
+    }
+}
+
+impl fmt::Display for ClassRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Compare(counted, comparison, number) = self else {
+            return f.write_str("true");
+        };
+        let word = COUNTED.into_iter().find(|(_, other)| other == counted).map(|(word, _)| word);
+        let sign = COMPARISONS.into_iter().find(|(_, other)| other == comparison);
+        let (word, sign) =
+            (word.unwrap_or_default(), sign.map(|(sign, _)| sign).unwrap_or_default());
+        write!(f, "{word} {sign} {number}")
+    }
+}
+
+impl Serialize for ClassRule {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Any => to.serialize_bool(true),
+            Self::Compare(..) => to.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ClassRule {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct RuleVisitor;
+        impl de::Visitor<'_> for RuleVisitor {
+            type Value = ClassRule;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rule such as `maps <= 2`, `reduces > 10` or `true`")
+            }
+            fn visit_bool<E: de::Error>(self, any: bool) -> Result<ClassRule, E> {
+                if any {
+                    Ok(ClassRule::Any)
+                } else {
+                    Err(E::invalid_value(Unexpected::Bool(any), &self))
+                }
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ClassRule, E> {
+                text.parse().map_err(|()| E::invalid_value(Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_any(RuleVisitor)
+    }
+}
+
+impl JsonSchema for ClassRule {
+    fn schema_name() -> Cow<'static, str> {
+        "ClassRule".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "a rule such as `maps <= 2`, `reduces > 10` or `true`",
+            "anyOf": [
+                { "const": true },
+                { "type": "string", "pattern": r"^\s*(maps|reduces)\s*(<=|>=|==|<|>)\s*\d+\s*$" },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_read_back_as_printed_and_compare() {
+        for (text, fits) in [
+            ("maps <= 2", true),
+            ("maps < 2", false),
+            ("maps == 2", true),
+            ("reduces >= 8", false),
+            ("reduces > 6", true),
+            ("true", true),
+        ] {
+            let rule: ClassRule = text.parse().unwrap();
+            assert_eq!(rule.to_string(), text);
+            assert_eq!(rule.fits(2, 7), fits, "{text} for 2 maps and 7 reduces");
+        }
+        assert_eq!("reduces>10".parse(), "reduces > 10".parse::<ClassRule>());
+    }
+
+    #[test]
+    fn other_rules_are_refused() {
+        for text in
+            ["", "maps", "maps =< 2", "maps <= -2", "maps <= +2", "mapss <= 2", "maps <= 2 x"]
+        {
+            assert!(text.parse::<ClassRule>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Presets: YAML files in the binary, over which a scenario is laid.
+//!
+//! There is one mechanism for Hadoop's lines and for clusters. A preset says only what differs
+//! from the plain one of its kind, which says everything.
+
+use serde_yaml::{Mapping, Value};
+
+use super::path::Path;
+use super::read::Problem;
+use super::tree;
+
+/// The presets of one key of a scenario; the first is the plain one, on which the others stand.
+pub(super) struct Presets {
+    /// The key of the scenario.
+    pub(super) key: &'static str,
+    /// The key inside of it that names the preset.
+    pub(super) field: &'static str,
+    /// What a message calls one.
+    kind: &'static str,
+    /// Names and texts.
+    files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! files {
+    ($folder:literal: $($name:literal)*) => {
+        &[$((
+            $name,
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/scenarios/", $folder, "/", $name, ".yaml"
+            )),
+        )),*]
+    };
+}
+
+/// Hadoop's lines.
+pub(super) const HADOOP: Presets = Presets {
+    key: "hadoop",
+    field: "line",
+    kind: "Hadoop line",
+    files: files!("hadoop": "0.20" "0.21" "1.x"),
+};
+
+/// Clusters.
+pub(super) const CLUSTERS: Presets = Presets {
+    key: "cluster",
+    field: "preset",
+    kind: "cluster preset",
+    files: files!(
+        "clusters": "default" "ec2-100" "private-100" "facebook-620"
+        "srt-4" "srt-6" "srt-8" "srt-10" "vm-8"
+    ),
+};
+
+impl Presets {
+    /// Returns the names, the plain one first.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.files.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns a preset with every value, or nothing if there is none of this name.
+    pub(super) fn get(&self, name: &str) -> Option<Value> {
+        let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
+        let (_, plain) = self.files.first()?;
+        let mut value = parse(plain);
+        overlay(&mut value, parse(text));
+        Some(value)
+    }
+
+    /// Returns the plain preset.
+    pub(super) fn plain(&self) -> Value {
+        parse(self.files[0].1)
+    }
+
+    /// Takes the preset's name out of what the user wrote for the key, and returns the preset; the
+    /// plain one if there is none of this name.
+    pub(super) fn take(&self, written: &mut Value, problems: &mut Vec<Problem>) -> Value {
+        let at = Path::of(self.key);
+        let (name, at) = match &mut *written {
+            Value::Mapping(map) => (map.shift_remove(self.field), at.key(self.field)),
+            Value::String(_) | Value::Number(_) => {
+                (Some(std::mem::replace(written, Mapping::new().into())), at)
+            }
+            _ => (None, at),
+        };
+        let Some(name) = name else { return self.plain() };
+        let name = match name {
+            Value::String(name) => name,
+            // Without quotes `0.20` is the number 0.2; nobody means anything else by it.
+            Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),
+            Value::Number(number) => number.to_string(),
+            _ => {
+                problems.push(Problem::value(at, format!("a {} is a name", self.kind)));
+                return self.plain();
+            }
+        };
+        self.get(&name).unwrap_or_else(|| {
+            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
+            let message =
+                format!("unknown {} `{name}`, expected one of {}", self.kind, names.join(", "));
+            problems.push(Problem::value(at, message).nearest(&name, self.names()));
+            self.plain()
+        })
+    }
+}
+
+fn parse(text: &str) -> Value {
+    tree::read(text).expect("the tests read every embedded preset").value
+}
+
+/// Lays `over` over `under`: mappings key by key, everything else as a whole.
+///
+/// A mapping of one key that the other lacks is a choice with its options (`{uniform: {…}}`), and
+/// gives way to another choice.
+pub(super) fn overlay(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Mapping(under), Value::Mapping(over)) if !is_other_choice(under, &over) => {
+            for (key, value) in over {
+                match under.get_mut(&key) {
+                    Some(known) => overlay(known, value),
+                    None => {
+                        under.insert(key, value);
+                    }
+                }
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
+fn is_other_choice(under: &Mapping, over: &Mapping) -> bool {
+    under.len() == 1 && over.len() == 1 && under.keys().next() != over.keys().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlaid(under: &str, over: &str) -> Value {
+        let mut value = parse(under);
+        overlay(&mut value, parse(over));
+        value
+    }
+
+    #[test]
+    fn mappings_are_laid_over_key_by_key_and_all_else_as_a_whole() {
+        for (under, over, result) in [
+            ("{a: 1, b: {c: 2, d: 3}}", "{b: {c: 4}}", "{a: 1, b: {c: 4, d: 3}}"),
+            ("{a: 1, l: [1, 2]}", "{l: [3]}", "{a: 1, l: [3]}"),
+            (
+                "{a: 1, b: 2}",
+                "{b: {uniform: {from: 1, to: 2}}}",
+                "{a: 1, b: {uniform: {from: 1, to: 2}}}",
+            ),
+            ("{a: 1, b: {x: {mean: 1}}}", "{b: {y: {from: 1}}}", "{a: 1, b: {y: {from: 1}}}"),
+            (
+                "{a: 1, b: {x: {mean: 1, cv: 2}}}",
+                "{b: {x: {cv: 3}}}",
+                "{a: 1, b: {x: {mean: 1, cv: 3}}}",
+            ),
+        ] {
+            assert_eq!(overlaid(under, over), parse(result), "{under} under {over}");
+        }
+    }
+
+    #[test]
+    fn every_file_is_embedded() {
+        for (presets, folder) in [(HADOOP, "hadoop"), (CLUSTERS, "clusters")] {
+            let folder = format!("{}/scenarios/{folder}", env!("CARGO_MANIFEST_DIR"));
+            let mut files: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            let mut embedded: Vec<String> =
+                presets.names().map(|name| format!("{name}.yaml")).collect();
+            files.sort();
+            embedded.sort();
+            assert_eq!(files, embedded);
+        }
+    }
+
+    #[test]
+    fn every_preset_opens_with_its_question() {
+        for (name, text) in HADOOP.files.iter().chain(CLUSTERS.files) {
+            let first = text.lines().next().unwrap();
+            assert!(first.starts_with("# ") && first.contains('?'), "{name}: {first}");
+        }
+    }
+}

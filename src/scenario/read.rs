@@ -1,0 +1,283 @@
+//! From a tree to a typed value, with all mistakes at once.
+//!
+//! `serde` stops at the first mistake. So the node to blame is replaced by what stands there when
+//! the user says nothing, or removed where that is nothing, and the reading starts again, until it
+//! succeeds. The value that comes out of it is used only to look for further mistakes.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
+use serde_yaml::Value;
+use serde_yaml::with::singleton_map_recursive;
+
+use super::locate::Part;
+use super::nearest::nearest;
+use super::path::{Path, Step};
+
+/// A mistake, before its place in the text is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) path: Path,
+    pub(super) part: Part,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+/// So many mistakes are reported; who has more begins with these.
+pub(super) const MOST: usize = 20;
+
+impl Problem {
+    /// A value that is wrong.
+    pub(super) fn value(path: Path, message: impl Into<String>) -> Self {
+        Self { path, part: Part::Value, message: message.into(), hint: None }
+    }
+
+    /// A key that is wrong.
+    pub(super) fn key(path: Path, message: impl Into<String>) -> Self {
+        Self { path, part: Part::Key, message: message.into(), hint: None }
+    }
+
+    /// Adds what to do about it.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the known name nearest to a wrong one, if there is one.
+    pub(super) fn nearest<'c>(
+        mut self,
+        name: &str,
+        known: impl IntoIterator<Item = &'c str>,
+    ) -> Self {
+        self.hint = nearest(name, known).map(|known| format!("did you mean `{known}`?"));
+        self
+    }
+}
+
+/// Reads a value. The result is without mistakes if, and only if, no problem comes with it.
+pub(super) fn read<T: DeserializeOwned>(
+    mut root: Value,
+    fallback: &Value,
+) -> (Option<T>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut repairs = Repairs::default();
+    loop {
+        let (path, message) = match attempt(&root) {
+            Ok(value) => return (Some(value), problems),
+            Err(error) => error,
+        };
+        let missing = missing_field(&message).map(|field| path.key(field));
+        // What a repair took away is not missing: its mistake has been reported.
+        if !missing.is_some_and(|missing| repairs.removed(&missing)) {
+            problems.push(problem(repairs.original(&path), &message));
+        }
+        if problems.len() == MOST || !repairs.make(&mut root, path, fallback) {
+            return (None, problems);
+        }
+    }
+}
+
+fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, (Path, String)> {
+    let mut track = serde_path_to_error::Track::new();
+    let from = serde_path_to_error::Deserializer::new(root, &mut track);
+    singleton_map_recursive::deserialize(from).map_err(|error: serde_yaml::Error| {
+        let blamed = track.path();
+        let steps = blamed.iter().map_while(|segment| match segment {
+            Segment::Map { key } => Some(Step::Key(key.clone())),
+            Segment::Seq { index } => Some(Step::Index(*index)),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        });
+        (Path(steps.collect()), error.to_string())
+    })
+}
+
+/// What was changed to get on with the reading.
+#[derive(Default)]
+struct Repairs {
+    /// Nodes that now are as if the user had said nothing.
+    replaced: Vec<Path>,
+    /// Keys that were removed.
+    removed: Vec<Path>,
+    /// Of every list, in its path as it now is: the original indices of what was removed, rising.
+    dropped: BTreeMap<Path, Vec<usize>>,
+}
+
+impl Repairs {
+    /// Takes the node at a path, or else one around it, out of the way; returns whether that is
+    /// possible.
+    fn make(&mut self, root: &mut Value, path: Path, fallback: &Value) -> bool {
+        let mut path = path;
+        while let Some((parent, last)) = path.split_last() {
+            let plain = path.get(fallback).filter(|_| !self.replaced.contains(&path));
+            if let (Some(plain), Some(node)) = (plain, path.get_mut(root)) {
+                *node = plain.clone();
+                self.replaced.push(path);
+                return true;
+            }
+            if path.remove(root) {
+                match last {
+                    Step::Key(_) => self.removed.push(path),
+                    Step::Index(index) => self.drop_entry(parent, *index),
+                }
+                return true;
+            }
+            path = parent;
+        }
+        false
+    }
+
+    fn drop_entry(&mut self, list: Path, index: usize) {
+        // What was noted inside of the entry or of those behind it no longer has its path.
+        let stale = |path: &Path| {
+            list.contains(path)
+                && matches!(path.0.get(list.0.len()), Some(Step::Index(at)) if *at >= index)
+        };
+        self.removed.retain(|path| !stale(path));
+        self.replaced.retain(|path| !stale(path));
+        self.dropped.retain(|path, _| !stale(path));
+        let dropped = self.dropped.entry(list).or_default();
+        let original = undo(dropped, index);
+        dropped.insert(dropped.partition_point(|other| *other < original), original);
+    }
+
+    fn removed(&self, path: &Path) -> bool {
+        self.removed.contains(path)
+    }
+
+    /// Returns the path that a node had before anything was removed.
+    fn original(&self, path: &Path) -> Path {
+        let steps = path.0.iter().enumerate().map(|(depth, step)| match step {
+            Step::Index(index) => {
+                let list = Path(path.0[..depth].to_vec());
+                Step::Index(self.dropped.get(&list).map_or(*index, |gone| undo(gone, *index)))
+            }
+            Step::Key(_) => step.clone(),
+        });
+        Path(steps.collect())
+    }
+}
+
+/// Returns the index that an entry had before others were dropped.
+fn undo(dropped: &[usize], index: usize) -> usize {
+    dropped.iter().fold(index, |index, gone| index + usize::from(*gone <= index))
+}
+
+fn missing_field(message: &str) -> Option<&str> {
+    message.strip_prefix("missing field `")?.strip_suffix('`')
+}
+
+fn problem(path: Path, message: &str) -> Problem {
+    let message = plain(message);
+    let quoted = |text: &str| -> Vec<String> {
+        text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let (wrong, known) = message.split_once(", expected ").unwrap_or((&message, ""));
+    let unknown = wrong.starts_with("unknown field") || wrong.starts_with("unknown variant");
+    let name = quoted(wrong).into_iter().next().filter(|_| unknown);
+    let part = match (&name, path.0.last()) {
+        (Some(name), Some(Step::Key(key))) if key == name => Part::Key,
+        _ => Part::Value,
+    };
+    let known = quoted(known);
+    let problem = Problem { path, part, message: message.clone(), hint: None };
+    match name {
+        Some(name) => problem.nearest(&name, known.iter().map(String::as_str)),
+        None => problem,
+    }
+}
+
+/// Puts the words of YAML and of people for those of Rust.
+fn plain(message: &str) -> String {
+    let mut text = message.to_owned();
+    for (rust, word) in [
+        ("unknown variant", "unknown name"),
+        (
+            "invalid type: unit variant, expected newtype variant",
+            "a name that needs options stands alone",
+        ),
+        (
+            "invalid type: unit variant, expected struct variant",
+            "a name that needs options stands alone",
+        ),
+        ("invalid type: newtype variant, expected unit variant", "this name takes no options"),
+        ("invalid type: map, expected unit", "this name takes no options"),
+        ("unit value", "nothing"),
+        ("invalid type: sequence", "invalid type: a list"),
+        ("invalid type: map", "invalid type: a mapping"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a mapping"),
+        ("expected a string", "expected a text"),
+        ("invalid type: string", "invalid type: text"),
+        ("invalid value: string", "invalid value: text"),
+    ] {
+        text = text.replace(rust, word);
+    }
+    // The name of a Rust type says nothing to who writes YAML.
+    if let Some((wrong, _)) = text.split_once(", expected struct ") {
+        text = format!("{wrong}, expected a mapping");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::units::{Count, SimSpan};
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Whole {
+        size: Count<1, 9>,
+        #[serde(default)]
+        parts: Vec<Piece>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Piece {
+        name: String,
+        #[serde(default)]
+        time: SimSpan,
+    }
+
+    fn problems(yaml: &str) -> Vec<String> {
+        let fallback = serde_yaml::from_str("{size: 3}").unwrap();
+        let (_, problems) = read::<Whole>(serde_yaml::from_str(yaml).unwrap(), &fallback);
+        problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
+    }
+
+    #[test]
+    fn all_mistakes_are_found_where_they_were_written() {
+        let found = problems(
+            "{size: 12, parts: [{name: [a]}, {tame: b}, {name: c, time: 1}, {name: d, time: 2s}, \
+             {name: e, time: -1s}], colour: red}",
+        );
+        let paths: Vec<&str> = found.iter().filter_map(|text| text.split(": ").next()).collect();
+        assert_eq!(
+            paths,
+            [
+                "size",
+                "parts[0].name",
+                "parts[1].tame",
+                "parts[1]",
+                "parts[2].time",
+                "parts[4].time",
+                "colour"
+            ],
+            "{found:#?}"
+        );
+    }
+
+    #[test]
+    fn what_a_repair_removed_is_not_missed() {
+        assert_eq!(problems("{size: 1, parts: [{name: {}}]}").len(), 1);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_mended_ends_the_reading() {
+        assert_eq!(problems("[]"), [": invalid type: a list, expected a mapping"]);
+    }
+}

@@ -1,0 +1,373 @@
+//! The policies that scenarios can name.
+//!
+//! A user's own binary adds its policies to a registry and has everything with it: checked
+//! options, hints, the JSON Schema, the resolved scenario.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::{Serialize, Serializer};
+use serde_yaml::with::singleton_map_recursive;
+use serde_yaml::{Mapping, Value};
+
+use super::path::Path;
+use super::preset::overlay;
+use super::read::{Problem, read};
+use super::report::{Finding, Place, ScenarioError};
+use crate::mapred::{Policy, Scheduler};
+
+/// The policies that scenarios can name, in the order in which they were added.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    policies: IndexMap<&'static str, PolicyEntry>,
+}
+
+/// What a registry knows of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyEntry {
+    about: &'static str,
+    defaults: fn() -> Value,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+    complete: fn(&Value) -> (Value, Vec<Problem>),
+    build: fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>,
+}
+
+impl Registry {
+    /// Returns a registry without policies.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a policy; one of the same name gives way.
+    pub fn add<P: Policy>(&mut self) -> &mut Self {
+        let entry = PolicyEntry {
+            about: P::ABOUT,
+            defaults: defaults::<P>,
+            schema: |schemas| schemas.subschema_for::<P::Options>(),
+            complete: |options| {
+                let (options, problems) = options_of::<P>(options);
+                (options.map_or(Value::Null, |options| to_value(&options)), problems)
+            },
+            build: |options| match options_of::<P>(options) {
+                (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
+                (_, problems) => Err(problems),
+            },
+        };
+        self.policies.insert(P::NAME, entry);
+        self
+    }
+
+    /// Returns the names of the policies.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
+        self.policies.keys().copied()
+    }
+
+    /// Returns what is known of the policy of this name.
+    pub fn get(&self, name: &str) -> Option<&PolicyEntry> {
+        self.policies.get(name)
+    }
+
+    /// Builds the policy that a scenario chose.
+    ///
+    /// # Errors
+    /// If there is no such policy, or an option is wrong; a loaded scenario's choice was checked
+    /// against its registry.
+    pub fn build(&self, choice: &SchedulerChoice) -> Result<Box<dyn Scheduler>, ScenarioError> {
+        let built = self.known(choice).and_then(|entry| {
+            (entry.build)(&choice.options).map_err(|problems| inside(choice, problems))
+        });
+        built.map_err(|problems| {
+            let finding = |problem: Problem| Finding {
+                message: problem.message,
+                hint: problem.hint,
+                path: problem.path.to_string(),
+                place: Place::File("the chosen policy".to_owned()),
+            };
+            ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
+        })
+    }
+
+    /// Returns a choice with every option, or what is wrong with it.
+    pub(super) fn complete(
+        &self,
+        choice: &SchedulerChoice,
+    ) -> Result<SchedulerChoice, Vec<Problem>> {
+        let (options, problems) = (self.known(choice)?.complete)(&choice.options);
+        if problems.is_empty() {
+            Ok(SchedulerChoice { name: choice.name.clone(), options })
+        } else {
+            Err(inside(choice, problems))
+        }
+    }
+
+    fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<Problem>> {
+        self.get(&choice.name).ok_or_else(|| {
+            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
+            let message =
+                format!("unknown policy `{}`, expected one of {}", choice.name, names.join(", "));
+            let at = Path::of("scheduler").key(&choice.name);
+            vec![Problem::key(at, message).nearest(&choice.name, self.names())]
+        })
+    }
+}
+
+impl PolicyEntry {
+    /// Returns what the policy does, in one sentence.
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// Returns the policy's options with their defaults, as YAML; empty if it has none.
+    pub fn defaults(&self) -> String {
+        match (self.defaults)() {
+            Value::Mapping(options) if !options.is_empty() => {
+                serde_yaml::to_string(&options).expect("values are YAML")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the policy's options with their defaults.
+    pub(super) fn default_options(&self) -> Value {
+        (self.defaults)()
+    }
+
+    /// Returns the JSON Schema of the policy's options.
+    pub(super) fn schema(&self, schemas: &mut SchemaGenerator) -> Schema {
+        (self.schema)(schemas)
+    }
+}
+
+/// Returns problems within a policy's options as problems of the scenario.
+fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
+    let at = Path::of("scheduler").key(&choice.name);
+    let scenario_wide = |problem: Problem| {
+        let path = Path([at.0.clone(), problem.path.0].concat());
+        Problem { path, ..problem }
+    };
+    problems.into_iter().map(scenario_wide).collect()
+}
+
+fn defaults<P: Policy>() -> Value {
+    to_value(&P::Options::default())
+}
+
+fn to_value<T: Serialize>(options: &T) -> Value {
+    singleton_map_recursive::serialize(options, serde_yaml::value::Serializer)
+        .expect("a policy's options can be written as YAML")
+}
+
+fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) {
+    let plain = defaults::<P>();
+    let mut options = plain.clone();
+    let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
+    if !says_nothing {
+        overlay(&mut options, written.clone());
+    }
+    read(options, &plain)
+}
+
+/// The policy of a scenario: its name, with its options.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SchedulerChoice {
+    /// The policy's name.
+    pub name: String,
+    /// Its options; in a loaded scenario all of them.
+    pub options: Value,
+}
+
+impl SchedulerChoice {
+    /// Returns a policy with its default options.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), options: Mapping::new().into() }
+    }
+}
+
+/// Hadoop's own default.
+impl Default for SchedulerChoice {
+    fn default() -> Self {
+        Self::named("fifo")
+    }
+}
+
+impl Serialize for SchedulerChoice {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.options {
+            Value::Mapping(options) if !options.is_empty() => {
+                to.collect_map([(&self.name, options)])
+            }
+            _ => to.serialize_str(&self.name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SchedulerChoice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ChoiceVisitor;
+        impl<'de> de::Visitor<'de> for ChoiceVisitor {
+            type Value = SchedulerChoice;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a policy, or one name with its options")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<SchedulerChoice, E> {
+                Ok(SchedulerChoice::named(name))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<SchedulerChoice, A::Error> {
+                let Some((name, options)) = map.next_entry::<String, Value>()? else {
+                    return Err(de::Error::invalid_type(de::Unexpected::Map, &self));
+                };
+                if let Some(other) = map.next_key::<String>()? {
+                    return Err(de::Error::custom(format!(
+                        "`{name}` and `{other}`: a scenario has one policy"
+                    )));
+                }
+                match options {
+                    Value::Null => Ok(SchedulerChoice::named(&name)),
+                    options => Ok(SchedulerChoice { name, options }),
+                }
+            }
+        }
+        from.deserialize_any(ChoiceVisitor)
+    }
+}
+
+/// What it is without a registry; [`super::schema()`] knows the policies.
+impl JsonSchema for SchedulerChoice {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Scheduler".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "object"] })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::units::SimSpan;
+
+    /// A policy that does nothing and has options of every kind.
+    pub(in super::super) struct Lazy;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub(in super::super) struct LazyOptions {
+        /// How long it sleeps.
+        sleep: SimSpan,
+        /// How it wakes.
+        wake: Wake,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case", deny_unknown_fields)]
+    enum Wake {
+        /// By itself.
+        Never,
+        /// By an alarm.
+        Alarm {
+            /// After how long.
+            after: SimSpan,
+        },
+    }
+
+    impl Default for LazyOptions {
+        fn default() -> Self {
+            Self { sleep: SimSpan::from_secs(5), wake: Wake::Never }
+        }
+    }
+
+    /// Hadoop's default by its name, without what it does.
+    struct Fifo;
+
+    impl Scheduler for Lazy {}
+    impl Scheduler for Fifo {}
+
+    impl Policy for Lazy {
+        const NAME: &'static str = "lazy";
+        const ABOUT: &'static str = "Does nothing.";
+        type Options = LazyOptions;
+        fn new(_: LazyOptions) -> Self {
+            Self
+        }
+    }
+
+    impl Policy for Fifo {
+        const NAME: &'static str = "fifo";
+        const ABOUT: &'static str = "One after another.";
+        type Options = NoOptions;
+        fn new(_: NoOptions) -> Self {
+            Self
+        }
+    }
+
+    #[derive(Default, Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct NoOptions {}
+
+    pub(in super::super) fn registry() -> Registry {
+        let mut registry = Registry::new();
+        registry.add::<Fifo>().add::<Lazy>();
+        registry
+    }
+
+    fn complete(yaml: &str) -> Result<String, String> {
+        let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
+        let choice = registry().complete(&choice).map_err(|problems| {
+            let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
+            texts.collect::<Vec<_>>().join("; ")
+        })?;
+        Ok(serde_json::to_string(&choice).unwrap())
+    }
+
+    #[test]
+    fn a_choice_is_completed_with_the_defaults() {
+        assert_eq!(complete("fifo").unwrap(), r#""fifo""#);
+        assert_eq!(complete("lazy").unwrap(), r#"{"lazy":{"sleep":"5s","wake":"never"}}"#);
+        assert_eq!(
+            complete("{lazy: {wake: {alarm: {after: 1s}}}}").unwrap(),
+            r#"{"lazy":{"sleep":"5s","wake":{"alarm":{"after":"1s"}}}}"#
+        );
+    }
+
+    #[test]
+    fn wrong_choices_are_refused_with_their_paths() {
+        for (yaml, why) in [
+            ("lasy", "scheduler.lasy: unknown policy `lasy`, expected one of `fifo`, `lazy`"),
+            ("{lazy: {sleep: 3}}", "scheduler.lazy.sleep: invalid"),
+            ("{lazy: {slep: 3s}}", "scheduler.lazy.slep: unknown field"),
+            ("{lazy: {wake: {alarm: {}}}}", "scheduler.lazy.wake.alarm: missing field `after`"),
+            ("{lazy: 3}", "scheduler.lazy: invalid type"),
+            ("{lazy: , fifo: }", "a scenario has one policy"),
+            ("{}", "the name of a policy"),
+        ] {
+            let error = complete(yaml).unwrap_err();
+            assert!(error.contains(why), "{yaml}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_registered_policy_can_be_built() {
+        assert!(registry().build(&SchedulerChoice::named("lazy")).is_ok());
+        let error = registry().build(&SchedulerChoice::named("lasy")).err().unwrap();
+        assert!(error.to_string().contains("did you mean `lazy`?"), "{error}");
+    }
+
+    #[test]
+    fn a_policy_says_what_it_does_and_takes() {
+        let registry = registry();
+        let lazy = registry.get("lazy").unwrap();
+        assert_eq!(lazy.about(), "Does nothing.");
+        assert_eq!(lazy.defaults(), "sleep: 5s\nwake: never\n");
+        assert_eq!(registry.get("fifo").unwrap().defaults(), "");
+    }
+}

@@ -1,0 +1,217 @@
+//! What is wrong with a scenario, said so that it can be mended: place, path, excerpt, hint.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::LARGEST_FILE;
+
+/// One mistake in a scenario.
+///
+/// Prints as an excerpt of the text with the place marked, without the leading `error: `.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it, if that is clear.
+    pub hint: Option<String>,
+    /// The field, such as `workload.jobs[0].maps`; empty for the file as a whole.
+    pub path: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// Where a mistake stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// In the scenario's text.
+    Text {
+        /// The file, or what stands for it.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1, counted in characters.
+        column: usize,
+        /// The line, or what of it is worth showing.
+        excerpt: Excerpt,
+    },
+    /// In an argument of the command line, such as `--set cluster.nodes=0`.
+    Argument(String),
+    /// In the scenario as a whole.
+    File(String),
+}
+
+/// A line of text with a part of it marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Excerpt {
+    /// The line, cut if it is long.
+    pub line: String,
+    /// How many characters stand before the mark.
+    pub before: usize,
+    /// How many characters are marked.
+    pub marked: usize,
+}
+
+/// Why a scenario cannot be run.
+///
+/// Print it after `error: `: where there are several findings, the others bring their own.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// The file cannot be read.
+    #[error("cannot read the scenario {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is larger than any scenario, and was not read.
+    #[error("the scenario {} is larger than {} MiB", path.display(), LARGEST_FILE >> 20)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is something else than text.
+    #[error("the scenario {} is not a text: byte {offset} does not belong in UTF-8", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first wrong byte, from 0.
+        offset: usize,
+    },
+    /// The text says something that cannot be.
+    #[error("{}", print(findings))]
+    Invalid {
+        /// All that was found, in the order of the text; never empty.
+        findings: Vec<Finding>,
+    },
+}
+
+fn print(findings: &[Finding]) -> String {
+    let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    blocks.join("\n\nerror: ")
+}
+
+/// How many characters of a line an excerpt shows.
+const WIDEST: usize = 100;
+
+impl Excerpt {
+    /// Cuts out what stands at a line and column, from 1.
+    pub(super) fn of(text: &str, line: usize, column: usize) -> Self {
+        let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        // A line may be the whole file: look only at the part that could be shown.
+        let first = column.saturating_sub(WIDEST / 2 + 1);
+        let first = if column <= WIDEST / 2 { 0 } else { first };
+        let shown: Vec<char> = line
+            .chars()
+            .skip(first)
+            .take(WIDEST)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let before = column.saturating_sub(1).saturating_sub(first).min(shown.len());
+        let marked = token(&shown[before..]);
+        let (lead, tail) = if first == 0 { ("", 0) } else { ("…", 1) };
+        let line = format!("{lead}{}", shown.iter().collect::<String>().trim_end());
+        Self { line, before: before + tail, marked }
+    }
+}
+
+/// Returns how long the key or scalar is that a text begins with; at least 1.
+fn token(text: &[char]) -> usize {
+    let end = match text.first() {
+        Some(quote @ ('"' | '\'')) => {
+            text.iter().skip(1).position(|c| c == quote).map_or(text.len(), |end| end + 2)
+        }
+        _ => (0..text.len())
+            .find(|&at| match text[at] {
+                ',' | '[' | ']' | '{' | '}' => true,
+                ':' => text.get(at + 1).is_none_or(|next| next.is_whitespace()),
+                ' ' => text.get(at + 1) == Some(&'#'),
+                _ => false,
+            })
+            .unwrap_or(text.len()),
+    };
+    let trailing = text[..end].iter().rev().take_while(|c| c.is_whitespace()).count();
+    (end - trailing).max(1)
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let path = if self.path.is_empty() { "" } else { "   " };
+        match &self.place {
+            Place::Text { file, line, column, excerpt } => {
+                let margin = " ".repeat(line.to_string().len());
+                write!(f, "\n{margin} --> {file}:{line}:{column}{path}{}", self.path)?;
+                write!(f, "\n{margin}  |\n {line} | {}", excerpt.line)?;
+                write!(
+                    f,
+                    "\n{margin}  | {:>2$}{}",
+                    "",
+                    "^".repeat(excerpt.marked),
+                    excerpt.before
+                )?;
+                match &self.hint {
+                    Some(hint) => write!(f, " {hint}"),
+                    None => Ok(()),
+                }
+            }
+            Place::Argument(argument) => {
+                write!(f, "\n  --> {argument}{path}{}", self.path)?;
+                self.print_hint(f)
+            }
+            Place::File(file) => {
+                write!(f, "\n  --> {file}{path}{}", self.path)?;
+                self.print_hint(f)
+            }
+        }
+    }
+}
+
+impl Finding {
+    fn print_hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.hint {
+            Some(hint) => write!(f, "\n   = {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(text: &str, line: usize, column: usize) -> String {
+        let Excerpt { line, before, marked } = Excerpt::of(text, line, column);
+        line.chars().skip(before).take(marked).collect()
+    }
+
+    #[test]
+    fn a_key_or_scalar_is_marked_as_a_whole() {
+        let text = "nodes: 10 parsecs # far\nlist: [3s, 'a, b', x: y]\nkey:\n";
+        assert_eq!(marked(text, 1, 1), "nodes");
+        assert_eq!(marked(text, 1, 8), "10 parsecs");
+        assert_eq!(marked(text, 2, 8), "3s");
+        assert_eq!(marked(text, 2, 12), "'a, b'");
+        assert_eq!(marked(text, 2, 7), "[");
+        assert_eq!(marked(text, 3, 1), "key");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let text = format!("{}wrong: 1{}", "x".repeat(1_000), "y".repeat(1_000));
+        let excerpt = Excerpt::of(&text, 1, 1_001);
+        assert!(excerpt.line.chars().count() <= WIDEST + 1);
+        assert_eq!(marked(&text, 1, 1_001), "wrong");
+    }
+
+    #[test]
+    fn a_place_outside_of_the_text_is_no_fault() {
+        assert_eq!(Excerpt::of("a", 7, 9).marked, 1);
+        assert_eq!(Excerpt::of("", 1, 1).marked, 1);
+    }
+}

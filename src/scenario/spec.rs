@@ -1,0 +1,254 @@
+//! The scenario, with every value in place.
+//!
+//! What users write may be shorter; [`super::load`] completes it. The comments on the fields are
+//! the descriptions of the JSON Schema and of the reference in the README.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, IgnoredAny};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::classes::ClassRule;
+use super::faults::Fault;
+use super::registry::SchedulerChoice;
+use crate::cluster::ClusterSpec;
+use crate::mapred::Hadoop;
+use crate::units::{SimSpan, text_form};
+use crate::workload::JobEntry;
+
+/// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Scenario {
+    /// The scenario's name, and its results' folder's: `out/NAME-SEED`. Without, the file's name.
+    pub name: Name,
+    /// What the scenario is for.
+    #[serde(default)]
+    pub description: String,
+    /// What all randomness begins with: the same seed gives the same results.
+    #[serde(default = "seed")]
+    pub seed: u64,
+    /// How time passes: `virtual`, as fast as it can be computed and always with the same results;
+    /// or so many times as fast as on the wall, such as `600x`.
+    #[serde(default)]
+    pub clock: ClockSpec,
+    /// When a run ends at the latest; without, it ends when every job has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<SimSpan>,
+    /// The settings of the protocol, or just the name of a Hadoop line.
+    pub hadoop: Hadoop,
+    /// The machines, or just the name of a preset.
+    pub cluster: ClusterSpec,
+    /// What arrives.
+    pub workload: Workload,
+    /// The scheduling policy: its name, or its name with its options.
+    #[serde(default)]
+    pub scheduler: SchedulerChoice,
+    /// Classes that reports group jobs by, each with the rule that its jobs meet: `maps <= 2`,
+    /// `reduces > 10`, `true`. A job is in the first class that it fits.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ClassRule>")]
+    pub classes: IndexMap<String, ClassRule>,
+    /// What goes wrong, and when.
+    #[serde(default, deserialize_with = "super::faults::list")]
+    pub faults: Vec<Fault>,
+    /// What to note of a run.
+    #[serde(default)]
+    pub record: RecordSpec,
+    /// What the results should show; expectations are not checked yet, so there can be none.
+    #[serde(default)]
+    pub expect: Expectations,
+}
+
+/// What arrives: jobs written out in the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Workload {
+    /// Jobs written out.
+    Jobs(Vec<JobEntry>),
+}
+
+/// What to note of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RecordSpec {
+    /// Every attempt, in `tasks.csv`.
+    pub tasks: bool,
+    /// Slots over time, in `timeline.csv`.
+    pub timeline: bool,
+    /// Every event, one a line; much.
+    pub events: bool,
+    /// Distributions of latencies, in `histograms/` and `latency.hlog`.
+    pub histograms: bool,
+    /// The time between two samples of the timeline and of the interval log; with `0s` the
+    /// timeline has every change.
+    pub sample: SimSpan,
+}
+
+impl Default for RecordSpec {
+    fn default() -> Self {
+        Self {
+            tasks: true,
+            timeline: true,
+            events: false,
+            histograms: true,
+            sample: SimSpan::from_secs(10),
+        }
+    }
+}
+
+/// A scenario's name, fit for a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(String);
+
+impl Name {
+    /// Returns a name, if every letter of it may stand in one.
+    pub fn new(name: &str) -> Option<Self> {
+        let fits = (1..=100).contains(&name.len())
+            && !name.starts_with(['.', '-'])
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        fits.then(|| Self(name.to_owned()))
+    }
+
+    /// Returns the name nearest to a text: of a file, say.
+    pub fn from_text(text: &str) -> Self {
+        let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name: String = text.chars().map(fit).take(100).collect();
+        Self::new(name.trim_start_matches(['.', '-']))
+            .unwrap_or_else(|| Self("scenario".to_owned()))
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+text_form! {
+    Name,
+    name: "Name",
+    expected: "a name of letters, digits, `-`, `_` and `.`, which begins with a letter, digit or `_`",
+    pattern: r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$",
+    parse: |text| Name::new(text),
+    print: |name, f| f.write_str(&name.0),
+    write: |self, to| to.serialize_str(&self.0),
+}
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ClockSpec {
+    /// From event to event, as fast as they are computed.
+    #[default]
+    Virtual,
+    /// So many times as fast as on the wall; above zero.
+    Scaled(f64),
+}
+
+impl ClockSpec {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text == "virtual" {
+            return Some(Self::Virtual);
+        }
+        let digits = text.strip_suffix('x')?;
+        let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let factor: f64 = digits.parse().ok().filter(|_| plain)?;
+        (1e-3..=1e6).contains(&factor).then_some(Self::Scaled(factor))
+    }
+}
+
+text_form! {
+    ClockSpec,
+    name: "Clock",
+    expected: "`virtual`, or a speed from 0.001x to 1000000x, such as 600x",
+    pattern: r"^\s*(virtual|\d+(\.\d+)?x)\s*$",
+    parse: |text| ClockSpec::parse(text),
+    print: |clock, f| match clock {
+        ClockSpec::Virtual => f.write_str("virtual"),
+        ClockSpec::Scaled(factor) => write!(f, "{factor}x"),
+    },
+    write: |self, to| to.collect_str(self),
+}
+
+/// What the results should show: nothing, as yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expectations;
+
+impl Serialize for Expectations {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq([(); 0])
+    }
+}
+
+impl<'de> Deserialize<'de> for Expectations {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NoneVisitor;
+        impl<'de> de::Visitor<'de> for NoneVisitor {
+            type Value = Expectations;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an empty list")
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<Self::Value, A::Error> {
+                match list.next_element::<IgnoredAny>()? {
+                    None => Ok(Expectations),
+                    Some(_) => Err(de::Error::custom(
+                        "expectations are not checked yet, so a scenario cannot have any",
+                    )),
+                }
+            }
+        }
+        from.deserialize_seq(NoneVisitor)
+    }
+}
+
+impl JsonSchema for Expectations {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Expectations".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "maxItems": 0 })
+    }
+}
+
+fn seed() -> u64 {
+    42
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_fit_for_a_folder() {
+        for name in ["fb2009-hfsp", "a.b_c", "7"] {
+            assert_eq!(Name::new(name).unwrap().as_str(), name);
+        }
+        for name in ["", ".", "..", "a/b", "-x", "ä", "a b"] {
+            assert_eq!(Name::new(name), None, "{name:?}");
+            assert!(Name::new(Name::from_text(name).as_str()).is_some(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn clocks_read_back_as_printed() {
+        for text in ["virtual", "600x", "0.5x"] {
+            assert_eq!(text.parse::<ClockSpec>().unwrap().to_string(), text);
+        }
+        for text in ["", "600", "x", "-1x", "0x", "1e9x", "infx", "nanx", "real"] {
+            assert!(text.parse::<ClockSpec>().is_err(), "{text:?}");
+        }
+    }
+}

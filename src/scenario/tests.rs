@@ -1,0 +1,130 @@
+//! Tests of the whole way from text to scenario.
+
+use super::registry::tests::registry;
+use super::*;
+use crate::cluster::NodeCount;
+
+const JOB: &str = "workload: {jobs: [{name: a, maps: 1}]}\n";
+
+fn parse_with(text: &str, sets: &[&str]) -> Result<Loaded, ScenarioError> {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    parse("test.yaml", text, &sets, &registry())
+}
+
+fn scenario(text: &str) -> Scenario {
+    parse_with(text, &[]).unwrap_or_else(|error| panic!("error: {error}")).scenario
+}
+
+fn error(text: &str, sets: &[&str]) -> String {
+    format!("error: {}", parse_with(text, sets).unwrap_err())
+}
+
+#[test]
+fn a_scenario_is_complete_with_a_job() {
+    let scenario = scenario(JOB);
+    assert_eq!(scenario.name.as_str(), "test");
+    assert_eq!(scenario.seed, 42);
+    assert_eq!(scenario.hadoop.line, "0.20");
+    assert_eq!(scenario.cluster.nodes.get(), 20);
+    assert_eq!(scenario.scheduler, SchedulerChoice::named("fifo"));
+}
+
+#[test]
+fn every_preset_resolves_and_reads_back_the_same() {
+    for line in HADOOP.names() {
+        for cluster in CLUSTERS.names() {
+            let text = format!("{JOB}hadoop: \"{line}\"\ncluster: {cluster}\nscheduler: lazy\n");
+            let first = scenario(&text);
+            assert_eq!(first.hadoop.line, line);
+            let second = scenario(&first.to_yaml());
+            assert_eq!(first, second, "{line} {cluster}");
+            assert_eq!(first.to_yaml(), second.to_yaml(), "{line} {cluster}");
+        }
+    }
+}
+
+#[test]
+fn a_rich_scenario_reads_back_the_same() {
+    let text = "\
+name: rich
+description: 'all: of # it'
+seed: 18446744073709551615
+clock: 600x
+until: 1h 30min
+hadoop: {line: 0.20, heartbeat: 3s, start_up: {log_normal: {mean: 2s, cv: 0.3}}}
+cluster: {preset: srt-4, network: {latency: {uniform: {from: 0.1ms, to: 1ms}}}}
+workload:
+  jobs:
+    - {name: a, maps: 3, map_time: {exponential: {mean: 20s}}, count: 2, every: 10s}
+    - {name: b, input: 1GB, after: [a], priority: high, noise: {log_normal: {mean: 1, cv: 20 %}}}
+scheduler: {lazy: {wake: {alarm: {after: 1s}}}}
+classes: {small: maps <= 2, medium: reduces > 10, large: true}
+faults: [{at: 10min, stop: node-3}, {at: 5min, kill: a}, {task_failures: 1 %}, {loss: 10 %}]
+record: {events: true, sample: 0s}
+expect: []
+";
+    let first = scenario(text);
+    assert_eq!(first, scenario(&first.to_yaml()));
+    assert_eq!(first.class_of(3, 11), Some("medium"));
+    assert!(first.to_yaml().starts_with("# Resolved by mumakil "));
+    assert!(!first.to_yaml().contains("preset"));
+}
+
+#[test]
+fn a_field_of_a_preset_keeps_the_rest_of_it() {
+    let ec2 = scenario(&format!("{JOB}cluster: ec2-100"));
+    let mut half = ec2.clone();
+    half.cluster.nodes = NodeCount::of(50);
+    assert_eq!(scenario(&format!("{JOB}cluster: {{preset: ec2-100, nodes: 50}}")), half);
+    let set = parse_with(&format!("{JOB}cluster: ec2-100"), &["cluster.nodes=50"]);
+    assert_eq!(set.unwrap().scenario, half);
+}
+
+#[test]
+fn a_line_without_quotes_is_understood() {
+    for (written, line) in [("0.20", "0.20"), ("0.21", "0.21"), ("1.x", "1.x")] {
+        assert_eq!(scenario(&format!("{JOB}hadoop: {written}")).hadoop.line, line);
+        assert_eq!(scenario(&format!("{JOB}hadoop: {{line: {written}}}")).hadoop.line, line);
+    }
+}
+
+#[test]
+fn a_mistake_on_the_command_line_points_there() {
+    let text = error(&format!("{JOB}cluster: ec2-100\n"), &["seed=7", "cluster.nodes=0"]);
+    assert_eq!(
+        text,
+        "error: invalid value: integer `0`, expected a whole number from 1 to 100000\n  \
+         --> --set cluster.nodes=0   cluster.nodes"
+    );
+    assert!(error(JOB, &["nonsense"]).contains("is not of the form path=value"));
+}
+
+#[test]
+fn a_mistake_in_the_file_does_not_point_at_the_command_line() {
+    let text = error(&format!("{JOB}cluster: {{racks: 0}}\n"), &["cluster.nodes=5"]);
+    assert!(text.contains("--> test.yaml:2:18   cluster.racks"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let load = |path: &std::path::Path| load(path, &[], None, None, &registry()).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large.yaml");
+    File::create(&file).unwrap().set_len(LARGEST_FILE + 1).unwrap();
+    assert!(matches!(load(&file), ScenarioError::TooLarge { .. }));
+    assert!(matches!(load(folder.path()), ScenarioError::Read { .. }));
+    assert!(matches!(load(&folder.path().join("none")), ScenarioError::Read { .. }));
+    std::fs::write(&file, b"seed: \xff").unwrap();
+    assert!(matches!(load(&file), ScenarioError::NotText { offset: 6, .. }));
+}
+
+#[test]
+fn the_options_of_the_command_line_win() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my run.yaml");
+    std::fs::write(&file, JOB).unwrap();
+    let loaded = load(&file, &["seed=1".to_owned()], Some(2), Some("60x"), &registry()).unwrap();
+    assert_eq!(loaded.scenario.seed, 2);
+    assert_eq!(loaded.scenario.clock, ClockSpec::Scaled(60.0));
+    assert_eq!(loaded.scenario.name.as_str(), "my-run");
+}

@@ -1,0 +1,277 @@
+//! From text to a tree of values, before anything in it has a meaning.
+//!
+//! `serde_yaml` bounds the depth of a document and the number of jumps to an anchor, but not what
+//! the jumps add up to: a thousand aliases of a thousand aliases fit in a few kilobytes. So the
+//! tree is built here, within a budget that no document without aliases can exceed. Doubled keys
+//! are noted instead of ending the reading, so that they are reported with all other mistakes.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::{Mapping, Value};
+
+use super::path::{Path, Step};
+
+/// How deep brackets may nest. The YAML reader allows 128 levels in all, but finds out only after
+/// a pass whose time grows with the square of the depth.
+const DEEPEST: usize = 128;
+
+/// A document as read.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// Its values; of a doubled key the first.
+    pub(super) value: Value,
+    /// Keys that stand twice in a mapping.
+    pub(super) doubled: Vec<Path>,
+}
+
+/// Why a text is no YAML that could be a scenario.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TreeError {
+    /// What is wrong.
+    pub(super) message: String,
+    /// The line and column, from 1, if they are known.
+    pub(super) at: Option<(usize, usize)>,
+}
+
+/// Reads a document. A text without any value is an empty mapping.
+pub(super) fn read(text: &str) -> Result<Tree, TreeError> {
+    refuse_deep_brackets(text)?;
+    let state = RefCell::new(State { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
+    match (Node { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {
+        Ok(Value::Null) => Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() }),
+        Ok(value) => Ok(Tree { value, doubled: state.into_inner().doubled }),
+        Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
+            Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() })
+        }
+        Err(error) => Err(TreeError::from(&error)),
+    }
+}
+
+/// What a text may grow to: every node and every byte of a scalar counts one. Without aliases that
+/// is at most three times the text; small documents may repeat themselves a little.
+fn budget(text: &str) -> usize {
+    3 * text.len() + 100_000
+}
+
+/// Refuses brackets nested too deep, wherever they stand: a text with so many of them is not a
+/// scenario, quoted or not.
+fn refuse_deep_brackets(text: &str) -> Result<(), TreeError> {
+    let mut depth = 0_usize;
+    for (number, line) in text.lines().enumerate() {
+        for (column, byte) in line.bytes().enumerate() {
+            match byte {
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => continue,
+            }
+            if depth > DEEPEST {
+                return Err(TreeError {
+                    message: format!("brackets are nested more than {DEEPEST} deep"),
+                    at: Some((number + 1, line[..column].chars().count() + 1)),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl From<&serde_yaml::Error> for TreeError {
+    fn from(error: &serde_yaml::Error) -> Self {
+        let at = error.location().map(|place| (place.line(), place.column()));
+        let mut message = error.to_string();
+        if let Some((line, column)) = at {
+            // The place is said once, in front of the excerpt.
+            message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
+        }
+        if message.contains("more than one document") {
+            message = "a scenario is one YAML document, without `---` in between".to_owned();
+        } else if message.ends_with("recursion limit exceeded") {
+            message = "values are nested more than 128 deep".to_owned();
+        } else if message.ends_with("repetition limit exceeded") || message.ends_with(TOO_LARGE) {
+            message = TOO_LARGE.to_owned();
+        } else if message.ends_with(PLAIN) {
+            message = format!("a tag has no meaning here, expected {PLAIN}");
+        }
+        Self { message, at }
+    }
+}
+
+const TOO_LARGE: &str = "the aliases of this file expand to far more than the file";
+const PLAIN: &str = "plain YAML, without tags such as `!name`";
+
+struct State {
+    at: Vec<Step>,
+    doubled: Vec<Path>,
+    budget: usize,
+}
+
+impl State {
+    fn spend<E: de::Error>(&mut self, cost: usize) -> Result<(), E> {
+        self.budget = self.budget.checked_sub(cost).ok_or_else(|| E::custom(TOO_LARGE))?;
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Node<'s> {
+    state: &'s RefCell<State>,
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Node<'_> {
+    fn scalar<E: de::Error>(self, value: Value, len: usize) -> Result<Value, E> {
+        self.state.borrow_mut().spend(1 + len)?;
+        Ok(value)
+    }
+
+    fn inside<T>(self, step: Step, read: impl FnOnce(Self) -> T) -> T {
+        self.state.borrow_mut().at.push(step);
+        let value = read(self);
+        self.state.borrow_mut().at.pop();
+        value
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(PLAIN)
+    }
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        self.scalar(Value::Null, 0)
+    }
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
+        self.scalar(value.into(), value.len())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        self.state.borrow_mut().spend(1)?;
+        let mut values = Vec::new();
+        while let Some(value) =
+            self.inside(Step::Index(values.len()), |node| list.next_element_seed(node))?
+        {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        self.state.borrow_mut().spend(1)?;
+        let mut values = Mapping::new();
+        while let Some(key) = map.next_key_seed(Key(self))? {
+            let value = self.inside(Step::Key(key.clone()), |node| map.next_value_seed(node))?;
+            if values.contains_key(key.as_str()) {
+                let mut state = self.state.borrow_mut();
+                let path = Path(state.at.clone()).key(&key);
+                if !state.doubled.contains(&path) {
+                    state.doubled.push(path);
+                }
+            } else {
+                values.insert(key.into(), value);
+            }
+        }
+        Ok(values.into())
+    }
+}
+
+/// A key, which is read as the text that it is written with: `2009: …` is the key `2009`.
+struct Key<'s>(Node<'s>);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = String;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = String;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name as the key")
+    }
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<String, E> {
+        self.0.state.borrow_mut().spend(key.len())?;
+        Ok(key.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        read(text).unwrap().value
+    }
+
+    #[test]
+    fn a_text_without_values_is_an_empty_mapping() {
+        for text in ["", "\n", "# nothing yet\n", "---\n", "~"] {
+            assert_eq!(value(text), Value::Mapping(Mapping::new()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_texts() {
+        assert_eq!(value("2009: 1\ntrue: 2"), value("\"2009\": 1\n\"true\": 2"));
+    }
+
+    #[test]
+    fn of_a_doubled_key_the_first_counts_and_all_are_noted() {
+        let tree = read("a: {b: 1, b: 2, b: 3}\nc: [{d: 1, d: 2}]\na: 3\n").unwrap();
+        let doubled: Vec<String> = tree.doubled.iter().map(Path::to_string).collect();
+        assert_eq!(doubled, ["a.b", "c[0].d", "a"]);
+        assert_eq!(tree.value, value("{a: {b: 1}, c: [{d: 1}]}"));
+    }
+
+    #[test]
+    fn aliases_may_repeat_a_little_but_not_explode() {
+        assert_eq!(value("a: &x {b: 1}\nc: *x\n"), value("{a: {b: 1}, c: {b: 1}}"));
+
+        let mut levels = "l0: &l0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..12 {
+            let alias = format!("*l{}", level - 1);
+            levels += &format!("l{level}: &l{level} [{}]\n", vec![alias; 9].join(", "));
+        }
+        let wide = format!("a: &x [{}]\nb: [{}]\n", "x, ".repeat(50_000), "*x, ".repeat(50_000));
+        let long = format!("a: &x {}\nb: [{}]\n", "x".repeat(1 << 20), "*x, ".repeat(50_000));
+        for bomb in [levels, wide, long] {
+            assert_eq!(read(&bomb).unwrap_err().message, TOO_LARGE);
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_at_once() {
+        let brackets = "[".repeat(4_000_000);
+        let lists = "- ".repeat(100_000);
+        let maps: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        for text in [brackets, lists, maps] {
+            let message = read(&text).unwrap_err().message;
+            assert!(message.contains("nested more than 128 deep"), "{message}");
+        }
+    }
+
+    #[test]
+    fn tags_and_second_documents_are_refused() {
+        assert!(read("a: !b 1").unwrap_err().message.contains("without tags"));
+        assert!(read("a: 1\n---\nb: 2").unwrap_err().message.contains("one YAML document"));
+    }
+}
