@@ -3,5 +3,6 @@
 pub mod cluster;
 pub mod mapred;
 pub mod random;
+pub mod record;
 pub mod units;
 pub mod workload;
