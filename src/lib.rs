@@ -5,4 +5,5 @@ pub mod mapred;
 pub mod random;
 pub mod record;
 pub mod units;
+pub mod verify;
 pub mod workload;

@@ -30,6 +30,8 @@ pub(crate) mod stream;
 mod summary;
 mod table;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};

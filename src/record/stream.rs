@@ -12,7 +12,7 @@ use crate::units::{Bytes, Factor, SimSpan, SimTime};
 /// A stream that grows by facts. The methods return it, so that a test reads as a story.
 #[derive(Default)]
 pub(crate) struct Stream {
-    now: SimTime,
+    pub(crate) now: SimTime,
     pub(crate) events: Vec<Event>,
 }
 
