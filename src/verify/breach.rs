@@ -64,7 +64,7 @@ pub enum Breach {
     #[error("{job} never ended")]
     JobUnended { job: JobId },
 
-    #[error("{task:?} is no task of its job")]
+    #[error("{} has no {} {}", task.job, task.kind.word(), task.index)]
     NoSuchTask { task: TaskId },
     #[error("{attempt} was assigned before its job was running")]
     AssignedTooEarly { attempt: AttemptId },

@@ -1,6 +1,7 @@
 //! What trackers did: slots, and the attempts in them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::{Breach, Check};
 use crate::mapred::{AttemptId, Fact, Outcome, PerSlot, Role, TrackerId};
@@ -84,8 +85,8 @@ impl Trackers {
             Fact::Started { attempt, tracker, role } => {
                 let known = self.at(tracker);
                 check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
-                let before = known.here.insert((attempt, role), Presence::default());
-                if before.is_none() {
+                if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
+                    place.insert(Presence::default());
                     known.take(tracker, attempt, check);
                 }
             }
