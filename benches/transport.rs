@@ -14,7 +14,6 @@ use std::time::Instant;
 use mumakil::cluster::TrackerId;
 use mumakil::mapred::{Address, Core, Msg, Outbox, Reply, Status, Stop};
 use mumakil::random::Dist;
-use mumakil::record::EventSender;
 use mumakil::runtime::{Cast, Links, Timers, run_virtual};
 use mumakil::units::{Fraction, SimSpan, SimTime};
 
@@ -92,7 +91,7 @@ fn actors(trackers: u32) -> u64 {
     let opening = (0..trackers)
         .map(|index| (SimTime::ZERO, Address::tracker(TrackerId(index)), Msg::PowerOn))
         .collect();
-    let (stats, ending) = run_virtual(cast, links, opening, EventSender::default(), HOUR);
+    let (stats, ending) = run_virtual(cast, links, opening, Box::new(()), HOUR);
     assert_eq!(ending, mumakil::runtime::Ending::Stopped(Stop::TimeUp));
     stats.messages
 }

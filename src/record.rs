@@ -1,15 +1,137 @@
-//! placeholder
+//! What a run leaves: tables, histograms and timelines, made from the stream of facts.
+//!
+//! The actors push [`Event`]s; a writer thread of its own takes them, in chunks, over a bounded
+//! channel ([`EventSender`], [`Recorder`]). There every event passes the [`Books`], which keep what
+//! several watchers ask for (jobs, open attempts, who holds a slot), and then each [`Watcher`] in
+//! turn. A watcher has one subject and one file of output; another output is another watcher.
+//!
+//! Whose truth a column is stands in [`crate::mapred::Fact`]. Nothing here needs the events to be
+//! in the order of time: on a scaled clock several threads send them, each in its own order, and
+//! the writer takes what comes.
+//!
+//! Memory is bounded by the jobs and by the attempts that are open at one time, not by the tasks.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hdrhistogram::Histogram;
+
 use crate::mapred::Event;
-/// sender
-#[derive(Clone, Debug, Default)]
-pub struct EventSender;
-impl EventSender {
-    /// push
-    pub fn push(&mut self, _event: Event) {}
-    /// flush
-    pub fn flush(&mut self) {}
-    /// broken
-    pub fn is_broken(&self) -> bool {
+use crate::units::SimTime;
+
+mod books;
+mod channel;
+mod events;
+mod hdr;
+mod histograms;
+mod jobs;
+#[cfg(test)]
+pub(crate) mod stream;
+mod summary;
+mod table;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
+pub use channel::{EventSender, Progress, Recorder, Recording, Setup};
+pub use summary::{LocalityShares, SlotShares, Summary};
+
+/// One subject's view of the stream.
+pub trait Watcher: Send {
+    /// An event has happened, and the books know of it.
+    ///
+    /// # Errors
+    /// If an output cannot be written; the recorder then stops.
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError>;
+
+    /// Returns whether this watcher is shown heartbeats. They are most of all events and concern
+    /// few, so the others are spared them.
+    fn hears_heartbeats(&self) -> bool {
         false
+    }
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// If an output cannot be written.
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError>;
+}
+
+/// What is known when a run is over.
+#[derive(Debug)]
+pub struct End<'a> {
+    /// The jobs, and the attempts that are still open.
+    pub books: &'a Books,
+    /// The run.
+    pub run: &'a RunFacts,
+    /// How late timers fired, in virtual microseconds; a run on the scaled clock measures it.
+    pub clock_lag: Option<&'a Histogram<u64>>,
+}
+
+/// What no event says of a run.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The policy's name.
+    pub policy: String,
+    /// The seed.
+    pub seed: u64,
+    /// The version of Mumakil.
+    pub version: String,
+    /// How many nodes the cluster has.
+    pub nodes: u32,
+    /// How many messages were delivered.
+    pub messages: u64,
+    /// The instant at which the run stopped.
+    pub ended: SimTime,
+}
+
+/// Why a run could not be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// A file cannot be created or written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system gives no thread.
+    #[error("cannot start the recorder's thread")]
+    Thread(#[source] io::Error),
+}
+
+impl RecordError {
+    /// Returns what turns an I/O error at `path` into this error.
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |source| Self::Write { path: path.to_owned(), source }
+    }
+}
+
+/// Watches nothing.
+impl Watcher for () {
+    fn see(&mut self, _: &Event, _: &Books) -> Result<(), RecordError> {
+        Ok(())
+    }
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+/// Watches if there is a watcher.
+impl<W: Watcher> Watcher for Option<W> {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        self.as_mut().map_or(Ok(()), |watcher| watcher.see(event, books))
+    }
+    fn hears_heartbeats(&self) -> bool {
+        self.as_ref().is_some_and(Watcher::hears_heartbeats)
+    }
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        self.as_mut().map_or(Ok(()), |watcher| watcher.finish(end))
     }
 }

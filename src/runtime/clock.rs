@@ -14,9 +14,8 @@ use super::actor::{CoreActor, Mail};
 use super::link::Link;
 use super::scaled::ScaledClock;
 use super::timers::Timers;
-use super::{Ending, RunStats};
+use super::{Ending, EventSink, RunStats};
 use crate::mapred::{Address, Msg, Outbox, Stop};
-use crate::record::EventSender;
 use crate::units::SimTime;
 
 /// An actor's handle of the clock that drives it.
@@ -59,7 +58,7 @@ pub(super) struct VirtualClock {
     timers: Timers<(Address, Msg)>,
     /// By address.
     actors: Vec<Addr<CoreActor>>,
-    events: EventSender,
+    events: Box<dyn EventSink>,
     until: SimTime,
     now: SimTime,
     messages: u64,
@@ -67,7 +66,7 @@ pub(super) struct VirtualClock {
 }
 
 impl VirtualClock {
-    pub(super) fn new(events: EventSender, until: SimTime) -> Self {
+    pub(super) fn new(events: Box<dyn EventSink>, until: SimTime) -> Self {
         Self {
             timers: Timers::default(),
             actors: Vec::new(),
@@ -99,8 +98,11 @@ impl VirtualClock {
                 self.timers.push(now + delay, (letter.to, letter.msg));
             });
         }
-        for event in outbox.events.drain(..) {
-            self.events.push(event);
+        if !outbox.events.is_empty() {
+            self.events.take(&mut outbox.events);
+            if self.events.is_broken() {
+                return self.end(Ending::SinkBroke);
+            }
         }
         match outbox.stop {
             Some(stop) => self.end(Ending::Stopped(stop)),
@@ -121,9 +123,6 @@ impl VirtualClock {
                 self.end(Ending::Stopped(Stop::TimeUp));
             }
             None => self.end(Ending::Stopped(Stop::Stalled)),
-        }
-        if self.events.is_broken() {
-            self.end(Ending::RecorderDied);
         }
     }
 

@@ -18,6 +18,7 @@ use super::preset::overlay;
 use super::read::{Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Policy, Scheduler};
+use crate::scheduler::Fifo;
 
 /// The policies that scenarios can name, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,13 @@ pub struct PolicyEntry {
 }
 
 impl Registry {
+    /// Returns a registry of the policies that Mumakil brings.
+    pub fn builtin() -> Self {
+        let mut registry = Self::new();
+        registry.add::<Fifo>();
+        registry
+    }
+
     /// Returns a registry without policies.
     pub fn new() -> Self {
         Self::default()

@@ -1,0 +1,248 @@
+//! One run: a scenario in, a recording out.
+//!
+//! This is where the parts meet. The scenario becomes cores and the messages that set them going,
+//! the runtime makes them actors, and the recorder writes down what they do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hdrhistogram::Histogram;
+use rand::RngExt;
+
+use crate::cluster::{Hdfs, ReadRates, Topology};
+use crate::mapred::{
+    Address, CommitPending, Core, Costs, JobId, JobTracker, Msg, Stop, TaskTracker,
+};
+use crate::random::{Purpose, stream};
+use crate::record::{Progress, RecordError, Recorder, RunFacts, Setup, Summary};
+use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
+use crate::scenario::{self, ClockSpec, Fault, Registry, Scenario, ScenarioError};
+use crate::units::{Fraction, SimSpan, SimTime};
+use crate::verify::{Rules, Verifier};
+use crate::workload::{JobEntry, JobInjector, Workload};
+
+/// How a scenario is to be run.
+#[derive(Default)]
+pub struct Options {
+    /// An empty folder for the outputs; without one there is only the summary.
+    pub folder: Option<PathBuf>,
+    /// Called from time to time with how far the run is.
+    pub progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    /// Whether to check the invariants; on the virtual clock only.
+    pub verify: bool,
+}
+
+/// What a run left beside its files.
+#[derive(Debug)]
+pub struct Emulated {
+    /// The run in numbers.
+    pub summary: Summary,
+    /// Why it ended.
+    pub stop: Stop,
+    /// How long the policy's decisions took, in real nanoseconds.
+    pub decision_time: Histogram<u64>,
+    /// How late timers fired, in virtual microseconds; on the scaled clock only.
+    pub lag: Option<Histogram<u64>>,
+    /// The invariant checker, if it was asked for.
+    pub verifier: Option<Verifier>,
+}
+
+/// Why a run has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmulationError {
+    /// The policy cannot be built from its options.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The results cannot be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The policy panicked.
+    #[error("the policy `{policy}` panicked: {words}")]
+    Policy {
+        /// Its name.
+        policy: String,
+        /// What it said.
+        words: String,
+    },
+    /// The emulator panicked.
+    #[error("a fault of Mumakil's own: {words}")]
+    Bug {
+        /// What it said.
+        words: String,
+    },
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// If the results cannot be written, or if the policy or the emulator panics.
+pub fn emulate(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: Options,
+) -> Result<Emulated, EmulationError> {
+    let topology = Arc::new(Topology::new(&scenario.cluster));
+    let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
+    let is_virtual = scenario.clock == ClockSpec::Virtual;
+    let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules(scenario)));
+    let (events, recorder) = Recorder::start(
+        Setup {
+            settings: scenario.record.clone(),
+            folder: options.folder,
+            racks: topology.nodes().map(|(_, node)| node.rack).collect(),
+            progress: options.progress,
+        },
+        verifier,
+    )?;
+
+    let (cast, opening) = assemble(scenario, &topology, policy);
+    let links = links(scenario, &topology);
+    let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
+    let (stats, ending) = match scenario.clock {
+        ClockSpec::Virtual => runtime::run_virtual(cast, links, opening, Box::new(events), until),
+        ClockSpec::Scaled(factor) => {
+            runtime::run_scaled(cast, links, opening, Box::new(events), until, factor)
+        }
+    };
+
+    let facts = RunFacts {
+        scenario: scenario.name.to_string(),
+        policy: scenario.scheduler.name.clone(),
+        seed: scenario.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        nodes: topology.len(),
+        messages: stats.messages,
+        ended: stats.end,
+    };
+    let recording = recorder.finish(facts, stats.lag.clone())?;
+    let thinking = thinking.lock();
+    match ending {
+        Ending::Stopped(stop) => Ok(Emulated {
+            summary: recording.summary,
+            stop,
+            decision_time: thinking.decision_time.clone(),
+            lag: stats.lag,
+            verifier: recording.watcher,
+        }),
+        Ending::Panicked(words) if thinking.panicked => {
+            Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })
+        }
+        Ending::Panicked(words) => Err(EmulationError::Bug { words }),
+        // The recorder has said above what became of it.
+        Ending::SinkBroke => {
+            Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
+        }
+    }
+}
+
+/// Returns what the invariant checker has to allow.
+fn rules(scenario: &Scenario) -> Rules {
+    let hadoop = &scenario.hadoop;
+    Rules {
+        cut_off: scenario.until.is_some(),
+        commit_not_counted: hadoop.commit_pending == CommitPending::NotCounted,
+        failed_tasks: hadoop.map_failures != Fraction::ZERO
+            || hadoop.reduce_failures != Fraction::ZERO,
+    }
+}
+
+/// Returns the cores of a scenario, and the messages that set them going.
+fn assemble(scenario: &Scenario, topology: &Arc<Topology>, policy: Stopwatch) -> (Cast, Opening) {
+    let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
+    let workload = workload(scenario);
+    let opening = opening(scenario, topology, &workload);
+    let hdfs =
+        Hdfs::new(seed, topology.clone(), cluster.hdfs.replication.get(), cluster.hdfs.placement);
+    let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
+    let job_tracker = JobTracker::new(
+        hadoop.clone(),
+        topology.clone(),
+        hdfs,
+        cluster.jobtracker.clone(),
+        Box::new(policy),
+        settled_at,
+    );
+
+    let failures = |fault: &Fault| match fault {
+        Fault::TaskFailures(share) => Some(*share),
+        _ => None,
+    };
+    let costs = Arc::new(Costs {
+        seed,
+        hadoop: hadoop.clone(),
+        rates: ReadRates::new(cluster),
+        racks: topology.racks(),
+        task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
+    });
+    let lossy = scenario.faults.iter().any(|fault| matches!(fault, Fault::Loss(_)));
+    let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
+    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core> {
+        let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
+        let phase = SimSpan::from_micros(rng.random_range(0..=spread.as_micros()));
+        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, lossy))
+    });
+    let cast = Cast {
+        job_tracker: Box::new(job_tracker),
+        injector: Box::new(JobInjector::new(workload)),
+        trackers: trackers.collect(),
+    };
+    (cast, opening)
+}
+
+/// Returns the messages that set a run going: machines start, faults happen, jobs arrive.
+fn opening(scenario: &Scenario, topology: &Topology, workload: &Workload) -> Opening {
+    let start = |(id, _)| (SimTime::ZERO, Address::tracker(id), Msg::PowerOn);
+    let mut opening: Opening = topology.nodes().map(start).collect();
+    opening.push((SimTime::ZERO, Address::INJECTOR, Msg::Arrive));
+    for fault in &scenario.faults {
+        match fault {
+            Fault::Stop { at, node } => {
+                opening.push((
+                    SimTime::ZERO + *at,
+                    Address::tracker(node.tracker()),
+                    Msg::PowerOff,
+                ));
+            }
+            Fault::Start { at, node } => {
+                opening.push((SimTime::ZERO + *at, Address::tracker(node.tracker()), Msg::PowerOn));
+            }
+            Fault::Kill { at, job } => {
+                let kill = |id| (SimTime::ZERO + *at, Address::JOB_TRACKER, Msg::KillJob(id));
+                opening.extend(jobs_of(scenario, job, workload).map(kill));
+            }
+            _ => {}
+        }
+    }
+    opening
+}
+
+fn workload(scenario: &Scenario) -> Workload {
+    let scenario::Workload::Jobs(entries) = &scenario.workload;
+    let classify = |maps, reduces| {
+        let class = scenario.classes.iter().find(|(_, rule)| rule.fits(maps, reduces));
+        class.map_or("", |(name, _)| name).into()
+    };
+    Workload::from_jobs(entries, scenario.cluster.hdfs.block, &classify)
+}
+
+/// Returns the jobs of an entry of the workload.
+fn jobs_of(scenario: &Scenario, entry: &str, workload: &Workload) -> impl Iterator<Item = JobId> {
+    let scenario::Workload::Jobs(entries) = &scenario.workload;
+    let entry = entries.iter().find(|other| other.name == entry);
+    let names = entry.map(JobEntry::names).unwrap_or_default();
+    let specs = workload.arrivals.iter().map(|arrival| &arrival.spec);
+    specs.filter(move |spec| names.iter().any(|name| **name == *spec.name)).map(|spec| spec.id)
+}
+
+fn links(scenario: &Scenario, topology: &Topology) -> Links {
+    let mut links = Links::new(scenario.seed, &scenario.cluster.network, topology);
+    for fault in &scenario.faults {
+        match fault {
+            Fault::Loss(share) => links.loss = *share,
+            Fault::Duplication(share) => links.duplication = *share,
+            _ => {}
+        }
+    }
+    links
+}

@@ -1,0 +1,385 @@
+//! What several watchers ask for, kept once: the jobs, the attempts that are open, and what the
+//! event at hand changed in what trackers hold.
+//!
+//! A job stays in the books to the end of the run. An attempt is *open* from its first event until
+//! nothing more is expected of it: its tracker has ended it, it holds no slot, and the JobTracker
+//! has given its verdict or has ended the job. It is then *closed*: watchers see it once more, and
+//! it is forgotten. An attempt that never reached its tracker stays open to the end of the run.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+
+use crate::mapred::{
+    AttemptId, Event, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId,
+    TaskKind, TrackerId,
+};
+use crate::units::{SimSpan, SimTime};
+
+/// The jobs, the open attempts, and what the event at hand changed.
+#[derive(Debug, Default)]
+pub struct Books {
+    jobs: Vec<Option<Job>>,
+    /// In the order of their ids, so that the attempts of a job stand together.
+    open: BTreeMap<AttemptId, Attempt>,
+    closed: Vec<(AttemptId, Attempt)>,
+    shift: Option<Shift>,
+    submitted: u32,
+    ended: u32,
+    attempts: u64,
+}
+
+/// A job.
+#[derive(Debug)]
+pub struct Job {
+    /// As it was submitted.
+    pub spec: Arc<JobSpec>,
+    /// When it arrived at the JobTracker.
+    pub submitted: SimTime,
+    /// When its first map or reduce was assigned.
+    pub first_launch: Option<SimTime>,
+    /// When the JobTracker knew that its last map had succeeded; the last time, if maps were lost.
+    pub maps_done: Option<SimTime>,
+    /// When and how the JobTracker ended it.
+    pub ended: Option<(SimTime, Outcome)>,
+    /// Its map attempts that succeeded.
+    pub maps_by_locality: ByLocality,
+    /// Its map and reduce attempts that failed.
+    pub failed: u32,
+    /// Its map and reduce attempts that were killed, completed maps that were lost among them.
+    pub killed: u32,
+    /// How often its attempts were suspended, by their trackers.
+    pub suspended: u32,
+}
+
+/// So many at each locality level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByLocality {
+    /// On the node.
+    pub node: u64,
+    /// In the rack.
+    pub rack: u64,
+    /// Elsewhere.
+    pub off_rack: u64,
+}
+
+/// An attempt.
+#[derive(Debug)]
+pub struct Attempt {
+    /// The tracker that it was given to.
+    pub tracker: TrackerId,
+    /// The JobTracker's decision to launch it.
+    pub grant: Option<Grant>,
+    /// When its work started.
+    pub started: Option<SimTime>,
+    /// When and how its work ended, by its tracker.
+    pub ending: Option<Ending>,
+    /// How it ended, by the JobTracker.
+    pub verdict: Option<Outcome>,
+    /// How long it was stopped the last time that it was resumed.
+    pub suspension: SimSpan,
+    stopped: Option<SimTime>,
+    /// Whether it holds a slot to work, and to be cleaned up after.
+    holds: [bool; 2],
+}
+
+/// Why and how an attempt was launched.
+#[derive(Clone, Copy, Debug)]
+pub struct Grant {
+    /// How far its input is.
+    pub locality: Option<Locality>,
+    /// Whether another attempt of the task was running.
+    pub speculative: bool,
+    /// Why the policy chose it.
+    pub reason: Reason,
+}
+
+/// How an attempt's work ended on its tracker.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// When.
+    pub at: SimTime,
+    /// How.
+    pub outcome: Outcome,
+    /// How long its phases took.
+    pub phases: Phases,
+}
+
+/// What an event changed in what a tracker holds for a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shift {
+    /// The tracker.
+    pub tracker: TrackerId,
+    /// The task.
+    pub task: TaskId,
+    /// A slot taken (1) or given up (-1).
+    pub slots: i32,
+    /// An attempt stopped (1), or no longer stopped (-1).
+    pub suspended: i32,
+}
+
+impl Books {
+    /// Returns a job that was submitted.
+    pub fn job(&self, job: JobId) -> Option<&Job> {
+        self.jobs.get(job.index())?.as_ref()
+    }
+
+    /// Returns all submitted jobs in the order of their ids.
+    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().flatten()
+    }
+
+    /// Returns an open attempt.
+    pub fn attempt(&self, attempt: AttemptId) -> Option<&Attempt> {
+        self.open.get(&attempt)
+    }
+
+    /// Returns the open attempts in the order of their ids.
+    pub fn open(&self) -> impl Iterator<Item = (AttemptId, &Attempt)> {
+        self.open.iter().map(|(&id, attempt)| (id, attempt))
+    }
+
+    /// Returns the attempts that the event at hand closed.
+    pub fn closed(&self) -> &[(AttemptId, Attempt)] {
+        &self.closed
+    }
+
+    /// Returns what the event at hand changed in what a tracker holds.
+    pub const fn shift(&self) -> Option<Shift> {
+        self.shift
+    }
+
+    /// Returns how many jobs were submitted.
+    pub const fn submitted(&self) -> u32 {
+        self.submitted
+    }
+
+    /// Returns how many jobs have ended.
+    pub const fn ended(&self) -> u32 {
+        self.ended
+    }
+
+    /// Returns how many map and reduce attempts were assigned.
+    pub const fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    /// Enters an event. Costs a look-up among the open attempts, for most.
+    pub(super) fn enter(&mut self, event: &Event) {
+        self.closed.clear();
+        self.shift = None;
+        let at = event.at;
+        match event.fact {
+            Fact::JobSubmitted(ref spec) => self.submit(at, spec),
+            Fact::MapsDone(job) => {
+                if let Some(job) = self.job_mut(job) {
+                    job.maps_done = Some(at);
+                }
+            }
+            Fact::JobEnded { job, outcome } => self.end_job(at, job, outcome),
+            Fact::Assigned {
+                attempt,
+                tracker,
+                role: Role::Work,
+                locality,
+                speculative,
+                reason,
+                ..
+            } => {
+                let grant = Grant { locality, speculative, reason };
+                self.attempt_mut(attempt, tracker).grant = Some(grant);
+                self.count_launch(at, attempt.task);
+            }
+            Fact::Learned { attempt, state, .. } => {
+                if let Some(verdict) = state.outcome() {
+                    self.judge(attempt, verdict);
+                }
+            }
+            Fact::Started { attempt, tracker, role } => {
+                if role == Role::Work {
+                    self.attempt_mut(attempt, tracker).started = Some(at);
+                }
+                self.attempt_mut(attempt, tracker).holds[role as usize] = true;
+                self.note_shift(attempt, tracker, 1, 0);
+            }
+            Fact::Suspended { attempt, tracker } => self.suspend(at, attempt, tracker),
+            Fact::Resumed { attempt, tracker } => {
+                let known = self.attempt_mut(attempt, tracker);
+                let stopped = known.stopped.take();
+                known.suspension = at.saturating_since(stopped.unwrap_or(at));
+                known.holds[Role::Work as usize] = true;
+                self.note_shift(attempt, tracker, 1, -i32::from(stopped.is_some()));
+            }
+            Fact::Ended { attempt, tracker, role, outcome, phases } => {
+                self.let_go(attempt, tracker, role);
+                if role == Role::Work
+                    && let Some(known) = self.open.get_mut(&attempt)
+                {
+                    known.ending = Some(Ending { at, outcome, phases });
+                }
+                self.close_if_done(attempt);
+            }
+            _ => {}
+        }
+    }
+
+    fn submit(&mut self, at: SimTime, spec: &Arc<JobSpec>) {
+        let index = spec.id.index();
+        if self.jobs.len() <= index {
+            self.jobs.resize_with(index + 1, || None);
+        }
+        self.submitted += 1;
+        self.jobs[index] = Some(Job {
+            spec: Arc::clone(spec),
+            submitted: at,
+            first_launch: None,
+            maps_done: None,
+            ended: None,
+            maps_by_locality: ByLocality::default(),
+            failed: 0,
+            killed: 0,
+            suspended: 0,
+        });
+    }
+
+    /// Ends a job and closes those of its attempts that have ended: the JobTracker will say
+    /// nothing more of them.
+    fn end_job(&mut self, at: SimTime, id: JobId, outcome: Outcome) {
+        let Some(job) = self.job_mut(id) else { return };
+        job.ended = Some((at, outcome));
+        self.ended += 1;
+        let first = TaskId { job: id, kind: TaskKind::Map, index: 0 }.attempt(0);
+        let last = TaskId { job: id, kind: TaskKind::Cleanup, index: u32::MAX }.attempt(u32::MAX);
+        let over = self.open.range(first..=last).filter(|(_, attempt)| attempt.is_over());
+        let over: Vec<_> = over.map(|(&attempt, _)| attempt).collect();
+        self.closed.extend(over.into_iter().filter_map(|id| self.open.remove_entry(&id)));
+    }
+
+    fn count_launch(&mut self, at: SimTime, task: TaskId) {
+        if !task.is_work() {
+            return;
+        }
+        self.attempts += 1;
+        if let Some(job) = self.job_mut(task.job) {
+            job.first_launch.get_or_insert(at);
+        }
+    }
+
+    fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
+        let mut locality = None;
+        if let Some(known) = self.open.get_mut(&attempt) {
+            known.verdict = Some(verdict);
+            locality = known.grant.and_then(|grant| grant.locality);
+        }
+        if attempt.task.is_work()
+            && let Some(job) = self.job_mut(attempt.job())
+        {
+            match verdict {
+                Outcome::Succeeded => job.maps_by_locality.count(locality),
+                Outcome::Failed => job.failed += 1,
+                Outcome::Killed => job.killed += 1,
+            }
+        }
+        self.close_if_done(attempt);
+    }
+
+    fn suspend(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId) {
+        let known = self.attempt_mut(attempt, tracker);
+        let held = mem::take(&mut known.holds[Role::Work as usize]);
+        known.stopped = Some(at);
+        self.note_shift(attempt, tracker, -i32::from(held), 1);
+        if let Some(job) = self.job_mut(attempt.job()) {
+            job.suspended += 1;
+        }
+    }
+
+    /// Gives up the slot of an attempt that has ended, if it held one, and the memory of one that
+    /// was stopped.
+    fn let_go(&mut self, attempt: AttemptId, tracker: TrackerId, role: Role) {
+        let Some(known) = self.open.get_mut(&attempt) else { return };
+        let held = mem::take(&mut known.holds[role as usize]);
+        let stopped = role == Role::Work && known.stopped.take().is_some();
+        if held || stopped {
+            self.note_shift(attempt, tracker, -i32::from(held), -i32::from(stopped));
+        }
+    }
+
+    fn note_shift(&mut self, attempt: AttemptId, tracker: TrackerId, slots: i32, suspended: i32) {
+        self.shift = Some(Shift { tracker, task: attempt.task, slots, suspended });
+    }
+
+    fn close_if_done(&mut self, id: AttemptId) {
+        let Some(attempt) = self.open.get(&id) else { return };
+        let settled =
+            attempt.verdict.is_some() || self.job(id.job()).is_some_and(|job| job.ended.is_some());
+        if settled && attempt.is_over() {
+            self.closed.extend(self.open.remove_entry(&id));
+        }
+    }
+
+    fn job_mut(&mut self, job: JobId) -> Option<&mut Job> {
+        self.jobs.get_mut(job.index())?.as_mut()
+    }
+
+    /// Returns the attempt, opened if this is the first that is heard of it. That need not be its
+    /// assignment: on a scaled clock the tracker's word may come first.
+    fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut Attempt {
+        self.open.entry(attempt).or_insert_with(|| Attempt {
+            tracker,
+            grant: None,
+            started: None,
+            ending: None,
+            verdict: None,
+            suspension: SimSpan::ZERO,
+            stopped: None,
+            holds: [false; 2],
+        })
+    }
+}
+
+impl Job {
+    /// Returns the time from its arrival to its end.
+    pub fn sojourn(&self) -> Option<SimSpan> {
+        self.ended.map(|(at, _)| at.saturating_since(self.submitted))
+    }
+
+    /// Returns the time from its arrival to its first launch.
+    pub fn wait(&self) -> Option<SimSpan> {
+        self.first_launch.map(|at| at.saturating_since(self.submitted))
+    }
+}
+
+impl Attempt {
+    /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its
+    /// tracker.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.verdict.or(self.ending.map(|ending| ending.outcome))
+    }
+
+    /// Returns whether anything was heard of its work. Of an attempt of a job that has ended, only
+    /// the cleaning up may still be heard of.
+    pub const fn has_work(&self) -> bool {
+        self.grant.is_some() || self.started.is_some()
+    }
+
+    /// Returns whether its tracker has ended it and it holds no slot.
+    fn is_over(&self) -> bool {
+        (self.ending.is_some() || !self.has_work()) && self.holds == [false; 2]
+    }
+}
+
+impl ByLocality {
+    /// Returns how many there are at all levels together.
+    pub const fn total(self) -> u64 {
+        self.node + self.rack + self.off_rack
+    }
+
+    const fn count(&mut self, locality: Option<Locality>) {
+        match locality {
+            Some(Locality::Node) => self.node += 1,
+            Some(Locality::Rack) => self.rack += 1,
+            Some(Locality::OffRack) => self.off_rack += 1,
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! From the actors to the writer: events in chunks, over a bounded channel, to a thread of its own.
+//!
+//! A chunk that has been read goes back over a second channel and is filled again, so that a run
+//! allocates a handful of them. A sender that finds the channel full waits: the writer holds the
+//! run back, never the memory. If the writer stops, senders no longer wait; they say that they are
+//! broken, the run stops, and [`Recorder::finish`] says why.
+
+use std::mem;
+use std::panic;
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use hdrhistogram::Histogram;
+
+use super::events::Events;
+use super::histograms::Histograms;
+use super::jobs::Jobs;
+use super::summary::{Summary, Tally};
+use super::tasks::Tasks;
+use super::timeline::Timeline;
+use super::{Books, End, RecordError, RunFacts, Watcher};
+use crate::mapred::{Event, Fact, RackId};
+use crate::runtime::EventSink;
+use crate::scenario::RecordSpec;
+use crate::units::SimTime;
+
+/// Events in a chunk: about 80 KiB, which stay in a core's own cache.
+const CHUNK: usize = 1_024;
+/// Chunks on their way. A few smooth the writer's pace; more would only be memory.
+const CHUNKS: usize = 8;
+/// The shortest time between two reports of progress.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// What the writer is to make.
+pub struct Setup {
+    /// The outputs.
+    pub settings: RecordSpec,
+    /// An empty folder for them; without one, there is only the [`Summary`].
+    pub folder: Option<PathBuf>,
+    /// The rack of each tracker.
+    pub racks: Vec<RackId>,
+    /// Called from the writer's thread, a few times a second.
+    pub progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The instant of the latest event.
+    pub now: SimTime,
+    /// How many jobs were submitted.
+    pub submitted: u32,
+    /// How many jobs have ended.
+    pub ended: u32,
+    /// How many map and reduce attempts were assigned.
+    pub attempts: u64,
+    /// How many events were recorded.
+    pub events: u64,
+}
+
+/// What the recorder has when a run is over.
+#[derive(Debug)]
+pub struct Recording<W> {
+    /// The run in numbers.
+    pub summary: Summary,
+    /// The watcher that was given to the recorder.
+    pub watcher: W,
+}
+
+/// Where actors put their events. The default one leads nowhere.
+///
+/// Each clone fills a chunk of its own, and each chunk keeps its order; allocated with its first
+/// event, sent when full, when flushed and when dropped.
+#[derive(Debug, Default)]
+pub struct EventSender {
+    chunk: Vec<Event>,
+    line: Option<Line>,
+}
+
+/// The two channels between a sender and the writer.
+#[derive(Clone, Debug)]
+struct Line {
+    full: Sender<Parcel>,
+    empty: Receiver<Vec<Event>>,
+    broken: bool,
+}
+
+/// What goes to the writer.
+enum Parcel {
+    Events(Vec<Event>),
+    End(Box<(RunFacts, Option<Histogram<u64>>)>),
+}
+
+/// The recorder at work: a handle on the writer's thread.
+#[derive(Debug)]
+pub struct Recorder<W> {
+    full: Sender<Parcel>,
+    writer: JoinHandle<Result<Option<Recording<W>>, RecordError>>,
+}
+
+/// The writer, on its own thread.
+struct Writer<W> {
+    books: Books,
+    tally: Tally,
+    /// Those that hear heartbeats stand first.
+    watchers: Vec<Box<dyn Watcher>>,
+    hearers: usize,
+    watcher: W,
+    hears: bool,
+    folder: Option<PathBuf>,
+    now: SimTime,
+    events: u64,
+}
+
+impl<W: Watcher + 'static> Recorder<W> {
+    /// Creates the files and starts the writer, with one more watcher to be handed back at the end.
+    ///
+    /// # Errors
+    /// If a file cannot be created.
+    pub fn start(setup: Setup, watcher: W) -> Result<(EventSender, Self), RecordError> {
+        let Setup { settings, folder, racks, progress } = setup;
+        let mut watchers = open(&settings, folder.as_ref(), &racks)?;
+        watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
+        let writer = Writer {
+            books: Books::default(),
+            tally: Tally::default(),
+            hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
+            watchers,
+            hears: watcher.hears_heartbeats(),
+            watcher,
+            folder,
+            now: SimTime::ZERO,
+            events: 0,
+        };
+        let (full, parcels) = bounded(CHUNKS);
+        let (used, empty) = bounded(CHUNKS);
+        let writer = thread::Builder::new()
+            .name("recorder".to_owned())
+            .spawn(move || writer.run(&parcels, &used, progress))
+            .map_err(RecordError::Thread)?;
+        let line = Line { full: full.clone(), empty, broken: false };
+        Ok((EventSender { chunk: Vec::new(), line: Some(line) }, Self { full, writer }))
+    }
+
+    /// Ends the recording and completes the files. What senders have not flushed by now is lost.
+    ///
+    /// # Errors
+    /// If an output could not be written, now or earlier.
+    pub fn finish(
+        self,
+        run: RunFacts,
+        clock_lag: Option<Histogram<u64>>,
+    ) -> Result<Recording<W>, RecordError> {
+        // A writer that has stopped takes nothing, and says why below.
+        let _ = self.full.send(Parcel::End(Box::new((run, clock_lag))));
+        match self.writer.join() {
+            Ok(recording) => Ok(recording?.expect("the writer stops at the end or at an error")),
+            Err(panic) => panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl EventSender {
+    /// Sends an event, some time soon. Costs a copy; once in a thousand times a hand-over.
+    pub fn push(&mut self, event: Event) {
+        if self.line.is_none() {
+            return;
+        }
+        if self.chunk.capacity() == 0 {
+            self.chunk.reserve_exact(CHUNK);
+        }
+        self.chunk.push(event);
+        if self.chunk.len() == CHUNK {
+            self.flush();
+        }
+    }
+
+    /// Sends what has been pushed.
+    pub fn flush(&mut self) {
+        let Some(line) = &mut self.line else { return };
+        if self.chunk.is_empty() {
+            return;
+        }
+        if line.broken {
+            self.chunk.clear();
+            return;
+        }
+        let chunk = mem::replace(&mut self.chunk, line.empty.try_recv().unwrap_or_default());
+        line.broken = line.full.send(Parcel::Events(chunk)).is_err();
+    }
+
+    /// Returns whether the writer has stopped, so that the run has no use any more.
+    pub fn is_broken(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.broken)
+    }
+}
+
+impl EventSink for EventSender {
+    fn take(&mut self, events: &mut Vec<Event>) {
+        events.drain(..).for_each(|event| self.push(event));
+    }
+    fn flush(&mut self) {
+        Self::flush(self);
+    }
+    fn is_broken(&self) -> bool {
+        Self::is_broken(self)
+    }
+    fn another(&self) -> Box<dyn EventSink> {
+        Box::new(self.clone())
+    }
+}
+
+/// A sender with a chunk of its own.
+impl Clone for EventSender {
+    fn clone(&self) -> Self {
+        Self { chunk: Vec::new(), line: self.line.clone() }
+    }
+}
+
+impl Drop for EventSender {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl<W: Watcher> Writer<W> {
+    /// Runs until the end of the run, or until nobody is left to tell of it.
+    fn run(
+        mut self,
+        parcels: &Receiver<Parcel>,
+        used: &Sender<Vec<Event>>,
+        mut progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    ) -> Result<Option<Recording<W>>, RecordError> {
+        let mut told = wall_clock();
+        for parcel in parcels {
+            match parcel {
+                Parcel::Events(mut chunk) => {
+                    self.see(&chunk)?;
+                    chunk.clear();
+                    // When enough are waiting to be filled, this one is freed.
+                    let _ = used.try_send(chunk);
+                }
+                Parcel::End(end) => return self.finish(&end.0, end.1.as_ref()).map(Some),
+            }
+            if let Some(progress) = &mut progress
+                && PROGRESS <= told.elapsed()
+            {
+                progress(&self.progress());
+                told = wall_clock();
+            }
+        }
+        Ok(None)
+    }
+
+    fn see(&mut self, chunk: &[Event]) -> Result<(), RecordError> {
+        for event in chunk {
+            self.now = self.now.max(event.at);
+            let (hearers, hears) = if let Fact::Heartbeat { .. } = event.fact {
+                (self.hearers, self.hears)
+            } else {
+                self.books.enter(event);
+                (self.watchers.len(), true)
+            };
+            self.tally.see(event, &self.books)?;
+            for watcher in &mut self.watchers[..hearers] {
+                watcher.see(event, &self.books)?;
+            }
+            if hears {
+                self.watcher.see(event, &self.books)?;
+            }
+        }
+        self.events += chunk.len() as u64;
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        run: &RunFacts,
+        clock_lag: Option<&Histogram<u64>>,
+    ) -> Result<Recording<W>, RecordError> {
+        let end = End { books: &self.books, run, clock_lag };
+        let summary = self.tally.summary(&end);
+        for watcher in &mut self.watchers {
+            watcher.finish(&end)?;
+        }
+        self.watcher.finish(&end)?;
+        if let Some(folder) = &self.folder {
+            summary.write(folder)?;
+        }
+        Ok(Recording { summary, watcher: self.watcher })
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            now: self.now,
+            submitted: self.books.submitted(),
+            ended: self.books.ended(),
+            attempts: self.books.attempts(),
+            events: self.events,
+        }
+    }
+}
+
+/// Creates the files of all outputs that are wanted: a folder that cannot be written is found out
+/// before the run.
+fn open(
+    settings: &RecordSpec,
+    folder: Option<&PathBuf>,
+    racks: &[RackId],
+) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
+    let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
+    let Some(folder) = folder else { return Ok(watchers) };
+    watchers.push(Box::new(Jobs::create(folder)?));
+    if settings.tasks {
+        watchers.push(Box::new(Tasks::create(folder, racks)?));
+    }
+    if settings.timeline {
+        watchers.push(Box::new(Timeline::create(folder, settings.sample)?));
+    }
+    if settings.histograms {
+        watchers.push(Box::new(Histograms::create(folder)?));
+    }
+    if settings.events {
+        watchers.push(Box::new(Events::create(folder)?));
+    }
+    Ok(watchers)
+}
+
+#[expect(clippy::disallowed_methods, reason = "progress is for people, who live by the wall clock")]
+fn wall_clock() -> Instant {
+    Instant::now()
+}

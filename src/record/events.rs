@@ -1,0 +1,226 @@
+//! `events.jsonl`: every fact as a line of JSON, for people and for scripts that ask what no table
+//! answers.
+//!
+//! `at_us` is the instant in microseconds; names are those of the tables. A field that a fact does
+//! not have is left out.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::table::Text;
+use super::{Books, End, RecordError, Watcher};
+use crate::mapred::{
+    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Role,
+    TrackerId,
+};
+
+/// Writes `events.jsonl`.
+#[derive(Debug)]
+pub(super) struct Events {
+    lines: Text,
+}
+
+/// A line: what the facts have, together.
+#[derive(Default, Serialize)]
+struct Line<'a> {
+    at_us: u64,
+    fact: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maps: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduces: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locality: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speculative: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shuffle_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sort_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suspended_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map_slots: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduce_slots: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rtt_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl Events {
+    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
+        Ok(Self { lines: Text::create(folder, "events.jsonl")? })
+    }
+}
+
+impl Watcher for Events {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        let line = Line::of(event);
+        self.lines.write(|to| {
+            serde_json::to_writer(&mut *to, &line)?;
+            to.write_all(b"\n")
+        })
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        self.lines.finish()
+    }
+}
+
+impl<'a> Line<'a> {
+    fn of(event: &'a Event) -> Self {
+        let line = match event.fact {
+            Fact::JobSubmitted(ref spec) => Self {
+                name: Some(&spec.name),
+                pool: Some(&spec.pool),
+                maps: Some(spec.maps),
+                reduces: Some(spec.reduces),
+                ..Self::named("job submitted").job(spec.id)
+            },
+            Fact::JobInitialised(job) => Self::named("job initialised").job(job),
+            Fact::JobRunning(job) => Self::named("job running").job(job),
+            Fact::MapsDone(job) => Self::named("maps done").job(job),
+            Fact::JobEnded { job, outcome } => Self::named("job ended").job(job).outcome(outcome),
+            Fact::Assigned {
+                attempt,
+                tracker,
+                role,
+                locality,
+                speculative,
+                reason,
+                waited,
+                counts,
+            } => Self {
+                locality: locality.map(Locality::word),
+                speculative: Some(speculative),
+                waited_us: Some(waited.as_micros()),
+                reason: Some(reason.to_string()),
+                ..Self::named("assigned").attempt(attempt, tracker).role(role).counts(counts)
+            },
+            Fact::Learned { attempt, tracker, state, counts } => Self {
+                state: Some(state_word(state)),
+                ..Self::named("learned").attempt(attempt, tracker).counts(counts)
+            },
+            Fact::TrackerJoined(tracker) => Self::named("tracker joined").node(tracker),
+            Fact::TrackerLost(tracker) => Self::named("tracker lost").node(tracker),
+            Fact::TrackerUp { tracker, slots: PerSlot { map, reduce } } => Self {
+                map_slots: Some(map),
+                reduce_slots: Some(reduce),
+                ..Self::named("tracker up").node(tracker)
+            },
+            Fact::TrackerDown(tracker) => Self::named("tracker down").node(tracker),
+            Fact::Started { attempt, tracker, role } => {
+                Self::named("started").attempt(attempt, tracker).role(role)
+            }
+            Fact::CommitPending { attempt, tracker } => {
+                Self::named("commit pending").attempt(attempt, tracker)
+            }
+            Fact::Suspended { attempt, tracker } => {
+                Self::named("suspended").attempt(attempt, tracker)
+            }
+            Fact::Resumed { attempt, tracker } => Self::named("resumed").attempt(attempt, tracker),
+            Fact::Ended { attempt, tracker, role, outcome, phases } => Self {
+                shuffle_us: Some(phases.shuffle.as_micros()),
+                sort_us: Some(phases.sort.as_micros()),
+                commit_us: phases.commit.map(|commit| commit.as_micros()),
+                suspended_us: Some(phases.suspended.as_micros()),
+                ..Self::named("ended").attempt(attempt, tracker).role(role).outcome(outcome)
+            },
+            Fact::Heartbeat { tracker, rtt, queued } => Self {
+                rtt_us: Some(rtt.as_micros()),
+                queued_us: Some(queued.as_micros()),
+                ..Self::named("heartbeat").node(tracker)
+            },
+        };
+        Self { at_us: event.at.as_micros(), ..line }
+    }
+
+    fn named(fact: &'a str) -> Self {
+        Self { fact, ..Self::default() }
+    }
+
+    fn job(self, job: JobId) -> Self {
+        Self { job: Some(job.0), ..self }
+    }
+
+    fn node(self, tracker: TrackerId) -> Self {
+        Self { node: Some(tracker.to_string()), ..self }
+    }
+
+    fn attempt(self, attempt: AttemptId, tracker: TrackerId) -> Self {
+        Self {
+            kind: Some(attempt.task.kind.word()),
+            task: Some(attempt.task.index),
+            attempt: Some(attempt.number),
+            ..self.job(attempt.job()).node(tracker)
+        }
+    }
+
+    fn role(self, role: Role) -> Self {
+        let word = match role {
+            Role::Work => "work",
+            Role::TaskCleanup => "task cleanup",
+        };
+        Self { role: Some(word), ..self }
+    }
+
+    fn outcome(self, outcome: Outcome) -> Self {
+        Self { outcome: Some(outcome.word()), ..self }
+    }
+
+    fn counts(self, counts: Counts) -> Self {
+        Self { running: Some(counts.running), pending: Some(counts.pending), ..self }
+    }
+}
+
+const fn state_word(state: AttemptState) -> &'static str {
+    match state {
+        AttemptState::Unassigned => "unassigned",
+        AttemptState::Running => "running",
+        AttemptState::Suspended => "suspended",
+        AttemptState::CommitPending => "commit-pending",
+        AttemptState::FailedUnclean => "failed, unclean",
+        AttemptState::KilledUnclean => "killed, unclean",
+        AttemptState::Succeeded => "succeeded",
+        AttemptState::Failed => "failed",
+        AttemptState::Killed => "killed",
+    }
+}

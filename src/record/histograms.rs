@@ -1,0 +1,189 @@
+//! `histograms/NAME.hgrm` and `latency.hlog`: how long things took, in virtual microseconds, to
+//! three significant digits.
+//!
+//! A histogram without values leaves no file. Spans of jobs are taken from the books when the run
+//! is over; everything else is recorded as it happens, at a few nanoseconds each.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use hdrhistogram::Histogram;
+
+use super::hdr;
+use super::table::Text;
+use super::{Books, End, RecordError, Shift, Watcher};
+use crate::mapred::{AttemptId, Event, Fact, PerSlot, Reason, Role, SlotKind, TrackerId};
+use crate::units::{SimSpan, SimTime};
+
+/// How many letters of a class stand in the name of a file.
+const CLASS_LETTERS: usize = 48;
+
+/// Writes the histograms.
+#[derive(Debug)]
+pub(super) struct Histograms {
+    folder: PathBuf,
+    heartbeat_rtt: Histogram<u64>,
+    jobtracker_queue: Histogram<u64>,
+    slot_idle: Histogram<u64>,
+    task_wait: Histogram<u64>,
+    locality_wait: Histogram<u64>,
+    commit_delay: Histogram<u64>,
+    suspension: Histogram<u64>,
+    /// Since when each free slot of each tracker is free, the longest free first.
+    free: Vec<PerSlot<VecDeque<SimTime>>>,
+}
+
+impl Histograms {
+    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
+        let tables = folder.join("histograms");
+        fs::create_dir(&tables).map_err(RecordError::at(&tables))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            heartbeat_rtt: empty(),
+            jobtracker_queue: empty(),
+            slot_idle: empty(),
+            task_wait: empty(),
+            locality_wait: empty(),
+            commit_delay: empty(),
+            suspension: empty(),
+            free: Vec::new(),
+        })
+    }
+
+    fn tracker_up(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
+        if self.free.len() <= tracker.index() {
+            self.free.resize_with(tracker.index() + 1, PerSlot::default);
+        }
+        for kind in SlotKind::BOTH {
+            self.free[tracker.index()][kind] = (0..slots[kind]).map(|_| at).collect();
+        }
+    }
+
+    /// The slot that was free for longest is taken first: which one it really was makes no
+    /// difference to anybody.
+    fn slot_moved(&mut self, at: SimTime, shift: Shift) {
+        let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
+        let free = &mut tracker[shift.task.slot()];
+        if shift.slots < 0 {
+            free.push_back(at);
+        } else if shift.slots > 0
+            && let Some(since) = free.pop_front()
+        {
+            record(&mut self.slot_idle, at.saturating_since(since));
+        }
+    }
+
+    fn assigned(&mut self, attempt: AttemptId, waited: SimSpan, reason: Reason) {
+        if !attempt.task.is_work() {
+            return;
+        }
+        record(&mut self.task_wait, waited);
+        if let Reason::Waited(span) = reason {
+            record(&mut self.locality_wait, span);
+        }
+    }
+
+    /// Returns every histogram under its name, in the order of the names.
+    fn named(&mut self, end: &End<'_>) -> BTreeMap<String, Histogram<u64>> {
+        let mut named = BTreeMap::from(
+            [
+                ("heartbeat_rtt", &mut self.heartbeat_rtt),
+                ("jobtracker_queue", &mut self.jobtracker_queue),
+                ("slot_idle", &mut self.slot_idle),
+                ("task_wait", &mut self.task_wait),
+                ("locality_wait", &mut self.locality_wait),
+                ("commit_delay", &mut self.commit_delay),
+                ("suspension", &mut self.suspension),
+            ]
+            .map(|(name, histogram)| (name.to_owned(), mem::replace(histogram, empty()))),
+        );
+        let mut note = |name: String, span| {
+            record(named.entry(name).or_insert_with(empty), span);
+        };
+        for job in end.books.jobs() {
+            if let Some(wait) = job.wait() {
+                note("job_wait".to_owned(), wait);
+            }
+            if let Some(sojourn) = job.sojourn() {
+                note("job_sojourn".to_owned(), sojourn);
+                note(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
+            }
+        }
+        if let Some(lag) = end.clock_lag {
+            named.insert("clock_lag".to_owned(), lag.clone());
+        }
+        named.retain(|_, histogram| !histogram.is_empty());
+        named
+    }
+}
+
+impl Watcher for Histograms {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Heartbeat { rtt, queued, .. } => {
+                record(&mut self.heartbeat_rtt, rtt);
+                record(&mut self.jobtracker_queue, queued);
+                return Ok(());
+            }
+            Fact::TrackerUp { tracker, slots } => self.tracker_up(event.at, tracker, slots),
+            Fact::TrackerDown(tracker) => {
+                self.tracker_up(event.at, tracker, PerSlot::default());
+            }
+            Fact::Assigned { attempt, role: Role::Work, waited, reason, .. } => {
+                self.assigned(attempt, waited, reason);
+            }
+            Fact::Resumed { attempt, .. } => {
+                if let Some(attempt) = books.attempt(attempt) {
+                    record(&mut self.suspension, attempt.suspension);
+                }
+            }
+            Fact::Ended { phases, .. } => {
+                if let Some(commit) = phases.commit {
+                    record(&mut self.commit_delay, commit);
+                }
+            }
+            _ => {}
+        }
+        if let Some(shift) = books.shift() {
+            self.slot_moved(event.at, shift);
+        }
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        let named = self.named(end);
+        let tables = self.folder.join("histograms");
+        for (name, histogram) in &named {
+            let mut table = Text::create(&tables, &format!("{name}.hgrm"))?;
+            table.write(|to| hdr::write_percentiles(to, histogram))?;
+            table.finish()?;
+        }
+        let mut log = Text::create(&self.folder, "latency.hlog")?;
+        let entries = named.iter().map(|(name, histogram)| (name.as_str(), histogram));
+        log.write(|to| hdr::write_log(to, end.run.ended, entries))?;
+        log.finish()
+    }
+}
+
+fn empty() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are possible")
+}
+
+fn record(histogram: &mut Histogram<u64>, span: SimSpan) {
+    histogram.record(span.as_micros()).expect("the histogram grows with its values");
+}
+
+/// Returns a class as it may stand in a tag and in the name of a file. Classes that differ in
+/// other signs only share a histogram.
+fn tame(class: &str) -> String {
+    let tame = |letter: char| {
+        if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }
+    };
+    class.chars().take(CLASS_LETTERS).map(tame).collect()
+}

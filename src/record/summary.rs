@@ -1,0 +1,259 @@
+//! `summary.json`: a run in thirty numbers, which a caller gets as a [`Summary`] too.
+//!
+//! Sojourn times are those of the jobs that have ended, however they ended; waits those of the jobs
+//! that have launched. The median and the 95th percentile lie between two jobs where they must
+//! (linear interpolation, as spreadsheets and NumPy do). Numbers are rounded to six digits after
+//! the point: microseconds, and millionths of a whole.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::table::Text;
+use super::{Books, ByLocality, End, RecordError, Watcher};
+use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, TrackerId};
+use crate::units::{SimSpan, SimTime};
+
+/// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The policy's name.
+    pub policy: String,
+    /// The seed.
+    pub seed: u64,
+    /// The version of Mumakil.
+    pub version: String,
+    /// How many nodes the cluster has.
+    pub nodes: u32,
+    /// How many jobs were submitted.
+    pub jobs: u64,
+    /// How many of them succeeded.
+    pub jobs_succeeded: u64,
+    /// How many of them failed.
+    pub jobs_failed: u64,
+    /// How many of them were killed.
+    pub jobs_killed: u64,
+    /// How many map and reduce attempts were assigned.
+    pub attempts: u64,
+    /// How many maps the jobs have.
+    pub maps: u64,
+    /// How many reduces the jobs have.
+    pub reduces: u64,
+    /// Seconds from the first submission to the last end of a job.
+    pub makespan_s: Option<f64>,
+    /// Mean seconds from a job's submission to its end.
+    pub mean_sojourn_s: Option<f64>,
+    /// Median seconds from a job's submission to its end.
+    pub median_sojourn_s: Option<f64>,
+    /// The seconds from its submission to its end that a job in twenty exceeds.
+    pub p95_sojourn_s: Option<f64>,
+    /// Mean seconds from a job's submission to its first launch.
+    pub mean_wait_s: Option<f64>,
+    /// The shares of the locality levels in the map attempts that succeeded and had input.
+    pub locality: LocalityShares,
+    /// The shares of the slot time, while trackers were up, in which slots were held.
+    pub slot_utilisation: SlotShares,
+    /// How many heartbeats were answered.
+    pub heartbeats: u64,
+    /// How many messages were delivered.
+    pub messages: u64,
+    /// Seconds of virtual time that the run took.
+    pub virtual_s: f64,
+}
+
+/// A share for each locality level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LocalityShares {
+    /// On the node.
+    pub node: Option<f64>,
+    /// In the rack.
+    pub rack: Option<f64>,
+    /// Elsewhere.
+    pub off_rack: Option<f64>,
+}
+
+/// A share for each kind of slot.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SlotShares {
+    /// Of map slots.
+    pub map: Option<f64>,
+    /// Of reduce slots.
+    pub reduce: Option<f64>,
+}
+
+/// What only the passing events tell: heartbeats, and slots over time.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    heartbeats: u64,
+    trackers: Vec<PerSlot<u32>>,
+    available: PerSlot<Area>,
+    held: PerSlot<Area>,
+}
+
+/// A number over time, and what is under its curve.
+#[derive(Debug, Default)]
+struct Area {
+    level: u32,
+    since: SimTime,
+    micros: u128,
+}
+
+impl Tally {
+    fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
+        if self.trackers.len() <= tracker.index() {
+            self.trackers.resize_with(tracker.index() + 1, PerSlot::default);
+        }
+        let before = std::mem::replace(&mut self.trackers[tracker.index()], slots);
+        for kind in SlotKind::BOTH {
+            let level = self.available[kind].level - before[kind] + slots[kind];
+            self.available[kind].set(at, level);
+        }
+    }
+
+    fn utilisation(&self, kind: SlotKind, ended: SimTime) -> Option<f64> {
+        share(self.held[kind].until(ended), self.available[kind].until(ended))
+    }
+
+    /// Returns the summary of the run.
+    pub(super) fn summary(&self, end: &End<'_>) -> Summary {
+        let End { books, run, .. } = *end;
+        let ended = |outcome| {
+            let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
+            books.jobs().filter(how).count() as u64
+        };
+        let mut sojourns: Vec<SimSpan> = books.jobs().filter_map(|job| job.sojourn()).collect();
+        sojourns.sort_unstable();
+        let waits: Vec<SimSpan> = books.jobs().filter_map(|job| job.wait()).collect();
+        let local = books.jobs().fold(ByLocality::default(), |sum, job| sum + job.maps_by_locality);
+        let locality = |part: u64| share(part.into(), local.total().into());
+        Summary {
+            scenario: run.scenario.clone(),
+            policy: run.policy.clone(),
+            seed: run.seed,
+            version: run.version.clone(),
+            nodes: run.nodes,
+            jobs: books.jobs().count() as u64,
+            jobs_succeeded: ended(Outcome::Succeeded),
+            jobs_failed: ended(Outcome::Failed),
+            jobs_killed: ended(Outcome::Killed),
+            attempts: books.attempts(),
+            maps: books.jobs().map(|job| u64::from(job.spec.maps)).sum(),
+            reduces: books.jobs().map(|job| u64::from(job.spec.reduces)).sum(),
+            makespan_s: makespan(books),
+            mean_sojourn_s: mean(&sojourns),
+            median_sojourn_s: quantile(&sojourns, 0.5),
+            p95_sojourn_s: quantile(&sojourns, 0.95),
+            mean_wait_s: mean(&waits),
+            locality: LocalityShares {
+                node: locality(local.node),
+                rack: locality(local.rack),
+                off_rack: locality(local.off_rack),
+            },
+            slot_utilisation: SlotShares {
+                map: self.utilisation(SlotKind::Map, run.ended),
+                reduce: self.utilisation(SlotKind::Reduce, run.ended),
+            },
+            heartbeats: self.heartbeats,
+            messages: run.messages,
+            virtual_s: rounded(run.ended.as_secs_f64()),
+        }
+    }
+}
+
+impl Watcher for Tally {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Heartbeat { .. } => {
+                self.heartbeats += 1;
+                return Ok(());
+            }
+            Fact::TrackerUp { tracker, slots } => self.slots_change(event.at, tracker, slots),
+            Fact::TrackerDown(tracker) => {
+                self.slots_change(event.at, tracker, PerSlot::default());
+            }
+            _ => {}
+        }
+        if let Some(shift) = books.shift() {
+            let held = &mut self.held[shift.task.slot()];
+            held.set(event.at, held.level.saturating_add_signed(shift.slots));
+        }
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+impl Summary {
+    /// Writes `summary.json` in `folder`.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), RecordError> {
+        let mut file = Text::create(folder, "summary.json")?;
+        file.write(|to| {
+            serde_json::to_writer_pretty(&mut *to, self)?;
+            to.write_all(b"\n")
+        })?;
+        file.finish()
+    }
+}
+
+impl Area {
+    fn set(&mut self, at: SimTime, level: u32) {
+        self.micros = self.until(at);
+        self.since = self.since.max(at);
+        self.level = level;
+    }
+
+    /// Returns what is under the curve until then.
+    fn until(&self, at: SimTime) -> u128 {
+        let span = at.saturating_since(self.since).as_micros();
+        self.micros + u128::from(span) * u128::from(self.level)
+    }
+}
+
+impl std::ops::Add for ByLocality {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            node: self.node + other.node,
+            rack: self.rack + other.rack,
+            off_rack: self.off_rack + other.off_rack,
+        }
+    }
+}
+
+fn makespan(books: &Books) -> Option<f64> {
+    let first = books.jobs().map(|job| job.submitted).min()?;
+    let last = books.jobs().filter_map(|job| job.ended).map(|(at, _)| at).max()?;
+    Some(rounded(last.saturating_since(first).as_secs_f64()))
+}
+
+/// Returns the mean in seconds. The sum is exact, so that the order of the spans is of no account.
+fn mean(spans: &[SimSpan]) -> Option<f64> {
+    let sum: u128 = spans.iter().map(|span| u128::from(span.as_micros())).sum();
+    (!spans.is_empty()).then(|| rounded(sum as f64 / spans.len() as f64 / 1e6))
+}
+
+/// Returns the quantile in seconds of spans in ascending order.
+fn quantile(spans: &[SimSpan], quantile: f64) -> Option<f64> {
+    let place = quantile * spans.len().checked_sub(1)? as f64;
+    let (below, part) = (place.floor() as usize, place.fract());
+    let [low, high] =
+        [below, place.ceil() as usize].map(|index| spans[index].as_micros() as f64 / 1e6);
+    Some(rounded(low + part * (high - low)))
+}
+
+fn share(part: u128, whole: u128) -> Option<f64> {
+    (whole != 0).then(|| rounded(part as f64 / whole as f64))
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}

@@ -1,0 +1,73 @@
+//! How long a policy thinks, by the wall clock, and whose fault a panic is.
+//!
+//! Wrapped around the policy so that neither it nor the JobTracker knows of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use parking_lot::Mutex;
+
+use crate::mapred::{JobEvent, Offer, Orders, Scheduler, View};
+use crate::units::SimSpan;
+
+/// What the stopwatch has seen.
+#[derive(Debug)]
+pub struct Thinking {
+    /// How long each offer took to answer, in nanoseconds.
+    pub decision_time: Histogram<u64>,
+    /// Whether the policy panicked.
+    pub panicked: bool,
+}
+
+/// A policy with a stopwatch.
+pub struct Stopwatch {
+    policy: Box<dyn Scheduler>,
+    seen: Arc<Mutex<Thinking>>,
+}
+
+impl Stopwatch {
+    /// Returns the policy with a stopwatch, and where that can be read.
+    pub fn new(policy: Box<dyn Scheduler>) -> (Self, Arc<Mutex<Thinking>>) {
+        let decision_time = Histogram::new(3).expect("three digits are within the crate's limits");
+        let seen = Arc::new(Mutex::new(Thinking { decision_time, panicked: false }));
+        (Self { policy, seen: seen.clone() }, seen)
+    }
+
+    /// Calls the policy; if it panics, notes so and lets the panic go on.
+    fn call<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        let policy = &mut *self.policy;
+        catch_unwind(AssertUnwindSafe(|| ask(policy))).unwrap_or_else(|panic| {
+            self.seen.lock().panicked = true;
+            resume_unwind(panic)
+        })
+    }
+}
+
+impl Scheduler for Stopwatch {
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.call(|policy| policy.job_changed(view, event));
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        self.policy.tick_every()
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.call(|policy| policy.tick(orders));
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        let start = wall_clock();
+        self.call(|policy| policy.offer(offer));
+        let nanos = start.elapsed().as_nanos();
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        self.seen.lock().decision_time.saturating_record(nanos);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "what a decision really costs is the point")]
+fn wall_clock() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,167 @@
+//! The invariant checker: what must hold in every run, whatever the scenario and the policy.
+//!
+//! It reads the stream of facts and nothing else, and keeps its own books: not those of the
+//! recorder, nor those of the emulator, since a mistake that they share would go unseen. Two
+//! halves check the two truths ([`trackers`] what trackers did, [`jobs`] what the JobTracker
+//! decided and learned) and meet where one must follow from the other: nothing is learned that did
+//! not happen.
+//!
+//! The stream must be in the order of time, so this is for runs on the virtual clock. A broken
+//! invariant is collected with its instant and its ids, and checking goes on. Memory grows with the
+//! jobs that have not ended and with what is on trackers.
+
+use std::fmt;
+
+use crate::mapred::{Event, Fact};
+use crate::record::{Books, End, RecordError, Watcher};
+use crate::units::SimTime;
+
+mod breach;
+mod jobs;
+#[cfg(test)]
+mod tests;
+mod trackers;
+
+pub use breach::Breach;
+
+/// How many violations are kept. One mistake tends to break every second fact.
+const KEPT: usize = 100;
+
+/// What is allowed in this run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    /// The run is cut off at an instant, so jobs may be left.
+    pub cut_off: bool,
+    /// Attempts that wait for their commit are not counted as running.
+    pub commit_not_counted: bool,
+    /// A job may succeed though some of its tasks failed.
+    pub failed_tasks: bool,
+}
+
+/// An invariant that did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// When.
+    pub at: SimTime,
+    /// What was wrong.
+    pub breach: Breach,
+}
+
+/// Checks a stream of facts, one after the other.
+#[derive(Debug)]
+pub struct Verifier {
+    rules: Rules,
+    now: SimTime,
+    trackers: trackers::Trackers,
+    jobs: jobs::Jobs,
+    findings: Findings,
+}
+
+/// The violations so far.
+#[derive(Debug, Default)]
+struct Findings {
+    kept: Vec<Violation>,
+    more: u64,
+}
+
+impl Verifier {
+    /// Returns a checker that has seen nothing.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            now: SimTime::ZERO,
+            trackers: trackers::Trackers::default(),
+            jobs: jobs::Jobs::default(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Checks the next fact. Costs a few look-ups at most.
+    pub fn check(&mut self, event: &Event) {
+        let Event { at, ref fact } = *event;
+        let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
+        self.now = self.now.max(at);
+        match fact {
+            Fact::Heartbeat { .. }
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_) => self.trackers.tracker(fact, &mut check),
+            Fact::Started { .. }
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. } => {
+                self.trackers.attempt(fact, &mut check);
+                self.jobs.happened(fact, &mut check);
+            }
+            _ => self.jobs.decided(fact, &self.trackers, &mut check),
+        }
+    }
+
+    /// Checks what must hold when a run is over.
+    pub fn check_end(&mut self, at: SimTime) {
+        let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
+        if !self.rules.cut_off {
+            self.jobs.over(&mut check);
+        }
+    }
+
+    /// Returns the violations: the first hundred of them.
+    pub fn violations(&self) -> &[Violation] {
+        &self.findings.kept
+    }
+
+    /// Returns how many violations there were beyond those.
+    pub const fn more(&self) -> u64 {
+        self.findings.more
+    }
+}
+
+impl Watcher for Verifier {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        self.check(event);
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
+        self.check_end(end.run.ended);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: {}", self.at, self.breach)
+    }
+}
+
+/// The checking of one fact.
+struct Check<'a> {
+    at: SimTime,
+    rules: Rules,
+    findings: &'a mut Findings,
+}
+
+impl Check<'_> {
+    /// Notes a breach unless `holds`.
+    fn that(&mut self, holds: bool, breach: impl FnOnce() -> Breach) {
+        if !holds {
+            self.breach(breach());
+        }
+    }
+
+    fn breach(&mut self, breach: Breach) {
+        if self.findings.kept.len() < KEPT {
+            self.findings.kept.push(Violation { at: self.at, breach });
+        } else {
+            self.findings.more += 1;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The ways in which a run can be wrong, in prose.
+
+use crate::mapred::{AttemptId, AttemptState, JobId, Outcome, SlotKind, TaskId, TrackerId};
+use crate::units::SimTime;
+
+/// What was wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the variants and their fields are")]
+#[non_exhaustive]
+pub enum Breach {
+    #[error("virtual time ran back from {from}")]
+    TimeRanBack { from: SimTime },
+
+    #[error("{tracker} started though it was up")]
+    UpTwice { tracker: TrackerId },
+    #[error("{tracker} died though it was down")]
+    DownTwice { tracker: TrackerId },
+    #[error("{tracker} died with {left} on it")]
+    DownWithAttempts { tracker: TrackerId, left: AttemptId },
+    #[error("{tracker} joined twice")]
+    JoinedTwice { tracker: TrackerId },
+    #[error("{tracker} was given up though it had not joined")]
+    LostUnjoined { tracker: TrackerId },
+    #[error("{tracker} had a reply to a heartbeat while it was down")]
+    HeartbeatWhileDown { tracker: TrackerId },
+    #[error("{tracker}'s heartbeat waited longer in the queue than it took")]
+    QueuedTooLong { tracker: TrackerId },
+    #[error("{attempt} took a {} slot of {tracker}, which has {slots} and held them all", kind.word())]
+    SlotOverCommitted { attempt: AttemptId, tracker: TrackerId, kind: SlotKind, slots: u32 },
+
+    #[error("{attempt} started on {tracker}, which was down")]
+    StartedWhileDown { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} started on {tracker} but was not assigned to it")]
+    StartedUnassigned { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} started a second time, on {tracker}")]
+    StartedTwice { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} started on {tracker} after it had ended")]
+    StartedAfterEnd { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} on {tracker} waits for its commit but was not working there")]
+    CommitPendingIdle { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} was suspended on {tracker} but was not working there")]
+    SuspendedIdle { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} was resumed on {tracker} but was not suspended there")]
+    ResumedUnsuspended { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} ended on {tracker} as {} but had not started there", outcome.word())]
+    EndedUnstarted { attempt: AttemptId, tracker: TrackerId, outcome: Outcome },
+    #[error("{attempt} ended a second time, on {tracker}")]
+    EndedTwice { attempt: AttemptId, tracker: TrackerId },
+
+    #[error("{job} was submitted twice")]
+    SubmittedTwice { job: JobId },
+    #[error("{job} is not known, or has ended")]
+    JobNotLive { job: JobId },
+    #[error("{job} was initialised twice")]
+    InitialisedTwice { job: JobId },
+    #[error("{job} became running without being initialised, or for the second time")]
+    RunningOutOfOrder { job: JobId },
+    #[error("the maps of {job} are said to be done, but {succeeded} of {maps} have succeeded")]
+    MapsNotDone { job: JobId, succeeded: u32, maps: u32 },
+    #[error("{job} ended twice")]
+    JobEndedTwice { job: JobId },
+    #[error("{job} succeeded with {succeeded} of {tasks} {} tasks succeeded", kind.word())]
+    JobIncomplete { job: JobId, kind: SlotKind, succeeded: u32, tasks: u32 },
+    #[error("{job} never ended")]
+    JobUnended { job: JobId },
+
+    #[error("{} has no {} {}", task.job, task.kind.word(), task.index)]
+    NoSuchTask { task: TaskId },
+    #[error("{attempt} was assigned before its job was running")]
+    AssignedTooEarly { attempt: AttemptId },
+    #[error("{attempt} was assigned to {tracker}, which has not joined")]
+    AssignedToStranger { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} was assigned twice")]
+    AssignedTwice { attempt: AttemptId },
+    #[error("{attempt} was assigned though the task had succeeded")]
+    AssignedAfterSuccess { attempt: AttemptId },
+    #[error("{attempt} was assigned, not as speculative, beside another attempt of the task")]
+    AssignedBesideAnother { attempt: AttemptId },
+    #[error("{attempt} is to be cleaned up after but did not end badly")]
+    CleanedUpInVain { attempt: AttemptId },
+
+    #[error("{attempt} is heard of from {tracker} but was not assigned to it")]
+    LearnedUnassigned { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} is learned to be {state:?} a second time")]
+    LearnedTwice { attempt: AttemptId, state: AttemptState },
+    #[error("{attempt} is learned to be {state:?} after it had ended as {}", verdict.word())]
+    LearnedAfterVerdict { attempt: AttemptId, state: AttemptState, verdict: Outcome },
+    #[error("{attempt} is learned to be {state:?}, which never happened on its tracker")]
+    LearnedUntrue { attempt: AttemptId, state: AttemptState },
+    #[error("{attempt} succeeded though another attempt of the task had")]
+    SucceededTwice { attempt: AttemptId },
+    #[error("{attempt} had succeeded and is lost, but {tracker} is not")]
+    LostWithoutLoss { attempt: AttemptId, tracker: TrackerId },
+    #[error(
+        "{job} is counted to run {counted} {} tasks after news of {attempt}, but runs {running}",
+        kind.word()
+    )]
+    Miscounted { job: JobId, kind: SlotKind, attempt: AttemptId, counted: u32, running: u32 },
+}

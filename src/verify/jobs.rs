@@ -1,0 +1,393 @@
+//! What the JobTracker decided and learned, held against what happened.
+
+use rustc_hash::FxHashMap;
+
+use super::trackers::Trackers;
+use super::{Breach, Check, Rules};
+use crate::mapred::{
+    AttemptId, AttemptState, Counts, Fact, JobId, JobSpec, Outcome, PerSlot, Role, SlotKind,
+    TaskId, TaskKind, TrackerId,
+};
+
+/// The jobs that were submitted; what is known of one is dropped when it ends.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    all: Vec<Life>,
+}
+
+#[derive(Debug, Default)]
+enum Life {
+    #[default]
+    Unknown,
+    Live(Box<Job>),
+    Ended,
+}
+
+/// A job that has not ended.
+#[derive(Debug)]
+struct Job {
+    id: JobId,
+    tasks: PerSlot<u32>,
+    initialised: bool,
+    gives_tasks: bool,
+    /// Attempts of its maps and reduces that are assigned and have no verdict.
+    running: PerSlot<u32>,
+    /// Its maps and reduces that have succeeded and were not lost again.
+    succeeded: PerSlot<u32>,
+    /// For look-ups only.
+    by_task: FxHashMap<TaskId, Task>,
+    /// For look-ups only.
+    attempts: FxHashMap<AttemptId, Attempt>,
+}
+
+#[derive(Debug, Default)]
+struct Task {
+    /// Attempts that are assigned and have no verdict.
+    active: u32,
+    /// The attempt that counts as its success.
+    winner: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Attempt {
+    /// Where its work is to run.
+    tracker: TrackerId,
+    /// Where its output is to be removed.
+    cleaner: Option<TrackerId>,
+    /// How often the JobTracker had given up the tracker when it assigned this.
+    losses: u32,
+    work: Progress,
+    cleanup: Progress,
+    /// Whether it was ever suspended, and whether it ever waited for its commit.
+    suspended: bool,
+    commit_pending: bool,
+    /// The states that were learned, and the last of them.
+    learned: u16,
+    state: AttemptState,
+}
+
+/// How far an attempt is in a role.
+#[derive(Debug, Default)]
+struct Progress {
+    started: bool,
+    ended: Option<Outcome>,
+}
+
+impl Jobs {
+    /// Checks a decision of the JobTracker, or what it has learned.
+    pub(super) fn decided(&mut self, fact: &Fact, trackers: &Trackers, check: &mut Check<'_>) {
+        match *fact {
+            Fact::JobSubmitted(ref spec) => self.submit(spec, check),
+            Fact::JobInitialised(job) => {
+                if let Some(job) = self.live(job, check) {
+                    check.that(!job.initialised, || Breach::InitialisedTwice { job: job.id });
+                    job.initialised = true;
+                }
+            }
+            Fact::JobRunning(job) => {
+                if let Some(job) = self.live(job, check) {
+                    let in_order = job.initialised && !job.gives_tasks;
+                    check.that(in_order, || Breach::RunningOutOfOrder { job: job.id });
+                    job.gives_tasks = true;
+                }
+            }
+            Fact::MapsDone(job) => {
+                if let Some(job) = self.live(job, check) {
+                    let (succeeded, maps) = (job.succeeded.map, job.tasks.map);
+                    let done = check.rules.failed_tasks || succeeded == maps;
+                    check.that(done, || Breach::MapsNotDone { job: job.id, succeeded, maps });
+                }
+            }
+            Fact::JobEnded { job, outcome } => self.end(job, outcome, check),
+            Fact::Assigned { attempt, tracker, role, speculative, counts, .. } => {
+                check.that(trackers.joined(tracker), || Breach::AssignedToStranger {
+                    attempt,
+                    tracker,
+                });
+                if let Some(job) = self.live(attempt.job(), check) {
+                    if role == Role::Work {
+                        let losses = trackers.losses(tracker);
+                        job.assign(attempt, tracker, losses, speculative, check);
+                    } else {
+                        job.assign_cleanup(attempt, tracker, check);
+                    }
+                    job.compare(attempt, counts, check);
+                }
+            }
+            Fact::Learned { attempt, tracker, state, counts } => {
+                if let Some(Life::Live(job)) = self.all.get_mut(attempt.job().index()) {
+                    job.learn(attempt, tracker, state, trackers, check);
+                    job.compare(attempt, counts, check);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes what a tracker did, if the job has not ended: what becomes of its last attempts then
+    /// is the trackers' affair.
+    pub(super) fn happened(&mut self, fact: &Fact, check: &mut Check<'_>) {
+        let (attempt, tracker) = match *fact {
+            Fact::Started { attempt, tracker, .. }
+            | Fact::CommitPending { attempt, tracker }
+            | Fact::Suspended { attempt, tracker }
+            | Fact::Resumed { attempt, tracker }
+            | Fact::Ended { attempt, tracker, .. } => (attempt, tracker),
+            _ => return,
+        };
+        let job = match self.all.get_mut(attempt.job().index()) {
+            Some(Life::Live(job)) => job,
+            Some(Life::Ended) => return,
+            Some(Life::Unknown) | None => {
+                return check.breach(Breach::JobNotLive { job: attempt.job() });
+            }
+        };
+        let Some(known) = job.attempts.get_mut(&attempt) else {
+            return check.breach(Breach::StartedUnassigned { attempt, tracker });
+        };
+        match *fact {
+            Fact::Started { role, .. } => known.start(attempt, tracker, role, check),
+            Fact::CommitPending { .. } => known.commit_pending = true,
+            Fact::Suspended { .. } => known.suspended = true,
+            Fact::Ended { role, outcome, .. } => {
+                let ended = known.role(role).ended.replace(outcome);
+                check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks that no job is left.
+    pub(super) fn over(&self, check: &mut Check<'_>) {
+        for life in &self.all {
+            if let Life::Live(job) = life {
+                check.breach(Breach::JobUnended { job: job.id });
+            }
+        }
+    }
+
+    fn submit(&mut self, spec: &JobSpec, check: &mut Check<'_>) {
+        let (job, index) = (spec.id, spec.id.index());
+        if self.all.len() <= index {
+            self.all.resize_with(index + 1, Life::default);
+        }
+        check.that(matches!(self.all[index], Life::Unknown), || Breach::SubmittedTwice { job });
+        self.all[index] = Life::Live(Box::new(Job {
+            id: job,
+            tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
+            initialised: false,
+            gives_tasks: false,
+            running: PerSlot::default(),
+            succeeded: PerSlot::default(),
+            by_task: FxHashMap::default(),
+            attempts: FxHashMap::default(),
+        }));
+    }
+
+    fn end(&mut self, id: JobId, outcome: Outcome, check: &mut Check<'_>) {
+        match self.all.get_mut(id.index()) {
+            Some(life @ Life::Live(_)) => {
+                if let Life::Live(job) = std::mem::replace(life, Life::Ended)
+                    && outcome == Outcome::Succeeded
+                    && !check.rules.failed_tasks
+                {
+                    job.check_complete(check);
+                }
+            }
+            Some(Life::Ended) => check.breach(Breach::JobEndedTwice { job: id }),
+            Some(Life::Unknown) | None => check.breach(Breach::JobNotLive { job: id }),
+        }
+    }
+
+    fn live(&mut self, id: JobId, check: &mut Check<'_>) -> Option<&mut Job> {
+        if let Some(Life::Live(job)) = self.all.get_mut(id.index()) {
+            return Some(job);
+        }
+        check.breach(Breach::JobNotLive { job: id });
+        None
+    }
+}
+
+impl Job {
+    fn assign(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        losses: u32,
+        speculative: bool,
+        check: &mut Check<'_>,
+    ) {
+        let TaskId { kind, index, .. } = attempt.task;
+        let (exists, may_start) = match kind {
+            TaskKind::Map => (index < self.tasks.map, self.gives_tasks),
+            TaskKind::Reduce => (index < self.tasks.reduce, self.gives_tasks),
+            TaskKind::Setup | TaskKind::Cleanup => (index < 2, self.initialised),
+        };
+        check.that(exists, || Breach::NoSuchTask { task: attempt.task });
+        check.that(may_start, || Breach::AssignedTooEarly { attempt });
+        if self.attempts.contains_key(&attempt) {
+            return check.breach(Breach::AssignedTwice { attempt });
+        }
+        let task = self.by_task.entry(attempt.task).or_default();
+        check.that(task.winner.is_none(), || Breach::AssignedAfterSuccess { attempt });
+        let alone = task.active == 0 || speculative;
+        check.that(alone, || Breach::AssignedBesideAnother { attempt });
+        task.active += 1;
+        self.attempts.insert(attempt, Attempt::new(tracker, losses));
+        if attempt.task.is_work() {
+            self.running[attempt.slot()] += 1;
+        }
+    }
+
+    fn assign_cleanup(&mut self, attempt: AttemptId, tracker: TrackerId, check: &mut Check<'_>) {
+        use AttemptState::{FailedUnclean, KilledUnclean};
+        let unclean = |known: &&mut Attempt| matches!(known.state, FailedUnclean | KilledUnclean);
+        match self.attempts.get_mut(&attempt).filter(unclean) {
+            Some(known) => {
+                known.cleaner = Some(tracker);
+                known.cleanup = Progress::default();
+            }
+            None => check.breach(Breach::CleanedUpInVain { attempt }),
+        }
+    }
+
+    fn learn(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        state: AttemptState,
+        trackers: &Trackers,
+        check: &mut Check<'_>,
+    ) {
+        let Some(known) = self.attempts.get_mut(&attempt) else {
+            return check.breach(Breach::LearnedUnassigned { attempt, tracker });
+        };
+        let given_to_it = known.tracker == tracker || known.cleaner == Some(tracker);
+        check.that(given_to_it, || Breach::LearnedUnassigned { attempt, tracker });
+        if let Some(verdict) = known.state.outcome() {
+            let is_loss = verdict == Outcome::Succeeded && state == AttemptState::Killed;
+            if known.state == state {
+                check.breach(Breach::LearnedTwice { attempt, state });
+            } else if is_loss && attempt.task.kind == TaskKind::Map {
+                let lost = known.losses < trackers.losses(known.tracker);
+                check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
+                known.state = state;
+                self.lose(attempt);
+            } else {
+                check.breach(Breach::LearnedAfterVerdict { attempt, state, verdict });
+            }
+            return;
+        }
+        known.learn(attempt, state, check);
+        if let Some(verdict) = state.outcome() {
+            self.judge(attempt, verdict, check);
+        }
+    }
+
+    /// A completed map is lost with its tracker.
+    fn lose(&mut self, attempt: AttemptId) {
+        let task = self.by_task.entry(attempt.task).or_default();
+        if task.winner == Some(attempt.number) {
+            task.winner = None;
+            self.succeeded.map -= 1;
+        }
+    }
+
+    fn judge(&mut self, attempt: AttemptId, verdict: Outcome, check: &mut Check<'_>) {
+        let task = self.by_task.entry(attempt.task).or_default();
+        task.active -= 1;
+        let is_work = attempt.task.is_work();
+        if is_work {
+            self.running[attempt.slot()] -= 1;
+        }
+        if verdict != Outcome::Succeeded {
+            return;
+        }
+        if task.winner.is_some() {
+            return check.breach(Breach::SucceededTwice { attempt });
+        }
+        task.winner = Some(attempt.number);
+        if is_work {
+            self.succeeded[attempt.slot()] += 1;
+        }
+    }
+
+    /// Compares the JobTracker's count with the own one.
+    fn compare(&self, attempt: AttemptId, counts: Counts, check: &mut Check<'_>) {
+        let Rules { commit_not_counted, .. } = check.rules;
+        let (job, kind, counted) = (self.id, attempt.slot(), counts.running);
+        let running = self.running[kind];
+        let agrees = counted == running || (commit_not_counted && counted < running);
+        check.that(agrees, || Breach::Miscounted { job, kind, attempt, counted, running });
+    }
+
+    fn check_complete(&self, check: &mut Check<'_>) {
+        let job = self.id;
+        for kind in SlotKind::BOTH {
+            let (succeeded, tasks) = (self.succeeded[kind], self.tasks[kind]);
+            check.that(succeeded == tasks, || Breach::JobIncomplete {
+                job,
+                kind,
+                succeeded,
+                tasks,
+            });
+        }
+    }
+}
+
+impl Attempt {
+    fn new(tracker: TrackerId, losses: u32) -> Self {
+        Self {
+            tracker,
+            cleaner: None,
+            losses,
+            work: Progress::default(),
+            cleanup: Progress::default(),
+            suspended: false,
+            commit_pending: false,
+            learned: 0,
+            state: AttemptState::Unassigned,
+        }
+    }
+
+    fn role(&mut self, role: Role) -> &mut Progress {
+        match role {
+            Role::Work => &mut self.work,
+            Role::TaskCleanup => &mut self.cleanup,
+        }
+    }
+
+    fn start(&mut self, attempt: AttemptId, tracker: TrackerId, role: Role, check: &mut Check<'_>) {
+        let place = match role {
+            Role::Work => Some(self.tracker),
+            Role::TaskCleanup => self.cleaner,
+        };
+        check.that(place == Some(tracker), || Breach::StartedUnassigned { attempt, tracker });
+        let progress = self.role(role);
+        check.that(!progress.started, || Breach::StartedTwice { attempt, tracker });
+        let ended = progress.ended.is_some();
+        check.that(!ended || progress.started, || Breach::StartedAfterEnd { attempt, tracker });
+        progress.started = true;
+    }
+
+    /// Notes a state: each once, except that an attempt can be stopped and run again many times,
+    /// and none that its tracker cannot have told.
+    fn learn(&mut self, attempt: AttemptId, state: AttemptState, check: &mut Check<'_>) {
+        use AttemptState::{CommitPending, Running, Succeeded, Suspended};
+        let bit = 1 << state as u16;
+        let comes_and_goes = matches!(state, Running | Suspended) && self.state != state;
+        let new = self.learned & bit == 0 || comes_and_goes;
+        check.that(new, || Breach::LearnedTwice { attempt, state });
+        let happened = match state {
+            Running => self.work.started,
+            Suspended => self.suspended,
+            CommitPending => self.commit_pending,
+            Succeeded => self.work.ended == Some(Outcome::Succeeded),
+            // The JobTracker may decide the rest itself.
+            _ => true,
+        };
+        check.that(happened, || Breach::LearnedUntrue { attempt, state });
+        self.learned |= bit;
+        self.state = state;
+    }
+}

@@ -1,0 +1,441 @@
+//! A clean run that passes, and for each invariant a run that breaks it.
+
+use super::*;
+use crate::mapred::{
+    AttemptId, AttemptState, JobId, Outcome, PerSlot, Phases, Role, TaskId, TaskKind, TrackerId,
+};
+use crate::record::stream::{Stream, again, job, map, reduce};
+use AttemptState::{CommitPending, Failed, Killed, KilledUnclean, Running, Succeeded, Suspended};
+
+/// Returns what is wrong with a stream, of which the jobs need not have ended.
+fn found(stream: Stream) -> String {
+    verdict(stream, Rules { cut_off: true, ..Rules::default() })
+}
+
+fn verdict(stream: Stream, rules: Rules) -> String {
+    let mut verifier = Verifier::new(rules);
+    stream.events.iter().for_each(|event| verifier.check(event));
+    verifier.check_end(stream.now);
+    let lines: Vec<_> = verifier.violations().iter().map(Violation::to_string).collect();
+    lines.join("\n")
+}
+
+/// Two trackers with two map slots and a reduce slot each, and a job of two maps and a reduce.
+fn cluster() -> Stream {
+    Stream::default().up(0, 2, 1).up(1, 2, 1).submit(job(0, 2, 1))
+}
+
+/// The first map runs on the first tracker.
+fn one_map() -> Stream {
+    cluster().assign(map(0, 0), 0, (1, 1)).at(1_000).start(map(0, 0), 0)
+}
+
+trait Whole {
+    /// An attempt from its assignment to the news of its success.
+    fn whole(self, attempt: AttemptId, tracker: u32) -> Self;
+}
+
+impl Whole for Stream {
+    fn whole(self, attempt: AttemptId, tracker: u32) -> Self {
+        self.assign(attempt, tracker, (1, 0))
+            .start(attempt, tracker)
+            .end(attempt, tracker, Outcome::Succeeded)
+            .learn(attempt, tracker, Succeeded, (0, 0))
+    }
+}
+
+#[test]
+fn a_clean_run_passes() {
+    let last = reduce(0, 0);
+    let phases = Phases::default();
+    let (outcome, role, cleaner) = (Outcome::Killed, Role::TaskCleanup, TrackerId(1));
+    let stream = one_map()
+        .at(2_000)
+        .learn(map(0, 0), 0, Running, (1, 1))
+        .end(map(0, 0), 0, Outcome::Killed)
+        .learn(map(0, 0), 0, KilledUnclean, (1, 1))
+        .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
+        .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role })
+        .fact(Fact::Ended { attempt: map(0, 0), tracker: cleaner, role, outcome, phases })
+        .learn(map(0, 0), 1, Killed, (0, 2))
+        .whole(map(0, 1), 0)
+        // Its output is lost with the tracker, which comes back.
+        .fact(Fact::TrackerDown(TrackerId(0)))
+        .fact(Fact::TrackerLost(TrackerId(0)))
+        .learn(map(0, 1), 0, Killed, (0, 2))
+        .up(0, 2, 1)
+        .whole(again(map(0, 0)), 1)
+        .whole(again(map(0, 1)), 0)
+        .fact(Fact::MapsDone(JobId(0)))
+        .at(3_000)
+        .assign(last, 1, (1, 0))
+        .start(last, 1)
+        .learn(last, 1, Running, (1, 0))
+        .suspend(last, 1)
+        .learn(last, 1, Suspended, (1, 0))
+        .resume(last, 1)
+        .learn(last, 1, Running, (1, 0))
+        .fact(Fact::CommitPending { attempt: last, tracker: TrackerId(1) })
+        .learn(last, 1, CommitPending, (1, 0))
+        .end(last, 1, Outcome::Succeeded)
+        .heartbeat(1, 2_000, 1_000)
+        .learn(last, 1, Succeeded, (0, 0))
+        .job_ended(0, Outcome::Succeeded);
+    assert_eq!(verdict(stream, Rules::default()), "");
+}
+
+#[test]
+fn a_race_has_one_winner_and_a_killed_loser() {
+    let other = again(map(0, 0));
+    let stream = one_map()
+        .grant(other, 1, (2, 1), |grant| grant.speculative = true)
+        .start(other, 1)
+        .end(map(0, 0), 0, Outcome::Succeeded)
+        .end(other, 1, Outcome::Succeeded)
+        .learn(other, 1, Succeeded, (1, 1))
+        .learn(map(0, 0), 0, Killed, (0, 1));
+    assert_eq!(found(stream), "");
+}
+
+#[test]
+fn virtual_time_that_runs_back_is_found() {
+    let stream = Stream::default().at(2_000).up(0, 1, 1).at(1_000).heartbeat(0, 1, 0);
+    assert_eq!(found(stream).lines().next().unwrap(), "at 1 s: virtual time ran back from 2 s");
+}
+
+#[test]
+fn a_slot_counted_twice_is_found() {
+    let third = map(0, 2);
+    let stream = Stream::default()
+        .up(0, 2, 1)
+        .submit(job(0, 3, 0))
+        .assign(map(0, 0), 0, (1, 2))
+        .assign(map(0, 1), 0, (2, 1))
+        .assign(third, 0, (3, 0))
+        .start(map(0, 0), 0)
+        .start(map(0, 1), 0)
+        .start(third, 0);
+    assert_eq!(
+        found(stream),
+        "at 0 s: job 0 map 2 attempt 0 took a map slot of node-1, which has 2 and held them all"
+    );
+}
+
+#[test]
+fn resuming_into_a_full_tracker_is_found() {
+    let stream = Stream::default()
+        .up(0, 1, 1)
+        .submit(job(0, 2, 0))
+        .assign(map(0, 0), 0, (1, 1))
+        .start(map(0, 0), 0)
+        .suspend(map(0, 0), 0)
+        .assign(map(0, 1), 0, (2, 0))
+        .start(map(0, 1), 0)
+        .resume(map(0, 0), 0);
+    assert_eq!(
+        found(stream),
+        "at 0 s: job 0 map 0 attempt 0 took a map slot of node-1, which has 1 and held them all"
+    );
+}
+
+#[test]
+fn a_tracker_that_dies_with_attempts_is_found() {
+    let stream = one_map().fact(Fact::TrackerDown(TrackerId(0)));
+    assert_eq!(found(stream), "at 1 s: node-1 died with job 0 map 0 attempt 0 on it");
+}
+
+#[test]
+fn trackers_come_and_go_in_turns() {
+    let tracker = TrackerId(0);
+    let up = Fact::TrackerUp { tracker, slots: PerSlot::default() };
+    let down = || Stream::default().fact(Fact::TrackerDown(tracker));
+    let lost = || Stream::default().fact(Fact::TrackerLost(tracker));
+    let joined = || Stream::default().up(0, 1, 1).fact(Fact::TrackerJoined(tracker));
+    assert_eq!(
+        found(Stream::default().up(0, 1, 1).fact(up)),
+        "at 0 s: node-1 started though it was up"
+    );
+    assert_eq!(found(down()), "at 0 s: node-1 died though it was down");
+    assert_eq!(found(joined()), "at 0 s: node-1 joined twice");
+    assert_eq!(found(lost()), "at 0 s: node-1 was given up though it had not joined");
+}
+
+#[test]
+fn impossible_heartbeats_are_found() {
+    assert_eq!(
+        found(Stream::default().heartbeat(0, 5, 0)),
+        "at 0 s: node-1 had a reply to a heartbeat while it was down"
+    );
+    assert_eq!(
+        found(Stream::default().up(0, 1, 1).heartbeat(0, 5, 6)),
+        "at 0 s: node-1's heartbeat waited longer in the queue than it took"
+    );
+}
+
+#[test]
+fn an_attempt_on_a_tracker_that_is_down_is_found() {
+    let stream = cluster()
+        .assign(map(0, 0), 0, (1, 1))
+        .fact(Fact::TrackerDown(TrackerId(0)))
+        .start(map(0, 0), 0);
+    assert_eq!(
+        found(stream).lines().next().unwrap(),
+        "at 0 s: job 0 map 0 attempt 0 started on node-1, which was down"
+    );
+}
+
+#[test]
+fn a_task_launched_twice_is_found() {
+    assert_eq!(
+        found(one_map().start(map(0, 0), 0)),
+        "at 1 s: job 0 map 0 attempt 0 started a second time, on node-1"
+    );
+    assert_eq!(
+        found(one_map().assign(map(0, 0), 1, (1, 1))),
+        "at 1 s: job 0 map 0 attempt 0 was assigned twice"
+    );
+    assert_eq!(
+        found(one_map().assign(again(map(0, 0)), 1, (2, 1))),
+        "at 1 s: job 0 map 0 attempt 1 was assigned, not as speculative, beside another attempt \
+         of the task"
+    );
+}
+
+#[test]
+fn an_attempt_on_two_trackers_is_found() {
+    assert_eq!(
+        found(one_map().start(map(0, 0), 1)),
+        "at 1 s: job 0 map 0 attempt 0 started on node-2 but was not assigned to it\n\
+         at 1 s: job 0 map 0 attempt 0 started a second time, on node-2"
+    );
+}
+
+#[test]
+fn an_attempt_that_nobody_assigned_is_found() {
+    assert_eq!(
+        found(cluster().start(map(0, 0), 0)),
+        "at 0 s: job 0 map 0 attempt 0 started on node-1 but was not assigned to it"
+    );
+}
+
+#[test]
+fn an_attempt_that_starts_after_its_end_is_found() {
+    let stream = cluster()
+        .assign(map(0, 0), 0, (1, 1))
+        .end(map(0, 0), 0, Outcome::Killed)
+        .start(map(0, 0), 0);
+    assert_eq!(found(stream), "at 0 s: job 0 map 0 attempt 0 started on node-1 after it had ended");
+}
+
+#[test]
+fn only_what_works_waits_for_its_commit_or_is_suspended() {
+    let attempt = map(0, 0);
+    let idle = || cluster().assign(attempt, 0, (1, 1));
+    assert_eq!(
+        found(idle().fact(Fact::CommitPending { attempt, tracker: TrackerId(0) })),
+        "at 0 s: job 0 map 0 attempt 0 on node-1 waits for its commit but was not working there"
+    );
+    assert_eq!(
+        found(idle().suspend(attempt, 0)),
+        "at 0 s: job 0 map 0 attempt 0 was suspended on node-1 but was not working there"
+    );
+}
+
+#[test]
+fn resuming_elsewhere_is_found() {
+    assert_eq!(
+        found(one_map().suspend(map(0, 0), 0).resume(map(0, 0), 1)),
+        "at 1 s: job 0 map 0 attempt 0 was resumed on node-2 but was not suspended there"
+    );
+}
+
+#[test]
+fn an_attempt_that_ends_without_a_start_or_twice_is_found() {
+    let killed = || one_map().end(map(0, 0), 0, Outcome::Killed);
+    assert_eq!(
+        found(cluster().assign(map(0, 0), 0, (1, 1)).end(map(0, 0), 0, Outcome::Succeeded)),
+        "at 0 s: job 0 map 0 attempt 0 ended on node-1 as succeeded but had not started there"
+    );
+    assert_eq!(
+        found(killed().end(map(0, 0), 0, Outcome::Killed)),
+        "at 1 s: job 0 map 0 attempt 0 ended a second time, on node-1"
+    );
+}
+
+#[test]
+fn a_jobs_life_in_a_wrong_order_is_found() {
+    let id = JobId(0);
+    let spec = || std::sync::Arc::new(job(0, 2, 1));
+    assert_eq!(
+        found(cluster().fact(Fact::JobSubmitted(spec()))),
+        "at 0 s: job 0 was submitted twice"
+    );
+    assert_eq!(
+        found(cluster().fact(Fact::JobInitialised(id))),
+        "at 0 s: job 0 was initialised twice"
+    );
+    assert_eq!(
+        found(Stream::default().fact(Fact::JobSubmitted(spec())).fact(Fact::JobRunning(id))),
+        "at 0 s: job 0 became running without being initialised, or for the second time"
+    );
+    assert_eq!(
+        found(cluster().fact(Fact::MapsDone(id))),
+        "at 0 s: the maps of job 0 are said to be done, but 0 of 2 have succeeded"
+    );
+    assert_eq!(
+        found(Stream::default().fact(Fact::JobRunning(id))),
+        "at 0 s: job 0 is not known, or has ended"
+    );
+}
+
+#[test]
+fn a_job_that_ends_twice_or_never_is_found() {
+    let ended = cluster().job_ended(0, Outcome::Killed).job_ended(0, Outcome::Killed);
+    assert_eq!(found(ended), "at 0 s: job 0 ended twice");
+    assert_eq!(verdict(cluster(), Rules::default()), "at 0 s: job 0 never ended");
+}
+
+#[test]
+fn a_completion_that_was_dropped_is_found() {
+    let stream = cluster().whole(map(0, 0), 0).whole(reduce(0, 0), 0);
+    assert_eq!(
+        found(stream.job_ended(0, Outcome::Succeeded)),
+        "at 0 s: job 0 succeeded with 1 of 2 map tasks succeeded"
+    );
+}
+
+#[test]
+fn an_assignment_that_must_not_be_is_found() {
+    let setup = TaskId { job: JobId(0), kind: TaskKind::Setup, index: 0 }.attempt(0);
+    let spec = std::sync::Arc::new(job(0, 1, 0));
+    let unready = Stream::default().up(0, 1, 1).fact(Fact::JobSubmitted(spec));
+    assert_eq!(
+        found(cluster().assign(map(0, 2), 0, (1, 1))).lines().next().unwrap(),
+        "at 0 s: job 0 has no map 2"
+    );
+    assert_eq!(
+        found(unready.assign(setup, 0, (0, 0))),
+        "at 0 s: job 0 setup 0 attempt 0 was assigned before its job was running"
+    );
+    assert_eq!(
+        found(cluster().assign(map(0, 0), 7, (1, 1))),
+        "at 0 s: job 0 map 0 attempt 0 was assigned to node-8, which has not joined"
+    );
+    assert_eq!(
+        found(cluster().whole(map(0, 0), 0).assign(again(map(0, 0)), 1, (1, 1))),
+        "at 0 s: job 0 map 0 attempt 1 was assigned though the task had succeeded"
+    );
+    assert_eq!(
+        found(one_map().grant(map(0, 0), 1, (1, 1), |grant| grant.role = Role::TaskCleanup)),
+        "at 1 s: job 0 map 0 attempt 0 is to be cleaned up after but did not end badly"
+    );
+    assert_eq!(
+        found(cluster().job_ended(0, Outcome::Killed).assign(map(0, 0), 0, (1, 1))),
+        "at 0 s: job 0 is not known, or has ended"
+    );
+}
+
+#[test]
+fn a_status_that_was_processed_twice_is_found() {
+    let twice = |state, counts| {
+        let stream = one_map().end(map(0, 0), 0, Outcome::Succeeded);
+        found(stream.learn(map(0, 0), 0, state, counts).learn(map(0, 0), 0, state, counts))
+    };
+    assert_eq!(
+        twice(Running, (1, 1)),
+        "at 1 s: job 0 map 0 attempt 0 is learned to be Running a second time"
+    );
+    assert_eq!(
+        twice(Succeeded, (0, 1)),
+        "at 1 s: job 0 map 0 attempt 0 is learned to be Succeeded a second time"
+    );
+}
+
+#[test]
+fn news_after_the_verdict_is_found() {
+    let stream = one_map().end(map(0, 0), 0, Outcome::Failed).learn(map(0, 0), 0, Failed, (0, 1));
+    assert_eq!(
+        found(stream.learn(map(0, 0), 0, Running, (0, 1))),
+        "at 1 s: job 0 map 0 attempt 0 is learned to be Running after it had ended as failed"
+    );
+}
+
+#[test]
+fn news_of_what_never_happened_is_found() {
+    for (state, counts) in [(Succeeded, (0, 1)), (CommitPending, (1, 1)), (Suspended, (1, 1))] {
+        assert_eq!(
+            found(one_map().learn(map(0, 0), 0, state, counts)),
+            format!(
+                "at 1 s: job 0 map 0 attempt 0 is learned to be {state:?}, which never happened \
+                 on its tracker"
+            )
+        );
+    }
+    assert_eq!(
+        found(one_map().learn(map(0, 0), 1, Running, (1, 1))),
+        "at 1 s: job 0 map 0 attempt 0 is heard of from node-2 but was not assigned to it"
+    );
+    assert_eq!(
+        found(one_map().learn(map(0, 1), 0, Killed, (1, 1))),
+        "at 1 s: job 0 map 1 attempt 0 is heard of from node-1 but was not assigned to it"
+    );
+}
+
+#[test]
+fn a_task_that_succeeds_twice_is_found() {
+    let other = again(map(0, 0));
+    let stream = one_map()
+        .grant(other, 1, (2, 1), |grant| grant.speculative = true)
+        .start(other, 1)
+        .end(map(0, 0), 0, Outcome::Succeeded)
+        .end(other, 1, Outcome::Succeeded)
+        .learn(other, 1, Succeeded, (1, 1))
+        .learn(map(0, 0), 0, Succeeded, (0, 1));
+    assert_eq!(
+        found(stream),
+        "at 1 s: job 0 map 0 attempt 0 succeeded though another attempt of the task had"
+    );
+}
+
+#[test]
+fn a_map_that_is_lost_without_its_tracker_is_found() {
+    assert_eq!(
+        found(cluster().whole(map(0, 0), 0).learn(map(0, 0), 0, Killed, (0, 2))),
+        "at 0 s: job 0 map 0 attempt 0 had succeeded and is lost, but node-1 is not"
+    );
+}
+
+#[test]
+fn a_wrong_count_is_found() {
+    assert_eq!(
+        found(cluster().assign(map(0, 0), 0, (2, 1))),
+        "at 0 s: job 0 is counted to run 2 map tasks after news of job 0 map 0 attempt 0, but \
+         runs 1"
+    );
+}
+
+#[test]
+fn an_attempt_that_waits_for_its_commit_need_not_be_counted() {
+    let pending = one_map()
+        .fact(Fact::CommitPending { attempt: map(0, 0), tracker: TrackerId(0) })
+        .learn(map(0, 0), 0, CommitPending, (0, 1));
+    let rules = Rules { cut_off: true, commit_not_counted: true, ..Rules::default() };
+    assert_eq!(verdict(pending, rules), "");
+}
+
+#[test]
+fn what_remains_of_an_ended_job_may_still_end() {
+    let stream = one_map().job_ended(0, Outcome::Killed).end(map(0, 0), 0, Outcome::Killed);
+    assert_eq!(found(stream.learn(map(0, 0), 0, Killed, (0, 0))), "");
+}
+
+#[test]
+fn a_flood_of_violations_is_counted() {
+    let mut stream = Stream::default();
+    for _ in 0..1_000 {
+        stream = stream.heartbeat(0, 1, 0);
+    }
+    let mut verifier = Verifier::new(Rules::default());
+    stream.events.iter().for_each(|event| verifier.check(event));
+    assert_eq!((verifier.violations().len(), verifier.more()), (100, 900));
+}

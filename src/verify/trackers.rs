@@ -1,0 +1,162 @@
+//! What trackers did: slots, and the attempts in them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::{Breach, Check};
+use crate::mapred::{AttemptId, Fact, Outcome, PerSlot, Role, TrackerId};
+
+/// All trackers, as they themselves would tell.
+#[derive(Debug, Default)]
+pub(super) struct Trackers {
+    all: Vec<Tracker>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tracker {
+    up: bool,
+    /// Whether the JobTracker counts on it.
+    joined: bool,
+    /// How often the JobTracker has given it up.
+    losses: u32,
+    slots: PerSlot<u32>,
+    held: PerSlot<u32>,
+    /// What has started and not ended.
+    here: BTreeMap<(AttemptId, Role), Presence>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Presence {
+    suspended: bool,
+    commit_pending: bool,
+}
+
+impl Trackers {
+    /// Returns whether the JobTracker counts on the tracker.
+    pub(super) fn joined(&self, tracker: TrackerId) -> bool {
+        self.all.get(tracker.index()).is_some_and(|tracker| tracker.joined)
+    }
+
+    /// Returns how often the JobTracker has given the tracker up.
+    pub(super) fn losses(&self, tracker: TrackerId) -> u32 {
+        self.all.get(tracker.index()).map_or(0, |tracker| tracker.losses)
+    }
+
+    /// Checks a fact about a tracker itself.
+    pub(super) fn tracker(&mut self, fact: &Fact, check: &mut Check<'_>) {
+        match *fact {
+            Fact::Heartbeat { tracker, rtt, queued } => {
+                let up = self.at(tracker).up;
+                check.that(up, || Breach::HeartbeatWhileDown { tracker });
+                check.that(queued <= rtt, || Breach::QueuedTooLong { tracker });
+            }
+            Fact::TrackerUp { tracker, slots } => {
+                let known = self.at(tracker);
+                check.that(!known.up, || Breach::UpTwice { tracker });
+                (known.up, known.slots) = (true, slots);
+            }
+            Fact::TrackerDown(tracker) => {
+                let known = self.at(tracker);
+                check.that(known.up, || Breach::DownTwice { tracker });
+                if let Some((&(left, _), _)) = known.here.first_key_value() {
+                    check.breach(Breach::DownWithAttempts { tracker, left });
+                }
+                known.here.clear();
+                (known.up, known.held) = (false, PerSlot::default());
+            }
+            Fact::TrackerJoined(tracker) => {
+                let known = self.at(tracker);
+                check.that(!known.joined, || Breach::JoinedTwice { tracker });
+                known.joined = true;
+            }
+            Fact::TrackerLost(tracker) => {
+                let known = self.at(tracker);
+                check.that(known.joined, || Breach::LostUnjoined { tracker });
+                known.joined = false;
+                known.losses += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Checks what a tracker did with an attempt.
+    pub(super) fn attempt(&mut self, fact: &Fact, check: &mut Check<'_>) {
+        match *fact {
+            Fact::Started { attempt, tracker, role } => {
+                let known = self.at(tracker);
+                check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
+                if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
+                    place.insert(Presence::default());
+                    known.take(tracker, attempt, check);
+                }
+            }
+            Fact::CommitPending { attempt, tracker } => {
+                let here = self.at(tracker).here.get_mut(&(attempt, Role::Work));
+                let works = here.filter(|here| !here.suspended && !here.commit_pending);
+                match works {
+                    Some(here) => here.commit_pending = true,
+                    None => check.breach(Breach::CommitPendingIdle { attempt, tracker }),
+                }
+            }
+            Fact::Suspended { attempt, tracker } => {
+                let known = self.at(tracker);
+                let here = known.here.get_mut(&(attempt, Role::Work));
+                match here.filter(|here| !here.suspended) {
+                    Some(here) => {
+                        here.suspended = true;
+                        known.held[attempt.slot()] -= 1;
+                    }
+                    None => check.breach(Breach::SuspendedIdle { attempt, tracker }),
+                }
+            }
+            Fact::Resumed { attempt, tracker } => {
+                let known = self.at(tracker);
+                let here = known.here.get_mut(&(attempt, Role::Work));
+                match here.filter(|here| here.suspended) {
+                    Some(here) => {
+                        here.suspended = false;
+                        known.take(tracker, attempt, check);
+                    }
+                    None => check.breach(Breach::ResumedUnsuspended { attempt, tracker }),
+                }
+            }
+            Fact::Ended { attempt, tracker, role, outcome, .. } => {
+                let known = self.at(tracker);
+                match known.here.remove(&(attempt, role)) {
+                    Some(here) if !here.suspended => known.held[attempt.slot()] -= 1,
+                    Some(_) => {}
+                    // A directive to launch that was taken back, or could not be followed.
+                    None => check.that(outcome != Outcome::Succeeded, || Breach::EndedUnstarted {
+                        attempt,
+                        tracker,
+                        outcome,
+                    }),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn at(&mut self, tracker: TrackerId) -> &mut Tracker {
+        if self.all.len() <= tracker.index() {
+            self.all.resize_with(tracker.index() + 1, Tracker::default);
+        }
+        &mut self.all[tracker.index()]
+    }
+}
+
+impl Tracker {
+    /// Takes a slot for the attempt. Every attempt here that is not suspended holds one, so the
+    /// count can be lowered without looking.
+    fn take(&mut self, tracker: TrackerId, attempt: AttemptId, check: &mut Check<'_>) {
+        let kind = attempt.slot();
+        let slots = self.slots[kind];
+        check.that(self.held[kind] < slots, || Breach::SlotOverCommitted {
+            attempt,
+            tracker,
+            kind,
+            slots,
+        });
+        self.held[kind] += 1;
+    }
+}
