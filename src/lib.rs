@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod mapred;
+pub mod output;
 pub mod random;
 pub mod record;
 pub mod units;
