@@ -42,8 +42,11 @@ pub struct Setup {
     /// The rack of each tracker.
     pub racks: Vec<RackId>,
     /// Called from the writer's thread, a few times a second.
-    pub progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    pub progress: Option<OnProgress>,
 }
+
+/// What is called to tell of progress.
+pub type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
@@ -231,7 +234,7 @@ impl<W: Watcher> Writer<W> {
         mut self,
         parcels: &Receiver<Parcel>,
         used: &Sender<Vec<Event>>,
-        mut progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+        mut progress: Option<OnProgress>,
     ) -> Result<Option<Recording<W>>, RecordError> {
         let mut told = wall_clock();
         for parcel in parcels {
@@ -257,11 +260,10 @@ impl<W: Watcher> Writer<W> {
     fn see(&mut self, chunk: &[Event]) -> Result<(), RecordError> {
         for event in chunk {
             self.now = self.now.max(event.at);
-            let (hearers, hears) = if let Fact::Heartbeat { .. } = event.fact {
-                (self.hearers, self.hears)
-            } else {
-                self.books.enter(event);
-                (self.watchers.len(), true)
+            self.books.enter(event);
+            let (hearers, hears) = match event.fact {
+                Fact::Heartbeat { .. } => (self.hearers, self.hears),
+                _ => (self.watchers.len(), true),
             };
             self.tally.see(event, &self.books)?;
             for watcher in &mut self.watchers[..hearers] {
