@@ -140,8 +140,7 @@ fn sentence(schema: &Value) -> String {
         if let (Some(name), meaning) = (form.get("const"), description(form))
             && !meaning.is_empty()
         {
-            let _ =
-                write!(text, " {}: {}{}", quoted(name), meaning[..1].to_lowercase(), &meaning[1..]);
+            let _ = write!(text, " {}: {meaning}", quoted(name));
         }
     }
     text
@@ -164,6 +163,6 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line}\n{text}");
         }
         assert!(text.contains("`workload.jobs[].maps`"), "{text}");
-        assert!(text.contains("`quirk`: as Hadoop does"), "{text}");
+        assert!(text.contains("`quirk`: As Hadoop does"), "{text}");
     }
 }

@@ -32,8 +32,11 @@ pub struct PolicyEntry {
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
     complete: fn(&Value) -> (Value, Vec<Problem>),
-    build: fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>,
+    build: Build,
 }
+
+/// Builds a policy from its options as they are written.
+type Build = fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
 impl Registry {
     /// Returns a registry without policies.

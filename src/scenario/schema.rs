@@ -27,8 +27,8 @@ pub fn schema(registry: &Registry) -> Value {
 /// Says what a choice means where its name is written, not only around it.
 fn describe_choices(schema: &mut Value) {
     let description = schema["description"].clone();
-    if let Some(properties) = schema["properties"].as_object_mut() {
-        if properties.len() == 1 {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        if properties.len() == 1 && description.is_string() {
             for choice in properties.values_mut().filter(|choice| choice["description"].is_null()) {
                 choice["description"] = description.clone();
             }
@@ -36,7 +36,8 @@ fn describe_choices(schema: &mut Value) {
         properties.values_mut().for_each(describe_choices);
     }
     for word in ["anyOf", "oneOf"] {
-        schema[word].as_array_mut().into_iter().flatten().for_each(describe_choices);
+        let forms = schema.get_mut(word).and_then(Value::as_array_mut);
+        forms.into_iter().flatten().for_each(describe_choices);
     }
     if let Some(items) = schema.get_mut("items") {
         describe_choices(items);
@@ -59,8 +60,8 @@ fn shorten_preset(schema: &mut Value, presets: &Presets) {
     let plain = serde_json::to_value(presets.plain()).expect("a preset is JSON as well");
     let mut long = schema.take();
     fill_defaults(&mut long, &plain);
-    let description = long["description"].take();
-    if let Some(properties) = long["properties"].as_object_mut() {
+    let description = long["description"].clone();
+    if let Some(properties) = long.get_mut("properties").and_then(Value::as_object_mut) {
         match properties.get_mut(presets.field) {
             // The type's own words say more of a line than that it is a preset.
             Some(field) => {
@@ -82,10 +83,12 @@ fn shorten_preset(schema: &mut Value, presets: &Presets) {
 /// Makes every field optional that has a default, and says the default.
 fn fill_defaults(schema: &mut Value, defaults: &Value) {
     let Some(defaults) = defaults.as_object() else { return };
-    if let Some(required) = schema["required"].as_array_mut() {
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|field| field.as_str().is_none_or(|field| !defaults.contains_key(field)));
     }
-    let Some(properties) = schema["properties"].as_object_mut() else { return };
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
     for (field, default) in defaults {
         match properties.get_mut(field) {
             Some(inner) if inner.get("properties").is_some() => fill_defaults(inner, default),
@@ -159,6 +162,20 @@ mod tests {
         assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["disk"]["required"], json!([]));
         assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["nodes"]["default"], json!(20));
         assert_eq!(fields["hadoop"]["anyOf"][1]["properties"]["line"]["enum"][2], json!("1.x"));
+    }
+
+    #[test]
+    fn nothing_in_the_schema_is_void() {
+        fn void(schema: &Value) -> bool {
+            match schema {
+                Value::Object(words) => words
+                    .iter()
+                    .any(|(word, inner)| word != "default" && (inner.is_null() || void(inner))),
+                Value::Array(values) => values.iter().any(void),
+                _ => false,
+            }
+        }
+        assert!(!void(&schema(&registry())));
     }
 
     #[test]
