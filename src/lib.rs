@@ -2,7 +2,11 @@
 
 pub mod cluster;
 pub mod mapred;
+pub mod output;
 pub mod random;
+pub mod record;
+pub mod runtime;
 pub mod scenario;
+pub mod scheduler;
 pub mod units;
 pub mod workload;

@@ -1,15 +1,37 @@
 //! The MapReduce v1 protocol and the state machines that speak it.
+//!
+//! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
+//! and instants, without a clock, a thread or a random number of their own making. The truth about
+//! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
 
+mod cost;
 mod event;
 mod hadoop;
 mod ids;
+mod job;
+mod job_tracker;
+mod ledger;
+mod map_cache;
+mod message;
 mod reason;
 mod scheduler;
 mod spec;
+mod task_tracker;
 
+pub use cost::{Costs, Plan};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
 pub use hadoop::{Auto, CommitPending, FailedMaps, Hadoop, HeartbeatGrowth, Speculation};
-pub use ids::{AttemptId, JobId, PerSlot, RackId, SlotKind, TaskId, TaskKind, TrackerId};
+pub use ids::{AttemptId, JobId, TaskId, TaskKind};
+pub use job::{Job, JobState, Tasks};
+pub use job_tracker::JobTracker;
+pub use map_cache::Reach;
+pub use message::{
+    Address, Core, Directive, Launch, Letter, MapsDone, Msg, Outbox, Phase, Reply, Report, Status,
+    Stop,
+};
 pub use reason::Reason;
-pub use scheduler::{Policy, Scheduler};
+pub use scheduler::{JobChange, JobEvent, MapLaunch, Offer, Orders, Policy, Scheduler, View};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost};
+pub use task_tracker::TaskTracker;
+
+pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

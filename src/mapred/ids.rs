@@ -2,17 +2,11 @@
 
 use std::fmt;
 
+use crate::cluster::SlotKind;
+
 /// A job, numbered in the order of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
-
-/// A TaskTracker, which is also its node: a node runs one tracker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TrackerId(pub u32);
-
-/// A rack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RackId(pub u32);
 
 /// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,15 +19,6 @@ pub enum TaskKind {
     Setup,
     /// Tidies up after the last task.
     Cleanup,
-}
-
-/// The two kinds of slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SlotKind {
-    /// Runs maps.
-    Map,
-    /// Runs reduces.
-    Reduce,
 }
 
 /// A task of a job.
@@ -58,39 +43,11 @@ pub struct AttemptId {
     pub number: u32,
 }
 
-/// A pair of numbers, one for each kind of slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PerSlot<T> {
-    /// For maps.
-    pub map: T,
-    /// For reduces.
-    pub reduce: T,
-}
-
 impl JobId {
     /// Returns the position in a vector of jobs.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
-}
-
-impl TrackerId {
-    /// Returns the position in a vector of trackers.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl RackId {
-    /// Returns the position in a vector of racks.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl SlotKind {
-    /// Both kinds, maps first.
-    pub const BOTH: [Self; 2] = [Self::Map, Self::Reduce];
 }
 
 impl TaskId {
@@ -125,25 +82,6 @@ impl AttemptId {
     }
 }
 
-impl<T> std::ops::Index<SlotKind> for PerSlot<T> {
-    type Output = T;
-    fn index(&self, kind: SlotKind) -> &T {
-        match kind {
-            SlotKind::Map => &self.map,
-            SlotKind::Reduce => &self.reduce,
-        }
-    }
-}
-
-impl<T> std::ops::IndexMut<SlotKind> for PerSlot<T> {
-    fn index_mut(&mut self, kind: SlotKind) -> &mut T {
-        match kind {
-            SlotKind::Map => &mut self.map,
-            SlotKind::Reduce => &mut self.reduce,
-        }
-    }
-}
-
 impl TaskKind {
     /// Returns the word used in tables.
     pub const fn word(self) -> &'static str {
@@ -156,33 +94,9 @@ impl TaskKind {
     }
 }
 
-impl SlotKind {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Reduce => "reduce",
-        }
-    }
-}
-
 impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "job {}", self.0)
-    }
-}
-
-/// Prints the name that people use: nodes are counted from 1.
-impl fmt::Display for TrackerId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "node-{}", u64::from(self.0) + 1)
-    }
-}
-
-/// Prints the name that people use: racks are counted from 1.
-impl fmt::Display for RackId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rack-{}", u64::from(self.0) + 1)
     }
 }
 

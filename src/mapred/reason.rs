@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_small_and_speaks() {
-        assert!(size_of::<Reason>() <= 16);
+        assert!(size_of::<Reason>() <= 24);
         assert_eq!(Reason::InLine(0).to_string(), "head of line");
         assert_eq!(Reason::InLine(2).to_string(), "place 3 in line");
         let waited = Reason::Waited(SimSpan::from_millis(4_200));

@@ -1,11 +1,81 @@
 //! The plug point of scheduling policies.
+//!
+//! A policy sees what the JobTracker knows, never the truth inside of a tracker. It is told of
+//! changes, and when a tracker reports free slots it is made an [`Offer`]: it asks questions and
+//! launches what it likes, and every launch changes the counts at once, so that the next question
+//! is answered as the JobTracker would answer it. All questions are look-ups: none walks tasks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::job::Job;
+use super::ledger::Ledger;
+use super::{
+    AttemptId, AttemptState, Directive, JobId, Locality, Outbox, Outcome, PerSlot, Reach, Reason,
+    SlotKind, TrackerId,
+};
+use crate::units::{SimSpan, SimTime};
+
 /// A scheduling policy at work.
-pub trait Scheduler: Send {}
+///
+/// # Example
+/// A policy of one's own: the job with the fewest running tasks first, whatever the locality.
+/// With its name and options it joins the command line.
+///
+/// ```
+/// use mumakil::cluster::SlotKind;
+/// use mumakil::mapred::{Job, Offer, Policy, Reach, Reason, Scheduler};
+///
+/// struct FewestFirst;
+///
+/// impl Scheduler for FewestFirst {
+///     fn offer(&mut self, offer: &mut Offer<'_>) {
+///         for kind in SlotKind::BOTH {
+///             while 0 < offer.free(kind) {
+///                 let waiting = |job: &&Job| 0 < job.pending(kind);
+///                 let running = |job: &&Job| (job.tasks(kind).running(), job.id());
+///                 let Some(job) = offer.running_jobs().filter(waiting).min_by_key(running) else {
+///                     break;
+///                 };
+///                 let (job, reason) = (job.id(), Reason::Other("fewest running"));
+///                 let launched = match kind {
+///                     SlotKind::Map => offer.launch_map(job, Reach::Any, reason).is_some(),
+///                     SlotKind::Reduce => offer.launch_reduce(job, reason),
+///                 };
+///                 if !launched {
+///                     break;
+///                 }
+///             }
+///         }
+///     }
+/// }
+///
+/// impl Policy for FewestFirst {
+///     const NAME: &'static str = "fewest-first";
+///     const ABOUT: &'static str = "the job with the fewest running tasks first";
+///     type Options = ();
+///     fn new((): ()) -> Self {
+///         Self
+///     }
+/// }
+/// ```
+pub trait Scheduler: Send {
+    /// A job or one of its attempts changed state.
+    fn job_changed(&mut self, _view: &View<'_>, _event: &JobEvent) {}
+
+    /// Returns how often [`Scheduler::tick`] is to be called, if ever.
+    fn tick_every(&self) -> Option<SimSpan> {
+        None
+    }
+
+    /// Virtual time passed: the place for time-outs and preemption.
+    fn tick(&mut self, _orders: &mut Orders<'_>) {}
+
+    /// A tracker may get tasks. Called at most once for every heartbeat: its cost is the cost of
+    /// the run.
+    fn offer(&mut self, offer: &mut Offer<'_>);
+}
 
 /// A scheduling policy that scenarios can name.
 pub trait Policy: Scheduler + Sized + 'static {
@@ -18,4 +88,194 @@ pub trait Policy: Scheduler + Sized + 'static {
 
     /// Returns the policy, ready for an empty cluster.
     fn new(options: Self::Options) -> Self;
+}
+
+/// News of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobEvent {
+    /// The job.
+    pub job: JobId,
+    /// What is new.
+    pub change: JobChange,
+}
+
+/// What is new about a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobChange {
+    /// It has arrived.
+    Submitted,
+    /// Its splits are read.
+    Initialised,
+    /// It gives tasks from here on.
+    Running,
+    /// The JobTracker has learned of an attempt's state.
+    Attempt(AttemptId, AttemptState),
+    /// It is over.
+    Ended(Outcome),
+}
+
+/// What a policy may know.
+pub struct View<'a> {
+    pub(super) now: SimTime,
+    pub(super) ledger: &'a Ledger,
+}
+
+impl<'a> View<'a> {
+    /// Returns the instant.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Returns a job that has arrived.
+    pub fn job(&self, id: JobId) -> Option<&'a Job> {
+        self.ledger.job(id)
+    }
+
+    /// Returns the jobs that give tasks, in the order of their numbers.
+    pub fn running_jobs(&self) -> impl Iterator<Item = &'a Job> + use<'a> {
+        self.ledger.running_jobs()
+    }
+
+    /// Returns how many jobs have a task of a kind that could be launched.
+    pub fn jobs_pending(&self, kind: SlotKind) -> u32 {
+        self.ledger.jobs_pending[kind]
+    }
+
+    /// Returns the tasks of running jobs that have not ended; reduces only once they may start.
+    pub fn unfinished(&self, kind: SlotKind) -> u64 {
+        self.ledger.unfinished[kind]
+    }
+
+    /// Returns how many trackers are registered.
+    pub fn trackers(&self) -> u32 {
+        self.ledger.registered
+    }
+
+    /// Returns the slots of all registered trackers.
+    pub fn capacity(&self, kind: SlotKind) -> u32 {
+        self.ledger.capacity[kind]
+    }
+
+    /// Returns the slots that the trackers' last heartbeats reported as taken.
+    pub fn occupied(&self, kind: SlotKind) -> u32 {
+        self.ledger.occupied[kind]
+    }
+}
+
+/// What a policy may know, and the power to stop what runs.
+pub struct Orders<'a> {
+    pub(super) now: SimTime,
+    pub(super) ledger: &'a mut Ledger,
+}
+
+impl Orders<'_> {
+    /// Returns what the policy may know.
+    pub fn view(&self) -> View<'_> {
+        View { now: self.now, ledger: self.ledger }
+    }
+
+    /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
+    pub fn kill(&mut self, attempt: AttemptId) {
+        self.ledger.doom(attempt);
+    }
+
+    /// Suspends a running attempt, at its tracker's next heartbeat.
+    pub fn suspend(&mut self, attempt: AttemptId) {
+        self.order(attempt, Directive::Suspend(attempt));
+    }
+
+    /// Lets a suspended attempt go on, at its tracker's next heartbeat.
+    pub fn resume(&mut self, attempt: AttemptId) {
+        self.order(attempt, Directive::Resume(attempt));
+    }
+
+    fn order(&mut self, attempt: AttemptId, directive: Directive) {
+        if let Some(record) = self.ledger.find_try(attempt) {
+            let tracker = record.tracker;
+            self.ledger.trackers[tracker.index()].orders.push(directive);
+        }
+    }
+}
+
+/// A tracker's heartbeat, at which tasks can be launched.
+pub struct Offer<'a> {
+    pub(super) now: SimTime,
+    pub(super) ledger: &'a mut Ledger,
+    pub(super) tracker: TrackerId,
+    pub(super) out: &'a mut Outbox,
+    /// What has been decided so far.
+    pub(super) directives: Vec<Directive>,
+    pub(super) launched: PerSlot<u32>,
+    /// How many times a job was looked at.
+    pub(super) looks: u32,
+}
+
+impl Offer<'_> {
+    /// Returns what the policy may know.
+    pub fn view(&self) -> View<'_> {
+        View { now: self.now, ledger: self.ledger }
+    }
+
+    /// Returns the power to stop what runs, on any tracker.
+    pub fn orders(&mut self) -> Orders<'_> {
+        Orders { now: self.now, ledger: self.ledger }
+    }
+
+    /// Returns the tracker that has sent the heartbeat.
+    pub fn tracker(&self) -> TrackerId {
+        self.tracker
+    }
+
+    /// Returns the tracker's slots of a kind.
+    pub fn slots(&self, kind: SlotKind) -> u32 {
+        self.ledger.trackers[self.tracker.index()].slots[kind]
+    }
+
+    /// Returns the tracker's slots that the heartbeat reported as taken.
+    pub fn occupied(&self, kind: SlotKind) -> u32 {
+        self.ledger.trackers[self.tracker.index()].occupied[kind]
+    }
+
+    /// Returns how many tasks of a kind were launched in this offer.
+    pub fn launched(&self, kind: SlotKind) -> u32 {
+        self.launched[kind]
+    }
+
+    /// Returns the tracker's slots that are free after what was launched in this offer.
+    pub fn free(&self, kind: SlotKind) -> u32 {
+        self.slots(kind).saturating_sub(self.occupied(kind) + self.launched(kind))
+    }
+
+    /// Returns the jobs that give tasks, in the order of their numbers.
+    pub fn running_jobs(&self) -> impl Iterator<Item = &Job> {
+        self.ledger.running_jobs()
+    }
+
+    /// Launches the job's best waiting map for this node within reach; returns how far its input
+    /// is, or `None` if there was nothing to launch.
+    pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<MapLaunch> {
+        self.looks += 1;
+        let (directive, locality) =
+            self.ledger.launch_map(self.now, job, self.tracker, reach, reason, self.out)?;
+        self.directives.push(directive);
+        self.launched.map += 1;
+        Some(MapLaunch { locality })
+    }
+
+    /// Launches the job's next waiting reduce; returns whether there was one.
+    pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> bool {
+        self.looks += 1;
+        let launch = self.ledger.launch_reduce(self.now, job, self.tracker, reason, self.out);
+        let Some(directive) = launch else { return false };
+        self.directives.push(directive);
+        self.launched.reduce += 1;
+        true
+    }
+}
+
+/// A map that was launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapLaunch {
+    /// How far its input is; `None` if it has none.
+    pub locality: Option<Locality>,
 }

@@ -1,9 +1,15 @@
 //! `workload: {jobs: [...]}`: jobs written out in the scenario.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mapred::Priority;
+use super::{Arrival, Workload};
+use crate::cluster::FileId;
+use crate::mapred::{Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost};
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
@@ -110,6 +116,155 @@ impl Default for Penalty {
     }
 }
 
+impl JobEntry {
+    /// Returns the names of the entry's jobs.
+    pub fn names(&self) -> Vec<String> {
+        match self.count.get() {
+            1 => vec![self.name.clone()],
+            count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
+        }
+    }
+
+    /// Returns how many maps each of the entry's jobs has, and what they read.
+    ///
+    /// Without `maps`, Hadoop's rule cuts the input: whole blocks as long as more than 1.1 of
+    /// them are left, and the rest as one split.
+    fn splits(&self, block: Bytes, file: FileId) -> (u32, Option<Input>) {
+        let input = |maps: u32, bytes: Bytes, split: u64| {
+            let last_split = Bytes::new(bytes.get() - split * u64::from(maps - 1));
+            (maps, Some(Input { file, split: Bytes::new(split), last_split }))
+        };
+        let maps = self.maps.map(Count::get);
+        match (maps, self.input) {
+            (Some(maps), Some(Bytes::ZERO)) => (maps, None),
+            (Some(0), _) | (None, None | Some(Bytes::ZERO)) => (0, None),
+            (Some(maps), None) => {
+                input(maps, Bytes::new(block.get() * u64::from(maps)), block.get())
+            }
+            (Some(maps), Some(bytes)) => input(maps, bytes, bytes.get() / u64::from(maps)),
+            (None, Some(bytes)) => {
+                let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
+                let whole = beyond.div_ceil(block.get() * 10);
+                input(u32::try_from(whole + 1).unwrap_or(u32::MAX), bytes, block.get())
+            }
+        }
+    }
+
+    fn spec(
+        &self,
+        id: JobId,
+        name: &str,
+        splits: (u32, Option<Input>),
+        classify: &dyn Fn(u32, u32) -> Arc<str>,
+    ) -> JobSpec {
+        let ((maps, input), reduces) = (splits, self.reduces.get());
+        let user: Arc<str> = self.user.as_str().into();
+        let per_task = |bytes: Bytes, tasks: u32| Bytes::new(bytes.get() / u64::from(tasks.max(1)));
+        JobSpec {
+            id,
+            name: name.into(),
+            pool: self.pool.as_deref().map_or_else(|| user.clone(), Into::into),
+            user,
+            class: self.class.as_deref().map_or_else(|| classify(maps, reduces), Into::into),
+            priority: self.priority,
+            maps,
+            reduces,
+            input,
+            map: MapCost {
+                time: self.map_time.clone(),
+                rate: self.map_rate,
+                noise: self.noise.clone(),
+                rack_penalty: self.penalty.rack,
+                off_rack_penalty: self.penalty.off_rack,
+                output: if reduces == 0 { per_task(self.output, maps) } else { Bytes::ZERO },
+            },
+            reduce: ReduceCost {
+                shuffle_time: self.shuffle_time.clone(),
+                shuffle: per_task(self.shuffle, reduces),
+                sort_time: self.sort_time.clone(),
+                time: self.reduce_time.clone(),
+                rate: self.reduce_rate,
+                noise: self.noise.clone(),
+                output: per_task(self.output, reduces),
+            },
+            memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
+        }
+    }
+}
+
+impl Workload {
+    /// Returns the jobs that a scenario writes out.
+    ///
+    /// They are numbered by the instant at which each could be submitted at the earliest, then as
+    /// listed: a number must not depend on how a scheduler fares. `block` is the size of a block,
+    /// `classify` names the class of a job with so many maps and reduces.
+    ///
+    /// Expects that `after` names jobs of the list and that they do not wait for each other.
+    pub fn from_jobs(
+        entries: &[JobEntry],
+        block: Bytes,
+        classify: &dyn Fn(u32, u32) -> Arc<str>,
+    ) -> Self {
+        let earliest = earliest_submissions(entries);
+        let mut jobs: Vec<(SimSpan, usize, usize)> = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            for number in 0..entry.count.get() as usize {
+                jobs.push((earliest[index] + entry.every * number as u64, index, number));
+            }
+        }
+        jobs.sort();
+        let mut ids_of = vec![Vec::new(); entries.len()];
+        for (id, (_, index, _)) in (0..).zip(&jobs) {
+            ids_of[*index].push(JobId(id));
+        }
+        let index_of: BTreeMap<&str, usize> =
+            entries.iter().enumerate().map(|(index, entry)| (entry.name.as_str(), index)).collect();
+        let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
+        let mut files: IndexMap<String, FileId> = IndexMap::new();
+
+        let arrivals = (0..).zip(&jobs).map(|(id, (_, index, number))| {
+            let (entry, name) = (&entries[*index], &names[*index][*number]);
+            // A file of the job's own has a name that no scenario can write.
+            let file = entry.file.clone().unwrap_or_else(|| format!("\0{name}"));
+            let next = FileId(files.len() as u32);
+            let file = *files.entry(file).or_insert(next);
+            let before = entry.after.iter().filter_map(|name| index_of.get(name.as_str()));
+            Arrival {
+                spec: Arc::new(entry.spec(JobId(id), name, entry.splits(block, file), classify)),
+                delay: entry.submit + entry.every * *number as u64,
+                after: before.flat_map(|index| ids_of[*index].iter().copied()).collect(),
+            }
+        });
+        Self { arrivals: arrivals.collect() }
+    }
+}
+
+/// Returns for each entry when its first job could be submitted if all others took no time.
+fn earliest_submissions(entries: &[JobEntry]) -> Vec<SimSpan> {
+    let mut earliest: Vec<SimSpan> = entries.iter().map(|entry| entry.submit).collect();
+    // A chain is at most as long as the list.
+    for _ in 0..entries.len() {
+        let mut has_changed = false;
+        for index in 0..entries.len() {
+            let after = &entries[index].after;
+            let last = (0..entries.len())
+                .filter(|other| after.contains(&entries[*other].name))
+                .map(|other| {
+                    earliest[other]
+                        + entries[other].every * u64::from(entries[other].count.get() - 1)
+                })
+                .max();
+            let due = last.map_or(entries[index].submit, |last| last + entries[index].submit);
+            has_changed |= due != earliest[index];
+            earliest[index] = due;
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    earliest
+}
+
 fn one() -> Count<1, 1_000_000> {
     Count::of(1)
 }
@@ -134,4 +289,52 @@ fn no_noise() -> Dist<Factor> {
 /// Hadoop's default heap of a child.
 fn heap() -> Bytes {
     Bytes::from_mib(200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(yaml: &str) -> Workload {
+        let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
+        Workload::from_jobs(&entries, Bytes::from_mib(128), &|_, _| "all".into())
+    }
+
+    fn splits(input: &str) -> (u32, Bytes) {
+        let workload = workload(&format!("[{{name: a, input: {input}}}]"));
+        let spec = &workload.arrivals[0].spec;
+        (spec.maps, spec.input.unwrap().last_split)
+    }
+
+    #[test]
+    fn an_input_is_cut_into_blocks_and_a_last_one_of_up_to_a_tenth_more() {
+        assert_eq!(splits("1B"), (1, Bytes::new(1)));
+        assert_eq!(splits("128MiB"), (1, Bytes::from_mib(128)));
+        assert_eq!(splits("140MiB"), (1, Bytes::from_mib(140)));
+        assert_eq!(splits("141MiB"), (2, Bytes::from_mib(13)));
+        assert_eq!(splits("256MiB"), (2, Bytes::from_mib(128)));
+        assert_eq!(splits("1GiB"), (8, Bytes::from_mib(128)));
+    }
+
+    #[test]
+    fn jobs_are_numbered_by_their_earliest_submission() {
+        let jobs = workload(
+            "[{name: late, submit: 60s, maps: 1}, {name: next, after: [first], submit: 5s, maps: 1},
+              {name: first, count: 2, every: 10s, maps: 1}]",
+        );
+        let names: Vec<&str> = jobs.arrivals.iter().map(|a| &*a.spec.name).collect();
+        assert_eq!(names, ["first-1", "first-2", "next", "late"]);
+        assert_eq!(jobs.arrivals[2].after, [JobId(0), JobId(1)]);
+        assert_eq!(jobs.arrivals[1].delay, SimSpan::from_secs(10));
+    }
+
+    #[test]
+    fn jobs_that_name_the_same_file_read_the_same_blocks() {
+        let jobs = workload(
+            "[{name: a, maps: 2, file: log}, {name: b, maps: 3}, {name: c, maps: 1, file: log}]",
+        );
+        let file = |index: usize| jobs.arrivals[index].spec.input.unwrap().file;
+        assert_eq!(file(0), file(2));
+        assert_ne!(file(0), file(1));
+    }
 }

@@ -1,0 +1,256 @@
+//! The transport alone: how many messages a second the actors carry.
+//!
+//! Trivial cores exchange heartbeats, replies and task ends for one virtual hour, at 100, 1,000
+//! and 10,000 trackers. Beside them stand two loops without actors that do the same work: boxed
+//! closures in a binary heap, and plain enums in the calendar queue, which is the practical limit.
+
+#![expect(missing_docs, clippy::disallowed_methods, clippy::print_stdout, reason = "a bench")]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mumakil::cluster::TrackerId;
+use mumakil::mapred::{Address, Core, Msg, Outbox, Reply, Status, Stop};
+use mumakil::random::Dist;
+use mumakil::record::EventSender;
+use mumakil::runtime::{Cast, Links, Timers, run_virtual};
+use mumakil::units::{Fraction, SimSpan, SimTime};
+
+const HOUR: SimTime = SimTime::from_micros(3_600_000_000);
+const INTERVAL: SimSpan = SimSpan::from_secs(3);
+const LATENCY: SimSpan = SimSpan::from_micros(200);
+const SERVICE: SimSpan = SimSpan::from_millis(1);
+const TASK: SimSpan = SimSpan::from_secs(35);
+const SLOTS: u32 = 4;
+
+/// Answers every heartbeat.
+struct Answering;
+
+impl Core for Answering {
+    fn handle(&mut self, _now: SimTime, msg: Msg, out: &mut Outbox) {
+        if let Msg::Status(status) = msg {
+            let reply = Arc::new(Reply { interval: INTERVAL, ..Reply::default() });
+            out.send_after(SERVICE, Address::tracker(status.tracker), Msg::Reply(reply));
+        }
+    }
+}
+
+/// Sends heartbeats and lets tasks end.
+struct Beating {
+    id: TrackerId,
+    status: Arc<Status>,
+}
+
+impl Core for Beating {
+    fn handle(&mut self, _now: SimTime, msg: Msg, out: &mut Outbox) {
+        let own = Address::tracker(self.id);
+        match msg {
+            Msg::PowerOn => {
+                out.plan(
+                    SimSpan::from_micros(u64::from(self.id.0) * 997 % 3_000_000),
+                    own,
+                    Msg::Beat(0),
+                );
+                for slot in 0..SLOTS {
+                    out.plan(TASK, own, Msg::PhaseEnds(u64::from(slot)));
+                }
+            }
+            Msg::Beat(_) => out.send(Address::JOB_TRACKER, Msg::Status(self.status.clone())),
+            Msg::Reply(reply) => out.plan(reply.interval, own, Msg::Beat(0)),
+            Msg::PhaseEnds(slot) => out.plan(TASK, own, Msg::PhaseEnds(slot)),
+            _ => {}
+        }
+    }
+}
+
+struct Silent;
+
+impl Core for Silent {
+    fn handle(&mut self, _: SimTime, _: Msg, _: &mut Outbox) {}
+}
+
+fn actors(trackers: u32) -> u64 {
+    let tracker = |index| -> Box<dyn Core> {
+        let id = TrackerId(index);
+        Box::new(Beating { id, status: Arc::new(Status { tracker: id, ..Status::default() }) })
+    };
+    let cast = Cast {
+        job_tracker: Box::new(Answering),
+        injector: Box::new(Silent),
+        trackers: (0..trackers).map(tracker).collect(),
+    };
+    let links = Links {
+        seed: 1,
+        latency: Dist::Constant(LATENCY),
+        cross_rack: Dist::Constant(LATENCY),
+        is_away: vec![false; trackers as usize + 2],
+        loss: Fraction::ZERO,
+        duplication: Fraction::ZERO,
+    };
+    let opening = (0..trackers)
+        .map(|index| (SimTime::ZERO, Address::tracker(TrackerId(index)), Msg::PowerOn))
+        .collect();
+    let (stats, ending) = run_virtual(cast, links, opening, EventSender::default(), HOUR);
+    assert_eq!(ending, mumakil::runtime::Ending::Stopped(Stop::TimeUp));
+    stats.messages
+}
+
+/// What happens in the loops without actors.
+#[derive(Clone, Copy)]
+enum Step {
+    Beat(u32),
+    Status(u32),
+    Reply(u32),
+    TaskEnds(u32),
+}
+
+/// Returns what follows a step, and whether it counts as a message.
+fn follow(step: Step) -> (Step, SimSpan, u64) {
+    match step {
+        Step::Beat(id) => (Step::Status(id), LATENCY, 0),
+        Step::Status(id) => (Step::Reply(id), SERVICE + LATENCY, 1),
+        Step::Reply(id) => (Step::Beat(id), INTERVAL, 1),
+        Step::TaskEnds(id) => (Step::TaskEnds(id), TASK, 1),
+    }
+}
+
+fn opening(trackers: u32) -> impl Iterator<Item = (SimTime, Step)> {
+    (0..trackers).flat_map(|id| {
+        let beat = SimTime::from_micros(u64::from(id) * 997 % 3_000_000);
+        std::iter::once((beat, Step::Beat(id)))
+            .chain((0..SLOTS).map(move |_| (SimTime::ZERO + TASK, Step::TaskEnds(id))))
+    })
+}
+
+/// An event as simulators of this kind hold it: a boxed closure.
+struct Boxed {
+    time: SimTime,
+    sequence: u64,
+    run: Box<dyn FnOnce() -> (Step, SimSpan, u64)>,
+}
+
+impl PartialEq for Boxed {
+    fn eq(&self, other: &Self) -> bool {
+        (self.time, self.sequence) == (other.time, other.sequence)
+    }
+}
+impl Eq for Boxed {}
+impl PartialOrd for Boxed {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Boxed {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.sequence).cmp(&(other.time, other.sequence))
+    }
+}
+
+fn heap_loop(trackers: u32) -> u64 {
+    let mut heap = BinaryHeap::new();
+    let (mut sequence, mut messages) = (0, 0);
+    let mut push = |heap: &mut BinaryHeap<Reverse<Boxed>>, time, step| {
+        heap.push(Reverse(Boxed { time, sequence, run: Box::new(move || follow(step)) }));
+        sequence += 1;
+    };
+    for (time, step) in opening(trackers) {
+        push(&mut heap, time, step);
+    }
+    while let Some(Reverse(event)) = heap.pop() {
+        if HOUR < event.time {
+            break;
+        }
+        let (next, delay, counts) = (event.run)();
+        messages += counts;
+        push(&mut heap, event.time + delay, next);
+    }
+    messages
+}
+
+fn calendar_loop(trackers: u32) -> u64 {
+    let mut timers = Timers::default();
+    for (time, step) in opening(trackers) {
+        timers.push(time, step);
+    }
+    let mut messages = 0;
+    while let Some((time, step)) = timers.pop() {
+        if HOUR < time {
+            break;
+        }
+        let (next, delay, counts) = follow(step);
+        messages += counts;
+        timers.push(time + delay, next);
+    }
+    messages
+}
+
+fn plain_heap_loop(trackers: u32) -> u64 {
+    let mut heap = BinaryHeap::new();
+    let mut sequence = 0u64;
+    let mut steps = std::collections::VecDeque::new();
+    let _ = &mut steps as &mut std::collections::VecDeque<u8>;
+    let pack = |step: Step| match step {
+        Step::Beat(id) => (0u32, id),
+        Step::Status(id) => (1, id),
+        Step::Reply(id) => (2, id),
+        Step::TaskEnds(id) => (3, id),
+    };
+    let unpack = |(kind, id)| match kind {
+        0 => Step::Beat(id),
+        1 => Step::Status(id),
+        2 => Step::Reply(id),
+        _ => Step::TaskEnds(id),
+    };
+    for (time, step) in opening(trackers) {
+        heap.push(Reverse((time, sequence, pack(step))));
+        sequence += 1;
+    }
+    let mut messages = 0;
+    while let Some(Reverse((time, _, packed))) = heap.pop() {
+        if HOUR < time {
+            break;
+        }
+        let (next, delay, counts) = follow(unpack(packed));
+        messages += counts;
+        heap.push(Reverse((time + delay, sequence, pack(next))));
+        sequence += 1;
+    }
+    messages
+}
+
+/// Returns the best of some repeats, in seconds, and the messages of one.
+fn time(run: impl Fn() -> u64) -> (f64, u64) {
+    let mut best = f64::INFINITY;
+    let mut messages = 0;
+    for _ in 0..5 {
+        let start = Instant::now();
+        messages = run();
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    (best, messages)
+}
+
+fn main() {
+    println!(
+        "transport: heartbeats every 3 s and {SLOTS} tasks of 35 s a tracker, one virtual hour"
+    );
+    for trackers in [100, 1_000, 10_000] {
+        let (actors, messages) = time(|| actors(trackers));
+        let (heap, _) = time(|| heap_loop(trackers));
+        let (plain, _) = time(|| plain_heap_loop(trackers));
+        let (calendar, same) = time(|| calendar_loop(trackers));
+        assert_eq!(messages, same);
+        let rate = |secs: f64| messages as f64 / secs / 1e6;
+        println!(
+            "{trackers:>6} trackers  {messages:>9} messages  actors {:5.2} M/s  boxed heap {:5.2} M/s ({:.2}x)  plain heap {:5.2}  calendar {:5.2} M/s ({:.2}x)",
+            rate(actors),
+            rate(heap),
+            actors / heap,
+            rate(plain),
+            rate(calendar),
+            actors / calendar,
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Where the blocks of the file system lie.
+//!
+//! A block's place is a pure function of (seed, file, block): nothing is stored, jobs that read
+//! the same file find the same blocks, and no scheduler can move them. Files are written from
+//! outside of the cluster, so Hadoop's rule puts the first copy anywhere, the second into another
+//! rack and the third beside the second.
+
+use std::sync::Arc;
+
+use rand::{Rng, RngExt};
+
+use super::{Placement, RackId, Topology, TrackerId};
+use crate::random::{Purpose, stream};
+
+/// A file of the file system, numbered in the order of the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// The file system: finds the nodes that hold a block.
+#[derive(Clone, Debug)]
+pub struct Hdfs {
+    seed: u64,
+    topology: Arc<Topology>,
+    replication: u32,
+    placement: Placement,
+}
+
+impl Hdfs {
+    /// Returns a file system over these nodes. There are never more copies than nodes.
+    pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
+        let replication = replication.min(topology.len());
+        Self { seed, topology, replication, placement }
+    }
+
+    /// Writes the nodes that hold a block into `nodes`, in the order in which they were chosen.
+    pub fn locate(&self, file: FileId, block: u32, nodes: &mut Vec<TrackerId>) {
+        nodes.clear();
+        let subject = u64::from(file.0) << 28 | u64::from(block);
+        let mut rng = stream(self.seed, Purpose::Placement, subject);
+        let topology = &*self.topology;
+        while nodes.len() < self.replication as usize {
+            let node = match self.placement {
+                Placement::Random => anywhere(topology, nodes, &mut rng),
+                Placement::Hadoop => self.next_by_rule(nodes, &mut rng),
+            };
+            nodes.push(node);
+        }
+    }
+
+    /// Chooses the next copy's node by Hadoop's default rule.
+    fn next_by_rule<R: Rng>(&self, chosen: &[TrackerId], rng: &mut R) -> TrackerId {
+        let topology = &*self.topology;
+        let rack = |index: usize| topology.rack(chosen[index]);
+        let beside_or_away = match chosen.len() {
+            1 => in_another_rack(topology, rack(0), chosen, rng),
+            2 if rack(0) == rack(1) => in_another_rack(topology, rack(0), chosen, rng),
+            2 => in_rack(topology, rack(1), chosen, rng),
+            _ => None,
+        };
+        beside_or_away
+            .or_else(|| self.below_the_rack_limit(chosen, rng))
+            .unwrap_or_else(|| anywhere(topology, chosen, rng))
+    }
+
+    /// Chooses any node whose rack does not hold its fill of copies yet.
+    fn below_the_rack_limit<R: Rng>(&self, chosen: &[TrackerId], rng: &mut R) -> Option<TrackerId> {
+        let topology = &*self.topology;
+        let most = (self.replication - 1) / topology.racks() + 2;
+        let fits = |node: TrackerId| {
+            let rack = topology.rack(node);
+            let held = chosen.iter().filter(|other| topology.rack(**other) == rack).count();
+            !chosen.contains(&node) && (held as u32) < most
+        };
+        pick(topology.len(), rng, |index| TrackerId(index), fits)
+    }
+}
+
+fn anywhere<R: Rng>(topology: &Topology, chosen: &[TrackerId], rng: &mut R) -> TrackerId {
+    pick(topology.len(), rng, |index| TrackerId(index), |node| !chosen.contains(&node))
+        .expect("there are never more copies than nodes")
+}
+
+fn in_rack<R: Rng>(
+    topology: &Topology,
+    rack: RackId,
+    chosen: &[TrackerId],
+    rng: &mut R,
+) -> Option<TrackerId> {
+    let nodes = topology.rack_nodes(rack);
+    pick(nodes.len() as u32, rng, |index| nodes[index as usize], |node| !chosen.contains(&node))
+}
+
+fn in_another_rack<R: Rng>(
+    topology: &Topology,
+    rack: RackId,
+    chosen: &[TrackerId],
+    rng: &mut R,
+) -> Option<TrackerId> {
+    if topology.racks() < 2 {
+        return None;
+    }
+    let away = |node: TrackerId| topology.rack(node) != rack && !chosen.contains(&node);
+    pick(topology.len(), rng, |index| TrackerId(index), away)
+}
+
+/// Draws one of the first `count` candidates that fits, all equally likely.
+///
+/// Most draws fit at once; after a few misses the fitting ones are listed, so that it always ends.
+fn pick<R: Rng>(
+    count: u32,
+    rng: &mut R,
+    candidate: impl Fn(u32) -> TrackerId,
+    fits: impl Fn(TrackerId) -> bool,
+) -> Option<TrackerId> {
+    if count == 0 {
+        return None;
+    }
+    for _ in 0..8 {
+        let node = candidate(rng.random_range(0..count));
+        if fits(node) {
+            return Some(node);
+        }
+    }
+    let fitting: Vec<TrackerId> = (0..count).map(candidate).filter(|node| fits(*node)).collect();
+    (!fitting.is_empty()).then(|| fitting[rng.random_range(0..fitting.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Node, PerSlot};
+    use crate::units::{Bytes, Factor, Rate};
+
+    fn racks(sizes: &[u32]) -> Arc<Topology> {
+        let nodes = sizes.iter().enumerate().flat_map(|(rack, size)| {
+            std::iter::repeat_n(
+                Node {
+                    rack: RackId(rack as u32),
+                    slots: PerSlot { map: 2, reduce: 2 },
+                    cores: 4,
+                    speed: Factor::ONE,
+                    memory: Bytes::from_mib(1_024),
+                    disk: Rate::from_mb_per_s(80),
+                },
+                *size as usize,
+            )
+        });
+        Arc::new(Topology::from_nodes(nodes.collect()))
+    }
+
+    fn blocks(hdfs: &Hdfs, count: u32) -> Vec<Vec<TrackerId>> {
+        let locate = |block| {
+            let mut nodes = Vec::new();
+            hdfs.locate(FileId(0), block, &mut nodes);
+            nodes
+        };
+        (0..count).map(locate).collect()
+    }
+
+    #[test]
+    fn copies_lie_on_different_nodes_and_two_together_in_another_rack() {
+        let topology = racks(&[5, 5, 5]);
+        let hdfs = Hdfs::new(1, topology.clone(), 3, Placement::Hadoop);
+        for nodes in blocks(&hdfs, 500) {
+            let rack = |i: usize| topology.rack(nodes[i]);
+            assert!(nodes[0] != nodes[1] && nodes[1] != nodes[2] && nodes[0] != nodes[2]);
+            assert!(rack(0) != rack(1), "{nodes:?}");
+            assert!(rack(1) == rack(2), "{nodes:?}");
+        }
+    }
+
+    #[test]
+    fn no_rack_holds_more_copies_than_the_limit() {
+        let topology = racks(&[20, 20, 20]);
+        let hdfs = Hdfs::new(1, topology.clone(), 6, Placement::Hadoop);
+        for nodes in blocks(&hdfs, 500) {
+            for rack in 0..3 {
+                let held = nodes.iter().filter(|node| topology.rack(**node).0 == rack).count();
+                assert!(held <= 3, "{nodes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_node_is_as_likely_as_any_other() {
+        for placement in [Placement::Hadoop, Placement::Random] {
+            let hdfs = Hdfs::new(1, racks(&[10, 10]), 3, placement);
+            let mut held = [0u32; 20];
+            for node in blocks(&hdfs, 4_000).into_iter().flatten() {
+                held[node.index()] += 1;
+            }
+            // 12,000 copies on 20 nodes: 600 each, standard deviation about 24.
+            assert!(held.iter().all(|count| (480..720).contains(count)), "{held:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_lies_where_it_lies_whoever_asks() {
+        let hdfs = Hdfs::new(7, racks(&[4, 4]), 3, Placement::Hadoop);
+        assert_eq!(blocks(&hdfs, 20), blocks(&hdfs, 20));
+    }
+
+    #[test]
+    fn small_clusters_get_fewer_copies() {
+        for sizes in [&[1][..], &[2], &[1, 1], &[3, 0]] {
+            let hdfs = Hdfs::new(1, racks(sizes), 3, Placement::Hadoop);
+            let nodes = sizes.iter().sum::<u32>().min(3) as usize;
+            assert!(blocks(&hdfs, 50).iter().all(|copies| copies.len() == nodes), "{sizes:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Which nodes there are and in which racks they stand.
+
+use super::{ClusterSpec, GroupSpec, Node, PerSlot, RackId, TrackerId};
+use crate::units::Rate;
+
+/// The nodes of a cluster, by number, and the racks that they stand in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    nodes: Vec<Node>,
+    /// The nodes of each rack, in order.
+    racks: Vec<Vec<TrackerId>>,
+}
+
+impl Topology {
+    /// Returns the nodes that a scenario describes: its groups first, in order, then the others.
+    ///
+    /// Groups with racks of their own get the last racks; all other nodes are spread over the
+    /// common racks in runs of equal length.
+    pub fn new(spec: &ClusterSpec) -> Self {
+        let plain_count = spec.nodes.get() - spec.groups.iter().map(|g| g.count.get()).sum::<u32>();
+        let plain = std::iter::repeat_n(None, plain_count as usize);
+        let kinds: Vec<Option<&GroupSpec>> = spec
+            .groups
+            .iter()
+            .flat_map(|group| std::iter::repeat_n(Some(group), group.count.get() as usize))
+            .chain(plain)
+            .collect();
+        let has_own = |kind: &Option<&GroupSpec>| kind.is_some_and(|group| group.racks.is_some());
+        let common = kinds.iter().filter(|kind| !has_own(kind)).count() as u64;
+        let common_racks = u64::from(spec.racks.get()).min(common);
+
+        let mut nodes = Vec::with_capacity(kinds.len());
+        let mut placed = 0;
+        for kind in &kinds {
+            let rack = if has_own(kind) {
+                RackId(0)
+            } else {
+                let rack = placed * common_racks / common;
+                placed += 1;
+                RackId(rack as u32)
+            };
+            nodes.push(node(spec, *kind, rack));
+        }
+        let mut next_rack = common_racks as u32;
+        let mut first = 0;
+        for group in &spec.groups {
+            let count = group.count.get();
+            if let Some(racks) = group.racks {
+                for i in 0..count {
+                    let rack = u64::from(i) * u64::from(racks.get()) / u64::from(count);
+                    nodes[(first + i) as usize].rack = RackId(next_rack + rack as u32);
+                }
+                next_rack += racks.get();
+            }
+            first += count;
+        }
+        Self::from_nodes(nodes)
+    }
+
+    /// Returns the cluster of these nodes.
+    pub fn from_nodes(nodes: Vec<Node>) -> Self {
+        let count = nodes.iter().map(|node| node.rack.index() + 1).max().unwrap_or(0);
+        let mut racks = vec![Vec::new(); count];
+        for (index, node) in nodes.iter().enumerate() {
+            racks[node.rack.index()].push(TrackerId(index as u32));
+        }
+        Self { nodes, racks }
+    }
+
+    /// Returns how many nodes there are.
+    pub fn len(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    /// Returns whether there is no node at all.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Returns how many racks there are.
+    pub fn racks(&self) -> u32 {
+        self.racks.len() as u32
+    }
+
+    /// Returns a node.
+    pub fn node(&self, id: TrackerId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Returns the rack that a node stands in.
+    pub fn rack(&self, id: TrackerId) -> RackId {
+        self.nodes[id.index()].rack
+    }
+
+    /// Returns the nodes of a rack.
+    pub fn rack_nodes(&self, rack: RackId) -> &[TrackerId] {
+        &self.racks[rack.index()]
+    }
+
+    /// Returns all nodes with their numbers.
+    pub fn nodes(&self) -> impl Iterator<Item = (TrackerId, &Node)> {
+        self.nodes.iter().enumerate().map(|(index, node)| (TrackerId(index as u32), node))
+    }
+
+    /// Returns the slots of the whole cluster.
+    pub fn slots(&self) -> PerSlot<u32> {
+        self.nodes.iter().fold(PerSlot::default(), |sum, node| PerSlot {
+            map: sum.map + node.slots.map,
+            reduce: sum.reduce + node.slots.reduce,
+        })
+    }
+}
+
+fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
+    let own = |of: fn(&GroupSpec) -> Option<u32>, all: u32| kind.and_then(of).unwrap_or(all);
+    Node {
+        rack,
+        slots: PerSlot {
+            map: own(|g| g.map_slots.map(|n| n.get()), spec.map_slots.get()),
+            reduce: own(|g| g.reduce_slots.map(|n| n.get()), spec.reduce_slots.get()),
+        },
+        cores: own(|g| g.cores.map(|n| n.get()), spec.cores.get()),
+        speed: kind.and_then(|group| group.speed).unwrap_or(spec.speed),
+        memory: kind.and_then(|group| group.memory).unwrap_or(spec.memory),
+        disk: spec.disk.rate,
+    }
+}
+
+/// How fast attempts read over the network when nothing is shared: a speed for each distance, and
+/// never faster than the wires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadRates {
+    /// From another node in the rack.
+    pub rack: Rate,
+    /// From another rack.
+    pub off_rack: Rate,
+}
+
+impl ReadRates {
+    /// Returns the speeds of a cluster.
+    pub fn new(spec: &ClusterSpec) -> Self {
+        let network = &spec.network;
+        let rack = network.rack.min(network.nic).min(spec.disk.rate);
+        Self { rack, off_rack: network.off_rack.min(network.uplink).min(rack) }
+    }
+}

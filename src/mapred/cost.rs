@@ -1,0 +1,169 @@
+//! How long an attempt's phases take on a node.
+//!
+//! A task's length is drawn from a stream of its own (seed, kind, job, task), always in the same
+//! order, so the same task takes the same time under every scheduler, whichever attempt it is;
+//! whether an attempt fails is drawn for each attempt. Where the attempt runs scales the draw:
+//! the node's speed, the distance of its input, the disks and wires in between.
+
+use rand::RngExt;
+
+use super::{AttemptId, Hadoop, JobSpec, Launch, Locality, Role, TaskKind};
+use crate::cluster::{Node, ReadRates};
+use crate::random::{ChaCha8Rng, Purpose, stream};
+use crate::units::{Bytes, Fraction, SimSpan};
+
+/// What all attempts of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The settings of the protocol.
+    pub hadoop: Hadoop,
+    /// How fast attempts read over the network.
+    pub rates: ReadRates,
+    /// How many racks the cluster has: a reduce fetches from all of them alike.
+    pub racks: u32,
+    /// The share of map and reduce attempts that fail.
+    pub task_failures: Fraction,
+}
+
+/// The phases of one attempt on one node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Starting the process.
+    pub start_up: SimSpan,
+    /// Fetching, were all maps done; zero but for reduces.
+    pub shuffle: SimSpan,
+    /// Merging; zero but for reduces.
+    pub sort: SimSpan,
+    /// The work itself: a map's reading and computing, a reduce's computing and writing.
+    pub work: SimSpan,
+    /// Whether the output waits for leave to commit.
+    pub commits: bool,
+    /// The share of the work after which the attempt fails, if it does.
+    pub fails_at: Option<f64>,
+}
+
+impl Costs {
+    /// Returns the phases of an attempt on a node.
+    pub fn plan(&self, launch: &Launch, node: &Node) -> Plan {
+        let attempt = launch.attempt;
+        match (launch.role, attempt.task.kind) {
+            (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
+                self.service(launch)
+            }
+            (Role::Work, TaskKind::Map) => self.map(&launch.job, attempt, launch.locality, node),
+            (Role::Work, TaskKind::Reduce) => self.reduce(&launch.job, attempt, node),
+        }
+    }
+
+    fn service(&self, launch: &Launch) -> Plan {
+        let is_setup = launch.attempt.task.kind == TaskKind::Setup;
+        let task = launch.attempt.task;
+        let subject = subject(task.attempt(0)) | u64::from(is_setup) << 8;
+        let mut rng = stream(self.seed, Purpose::ServiceTime, subject);
+        let start_up = self.hadoop.start_up.sample(&mut rng);
+        let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
+        Plan {
+            start_up,
+            shuffle: SimSpan::ZERO,
+            sort: SimSpan::ZERO,
+            work: work.sample(&mut rng),
+            commits: false,
+            fails_at: None,
+        }
+    }
+
+    fn map(
+        &self,
+        job: &JobSpec,
+        attempt: AttemptId,
+        locality: Option<Locality>,
+        node: &Node,
+    ) -> Plan {
+        let mut rng = self.task_stream(Purpose::MapTime, attempt);
+        let start_up = self.hadoop.start_up.sample(&mut rng);
+        let noise = job.map.noise.sample(&mut rng).get();
+        let split = job.input.map_or(Bytes::ZERO, |input| {
+            if attempt.task.index + 1 == job.maps { input.last_split } else { input.split }
+        });
+        let computing = match (&job.map.time, job.map.rate) {
+            (Some(time), _) => time.sample(&mut rng),
+            (None, Some(rate)) => rate.time_for(split),
+            (None, None) => SimSpan::ZERO,
+        };
+        let (read_rate, penalty) = match locality {
+            None | Some(Locality::Node) => (node.disk, 1.0),
+            Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get()),
+            Some(Locality::OffRack) => (self.rates.off_rack, job.map.off_rack_penalty.get()),
+        };
+        // A map given by its time has its reading in it; the penalty stands for the distance.
+        let reading =
+            if job.map.time.is_some() { SimSpan::ZERO } else { read_rate.time_for(split) };
+        let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
+        Plan {
+            start_up,
+            shuffle: SimSpan::ZERO,
+            sort: SimSpan::ZERO,
+            work: reading
+                + computing.ceil_mul(noise * penalty / node.speed.get())
+                + node.disk.time_for(written),
+            commits: job.reduces == 0,
+            fails_at: self.failure(Purpose::MapFailure, attempt),
+        }
+    }
+
+    fn reduce(&self, job: &JobSpec, attempt: AttemptId, node: &Node) -> Plan {
+        let cost = &job.reduce;
+        let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
+        let start_up = self.hadoop.start_up.sample(&mut rng);
+        let noise = cost.noise.sample(&mut rng).get();
+        let sort = cost.sort_time.sample(&mut rng);
+        let computing = match (&cost.time, cost.rate) {
+            (Some(time), _) => time.sample(&mut rng),
+            (None, Some(rate)) => rate.time_for(cost.shuffle),
+            (None, None) => SimSpan::ZERO,
+        };
+        let shuffle = match &cost.shuffle_time {
+            Some(time) => time.sample(&mut rng),
+            None => self.fetching(cost.shuffle),
+        };
+        let slowness = noise / node.speed.get();
+        Plan {
+            start_up,
+            shuffle,
+            sort: sort.ceil_mul(slowness),
+            work: computing.ceil_mul(slowness) + node.disk.time_for(cost.output),
+            commits: true,
+            fails_at: self.failure(Purpose::ReduceFailure, attempt),
+        }
+    }
+
+    /// Returns how long a reduce fetches from maps that are spread over all racks alike.
+    fn fetching(&self, bytes: Bytes) -> SimSpan {
+        let near = Bytes::new(bytes.get() / u64::from(self.racks));
+        self.rates.rack.time_for(near) + self.rates.off_rack.time_for(bytes.saturating_sub(near))
+    }
+
+    fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
+        stream(self.seed, purpose, subject(attempt.task.attempt(0)))
+    }
+
+    /// Returns the share of its work after which an attempt fails, if it does.
+    fn failure(&self, purpose: Purpose, attempt: AttemptId) -> Option<f64> {
+        if self.task_failures == Fraction::ZERO {
+            return None;
+        }
+        let mut rng = stream(self.seed, purpose, subject(attempt));
+        let fails = rng.random::<f64>() < self.task_failures.get();
+        fails.then(|| rng.random())
+    }
+}
+
+/// Packs job (24 bits), task (24) and attempt (8) into the subject of a random stream.
+///
+/// Attempts beyond the 256th share the draws of earlier ones, which repeats and harms nothing.
+fn subject(attempt: AttemptId) -> u64 {
+    let (job, task) = (u64::from(attempt.task.job.0), u64::from(attempt.task.index));
+    (job & 0xFF_FFFF) << 32 | (task & 0xFF_FFFF) << 8 | u64::from(attempt.number) & 0xFF
+}

@@ -1,0 +1,277 @@
+//! A job as the JobTracker keeps it: its state, its tasks and their tries.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::map_cache::MapCache;
+use super::{
+    AttemptId, AttemptState, Counts, JobId, JobSpec, Outcome, PerSlot, Priority, SlotKind, TaskId,
+    TaskKind, TrackerId,
+};
+use crate::units::SimTime;
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// Its splits have not been read.
+    Submitted,
+    /// Its setup task has not succeeded.
+    Preparing,
+    /// It gives tasks.
+    Running,
+    /// Its tasks are over, its cleanup task is not.
+    Cleaning,
+    /// It is over.
+    Ended(Outcome),
+}
+
+/// A job as the JobTracker keeps it.
+#[derive(Debug)]
+pub struct Job {
+    pub(super) spec: Arc<JobSpec>,
+    pub(super) state: JobState,
+    /// How it must end, once that is certain; `None` while it may succeed.
+    pub(super) verdict: Option<Outcome>,
+    pub(super) submitted_at: SimTime,
+    pub(super) running_at: SimTime,
+    /// When enough maps had ended for the reduces to start, if they have.
+    pub(super) reduces_ready_at: Option<SimTime>,
+    pub(super) maps: Tasks,
+    pub(super) reduces: Tasks,
+    pub(super) cache: MapCache,
+    /// Failed maps that go before all others, if Hadoop's line has it so.
+    pub(super) failed_maps: BTreeSet<(Reverse<u32>, u32)>,
+    pub(super) waiting_reduces: VecDeque<u32>,
+    /// One for a map slot, one for a reduce slot; whichever is launched does it.
+    pub(super) setup: [Task; 2],
+    pub(super) cleanup: [Task; 2],
+    /// Attempts whose output is to be removed.
+    pub(super) unclean: PerSlot<VecDeque<AttemptId>>,
+    /// Failed attempts by tracker.
+    pub(super) failures_on: FxHashMap<TrackerId, u32>,
+    /// Trackers that the job avoids, as long as they are few.
+    pub(super) flaky: u32,
+    /// Where attempts of a task have failed.
+    pub(super) barred: FxHashMap<TaskId, Vec<TrackerId>>,
+    /// What the job adds to the cluster's unfinished tasks.
+    pub(super) load: PerSlot<u32>,
+    /// Whether the job is among those with a task to launch.
+    pub(super) was_pending: PerSlot<bool>,
+    /// Tries that trackers have not reported as ended.
+    pub(super) open_tries: u32,
+}
+
+/// A job's tasks of a kind.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    pub(super) tasks: Vec<Task>,
+    pub(super) total: u32,
+    pub(super) running: u32,
+    pub(super) waiting: u32,
+    pub(super) finished: u32,
+    pub(super) failed: u32,
+}
+
+/// A task.
+#[derive(Debug, Default)]
+pub(super) struct Task {
+    pub(super) stage: Stage,
+    /// The number of the next attempt.
+    pub(super) next: u32,
+    pub(super) failures: u32,
+    /// Since when it has waited for its next attempt, if not since its job was ready.
+    pub(super) since: SimTime,
+    /// The tries that have not ended, or whose output is still to be removed.
+    pub(super) tries: Vec<Try>,
+}
+
+/// Where a task is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// To be launched.
+    #[default]
+    Waiting,
+    /// An attempt is under way.
+    Active,
+    /// Done by this attempt, with the output on this tracker.
+    Done(u32, TrackerId),
+    /// Failed for good, or not needed any more.
+    Dead,
+}
+
+/// An attempt as the JobTracker sees it.
+#[derive(Debug)]
+pub(super) struct Try {
+    pub(super) number: u32,
+    /// Where it runs, or ran.
+    pub(super) tracker: TrackerId,
+    /// Where its output is being removed, if it is.
+    pub(super) cleaner: Option<TrackerId>,
+    pub(super) state: AttemptState,
+    /// Whether the job counts it as running.
+    pub(super) is_counted: bool,
+    /// Whether its end has been ordered.
+    pub(super) is_doomed: bool,
+    pub(super) progress: f32,
+}
+
+impl Job {
+    pub(super) fn new(spec: Arc<JobSpec>, now: SimTime) -> Self {
+        Self {
+            state: JobState::Submitted,
+            verdict: None,
+            submitted_at: now,
+            running_at: now,
+            reduces_ready_at: None,
+            maps: Tasks { total: spec.maps, ..Tasks::default() },
+            reduces: Tasks { total: spec.reduces, ..Tasks::default() },
+            cache: MapCache::default(),
+            failed_maps: BTreeSet::new(),
+            waiting_reduces: VecDeque::new(),
+            setup: Default::default(),
+            cleanup: Default::default(),
+            unclean: PerSlot::default(),
+            failures_on: FxHashMap::default(),
+            flaky: 0,
+            barred: FxHashMap::default(),
+            load: PerSlot::default(),
+            was_pending: PerSlot::default(),
+            open_tries: 0,
+            spec,
+        }
+    }
+
+    /// Returns the job's number.
+    pub fn id(&self) -> JobId {
+        self.spec.id
+    }
+
+    /// Returns what the job's client submitted.
+    pub fn spec(&self) -> &JobSpec {
+        &self.spec
+    }
+
+    /// Returns where the job is in its life.
+    pub fn state(&self) -> JobState {
+        self.state
+    }
+
+    /// Returns how much the job matters.
+    pub fn priority(&self) -> Priority {
+        self.spec.priority
+    }
+
+    /// Returns when the job arrived.
+    pub fn submitted_at(&self) -> SimTime {
+        self.submitted_at
+    }
+
+    /// Returns whether the job gives tasks.
+    pub fn is_running(&self) -> bool {
+        self.state == JobState::Running && self.verdict.is_none()
+    }
+
+    /// Returns the job's tasks of a kind.
+    pub fn tasks(&self, kind: SlotKind) -> &Tasks {
+        match kind {
+            SlotKind::Map => &self.maps,
+            SlotKind::Reduce => &self.reduces,
+        }
+    }
+
+    /// Returns how many tasks of a kind could be launched now.
+    pub fn pending(&self, kind: SlotKind) -> u32 {
+        match kind {
+            _ if !self.is_running() => 0,
+            SlotKind::Map => self.maps.waiting,
+            SlotKind::Reduce if self.reduces_ready_at.is_some() => self.reduces.waiting,
+            SlotKind::Reduce => 0,
+        }
+    }
+
+    pub(super) fn tasks_mut(&mut self, kind: SlotKind) -> &mut Tasks {
+        match kind {
+            SlotKind::Map => &mut self.maps,
+            SlotKind::Reduce => &mut self.reduces,
+        }
+    }
+
+    pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
+        match id.kind {
+            TaskKind::Map => self.maps.tasks.get_mut(id.index as usize),
+            TaskKind::Reduce => self.reduces.tasks.get_mut(id.index as usize),
+            TaskKind::Setup => self.setup.get_mut(id.index as usize),
+            TaskKind::Cleanup => self.cleanup.get_mut(id.index as usize),
+        }
+    }
+
+    /// Returns what events say of the job's counts.
+    pub(super) fn counts(&self, kind: SlotKind) -> Counts {
+        let tasks = self.tasks(kind);
+        Counts { running: tasks.running, pending: self.pending(kind) }
+    }
+
+    /// Returns how many maps no reduce has to wait for any more.
+    pub(super) fn maps_over(&self) -> u32 {
+        self.maps.finished + self.maps.failed
+    }
+
+    /// Returns whether every map and reduce is done, or has failed within what is allowed.
+    pub(super) fn is_worked_off(&self) -> bool {
+        [&self.maps, &self.reduces].iter().all(|t| t.finished + t.failed == t.total)
+    }
+}
+
+impl Tasks {
+    /// Returns how many there are.
+    pub fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// Returns how many attempts the JobTracker regards as running.
+    pub fn running(&self) -> u32 {
+        self.running
+    }
+
+    /// Returns how many have succeeded.
+    pub fn finished(&self) -> u32 {
+        self.finished
+    }
+
+    /// Returns how many have failed for good.
+    pub fn failed(&self) -> u32 {
+        self.failed
+    }
+}
+
+impl Task {
+    pub(super) fn find(&mut self, number: u32) -> Option<&mut Try> {
+        self.tries.iter_mut().find(|attempt| attempt.number == number)
+    }
+
+    pub(super) fn remove(&mut self, number: u32) -> Option<Try> {
+        let index = self.tries.iter().position(|attempt| attempt.number == number)?;
+        Some(self.tries.remove(index))
+    }
+}
+
+impl Try {
+    /// Returns whether a tracker has it in hand.
+    pub(super) fn is_on(&self, tracker: TrackerId) -> bool {
+        self.cleaner.unwrap_or(self.tracker) == tracker
+    }
+
+    /// Returns whether it is over but for its output, which nobody removes yet.
+    pub(super) fn waits_for_cleaner(&self) -> bool {
+        !self.is_active() && self.cleaner.is_none()
+    }
+
+    /// Returns whether it works or may yet work, rather than being over but for its output.
+    pub(super) fn is_active(&self) -> bool {
+        use AttemptState as S;
+        matches!(self.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
+    }
+}

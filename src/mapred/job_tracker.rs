@@ -1,0 +1,350 @@
+//! The JobTracker: it serves heartbeats one after another and decides who runs what.
+//!
+//! A heartbeat that finds it busy waits in line; what serving one takes is modelled, so the line
+//! grows when the cluster is too large for one JobTracker. Within a heartbeat the order is
+//! Hadoop's: reports, then one setup or cleanup task or else the policy, then kills, then leaves
+//! to commit.
+//!
+//! A heartbeat that it has answered already gets the same answer again and changes nothing.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::ledger::Ledger;
+use super::{
+    Address, AttemptId, AttemptState, CommitPending, Core, Directive, Hadoop, JobId, MapsDone, Msg,
+    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, TrackerId,
+    View,
+};
+use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
+use crate::units::{SimSpan, SimTime};
+
+/// The JobTracker.
+pub struct JobTracker {
+    ledger: Ledger,
+    scheduler: Box<dyn Scheduler>,
+    spec: JobTrackerSpec,
+    /// Heartbeats that wait, with the instants of their arrival.
+    line: VecDeque<(SimTime, Arc<Status>)>,
+    busy_until: SimTime,
+    /// Jobs whose splits wait to be read.
+    unread: VecDeque<JobId>,
+    /// Jobs whose splits are being read.
+    reading: u32,
+    /// Nothing can stall before this instant: machines are still to be switched on or off.
+    settled_at: SimTime,
+    has_clockwork: bool,
+}
+
+impl JobTracker {
+    /// Returns a JobTracker that knows no tracker and no job.
+    ///
+    /// `settled_at` is when the last planned fault happens.
+    pub fn new(
+        hadoop: Hadoop,
+        topology: Arc<Topology>,
+        hdfs: Hdfs,
+        spec: JobTrackerSpec,
+        scheduler: Box<dyn Scheduler>,
+        settled_at: SimTime,
+    ) -> Self {
+        Self {
+            ledger: Ledger::new(hadoop, topology, hdfs),
+            scheduler,
+            spec,
+            line: VecDeque::new(),
+            busy_until: SimTime::ZERO,
+            unread: VecDeque::new(),
+            reading: 0,
+            settled_at,
+            has_clockwork: false,
+        }
+    }
+
+    // ---- jobs ----
+
+    fn read_splits(&mut self, out: &mut Outbox) {
+        while self.reading < self.spec.init_threads.get() {
+            let Some(job) = self.unread.pop_front() else { break };
+            self.reading += 1;
+            out.plan(self.spec.init, Address::JOB_TRACKER, Msg::Initialised(job));
+        }
+    }
+
+    /// Tells the policy what has changed.
+    fn tell_policy(&mut self, now: SimTime) {
+        if self.ledger.changes.is_empty() {
+            return;
+        }
+        let mut changes = std::mem::take(&mut self.ledger.changes);
+        let view = View { now, ledger: &self.ledger };
+        for event in changes.drain(..) {
+            self.scheduler.job_changed(&view, &event);
+        }
+        self.ledger.changes = changes;
+    }
+
+    // ---- heartbeats ----
+
+    fn queue_up(&mut self, now: SimTime, status: Arc<Status>, out: &mut Outbox) {
+        if self.line.is_empty() && self.busy_until <= now {
+            return self.serve(now, now, status, out);
+        }
+        if self.line.is_empty() {
+            self.plan_next(now, out);
+        }
+        self.line.push_back((now, status));
+    }
+
+    fn plan_next(&self, now: SimTime, out: &mut Outbox) {
+        out.plan(self.busy_until.saturating_since(now), Address::JOB_TRACKER, Msg::Serve);
+    }
+
+    fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
+        if let Some((arrived, status)) = self.line.pop_front() {
+            self.serve(now, arrived, status, out);
+        }
+        if !self.line.is_empty() {
+            self.plan_next(now, out);
+        }
+    }
+
+    fn serve(&mut self, now: SimTime, arrived: SimTime, status: Arc<Status>, out: &mut Outbox) {
+        let id = status.tracker;
+        let to = Address::tracker(id);
+        let queued = now - arrived;
+        let Some(last_id) = self.admit(now, &status, out) else {
+            let tracker = &self.ledger.trackers[id.index()];
+            let reply = if tracker.is_registered {
+                tracker.last_reply.clone()
+            } else {
+                Arc::new(Reply { call: status.call, reinit: true, queued, ..Reply::default() })
+            };
+            self.busy_until = now + self.spec.per_heartbeat;
+            return out.send_after(self.spec.per_heartbeat, to, Msg::Reply(reply));
+        };
+
+        self.ledger.trackers[id.index()].last_seen = now;
+        self.ledger.set_occupied(id, status.occupied);
+        let mut commits = Vec::new();
+        for report in &status.reports {
+            self.take_report(now, id, report, &mut commits, out);
+        }
+        self.tell_policy(now);
+
+        let has_room =
+            SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
+        let (launches, looks) =
+            if has_room { self.launch(now, &status, out) } else { (Vec::new(), 0) };
+        let span = self.spec.per_heartbeat
+            + self.spec.per_task * launches.len() as u64
+            + self.spec.per_job * u64::from(looks);
+
+        let mut directives = launches;
+        directives.append(&mut self.ledger.trackers[id.index()].orders);
+        directives.extend(commits.into_iter().map(Directive::Commit));
+        let maps = self.maps_wanted(&status);
+        let interval = self.ledger.hadoop.heartbeat_interval(self.ledger.registered);
+        let tracker = &mut self.ledger.trackers[id.index()];
+        // Filled in place unless the last one is still on its way.
+        let reply = Arc::make_mut(&mut tracker.last_reply);
+        *reply = Reply {
+            call: status.call,
+            id: last_id.wrapping_add(1),
+            interval,
+            reinit: false,
+            directives,
+            maps,
+            queued,
+        };
+        self.busy_until = now + span;
+        out.send_after(span, to, Msg::Reply(tracker.last_reply.clone()));
+    }
+
+    /// Decides whether a heartbeat is new; returns the number of the reply before it.
+    fn admit(&mut self, now: SimTime, status: &Status, out: &mut Outbox) -> Option<u16> {
+        let id = status.tracker;
+        let tracker = &self.ledger.trackers[id.index()];
+        match status.last_reply {
+            None => {
+                let is_copy = tracker.is_registered && tracker.last_reply.call == status.call;
+                if is_copy && tracker.last_reply.id == 0 {
+                    return None;
+                }
+                if tracker.is_registered {
+                    // It has started anew before it was missed: what it ran is gone.
+                    self.ledger.lose_tracker(now, id, out);
+                }
+                self.ledger.register(now, id, status.slots, out);
+                Some(u16::MAX)
+            }
+            Some(last) if tracker.is_registered && tracker.last_reply.id == last => Some(last),
+            Some(_) => None,
+        }
+    }
+
+    /// Applies what a tracker says of an attempt.
+    fn take_report(
+        &mut self,
+        now: SimTime,
+        tracker: TrackerId,
+        report: &Report,
+        commits: &mut Vec<AttemptId>,
+        out: &mut Outbox,
+    ) {
+        use AttemptState as S;
+        let attempt = report.attempt;
+        let Some(record) = self.ledger.find_try(attempt).filter(|t| t.is_on(tracker)) else {
+            if matches!(report.state, S::Unassigned | S::Running | S::Suspended | S::CommitPending)
+            {
+                // Nobody needs it: its job is over, or it was given up for lost.
+                self.ledger.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
+            }
+            return;
+        };
+        record.progress = report.progress;
+        let is_cleaner = record.cleaner.is_some();
+        let was = record.state;
+        match report.state {
+            S::Unassigned | S::Running | S::Suspended => {
+                if record.is_active() && was != S::CommitPending {
+                    record.state = report.state;
+                }
+            }
+            S::CommitPending => {
+                let still_counts = self.ledger.hadoop.commit_pending != CommitPending::NotCounted;
+                if self.ledger.wait_for_commit(now, attempt, still_counts, out) {
+                    commits.push(attempt);
+                }
+            }
+            // What the removal of an attempt's output ends in, the attempt ends in.
+            _ if is_cleaner => {
+                let outcome =
+                    if was == S::FailedUnclean { Outcome::Failed } else { Outcome::Killed };
+                self.ledger.lose(now, attempt, outcome, out);
+            }
+            S::Succeeded => self.ledger.succeed(now, attempt, out),
+            S::FailedUnclean | S::KilledUnclean if self.ledger.cleans_up_after(attempt) => {
+                self.ledger.leave_unclean(attempt, report.state);
+            }
+            S::Failed | S::FailedUnclean => {
+                self.ledger.lose(now, attempt, Outcome::Failed, out);
+            }
+            S::Killed | S::KilledUnclean => {
+                self.ledger.lose(now, attempt, Outcome::Killed, out);
+            }
+        }
+    }
+
+    /// Launches what is to run on a tracker with a free slot; returns also how many times the
+    /// policy looked at a job.
+    fn launch(&mut self, now: SimTime, status: &Status, out: &mut Outbox) -> (Vec<Directive>, u32) {
+        let tracker = status.tracker;
+        for kind in SlotKind::BOTH {
+            if status.occupied[kind] < status.slots[kind]
+                && let Some(launch) = self.ledger.launch_service(now, tracker, kind, out)
+            {
+                return (vec![launch], 0);
+            }
+        }
+        let mut offer = Offer {
+            now,
+            ledger: &mut self.ledger,
+            tracker,
+            out,
+            directives: Vec::new(),
+            launched: PerSlot::default(),
+            looks: 0,
+        };
+        self.scheduler.offer(&mut offer);
+        let Offer { directives, looks, .. } = offer;
+        (directives, looks)
+    }
+
+    /// Returns how far the maps are that reduces on the tracker wait for, each job once.
+    fn maps_wanted(&self, status: &Status) -> Vec<MapsDone> {
+        let mut wanted: Vec<MapsDone> = Vec::new();
+        for report in status.reports.iter().filter(|report| report.wants_maps) {
+            let job = report.attempt.job();
+            if wanted.iter().any(|maps| maps.job == job) {
+                continue;
+            }
+            if let Some(known) = self.ledger.job(job) {
+                let (done, total) = (known.maps_over(), known.maps.total);
+                wanted.push(MapsDone { job, done, total });
+            }
+        }
+        wanted
+    }
+
+    // ---- clockwork ----
+
+    fn wind_clockwork(&mut self, out: &mut Outbox) {
+        if std::mem::replace(&mut self.has_clockwork, true) {
+            return;
+        }
+        self.plan_expiry(out);
+        self.plan_tick(out);
+    }
+
+    fn plan_expiry(&self, out: &mut Outbox) {
+        let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
+        out.plan(third, Address::JOB_TRACKER, Msg::Expire);
+    }
+
+    fn plan_tick(&self, out: &mut Outbox) {
+        if let Some(span) = self.scheduler.tick_every() {
+            out.plan(span, Address::JOB_TRACKER, Msg::Tick);
+        }
+    }
+
+    /// Gives up trackers that have been silent for too long.
+    fn expire(&mut self, now: SimTime, out: &mut Outbox) {
+        let expiry = self.ledger.hadoop.expiry;
+        for index in 0..self.ledger.trackers.len() {
+            let tracker = &self.ledger.trackers[index];
+            if tracker.is_registered && expiry < now.saturating_since(tracker.last_seen) {
+                self.ledger.lose_tracker(now, TrackerId(index as u32), out);
+            }
+        }
+        self.tell_policy(now);
+        // Twice the expiry: by then the last machine that died has been missed.
+        let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));
+        if self.ledger.open_tries == 0 && expiry * 2 < quiet {
+            out.send(Address::INJECTOR, Msg::Stalled);
+        }
+        self.plan_expiry(out);
+    }
+
+    fn tick(&mut self, now: SimTime, out: &mut Outbox) {
+        let mut orders = Orders { now, ledger: &mut self.ledger };
+        self.scheduler.tick(&mut orders);
+        self.plan_tick(out);
+    }
+}
+
+impl Core for JobTracker {
+    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+        self.wind_clockwork(out);
+        match msg {
+            Msg::Status(status) => self.queue_up(now, status, out),
+            Msg::Serve => self.serve_next(now, out),
+            Msg::Submit(spec) => {
+                let job = spec.id;
+                self.ledger.submit(now, spec, out);
+                self.unread.push_back(job);
+                self.read_splits(out);
+            }
+            Msg::Initialised(job) => {
+                self.reading -= 1;
+                self.ledger.initialise(now, job, out);
+                self.read_splits(out);
+            }
+            Msg::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
+            Msg::Expire => self.expire(now, out),
+            Msg::Tick => self.tick(now, out),
+            _ => {}
+        }
+        self.tell_policy(now);
+    }
+}

@@ -1,0 +1,265 @@
+//! A job's waiting maps by the places that hold their input: which map suits a node best?
+//!
+//! Each map stands in the list of every node and of every rack that holds its input, in the
+//! order of its number, largest splits first. Lists are cleaned when they are read: what no
+//! longer waits is stepped over once. A map that waits again stands in front of its lists. So an
+//! answer costs a look-up, however many maps the job has.
+
+use rustc_hash::FxHashMap;
+
+use super::{Locality, RackId, TrackerId};
+use crate::cluster::{FileId, Hdfs, Topology};
+
+/// How far from its input a map may be launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Only on a node that holds it.
+    Node,
+    /// At most in the rack of such a node.
+    Rack,
+    /// Anywhere.
+    Any,
+    /// Anywhere, without looking at node and rack again: they had nothing.
+    Beyond,
+}
+
+/// What a list does with a map that it comes upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is the answer.
+    Take,
+    /// It waits, but not for this node.
+    Pass,
+    /// It does not wait any more.
+    Drop,
+}
+
+/// The waiting maps of a job.
+#[derive(Debug, Default)]
+pub(super) struct MapCache {
+    nodes: Lists,
+    racks: Lists,
+    /// Maps without input.
+    floating: List,
+}
+
+/// Lists by the number of a node or rack.
+#[derive(Debug, Default)]
+struct Lists {
+    /// The places that have a list, rising.
+    places: Vec<u32>,
+    lists: Vec<List>,
+    /// All lists, one after another.
+    maps: Vec<u32>,
+    /// Maps that wait again, the next one last.
+    again: FxHashMap<u32, Vec<u32>>,
+}
+
+/// A list: a run of `maps` of which the first part is used up.
+#[derive(Clone, Copy, Debug, Default)]
+struct List {
+    next: u32,
+    end: u32,
+}
+
+impl MapCache {
+    /// Returns the cache of a job whose map *i* reads block *i* of `file`, or nothing.
+    pub(super) fn new(maps: u32, file: Option<FileId>, hdfs: &Hdfs, topology: &Topology) -> Self {
+        let Some(file) = file else {
+            return Self { floating: List { next: 0, end: maps }, ..Self::default() };
+        };
+        let (mut nodes, mut racks) = (Vec::new(), Vec::new());
+        let mut holders = Vec::new();
+        for map in 0..maps {
+            hdfs.locate(file, map, &mut holders);
+            nodes.extend(holders.iter().map(|node| (node.0, map)));
+            racks.extend(racks_of(&holders, topology).map(|rack| (rack.0, map)));
+        }
+        Self { nodes: Lists::new(nodes), racks: Lists::new(racks), floating: List::default() }
+    }
+
+    /// Puts a map that waits again in front of its lists.
+    pub(super) fn put_in_front(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
+        for node in holders {
+            self.nodes.again.entry(node.0).or_default().push(map);
+        }
+        for rack in racks_of(holders, topology) {
+            self.racks.again.entry(rack.0).or_default().push(map);
+        }
+        if holders.is_empty() {
+            // Maps without input have one list, kept under a place that no rack has.
+            self.racks.again.entry(u32::MAX).or_default().push(map);
+        }
+    }
+
+    /// Returns the map that suits a node best within reach, with its distance.
+    ///
+    /// `verdict` is asked about maps in the order of preference; one that may not run on this
+    /// node is passed over here and stays for others.
+    pub(super) fn best(
+        &mut self,
+        node: TrackerId,
+        reach: Reach,
+        topology: &Topology,
+        mut verdict: impl FnMut(u32) -> Verdict,
+    ) -> Option<(u32, Option<Locality>)> {
+        let own_rack = topology.rack(node).0;
+        if reach != Reach::Beyond {
+            if let Some(map) = self.nodes.first(node.0, &mut verdict) {
+                return Some((map, Some(Locality::Node)));
+            }
+            if reach == Reach::Node {
+                return None;
+            }
+            if let Some(map) = self.racks.first(own_rack, &mut verdict) {
+                return Some((map, Some(Locality::Rack)));
+            }
+            if reach == Reach::Rack {
+                return None;
+            }
+        }
+        for rack in (0..topology.racks()).filter(|rack| *rack != own_rack) {
+            if let Some(map) = self.racks.first(rack, &mut verdict) {
+                return Some((map, Some(Locality::OffRack)));
+            }
+        }
+        let again = self.racks.first(u32::MAX, &mut verdict);
+        let floating = &mut self.floating;
+        let first = again.or_else(|| floating.first(|position| position, &mut verdict));
+        first.map(|map| (map, None))
+    }
+}
+
+impl Lists {
+    fn new(mut pairs: Vec<(u32, u32)>) -> Self {
+        pairs.sort_unstable();
+        let mut lists = Self::default();
+        for (position, (place, _)) in pairs.iter().enumerate() {
+            let end = position as u32 + 1;
+            if lists.places.last() == Some(place) {
+                if let Some(list) = lists.lists.last_mut() {
+                    list.end = end;
+                }
+            } else {
+                lists.places.push(*place);
+                lists.lists.push(List { next: position as u32, end });
+            }
+        }
+        lists.maps = pairs.into_iter().map(|(_, map)| map).collect();
+        lists
+    }
+
+    fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        if let Some(again) = self.again.get_mut(&place) {
+            while again.last().is_some_and(|map| verdict(*map) == Verdict::Drop) {
+                again.pop();
+            }
+            let found = again.iter().rev().copied().find(|map| verdict(*map) == Verdict::Take);
+            if again.is_empty() {
+                self.again.remove(&place);
+            }
+            if found.is_some() {
+                return found;
+            }
+        }
+        let index = self.places.binary_search(&place).ok()?;
+        let maps = &self.maps;
+        self.lists[index].first(|position| maps[position as usize], verdict)
+    }
+}
+
+impl List {
+    /// Returns the first map of the list to be taken; what no longer waits is used up.
+    fn first(
+        &mut self,
+        map_at: impl Fn(u32) -> u32,
+        verdict: &mut impl FnMut(u32) -> Verdict,
+    ) -> Option<u32> {
+        let mut position = self.next;
+        while position < self.end {
+            let map = map_at(position);
+            match verdict(map) {
+                Verdict::Take => return Some(map),
+                Verdict::Drop if position == self.next => self.next += 1,
+                Verdict::Drop | Verdict::Pass => {}
+            }
+            position += 1;
+        }
+        None
+    }
+}
+
+/// Returns the distance of a node from the nodes that hold some input.
+pub(super) fn distance(node: TrackerId, holders: &[TrackerId], topology: &Topology) -> Locality {
+    if holders.contains(&node) {
+        Locality::Node
+    } else if holders.iter().any(|holder| topology.rack(*holder) == topology.rack(node)) {
+        Locality::Rack
+    } else {
+        Locality::OffRack
+    }
+}
+
+/// Returns the racks of some nodes, each once, in the order of the nodes.
+fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = RackId> {
+    nodes.iter().enumerate().filter_map(|(index, node)| {
+        let rack = topology.rack(*node);
+        let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
+        is_new.then_some(rack)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn lists(pairs: &[(u32, u32)]) -> Lists {
+        Lists::new(pairs.to_vec())
+    }
+
+    fn take(lists: &mut Lists, place: u32, waiting: &mut BTreeSet<u32>) -> Option<u32> {
+        let found = lists.first(place, &mut |map| {
+            if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop }
+        });
+        if let Some(map) = found {
+            waiting.remove(&map);
+        }
+        found
+    }
+
+    #[test]
+    fn maps_are_found_in_the_order_of_their_numbers() {
+        let mut lists = lists(&[(5, 2), (5, 0), (7, 1), (5, 1)]);
+        let mut waiting = BTreeSet::from([0, 1, 2]);
+        assert_eq!(take(&mut lists, 7, &mut waiting), Some(1));
+        assert_eq!(take(&mut lists, 5, &mut waiting), Some(0));
+        assert_eq!(
+            take(&mut lists, 5, &mut waiting),
+            Some(2),
+            "1 was taken through the other list"
+        );
+        assert_eq!(take(&mut lists, 5, &mut waiting), None);
+        assert_eq!(take(&mut lists, 6, &mut waiting), None);
+    }
+
+    #[test]
+    fn a_map_that_waits_again_comes_first() {
+        let mut lists = lists(&[(5, 0), (5, 1), (5, 2)]);
+        let mut waiting = BTreeSet::from([0, 1, 2]);
+        take(&mut lists, 5, &mut waiting);
+        take(&mut lists, 5, &mut waiting);
+        waiting.insert(1);
+        lists.again.entry(5).or_default().push(1);
+        assert_eq!(take(&mut lists, 5, &mut waiting), Some(1));
+        assert_eq!(take(&mut lists, 5, &mut waiting), Some(2));
+    }
+
+    #[test]
+    fn a_map_that_may_not_run_here_stays_for_others() {
+        let mut lists = lists(&[(5, 0), (5, 1)]);
+        let barred = |map| if map == 0 { Verdict::Pass } else { Verdict::Take };
+        assert_eq!(lists.first(5, &mut { barred }), Some(1));
+        assert_eq!(lists.first(5, &mut |_| Verdict::Take), Some(0));
+    }
+}

@@ -1,0 +1,392 @@
+//! The TaskTracker: it runs attempts in its slots and reports them with every heartbeat.
+//!
+//! It holds the truth about its node. A launched attempt waits until a slot is really free, so
+//! what the JobTracker assigns too early starts late and no slot ever runs two. An attempt that
+//! waits for its commit holds its slot but is, as in Hadoop, not reported as holding one: that is
+//! where the commit-pending quirk comes from.
+//!
+//! Invariant: attempts that hold a slot never outnumber the slots of their kind.
+
+mod attempt;
+mod memory;
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use self::attempt::{Attempt, Next};
+use self::memory::Memory;
+use super::{
+    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, Launch, Msg,
+    Outbox, Outcome, PerSlot, Reply, SlotKind, Status, TrackerId,
+};
+use crate::cluster::Node;
+use crate::random::{ChaCha8Rng, Purpose, stream};
+use crate::units::{SimSpan, SimTime};
+
+/// A TaskTracker and the node that it runs on.
+pub struct TaskTracker {
+    id: TrackerId,
+    node: Node,
+    costs: Arc<Costs>,
+    /// Whether a reply may be lost, so that a heartbeat must be sent again.
+    lossy: bool,
+    /// Draws what is added to the interval, if something is.
+    fuzz: Option<Box<ChaCha8Rng>>,
+
+    is_up: bool,
+    /// When the first heartbeat after a start is due.
+    phase: SimSpan,
+    restarted: bool,
+    /// The number of the last reply it has; `None` before the first.
+    last_reply: Option<u16>,
+    interval: SimSpan,
+    /// The number of the next heartbeat; timers of earlier ones are stale.
+    beat: u32,
+    /// When the heartbeat was sent that has no reply yet.
+    sent_at: Option<SimTime>,
+    /// Whether something happened that calls for a heartbeat out of turn.
+    hurried: bool,
+    /// The last heartbeat, kept to be sent again and to be filled anew.
+    status: Arc<Status>,
+
+    /// In the order in which they were launched.
+    attempts: Vec<Attempt>,
+    /// Slots that no attempt holds.
+    free: PerSlot<u32>,
+    memory: Memory,
+    /// The number of the next phase timer.
+    timer: u64,
+}
+
+impl TaskTracker {
+    /// Returns a tracker whose machine is off.
+    ///
+    /// `phase` is when its first heartbeat is due, after its start. `lossy` says whether
+    /// messages may be lost.
+    pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
+        let has_fuzz = !costs.hadoop.heartbeat_fuzz.is_zero();
+        let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
+        Self {
+            id,
+            free: node.slots,
+            memory: Memory::new(node.memory, node.disk),
+            interval: costs.hadoop.heartbeat_floor,
+            node,
+            costs,
+            lossy,
+            fuzz,
+            is_up: false,
+            phase,
+            restarted: true,
+            last_reply: None,
+            beat: 0,
+            sent_at: None,
+            hurried: false,
+            status: Arc::default(),
+            attempts: Vec::new(),
+            timer: 0,
+        }
+    }
+
+    fn address(&self) -> Address {
+        Address::tracker(self.id)
+    }
+
+    // ---- power ----
+
+    fn power_on(&mut self, now: SimTime, out: &mut Outbox) {
+        if self.is_up {
+            return;
+        }
+        self.is_up = true;
+        self.restarted = true;
+        self.last_reply = None;
+        out.emit(now, Fact::TrackerUp { tracker: self.id, slots: self.node.slots });
+        self.plan_beat(self.phase, out);
+        // Only the first start of a cluster is spread; a machine that comes back speaks at once.
+        self.phase = SimSpan::ZERO;
+    }
+
+    fn power_off(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.is_up {
+            return;
+        }
+        self.drop_everything(now, out);
+        self.is_up = false;
+        self.sent_at = None;
+        self.beat += 1;
+        out.emit(now, Fact::TrackerDown(self.id));
+    }
+
+    /// Ends every attempt without a report: the process is gone, or starts anew.
+    fn drop_everything(&mut self, now: SimTime, out: &mut Outbox) {
+        for attempt in std::mem::take(&mut self.attempts) {
+            if !attempt.has_ended() {
+                self.note_end(&attempt, now, Outcome::Killed, out);
+            }
+        }
+        self.free = self.node.slots;
+        self.memory = Memory::new(self.node.memory, self.node.disk);
+    }
+
+    // ---- heartbeats ----
+
+    fn plan_beat(&mut self, after: SimSpan, out: &mut Outbox) {
+        self.beat += 1;
+        out.plan(after, self.address(), Msg::Beat(self.beat));
+    }
+
+    fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
+        let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
+        let mut occupied = PerSlot::default();
+        // Filled in place unless a copy is still on its way.
+        let status = Arc::make_mut(&mut self.status);
+        status.reports.clear();
+        for attempt in &mut self.attempts {
+            if attempt.is_reported_in_slot(slot_held) {
+                occupied[attempt.slot()] += 1;
+            }
+            status.reports.push(attempt.report(now, self.costs.hadoop.progress_interval));
+        }
+        status.tracker = self.id;
+        status.call = self.beat;
+        status.last_reply = self.last_reply;
+        status.restarted = self.restarted;
+        status.slots = self.node.slots;
+        status.occupied = occupied;
+        self.hurried = false;
+        self.sent_at = Some(now);
+        self.post_status(out);
+    }
+
+    fn post_status(&mut self, out: &mut Outbox) {
+        out.send(Address::JOB_TRACKER, Msg::Status(self.status.clone()));
+        if self.lossy {
+            out.plan(self.costs.hadoop.rpc_timeout, self.address(), Msg::NoReply(self.beat));
+        }
+    }
+
+    fn hear(&mut self, now: SimTime, reply: &Reply, out: &mut Outbox) {
+        // The reply to an earlier call, or a second copy, is nobody's.
+        let (Some(sent_at), true) = (self.sent_at, reply.call == self.beat) else { return };
+        self.sent_at = None;
+        out.emit(
+            now,
+            Fact::Heartbeat { tracker: self.id, rtt: now - sent_at, queued: reply.queued },
+        );
+        if reply.reinit {
+            self.drop_everything(now, out);
+            self.last_reply = None;
+            self.plan_beat(SimSpan::ZERO, out);
+            return;
+        }
+        self.restarted = false;
+        self.last_reply = Some(reply.id);
+        self.interval = reply.interval;
+        self.attempts.retain(|attempt| !attempt.is_settled());
+        for maps in &reply.maps {
+            for attempt in self.attempts.iter_mut().filter(|a| a.id().job() == maps.job) {
+                let next = attempt.learn_maps(now, *maps, self.costs.hadoop.poll);
+                plan_phase(next, attempt, &mut self.timer, self.id, out);
+            }
+        }
+        for directive in &reply.directives {
+            self.obey(now, directive, out);
+        }
+        self.fill_slots(now, out);
+        let next = if self.hurried { SimSpan::ZERO } else { self.fuzzy_interval() };
+        self.plan_beat(next, out);
+    }
+
+    fn fuzzy_interval(&mut self) -> SimSpan {
+        let Some(rng) = &mut self.fuzz else { return self.interval };
+        let fuzz = self.costs.hadoop.heartbeat_fuzz.as_micros();
+        let shifted = self.interval.as_micros() + rng.random_range(0..=2 * fuzz);
+        SimSpan::from_micros(shifted.saturating_sub(fuzz).max(1_000))
+    }
+
+    /// Asks for a heartbeat at once, if trackers do that.
+    fn hurry(&mut self, out: &mut Outbox) {
+        if !self.costs.hadoop.out_of_band || self.hurried {
+            return;
+        }
+        self.hurried = true;
+        if self.sent_at.is_none() {
+            self.plan_beat(SimSpan::ZERO, out);
+        }
+    }
+
+    // ---- directives ----
+
+    fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
+        match directive {
+            Directive::Launch(launch) => self.accept(launch),
+            Directive::Kill(id) => self.kill(now, *id, out),
+            Directive::Suspend(id) => self.suspend(now, *id, out),
+            Directive::Resume(id) => {
+                if let Some(attempt) = self.find(*id) {
+                    attempt.ask_to_resume();
+                }
+            }
+            Directive::Commit(id) => {
+                let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
+                if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
+                    let next = attempt.commit(now, poll, span);
+                    plan_phase(next, attempt, &mut self.timer, self.id, out);
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, id: AttemptId) -> Option<&mut Attempt> {
+        self.attempts.iter_mut().find(|attempt| attempt.is(id))
+    }
+
+    fn accept(&mut self, launch: &Launch) {
+        if self.find(launch.attempt).is_none() {
+            let plan = self.costs.plan(launch, &self.node);
+            self.attempts.push(Attempt::new(launch, plan));
+        }
+    }
+
+    fn kill(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
+        let cleans = self.costs.hadoop.task_cleanup;
+        if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
+            let state = match self.attempts[index].state() {
+                AttemptState::Unassigned => AttemptState::Killed,
+                _ if cleans && self.attempts[index].leaves_output() => AttemptState::KilledUnclean,
+                _ => AttemptState::Killed,
+            };
+            self.end(index, now, state, out);
+        }
+    }
+
+    fn suspend(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
+        let tracker = self.id;
+        if let Some(attempt) = self.find(id).filter(|a| a.state() == AttemptState::Running) {
+            attempt.suspend(now);
+            let slot = attempt.slot();
+            self.free[slot] += 1;
+            self.memory.stop(id);
+            out.emit(now, Fact::Suspended { attempt: id, tracker });
+        }
+    }
+
+    // ---- slots ----
+
+    /// Starts or resumes, in the order of launching, what waits for a slot that is free.
+    fn fill_slots(&mut self, now: SimTime, out: &mut Outbox) {
+        for kind in SlotKind::BOTH {
+            while 0 < self.free[kind] {
+                let waits = |a: &Attempt| a.slot() == kind && a.waits_for_slot();
+                let Some(index) = self.attempts.iter().position(waits) else { break };
+                self.free[kind] -= 1;
+                self.give_slot(index, now, out);
+            }
+        }
+    }
+
+    fn give_slot(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
+        let (attempt, tracker) = (&mut self.attempts[index], self.id);
+        let id = attempt.id();
+        let next = if attempt.state() == AttemptState::Suspended {
+            out.emit(now, Fact::Resumed { attempt: id, tracker });
+            let swapping = self.memory.go_on(id);
+            attempt.resume(now, swapping)
+        } else {
+            out.emit(now, Fact::Started { attempt: id, tracker, role: attempt.role() });
+            let swapping = self.memory.start(id, attempt.memory());
+            attempt.start(now, swapping)
+        };
+        plan_phase(next, attempt, &mut self.timer, tracker, out);
+    }
+
+    // ---- the life of an attempt ----
+
+    fn phase_ends(&mut self, now: SimTime, timer: u64, out: &mut Outbox) {
+        // A timer of a phase that was cut short finds nobody.
+        let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
+        let attempt = &mut self.attempts[index];
+        match attempt.finish_phase(now) {
+            Next::Nothing => {}
+            Next::Commit => {
+                out.emit(now, Fact::CommitPending { attempt: attempt.id(), tracker: self.id });
+                self.hurry(out);
+            }
+            Next::Done => self.end(index, now, AttemptState::Succeeded, out),
+            Next::Broken => {
+                let state = if self.costs.hadoop.task_cleanup {
+                    AttemptState::FailedUnclean
+                } else {
+                    AttemptState::Failed
+                };
+                self.end(index, now, state, out);
+            }
+            next @ Next::After(_) => {
+                plan_phase(next, attempt, &mut self.timer, self.id, out);
+            }
+        }
+    }
+
+    fn end(&mut self, index: usize, now: SimTime, state: AttemptState, out: &mut Outbox) {
+        let attempt = &mut self.attempts[index];
+        let slot = attempt.slot();
+        let held_slot = attempt.holds_slot();
+        attempt.end(now, state);
+        let outcome = match state {
+            AttemptState::Succeeded => Outcome::Succeeded,
+            AttemptState::Failed | AttemptState::FailedUnclean => Outcome::Failed,
+            _ => Outcome::Killed,
+        };
+        let id = attempt.id();
+        self.note_end(&self.attempts[index], now, outcome, out);
+        self.memory.end(id);
+        if held_slot {
+            self.free[slot] += 1;
+            self.fill_slots(now, out);
+        }
+        self.hurry(out);
+    }
+
+    fn note_end(&self, attempt: &Attempt, now: SimTime, outcome: Outcome, out: &mut Outbox) {
+        out.emit(
+            now,
+            Fact::Ended {
+                attempt: attempt.id(),
+                tracker: self.id,
+                role: attempt.role(),
+                outcome,
+                phases: attempt.phases(now),
+            },
+        );
+    }
+}
+
+/// Plans the end of a phase, if it has one, so that timers of earlier phases are stale.
+fn plan_phase(next: Next, of: &mut Attempt, timer: &mut u64, id: TrackerId, out: &mut Outbox) {
+    if let Next::After(span) = next {
+        *timer += 1;
+        of.await_timer(*timer);
+        out.plan(span, Address::tracker(id), Msg::PhaseEnds(*timer));
+    }
+}
+
+impl Core for TaskTracker {
+    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+        match msg {
+            Msg::PowerOn => self.power_on(now, out),
+            Msg::PowerOff => self.power_off(now, out),
+            Msg::Beat(number) if number == self.beat && self.is_up => self.send_status(now, out),
+            Msg::NoReply(number) if number == self.beat && self.sent_at.is_some() => {
+                self.post_status(out);
+            }
+            Msg::Reply(reply) if self.is_up => self.hear(now, &reply, out),
+            Msg::PhaseEnds(timer) => {
+                self.phase_ends(now, timer, out);
+                self.fill_slots(now, out);
+            }
+            _ => {}
+        }
+    }
+}

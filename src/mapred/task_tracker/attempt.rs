@@ -1,0 +1,406 @@
+//! One attempt on its tracker: from waiting for a slot over its phases to its end.
+//!
+//! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
+//! forgets the number, so that the timer finds nobody. A shuffle has a timer only once all maps
+//! have ended: until then it fetches what there is and waits for more.
+
+use std::sync::Arc;
+
+use crate::mapred::{
+    AttemptId, AttemptState, JobSpec, Launch, MapsDone, Phase, Phases, Plan, Report, Role,
+    SlotKind, TaskKind,
+};
+use crate::units::{Bytes, SimSpan, SimTime};
+
+/// An attempt on its tracker.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    id: AttemptId,
+    role: Role,
+    job: Arc<JobSpec>,
+    plan: Plan,
+    state: AttemptState,
+    /// Whether a heartbeat has carried the state that it ended in.
+    is_reported: bool,
+    /// Whether it is suspended and waits for a slot to go on.
+    wants_slot: bool,
+
+    phase: Phase,
+    /// When the phase began, or went on; later than now while memory is swapped in.
+    since: SimTime,
+    /// What was left of the phase then.
+    left: SimSpan,
+    /// The number of the timer that ends the phase.
+    timer: Option<u64>,
+    fetch: Fetch,
+
+    /// When its process started.
+    started: SimTime,
+    /// When it was suspended, if it is.
+    suspended_at: Option<SimTime>,
+    /// When its work was done, if a commit followed.
+    work_done: Option<SimTime>,
+    /// When the phase after the start-up began that is under way, less what it was suspended.
+    phase_began: SimTime,
+    suspended_in_phase: SimSpan,
+    phases: Phases,
+}
+
+/// How far a reduce's shuffle is, in time of undisturbed fetching.
+#[derive(Debug, Default)]
+struct Fetch {
+    /// What was fetched at the instant `since`.
+    done: SimSpan,
+    /// What had been there to fetch.
+    available: SimSpan,
+    since: SimTime,
+    /// Whether all maps have ended.
+    is_complete: bool,
+}
+
+/// What follows for an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It waits for something that others do.
+    Nothing,
+    /// Its phase ends after this span.
+    After(SimSpan),
+    /// Its work is done, and it waits for leave to commit.
+    Commit,
+    /// It has done everything.
+    Done,
+    /// It fails.
+    Broken,
+}
+
+impl Attempt {
+    pub(super) fn new(launch: &Launch, plan: Plan) -> Self {
+        Self {
+            id: launch.attempt,
+            role: launch.role,
+            job: launch.job.clone(),
+            plan,
+            state: AttemptState::Unassigned,
+            is_reported: false,
+            wants_slot: true,
+            phase: Phase::Start,
+            since: SimTime::ZERO,
+            left: SimSpan::ZERO,
+            timer: None,
+            fetch: Fetch::default(),
+            started: SimTime::ZERO,
+            suspended_at: None,
+            work_done: None,
+            phase_began: SimTime::ZERO,
+            suspended_in_phase: SimSpan::ZERO,
+            phases: Phases::default(),
+        }
+    }
+
+    pub(super) fn id(&self) -> AttemptId {
+        self.id
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    pub(super) fn state(&self) -> AttemptState {
+        self.state
+    }
+
+    pub(super) fn slot(&self) -> SlotKind {
+        self.id.slot()
+    }
+
+    pub(super) fn memory(&self) -> Bytes {
+        self.job.memory[self.slot()]
+    }
+
+    /// Returns whether this is the living attempt of that number.
+    pub(super) fn is(&self, id: AttemptId) -> bool {
+        self.id == id && !self.has_ended()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        use AttemptState as S;
+        matches!(
+            self.state,
+            S::FailedUnclean | S::KilledUnclean | S::Succeeded | S::Failed | S::Killed
+        )
+    }
+
+    /// Returns whether it has ended and a heartbeat has said so.
+    pub(super) fn is_settled(&self) -> bool {
+        self.has_ended() && self.is_reported
+    }
+
+    /// Returns whether killing it leaves output behind that has to be removed.
+    pub(super) fn leaves_output(&self) -> bool {
+        self.role == Role::Work && self.id.task.is_work()
+    }
+
+    pub(super) fn holds_slot(&self) -> bool {
+        matches!(self.state, AttemptState::Running | AttemptState::CommitPending)
+    }
+
+    pub(super) fn waits_for_slot(&self) -> bool {
+        let waits = matches!(self.state, AttemptState::Unassigned | AttemptState::Suspended);
+        waits && self.wants_slot
+    }
+
+    /// Returns whether a heartbeat counts it as holding a slot.
+    pub(super) fn is_reported_in_slot(&self, slot_held: bool) -> bool {
+        match self.state {
+            AttemptState::Unassigned | AttemptState::Running => true,
+            AttemptState::Suspended => self.wants_slot,
+            AttemptState::CommitPending => slot_held,
+            _ => false,
+        }
+    }
+
+    /// Returns what a heartbeat says of it, with the progress that it told its tracker last.
+    pub(super) fn report(&mut self, now: SimTime, progress_interval: SimSpan) -> Report {
+        self.is_reported = self.has_ended();
+        let told = if progress_interval.is_zero() || self.state == AttemptState::Unassigned {
+            now
+        } else {
+            let running = now.saturating_since(self.started).as_micros();
+            let stale = running % progress_interval.as_micros();
+            SimTime::from_micros(now.as_micros() - stale)
+        };
+        Report {
+            attempt: self.id,
+            state: self.state,
+            phase: self.phase,
+            progress: self.progress(told),
+            wants_maps: !self.has_ended()
+                && self.role == Role::Work
+                && self.id.task.kind == TaskKind::Reduce
+                && matches!(self.phase, Phase::Start | Phase::Shuffle)
+                && !self.fetch.is_complete,
+        }
+    }
+
+    fn progress(&self, at: SimTime) -> f32 {
+        let at = self.suspended_at.map_or(at, |stopped| stopped.min(at));
+        let share = |whole: SimSpan| {
+            if whole.is_zero() {
+                return 1.0;
+            }
+            let ran =
+                if self.timer.is_some() { at.saturating_since(self.since) } else { SimSpan::ZERO };
+            let done = (whole.saturating_sub(self.left) + ran).min(whole);
+            done.as_secs_f64() / whole.as_secs_f64()
+        };
+        let progress = match self.phase {
+            Phase::Start => 0.0,
+            Phase::Work => share(self.working_span()),
+            Phase::Shuffle if self.plan.shuffle.is_zero() => {
+                if self.fetch.is_complete {
+                    1.0 / 3.0
+                } else {
+                    0.0
+                }
+            }
+            Phase::Shuffle => {
+                let fetched = self.fetch.fetched(at).as_secs_f64();
+                fetched / self.plan.shuffle.as_secs_f64() / 3.0
+            }
+            Phase::Sort => (1.0 + share(self.plan.sort)) / 3.0,
+            Phase::Reduce => (2.0 + share(self.working_span())) / 3.0,
+            Phase::Commit => 1.0,
+        };
+        debug_assert!((0.0..=1.0).contains(&progress), "{at}: {} is {progress} done", self.id);
+        progress as f32
+    }
+
+    /// Returns the span of the work, which ends early if the attempt is going to fail.
+    fn working_span(&self) -> SimSpan {
+        match self.plan.fails_at {
+            Some(share) => self.plan.work.ceil_mul(share),
+            None => self.plan.work,
+        }
+    }
+
+    // ---- starting, stopping, going on ----
+
+    /// Takes a slot and starts the process, after its memory has been made free.
+    pub(super) fn start(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+        self.state = AttemptState::Running;
+        self.wants_slot = false;
+        self.started = now;
+        self.enter(Phase::Start, now, swapping + self.plan.start_up)
+    }
+
+    pub(super) fn suspend(&mut self, now: SimTime) {
+        self.state = AttemptState::Suspended;
+        self.suspended_at = Some(now);
+        let timer = self.timer.take();
+        if timer.is_some() {
+            self.left = self.left.saturating_sub(now.saturating_since(self.since));
+        }
+        self.fetch.settle(now);
+    }
+
+    pub(super) fn ask_to_resume(&mut self) {
+        self.wants_slot = self.state == AttemptState::Suspended;
+    }
+
+    /// Takes a slot again and goes on where it was, after its memory has been read back.
+    pub(super) fn resume(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+        self.state = AttemptState::Running;
+        self.wants_slot = false;
+        if let Some(at) = self.suspended_at.take() {
+            self.suspended_in_phase += now - at;
+            self.phases.suspended += now - at;
+        }
+        let goes_on = now + swapping;
+        self.since = goes_on;
+        self.fetch.since = goes_on;
+        match self.phase {
+            Phase::Shuffle => self.fetch_the_rest(now),
+            _ => Next::After(swapping + self.left),
+        }
+    }
+
+    pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
+        self.close_phase(now);
+        self.state = state;
+        self.timer = None;
+        self.wants_slot = false;
+    }
+
+    // ---- phases ----
+
+    pub(super) fn await_timer(&mut self, timer: u64) {
+        self.timer = Some(timer);
+    }
+
+    pub(super) fn awaits(&self, timer: u64) -> bool {
+        self.timer == Some(timer)
+    }
+
+    fn enter(&mut self, phase: Phase, now: SimTime, span: SimSpan) -> Next {
+        self.phase = phase;
+        self.phase_began = now;
+        self.suspended_in_phase = SimSpan::ZERO;
+        self.since = now;
+        self.left = span;
+        Next::After(span)
+    }
+
+    /// Books the time of the phase that ends now.
+    fn close_phase(&mut self, now: SimTime) {
+        if let Some(at) = self.suspended_at.take() {
+            self.suspended_in_phase += now - at;
+            self.phases.suspended += now - at;
+        }
+        let span = (now.saturating_since(self.phase_began)).saturating_sub(self.suspended_in_phase);
+        match self.phase {
+            Phase::Shuffle => self.phases.shuffle = span,
+            Phase::Sort => self.phases.sort = span,
+            Phase::Commit => self.phases.commit = self.work_done.map(|done| now - done),
+            Phase::Start | Phase::Work | Phase::Reduce => {}
+        }
+    }
+
+    /// Ends the phase whose timer has fired; says what follows.
+    pub(super) fn finish_phase(&mut self, now: SimTime) -> Next {
+        self.timer = None;
+        self.close_phase(now);
+        let is_reduce = self.role == Role::Work && self.id.task.kind == TaskKind::Reduce;
+        match self.phase {
+            Phase::Start if is_reduce => {
+                self.enter(Phase::Shuffle, now, self.plan.shuffle);
+                self.fetch.since = now;
+                self.fetch_the_rest(now)
+            }
+            Phase::Start => self.enter(Phase::Work, now, self.working_span()),
+            Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort),
+            Phase::Sort => self.enter(Phase::Reduce, now, self.working_span()),
+            Phase::Work | Phase::Reduce if self.plan.fails_at.is_some() => Next::Broken,
+            Phase::Work | Phase::Reduce if self.plan.commits => {
+                self.state = AttemptState::CommitPending;
+                self.work_done = Some(now);
+                self.enter(Phase::Commit, now, SimSpan::ZERO);
+                Next::Commit
+            }
+            Phase::Work | Phase::Reduce | Phase::Commit => Next::Done,
+        }
+    }
+
+    /// Commits after the child has asked the next time; a second leave changes nothing.
+    pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> Next {
+        let Some(done) = self.work_done else { return Next::Nothing };
+        if self.state != AttemptState::CommitPending || self.timer.is_some() {
+            return Next::Nothing;
+        }
+        Next::After(next_poll(done, now, poll) - now + span)
+    }
+
+    /// Hears how many maps have ended; their output is there from the child's next poll on.
+    pub(super) fn learn_maps(&mut self, now: SimTime, maps: MapsDone, poll: SimSpan) -> Next {
+        let fetches = matches!(self.phase, Phase::Start | Phase::Shuffle)
+            && self.role == Role::Work
+            && self.id.task.kind == TaskKind::Reduce
+            && !self.has_ended();
+        if !fetches {
+            return Next::Nothing;
+        }
+        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
+        if is_running {
+            self.fetch.settle(next_poll(self.phase_began, now, poll));
+        }
+        let share =
+            if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
+        let there = SimSpan::from_micros((self.plan.shuffle.as_micros() as f64 * share) as u64);
+        // What has been fetched stays, though its map be lost.
+        self.fetch.available = self.fetch.available.max(there);
+        self.fetch.is_complete = maps.done == maps.total;
+        if self.fetch.is_complete {
+            self.fetch.available = self.plan.shuffle;
+        }
+        if is_running { self.fetch_the_rest(now) } else { Next::Nothing }
+    }
+
+    /// Plans the end of the shuffle if all maps have ended.
+    fn fetch_the_rest(&mut self, now: SimTime) -> Next {
+        self.timer = None;
+        if !self.fetch.is_complete {
+            return Next::Nothing;
+        }
+        let left = self.plan.shuffle.saturating_sub(self.fetch.done);
+        Next::After(self.fetch.since.saturating_since(now) + left)
+    }
+
+    /// Returns how long the phases took, up to now.
+    pub(super) fn phases(&self, now: SimTime) -> Phases {
+        let mut phases = self.phases;
+        if let Some(at) = self.suspended_at {
+            phases.suspended += now - at;
+        }
+        phases
+    }
+}
+
+impl Fetch {
+    /// Returns what has been fetched at an instant.
+    fn fetched(&self, at: SimTime) -> SimSpan {
+        (self.done + at.saturating_since(self.since)).min(self.available.max(self.done))
+    }
+
+    fn settle(&mut self, at: SimTime) {
+        self.done = self.fetched(at);
+        self.since = self.since.max(at);
+    }
+}
+
+/// Returns when a child that asks every `poll` since `first` asks next, now or later.
+fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
+    if poll.is_zero() {
+        return now;
+    }
+    let asked = (now - first).as_micros().div_ceil(poll.as_micros());
+    first + poll * asked
+}

@@ -1,0 +1,142 @@
+//! The memory of a node: suspended attempts keep theirs, and beyond the RAM they are paged out.
+//!
+//! Who needs room pays for making it: a starting or resuming attempt waits while suspended ones
+//! are written to disk, the longest suspended first, and one that was paged out waits until it is
+//! read back. Running attempts are never paged out.
+
+use super::AttemptId;
+use crate::units::{Bytes, Rate, SimSpan};
+
+/// The memory of one node.
+#[derive(Debug)]
+pub(super) struct Memory {
+    size: Bytes,
+    disk: Rate,
+    /// In the order in which they were stopped, running ones after all stopped ones.
+    processes: Vec<Process>,
+}
+
+#[derive(Debug)]
+struct Process {
+    attempt: AttemptId,
+    resident: Bytes,
+    paged_out: Bytes,
+    is_stopped: bool,
+}
+
+impl Memory {
+    pub(super) fn new(size: Bytes, disk: Rate) -> Self {
+        Self { size, disk, processes: Vec::new() }
+    }
+
+    /// Gives a new process its memory; returns how long it waits for it.
+    pub(super) fn start(&mut self, attempt: AttemptId, memory: Bytes) -> SimSpan {
+        let written = self.make_room(memory);
+        self.processes.push(Process {
+            attempt,
+            resident: memory,
+            paged_out: Bytes::ZERO,
+            is_stopped: false,
+        });
+        self.disk.time_for(written)
+    }
+
+    /// Notes that a process is stopped and may be paged out.
+    pub(super) fn stop(&mut self, attempt: AttemptId) {
+        if let Some(index) = self.position(attempt) {
+            let process = self.processes.remove(index);
+            let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
+            self.processes.insert(after_stopped, Process { is_stopped: true, ..process });
+        }
+    }
+
+    /// Lets a stopped process go on; returns how long it waits for its memory.
+    pub(super) fn go_on(&mut self, attempt: AttemptId) -> SimSpan {
+        let Some(index) = self.position(attempt) else { return SimSpan::ZERO };
+        let mut process = self.processes.remove(index);
+        let read = process.paged_out;
+        // What is still in memory stays there while room is made for the rest.
+        let written = self.make_room(process.resident + read);
+        process.resident = process.resident + read;
+        process.paged_out = Bytes::ZERO;
+        process.is_stopped = false;
+        self.processes.push(process);
+        self.disk.time_for(read + written)
+    }
+
+    /// Frees the memory of a process that has ended.
+    pub(super) fn end(&mut self, attempt: AttemptId) {
+        self.processes.retain(|process| process.attempt != attempt);
+    }
+
+    /// Pages stopped processes out until `wanted` fits; returns how much was written.
+    fn make_room(&mut self, wanted: Bytes) -> Bytes {
+        let used: Bytes = self.processes.iter().map(|process| process.resident).sum();
+        let mut missing = (used + wanted).saturating_sub(self.size);
+        let mut written = Bytes::ZERO;
+        for process in self.processes.iter_mut().take_while(|process| process.is_stopped) {
+            let out = process.resident.min(missing);
+            process.resident = process.resident.saturating_sub(out);
+            process.paged_out = process.paged_out + out;
+            missing = missing.saturating_sub(out);
+            written = written + out;
+        }
+        written
+    }
+
+    fn position(&self, attempt: AttemptId) -> Option<usize> {
+        self.processes.iter().position(|process| process.attempt == attempt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{JobId, TaskId, TaskKind};
+
+    fn attempt(index: u32) -> AttemptId {
+        TaskId { job: JobId(0), kind: TaskKind::Reduce, index }.attempt(0)
+    }
+
+    fn gb(gigabytes: u64) -> Bytes {
+        Bytes::new(gigabytes * 1_000_000_000)
+    }
+
+    #[test]
+    fn nobody_waits_while_everything_fits() {
+        let mut memory = Memory::new(gb(8), Rate::from_mb_per_s(100));
+        assert_eq!(memory.start(attempt(0), gb(4)), SimSpan::ZERO);
+        memory.stop(attempt(0));
+        assert_eq!(memory.start(attempt(1), gb(4)), SimSpan::ZERO);
+        memory.end(attempt(1));
+        assert_eq!(memory.go_on(attempt(0)), SimSpan::ZERO);
+    }
+
+    #[test]
+    fn two_gigabytes_out_and_in_take_forty_seconds_at_a_hundred_megabytes_a_second() {
+        let mut memory = Memory::new(gb(8), Rate::from_mb_per_s(100));
+        memory.start(attempt(0), gb(8));
+        memory.stop(attempt(0));
+        assert_eq!(memory.start(attempt(1), gb(2)), SimSpan::from_secs(20));
+        memory.end(attempt(1));
+        assert_eq!(memory.go_on(attempt(0)), SimSpan::from_secs(20));
+    }
+
+    #[test]
+    fn running_processes_are_never_paged_out() {
+        let mut memory = Memory::new(gb(4), Rate::from_mb_per_s(100));
+        memory.start(attempt(0), gb(4));
+        assert_eq!(memory.start(attempt(1), gb(4)), SimSpan::ZERO);
+    }
+
+    #[test]
+    fn the_longest_stopped_is_paged_out_first() {
+        let mut memory = Memory::new(gb(8), Rate::from_mb_per_s(100));
+        memory.start(attempt(0), gb(4));
+        memory.start(attempt(1), gb(4));
+        memory.stop(attempt(1));
+        memory.stop(attempt(0));
+        memory.start(attempt(2), gb(4));
+        assert_eq!(memory.go_on(attempt(0)), SimSpan::ZERO, "number 1 lies on disk");
+    }
+}

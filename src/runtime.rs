@@ -1,0 +1,94 @@
+//! The only place that knows actix: it makes the cores actors and gives them a clock.
+//!
+//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker.
+//! They share nothing; all that one tells another travels over a [`Links`] and through the clock.
+
+mod actor;
+mod clock;
+mod link;
+mod scaled;
+mod timers;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix::{Actor, System};
+use hdrhistogram::Histogram;
+
+pub use link::Links;
+pub use timers::Timers;
+
+use self::actor::CoreActor;
+use self::clock::{Clock, VirtualClock};
+use self::link::Link;
+use crate::mapred::{Address, Core, Msg, Stop, TrackerId};
+use crate::record::EventSender;
+use crate::units::SimTime;
+
+/// The cores of a run.
+pub struct Cast {
+    /// The JobTracker.
+    pub job_tracker: Box<dyn Core>,
+    /// The job injector.
+    pub injector: Box<dyn Core>,
+    /// The TaskTrackers, by number.
+    pub trackers: Vec<Box<dyn Core>>,
+}
+
+/// The messages that set a run going.
+pub type Opening = Vec<(SimTime, Address, Msg)>;
+
+/// What a run was, beside its events.
+#[derive(Clone, Debug)]
+pub struct RunStats {
+    /// The virtual time at which it ended.
+    pub end: SimTime,
+    /// How many messages were delivered.
+    pub messages: u64,
+    /// How late timers fired, in virtual microseconds; scaled runs only.
+    pub lag: Option<Histogram<u64>>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As a core wanted, or because the time was up.
+    Stopped(Stop),
+    /// A core panicked.
+    Panicked(String),
+    /// Nobody takes the events any more.
+    RecorderDied,
+}
+
+/// Runs the cores on the virtual clock, on this thread, until one of them stops the run or
+/// `until` is reached.
+pub fn run_virtual(
+    cast: Cast,
+    links: Links,
+    opening: Opening,
+    events: EventSender,
+    until: SimTime,
+) -> (RunStats, Ending) {
+    let clock = Rc::new(RefCell::new(VirtualClock::new(events, until)));
+    let links = Arc::new(links);
+    let system = System::new();
+    system.block_on(async {
+        let actor = |address: Address, core: Box<dyn Core>| {
+            let link = Link::new(links.clone(), address);
+            CoreActor::new(core, link, Clock::Virtual(clock.clone())).start()
+        };
+        let mut actors = vec![
+            actor(Address::JOB_TRACKER, cast.job_tracker),
+            actor(Address::INJECTOR, cast.injector),
+        ];
+        for (index, core) in cast.trackers.into_iter().enumerate() {
+            actors.push(actor(Address::tracker(TrackerId(index as u32)), core));
+        }
+        clock.borrow_mut().start(actors, opening);
+    });
+    // Stopping is how every run ends; what it means is in the clock.
+    let _ = system.run();
+    let result = clock.borrow_mut().take_result();
+    result
+}

@@ -1,0 +1,5 @@
+//! The scheduling policies, one file each.
+
+mod fifo;
+
+pub use fifo::{Fifo, FifoOptions};

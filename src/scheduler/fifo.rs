@@ -1,0 +1,150 @@
+//! `fifo`: Hadoop's default, the JobQueueTaskScheduler, the same in all lines.
+//!
+//! Jobs stand in line by priority, then arrival. The line is walked for every free map slot: the
+//! first job with input in the node's rack gets it; a job without gets a far map before the next
+//! job is asked, and then the heartbeat brings no more maps. At most one reduce a heartbeat.
+//!
+//! Two rules spread the load. A tracker takes no more than its part of the work that is left, so
+//! little work is spread over all nodes. And when the cluster is almost full, the last slots are
+//! kept for the first job (*padding*); the walk that finds this counts jobs with reduces only,
+//! even for maps, so jobs without reduces never cause it: Hadoop's behaviour, kept.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::mapred::{
+    JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
+    SlotKind, View,
+};
+use crate::units::{Fraction, SimTime};
+
+/// The options of `fifo`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FifoOptions {
+    /// The share of the tasks of jobs with reduces that is kept free for the first job when the
+    /// cluster is almost full.
+    pub padding: Fraction,
+}
+
+impl Default for FifoOptions {
+    fn default() -> Self {
+        Self { padding: Fraction::of(0.01) }
+    }
+}
+
+/// Jobs by priority, then arrival.
+#[derive(Debug)]
+pub struct Fifo {
+    options: FifoOptions,
+    /// The jobs that give tasks.
+    line: BTreeSet<(Priority, SimTime, JobId)>,
+    /// All tasks of those that have reduces.
+    padded: PerSlot<u64>,
+}
+
+impl Policy for Fifo {
+    const NAME: &'static str = "fifo";
+    const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
+    type Options = FifoOptions;
+
+    fn new(options: FifoOptions) -> Self {
+        Self { options, line: BTreeSet::new(), padded: PerSlot::default() }
+    }
+}
+
+impl Scheduler for Fifo {
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        let Some(job) = view.job(event.job) else { return };
+        let place = (job.priority(), job.submitted_at(), job.id());
+        let moved = match event.change {
+            JobChange::Running => self.line.insert(place),
+            JobChange::Ended(_) => self.line.remove(&place),
+            _ => false,
+        };
+        if moved && 0 < job.spec().reduces {
+            for kind in SlotKind::BOTH {
+                let tasks = u64::from(job.tasks(kind).total());
+                match event.change {
+                    JobChange::Running => self.padded[kind] += tasks,
+                    _ => self.padded[kind] -= tasks,
+                }
+            }
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.offer_maps(offer);
+        self.offer_reduce(offer);
+    }
+}
+
+impl Fifo {
+    fn offer_maps(&self, offer: &mut Offer<'_>) {
+        let turns = free_part(offer, SlotKind::Map);
+        let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
+        for _ in 0..turns {
+            // The tracker's load is that of its report, so the turns are not counted anew.
+            if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
+                return;
+            }
+        }
+    }
+
+    /// Launches a map of the first job that has one; returns whether the next turn may try.
+    fn launch_map(&self, offer: &mut Offer<'_>) -> bool {
+        for (place, (_, _, job)) in (0..).zip(&self.line) {
+            let near = offer.launch_map(*job, Reach::Rack, Reason::InLine(place));
+            if near.is_some() {
+                return true;
+            }
+            if offer.launch_map(*job, Reach::Beyond, Reason::InLineFar(place)).is_some() {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn offer_reduce(&self, offer: &mut Offer<'_>) {
+        let kind = SlotKind::Reduce;
+        if free_part(offer, kind) == 0 || offer.view().jobs_pending(kind) == 0 {
+            return;
+        }
+        let is_full = self.is_almost_full(offer, kind);
+        for (place, (_, _, job)) in (0..).zip(&self.line) {
+            let is_eligible = offer.view().job(*job).is_some_and(|job| 0 < job.tasks(kind).total());
+            if !is_eligible {
+                continue;
+            }
+            if offer.launch_reduce(*job, Reason::InLine(place)) || is_full {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether the slots that are left are kept for the first job.
+    fn is_almost_full(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        let view = offer.view();
+        if self.padded.map + self.padded.reduce == 0 {
+            return false;
+        }
+        let padding = if view.trackers() <= 3 {
+            0
+        } else {
+            let share = self.padded[kind] as f64 * self.options.padding.get();
+            (share as u64).min(u64::from(offer.slots(kind)))
+        };
+        u64::from(view.capacity(kind)) <= u64::from(view.occupied(kind)) + padding
+    }
+}
+
+/// Returns how many tasks a tracker may take before it has more than its part of the work left.
+fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
+    let view = offer.view();
+    let slots = offer.slots(kind);
+    let load = view.unfinished(kind) as f64 / f64::from(view.capacity(kind).max(1));
+    let part = (load * f64::from(slots)).ceil().min(f64::from(slots)) as u32;
+    part.saturating_sub(offer.occupied(kind))
+}
