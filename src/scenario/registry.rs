@@ -257,6 +257,7 @@ impl JsonSchema for SchedulerChoice {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::mapred::Offer;
     use crate::units::SimSpan;
 
     /// A policy that does nothing and has options of every kind.
@@ -292,8 +293,13 @@ pub(super) mod tests {
     /// Hadoop's default by its name, without what it does.
     struct Fifo;
 
-    impl Scheduler for Lazy {}
-    impl Scheduler for Fifo {}
+    impl Scheduler for Lazy {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Scheduler for Fifo {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
 
     impl Policy for Lazy {
         const NAME: &'static str = "lazy";
