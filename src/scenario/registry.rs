@@ -15,7 +15,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::path::Path;
 use super::preset::overlay;
-use super::read::{Problem, read};
+use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Policy, Scheduler};
 
@@ -170,7 +170,7 @@ fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) 
     if !says_nothing {
         overlay(&mut options, written.clone());
     }
-    read(options, &plain)
+    read(options, &plain, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.
