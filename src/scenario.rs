@@ -14,8 +14,10 @@ mod nearest;
 mod path;
 mod preset;
 mod read;
+mod reference;
 mod registry;
 mod report;
+mod schema;
 mod set;
 mod spec;
 mod tree;
@@ -29,8 +31,10 @@ use serde_yaml::{Mapping, Value};
 pub use check::Warning;
 pub use classes::{ClassRule, Comparison, Counted};
 pub use faults::{Fault, NodeName};
+pub use reference::reference;
 pub use registry::{PolicyEntry, Registry, SchedulerChoice};
 pub use report::{Excerpt, Finding, Place, ScenarioError};
+pub use schema::schema;
 pub use spec::{ClockSpec, Expectations, Name, RecordSpec, Scenario, Workload};
 
 use locate::{Part, locate};
@@ -143,7 +147,9 @@ fn resolve(
         }
     }
     let (merged, plain) = complete(root, file, &mut problems);
-    let (scenario, mistakes) = read::<Scenario>(merged, &plain);
+    // Every mistake takes another reading, so those of a large file come a few at a time.
+    let most = if text.len() > 1 << 20 { 3 } else { MOST };
+    let (scenario, mistakes) = read::<Scenario>(merged, &plain, most);
     problems.extend(mistakes);
     let mut warnings = Vec::new();
     let scenario = scenario.map(|mut scenario| {
@@ -160,7 +166,7 @@ fn resolve(
         warnings = checked.warnings;
         scenario
     });
-    problems.truncate(MOST);
+    problems.truncate(most);
     findings.extend(problems.into_iter().map(|problem| source.finding(problem)));
     match scenario {
         Some(scenario) if findings.is_empty() => Ok(Loaded { scenario, warnings }),
@@ -240,7 +246,12 @@ impl Source<'_> {
             None => locate(self.text, &path, part)
                 .map_or(Place::File(self.file.to_owned()), |at| self.place(at)),
         };
-        Finding { message, hint, path: path.to_string(), place }
+        Finding {
+            message: report::clip(&message),
+            hint,
+            path: report::clip(&path.to_string()),
+            place,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::path::Path;
 use super::preset::overlay;
-use super::read::{Problem, read};
+use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Policy, Scheduler};
 use crate::scheduler::Fifo;
@@ -31,10 +31,13 @@ pub struct Registry {
 pub struct PolicyEntry {
     about: &'static str,
     defaults: fn() -> Value,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    schema: fn(SchemaGenerator) -> Schema,
     complete: fn(&Value) -> (Value, Vec<Problem>),
-    build: fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>,
+    build: Build,
 }
+
+/// Builds a policy from its options as they are written.
+type Build = fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
 impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
@@ -54,7 +57,7 @@ impl Registry {
         let entry = PolicyEntry {
             about: P::ABOUT,
             defaults: defaults::<P>,
-            schema: |schemas| schemas.subschema_for::<P::Options>(),
+            schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             complete: |options| {
                 let (options, problems) = options_of::<P>(options);
                 (options.map_or(Value::Null, |options| to_value(&options)), problems)
@@ -144,7 +147,7 @@ impl PolicyEntry {
     }
 
     /// Returns the JSON Schema of the policy's options.
-    pub(super) fn schema(&self, schemas: &mut SchemaGenerator) -> Schema {
+    pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
         (self.schema)(schemas)
     }
 }
@@ -175,7 +178,7 @@ fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) 
     if !says_nothing {
         overlay(&mut options, written.clone());
     }
-    read(options, &plain)
+    read(options, &plain, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.
@@ -262,6 +265,7 @@ impl JsonSchema for SchedulerChoice {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::mapred::Offer;
     use crate::units::SimSpan;
 
     /// A policy that does nothing and has options of every kind.
@@ -297,8 +301,13 @@ pub(super) mod tests {
     /// Hadoop's default by its name, without what it does.
     struct Fifo;
 
-    impl Scheduler for Lazy {}
-    impl Scheduler for Fifo {}
+    impl Scheduler for Lazy {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Scheduler for Fifo {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
 
     impl Policy for Lazy {
         const NAME: &'static str = "lazy";
