@@ -1,3 +1,4 @@
 //! All integration tests: one binary, a module for each subject.
 
+mod chaos;
 mod invalid;
