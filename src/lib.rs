@@ -3,6 +3,7 @@
 pub mod cluster;
 pub mod emulation;
 pub mod mapred;
+pub mod output;
 pub mod random;
 pub mod record;
 pub mod runtime;

@@ -42,8 +42,11 @@ pub struct Setup {
     /// The rack of each tracker.
     pub racks: Vec<RackId>,
     /// Called from the writer's thread, a few times a second.
-    pub progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    pub progress: Option<OnProgress>,
 }
+
+/// What is called to tell of progress.
+pub type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
@@ -231,7 +234,7 @@ impl<W: Watcher> Writer<W> {
         mut self,
         parcels: &Receiver<Parcel>,
         used: &Sender<Vec<Event>>,
-        mut progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+        mut progress: Option<OnProgress>,
     ) -> Result<Option<Recording<W>>, RecordError> {
         let mut told = wall_clock();
         for parcel in parcels {

@@ -1,0 +1,14 @@
+//! The folder that a run leaves: whole or not at all, and comparable by a word.
+//!
+//! A run writes into a hidden folder beside the place where its results will be
+//! ([`RunFolder`]); only a complete one takes that place. [`Digest`] names the bytes of all
+//! deterministic outputs by eight letters that two people can compare on the telephone, and
+//! [`Perf`] is the one file that is not among them.
+
+mod digest;
+mod folder;
+mod perf;
+
+pub use digest::Digest;
+pub use folder::{OutputError, RESOLVED, RunFolder};
+pub use perf::{DecisionTime, Perf};
