@@ -189,7 +189,7 @@ impl<T: JsonSchema> JsonSchema for Dist<T> {
         let value = schemas.subschema_for::<T>();
         let shape = schemas.subschema_for::<Shape<T>>();
         json_schema!({
-            "description": "a value, or a distribution with its options",
+            "title": "a value, or a distribution such as {log_normal: {mean: …, cv: 0.2}}",
             "anyOf": [value, shape],
         })
     }

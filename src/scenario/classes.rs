@@ -141,7 +141,7 @@ impl JsonSchema for ClassRule {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "a rule such as `maps <= 2`, `reduces > 10` or `true`",
+            "title": "a rule such as `maps <= 2`, `reduces > 10` or `true`",
             "anyOf": [
                 { "const": true },
                 { "type": "string", "pattern": r"^\s*(maps|reduces)\s*(<=|>=|==|<|>)\s*\d+\s*$" },

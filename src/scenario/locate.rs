@@ -20,10 +20,12 @@ pub(super) enum Part {
     SecondKey,
 }
 
-/// Returns the line and column, from 1, of a node; of what is around it where the text lacks it.
+/// Returns the line and column, from 1, of a node; of what is around it where the text lacks it,
+/// but never of the text as a whole.
 pub(super) fn locate(text: &str, path: &Path, part: Part) -> Option<(usize, usize)> {
     let mut part = part;
-    (0..=path.0.len()).rev().find_map(|len| {
+    let outermost = usize::from(!path.0.is_empty());
+    (outermost..=path.0.len()).rev().find_map(|len| {
         let follow = Follow { steps: &path.0[..len], part };
         // What is around is pointed at by its value: its first key, mostly.
         part = Part::Value;
@@ -169,7 +171,7 @@ cluster:
     fn what_is_not_there_is_pointed_at_by_what_is_around() {
         assert_eq!(at("cluster.groups[1].memory", Part::Value), (4, 24));
         assert_eq!(at("cluster.groups[9]", Part::Value), (4, 11));
-        assert_eq!(at("workload", Part::Key), (1, 1));
+        assert_eq!(locate(TEXT, &Path::of("workload"), Part::Key), None);
         assert_eq!(locate("", &Path::default(), Part::Value), None);
     }
 }

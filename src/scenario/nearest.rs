@@ -13,7 +13,10 @@ pub(super) fn nearest<'c>(
     candidates
         .into_iter()
         .map(|candidate| (distance(&name, &simple(candidate)), candidate))
-        .filter(|(changes, candidate)| *changes <= 1.max(candidate.chars().count() / 3))
+        .filter(|(changes, candidate)| {
+            let letters = candidate.chars().count();
+            *changes <= 1.max(letters / 3) && *changes < letters
+        })
         .min_by_key(|(changes, _)| *changes)
         .map(|(_, candidate)| candidate)
 }
@@ -54,5 +57,6 @@ mod tests {
         assert_eq!(nearest("Reduce-Slots", names), Some("reduce_slots"));
         assert_eq!(nearest("ndoes", names), Some("nodes"));
         assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest("x", ["a", "b"]), None);
     }
 }

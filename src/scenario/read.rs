@@ -67,9 +67,13 @@ pub(super) fn read<T: DeserializeOwned>(
             Ok(value) => return (Some(value), problems),
             Err(error) => error,
         };
-        let missing = missing_field(&message).map(|field| path.key(field));
-        // What a repair took away is not missing: its mistake has been reported.
-        if !missing.is_some_and(|missing| repairs.removed(&missing)) {
+        // What a repair took away is not missing, and what is left around it is not the user's: its
+        // mistake has been reported.
+        let follows = match missing_field(&message) {
+            Some(field) => repairs.removed.contains(&path.key(field)),
+            None => repairs.reached_into(&path),
+        };
+        if !follows {
             problems.push(problem(repairs.original(&path), &message));
         }
         if problems.len() == MOST || !repairs.make(&mut root, path, fallback) {
@@ -141,8 +145,9 @@ impl Repairs {
         dropped.insert(dropped.partition_point(|other| *other < original), original);
     }
 
-    fn removed(&self, path: &Path) -> bool {
-        self.removed.contains(path)
+    /// Returns whether something inside of a node was removed.
+    fn reached_into(&self, path: &Path) -> bool {
+        self.removed.iter().chain(self.dropped.keys()).any(|removed| path.contains(removed))
     }
 
     /// Returns the path that a node had before anything was removed.
@@ -173,7 +178,7 @@ fn problem(path: Path, message: &str) -> Problem {
         text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     };
     let (wrong, known) = message.split_once(", expected ").unwrap_or((&message, ""));
-    let unknown = wrong.starts_with("unknown field") || wrong.starts_with("unknown variant");
+    let unknown = wrong.starts_with("unknown field") || wrong.starts_with("unknown name");
     let name = quoted(wrong).into_iter().next().filter(|_| unknown);
     let part = match (&name, path.0.last()) {
         (Some(name), Some(Step::Key(key))) if key == name => Part::Key,
@@ -187,30 +192,31 @@ fn problem(path: Path, message: &str) -> Problem {
     }
 }
 
+/// What `serde` says, and what a user of YAML would say.
+const WORDS: [(&str, &str); 17] = [
+    ("unknown variant", "unknown name"),
+    ("invalid type: unit variant, expected newtype variant", "this name needs its options"),
+    ("invalid type: unit variant, expected struct variant", "this name needs its options"),
+    ("invalid type: newtype variant, expected unit variant", "this name takes no options"),
+    ("invalid type: map, expected unit", "this name takes no options"),
+    ("invalid value: map, expected map with a single key", "a choice is one name with its options"),
+    ("expected enum", "expected a name, or a name with its options"),
+    ("unit value", "nothing"),
+    ("invalid type: sequence", "invalid type: a list"),
+    ("invalid type: map", "invalid type: a mapping"),
+    ("expected a sequence", "expected a list"),
+    ("expected a map", "expected a mapping"),
+    ("expected a string", "expected a text"),
+    ("expected a boolean", "expected `true` or `false`"),
+    ("expected u64", "expected a whole number of zero or more"),
+    ("invalid type: string", "invalid type: text"),
+    ("invalid value: string", "invalid value: text"),
+];
+
 /// Puts the words of YAML and of people for those of Rust.
 fn plain(message: &str) -> String {
     let mut text = message.to_owned();
-    for (rust, word) in [
-        ("unknown variant", "unknown name"),
-        (
-            "invalid type: unit variant, expected newtype variant",
-            "a name that needs options stands alone",
-        ),
-        (
-            "invalid type: unit variant, expected struct variant",
-            "a name that needs options stands alone",
-        ),
-        ("invalid type: newtype variant, expected unit variant", "this name takes no options"),
-        ("invalid type: map, expected unit", "this name takes no options"),
-        ("unit value", "nothing"),
-        ("invalid type: sequence", "invalid type: a list"),
-        ("invalid type: map", "invalid type: a mapping"),
-        ("expected a sequence", "expected a list"),
-        ("expected a map", "expected a mapping"),
-        ("expected a string", "expected a text"),
-        ("invalid type: string", "invalid type: text"),
-        ("invalid value: string", "invalid value: text"),
-    ] {
+    for (rust, word) in WORDS {
         text = text.replace(rust, word);
     }
     // The name of a Rust type says nothing to who writes YAML.

@@ -31,10 +31,13 @@ pub struct Registry {
 pub struct PolicyEntry {
     about: &'static str,
     defaults: fn() -> Value,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    schema: fn(SchemaGenerator) -> Schema,
     complete: fn(&Value) -> (Value, Vec<Problem>),
-    build: fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>,
+    build: Build,
 }
+
+/// Builds a policy from its options as they are written.
+type Build = fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
 impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
@@ -54,7 +57,7 @@ impl Registry {
         let entry = PolicyEntry {
             about: P::ABOUT,
             defaults: defaults::<P>,
-            schema: |schemas| schemas.subschema_for::<P::Options>(),
+            schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             complete: |options| {
                 let (options, problems) = options_of::<P>(options);
                 (options.map_or(Value::Null, |options| to_value(&options)), problems)
@@ -144,7 +147,7 @@ impl PolicyEntry {
     }
 
     /// Returns the JSON Schema of the policy's options.
-    pub(super) fn schema(&self, schemas: &mut SchemaGenerator) -> Schema {
+    pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
         (self.schema)(schemas)
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn read(text: &str) -> Result<Tree, TreeError> {
         Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
             Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() })
         }
-        Err(error) => Err(TreeError::from(&error)),
+        Err(error) => Err(TreeError::of(&error, text)),
     }
 }
 
@@ -77,13 +77,22 @@ fn refuse_deep_brackets(text: &str) -> Result<(), TreeError> {
     Ok(())
 }
 
-impl From<&serde_yaml::Error> for TreeError {
-    fn from(error: &serde_yaml::Error) -> Self {
-        let at = error.location().map(|place| (place.line(), place.column()));
+impl TreeError {
+    fn of(error: &serde_yaml::Error, text: &str) -> Self {
+        let mut at = error.location().map(|place| (place.line(), place.column()));
         let mut message = error.to_string();
         if let Some((line, column)) = at {
             // The place is said once, in front of the excerpt.
             message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
+        }
+        // Of a byte that belongs in no YAML only the offset is known.
+        let offset = message.rsplit_once(" at position ").map(|(_, offset)| offset.parse());
+        if let Some(Ok(offset)) = offset
+            && let Some(before) = text.get(..offset)
+        {
+            message.truncate(message.len() - format!(" at position {offset}").len());
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            at = Some((before.matches('\n').count() + 1, line.chars().count() + 1));
         }
         if message.contains("more than one document") {
             message = "a scenario is one YAML document, without `---` in between".to_owned();

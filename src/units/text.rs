@@ -109,7 +109,7 @@ macro_rules! text_form {
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 schemars::json_schema!({
-                    "description": $expected,
+                    "title": $expected,
                     "type": ["string", "number"],
                     "pattern": $pattern,
                 })

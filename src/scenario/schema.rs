@@ -1,0 +1,190 @@
+//! The JSON Schema of what users write, for editors that complete and check it.
+//!
+//! The types describe the scenario with every value in place. What users write may be shorter: a
+//! preset's name for its mapping, a policy's name without options, no field that has a default.
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+use super::preset::{CLUSTERS, HADOOP, Presets};
+use super::registry::Registry;
+use super::spec::Scenario;
+
+/// Returns the JSON Schema of scenarios whose policies are those of a registry.
+pub fn schema(registry: &Registry) -> Value {
+    let mut root = generator().into_root_schema_for::<Scenario>().to_value();
+    root["required"] = json!(["workload"]);
+    for presets in [HADOOP, CLUSTERS] {
+        shorten_preset(&mut root["properties"][presets.key], &presets);
+    }
+    let scheduler = &mut root["properties"]["scheduler"];
+    *scheduler = scheduler_schema(registry, &scheduler["description"]);
+    describe_choices(&mut root);
+    root
+}
+
+/// Says what a choice means where its name is written, not only around it.
+fn describe_choices(schema: &mut Value) {
+    let description = schema["description"].clone();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        if properties.len() == 1 && description.is_string() {
+            for choice in properties.values_mut().filter(|choice| choice["description"].is_null()) {
+                choice["description"] = description.clone();
+            }
+        }
+        properties.values_mut().for_each(describe_choices);
+    }
+    for word in ["anyOf", "oneOf"] {
+        let forms = schema.get_mut(word).and_then(Value::as_array_mut);
+        forms.into_iter().flatten().for_each(describe_choices);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        describe_choices(items);
+    }
+}
+
+/// Everything in its place, without references: the only readers are editors and [`super::reference()`].
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true).into_generator()
+}
+
+/// Allows a preset's name for the mapping, and leaving out each field that the preset gives.
+fn shorten_preset(schema: &mut Value, presets: &Presets) {
+    let names: Vec<&str> = presets.names().collect();
+    let name = json!({
+        "description": "The preset that gives every field that is not given here.",
+        "enum": names,
+        "default": names[0],
+    });
+    let plain = serde_json::to_value(presets.plain()).expect("a preset is JSON as well");
+    let mut long = schema.take();
+    fill_defaults(&mut long, &plain);
+    let description = long["description"].clone();
+    if let Some(properties) = long.get_mut("properties").and_then(Value::as_object_mut) {
+        match properties.get_mut(presets.field) {
+            // The type's own words say more of a line than that it is a preset.
+            Some(field) => {
+                field["enum"] = name["enum"].clone();
+                field["default"] = name["default"].clone();
+            }
+            None => {
+                properties.shift_insert(0, presets.field.to_owned(), name);
+            }
+        }
+    }
+    *schema = json!({
+        "description": description,
+        "anyOf": [{ "enum": names }, long],
+        "default": names[0],
+    });
+}
+
+/// Makes every field optional that has a default, and says the default.
+fn fill_defaults(schema: &mut Value, defaults: &Value) {
+    let Some(defaults) = defaults.as_object() else { return };
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|field| field.as_str().is_none_or(|field| !defaults.contains_key(field)));
+    }
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (field, default) in defaults {
+        match properties.get_mut(field) {
+            Some(inner) if inner.get("properties").is_some() => fill_defaults(inner, default),
+            Some(inner) => inner["default"] = default.clone(),
+            None => {}
+        }
+    }
+}
+
+/// A policy's name, or one name with its options.
+fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
+    let names: Vec<&str> = registry.names().collect();
+    let mut policies = serde_json::Map::new();
+    for (name, policy) in names.iter().filter_map(|name| Some((*name, registry.get(name)?))) {
+        let mut options = policy.schema(generator()).to_value();
+        let defaults = serde_json::to_value(policy.default_options());
+        fill_defaults(&mut options, &defaults.expect("options are JSON as well"));
+        if let Some(options) = options.as_object_mut() {
+            options.shift_remove("$schema");
+            options.shift_remove("title");
+            options.insert("description".to_owned(), policy.about().into());
+        }
+        policies.insert(name.to_owned(), options);
+    }
+    let long = json!({
+        "type": "object",
+        "properties": policies,
+        "additionalProperties": false,
+        "minProperties": 1,
+        "maxProperties": 1,
+    });
+    json!({ "description": description, "anyOf": [{ "enum": names }, long], "default": "fifo" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::registry::tests::registry;
+    use super::*;
+
+    /// Returns the texts of all nodes below one that have no description.
+    fn undescribed(path: &str, schema: &Value, found: &mut Vec<String>) {
+        for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{key}");
+            if inner["description"].as_str().is_none_or(str::is_empty) {
+                found.push(path.clone());
+            }
+            undescribed(&path, inner, found);
+        }
+        for inner in ["anyOf", "oneOf"].iter().filter_map(|of| schema[of].as_array()).flatten() {
+            undescribed(path, inner, found);
+        }
+        if schema["items"].is_object() {
+            undescribed(&format!("{path}[]"), &schema["items"], found);
+        }
+    }
+
+    #[test]
+    fn every_field_is_described() {
+        let mut found = Vec::new();
+        undescribed("", &schema(&registry()), &mut found);
+        assert_eq!(found, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn only_the_workload_and_what_has_no_default_is_required() {
+        let schema = schema(&registry());
+        let fields = &schema["properties"];
+        assert_eq!(schema["required"], json!(["workload"]));
+        assert_eq!(fields["cluster"]["anyOf"][1]["required"], json!([]));
+        assert_eq!(fields["hadoop"]["anyOf"][1]["required"], json!([]));
+        assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["disk"]["required"], json!([]));
+        assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["nodes"]["default"], json!(20));
+        assert_eq!(fields["hadoop"]["anyOf"][1]["properties"]["line"]["enum"][2], json!("1.x"));
+    }
+
+    #[test]
+    fn nothing_in_the_schema_is_void() {
+        fn void(schema: &Value) -> bool {
+            match schema {
+                Value::Object(words) => words
+                    .iter()
+                    .any(|(word, inner)| word != "default" && (inner.is_null() || void(inner))),
+                Value::Array(values) => values.iter().any(void),
+                _ => false,
+            }
+        }
+        assert!(!void(&schema(&registry())));
+    }
+
+    #[test]
+    fn policies_bring_their_options() {
+        let schema = schema(&registry());
+        let scheduler = &schema["properties"]["scheduler"];
+        assert_eq!(scheduler["anyOf"][0]["enum"], json!(["fifo", "lazy"]));
+        let lazy = &scheduler["anyOf"][1]["properties"]["lazy"];
+        assert_eq!(lazy["description"], json!("Does nothing."));
+        assert_eq!(lazy["properties"]["sleep"]["default"], json!("5s"));
+    }
+}

@@ -1,0 +1,181 @@
+//! Wrong scenarios: every `tests/invalid/NAME.yaml` gives exactly what `NAME.stderr` says.
+//!
+//! Adding a case is adding a file. `MUMAKIL_UPDATE=1 cargo test --test it invalid` writes what is
+//! printed now; read the difference before committing it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mumakil::mapred::{Policy, Scheduler};
+use mumakil::scenario::{self, Registry};
+use mumakil::units::SimSpan;
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A policy with options of every kind, so that the messages do not depend on the built-in ones.
+struct Lazy;
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct LazyOptions {
+    sleep: SimSpan,
+    wake: Wake,
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Wake {
+    #[default]
+    Never,
+    Alarm {
+        after: SimSpan,
+    },
+}
+
+impl Scheduler for Lazy {}
+
+impl Policy for Lazy {
+    const NAME: &'static str = "lazy";
+    const ABOUT: &'static str = "Does nothing.";
+    type Options = LazyOptions;
+    fn new(_: LazyOptions) -> Self {
+        Self
+    }
+}
+
+struct Fifo;
+
+impl Scheduler for Fifo {}
+
+impl Policy for Fifo {
+    const NAME: &'static str = "fifo";
+    const ABOUT: &'static str = "One after another.";
+    type Options = NoOptions;
+    fn new(_: NoOptions) -> Self {
+        Self
+    }
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoOptions {}
+
+fn registry() -> Registry {
+    let mut registry = Registry::new();
+    registry.add::<Fifo>().add::<Lazy>();
+    registry
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invalid")
+}
+
+/// Returns what `main` would print for a file, with its path as seen from the repository.
+fn stderr(file: &Path) -> String {
+    match scenario::load(file, &[], None, None, &registry()) {
+        Ok(_) => "nothing is wrong\n".to_owned(),
+        Err(error) => {
+            let folder = format!("{}/", folder().display());
+            format!("error: {error}\n").replace(&folder, "tests/invalid/")
+        }
+    }
+}
+
+#[test]
+fn every_wrong_scenario_gives_its_message() {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no cases in {}", folder().display());
+    let update = std::env::var_os("MUMAKIL_UPDATE").is_some();
+    let mut differences = Vec::new();
+    for file in files {
+        let (printed, expected) = (stderr(&file), file.with_extension("stderr"));
+        if update {
+            fs::write(&expected, &printed).unwrap();
+        }
+        let expected = fs::read_to_string(&expected).unwrap_or_default();
+        if printed != expected {
+            differences.push(format!("{}\n{printed}instead of\n{expected}", file.display()));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn every_expected_message_has_its_scenario() {
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(path.with_extension("yaml").exists(), "{} stands alone", path.display());
+    }
+}
+
+/// A text with most of what scenarios have, to be damaged.
+const WHOLE: &str = "\
+name: whole
+seed: 7
+clock: 600x
+hadoop: {line: 1.x, heartbeat: 3s, start_up: {uniform: {from: 1s, to: 2s}}}
+cluster: &c {preset: srt-4, nodes: 9, network: {latency: 0.2ms}, groups: [{count: 2, speed: 2}]}
+workload:
+  jobs:
+    - {name: a, maps: 3, map_time: {empirical: {cdf: [[1s, 0.5], [2s, 1]]}}, count: 2}
+    - {name: b, input: 1GB, after: [a], priority: high, reduces: 2}
+scheduler: {lazy: {sleep: 3s, wake: {alarm: {after: 1s}}}}
+classes: {small: maps <= 2, large: true}
+faults: [{at: 10min, stop: node-3}, {at: 5min, kill: a}, {loss: 10 %}]
+";
+
+const PIECES: [&str; 24] = [
+    "", " ", "\n", "  ", ":", ": ", "-", "- ", ",", "[", "]", "{", "}", "0", "-1", "1e400", "nan",
+    "x", "'", "\"", "*c", "&c ", "!t ", "null",
+];
+
+proptest! {
+    #[test]
+    fn random_texts_never_panic(text in "\\PC{0,200}") {
+        let _ = scenario::parse("test", &text, &[], &registry());
+    }
+
+    #[test]
+    fn random_settings_never_panic(setting in "[a-z.\\[\\]0-9=: {}-]{0,40}") {
+        for text in [WHOLE, ""] {
+            let _ = scenario::parse("test", text, std::slice::from_ref(&setting), &registry());
+        }
+    }
+
+    #[test]
+    fn damaged_scenarios_never_panic(
+        damages in prop::collection::vec((0..WHOLE.len(), 0..12_usize, 0..PIECES.len()), 1..5),
+    ) {
+        let mut text = WHOLE.to_owned();
+        for (at, len, piece) in damages {
+            let at = at.min(text.len());
+            text.replace_range(at..(at + len).min(text.len()), PIECES[piece]);
+        }
+        if let Err(error) = scenario::parse("test", &text, &[], &registry()) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn what_can_be_resolved_reads_back_the_same(
+        damages in prop::collection::vec((0..WHOLE.len(), 0..2_usize, "[0-9.]{0,2}"), 0..3),
+    ) {
+        let mut text = WHOLE.to_owned();
+        for (at, len, piece) in damages {
+            let at = at.min(text.len());
+            text.replace_range(at..(at + len).min(text.len()), &piece);
+        }
+        if let Ok(first) = scenario::parse("test", &text, &[], &registry()) {
+            let yaml = first.scenario.to_yaml();
+            let second = scenario::parse("test", &yaml, &[], &registry());
+            let second = second.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!(first.scenario, second.scenario);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! All integration tests: one binary, a module for each subject.
+
+mod invalid;
