@@ -1,5 +1,6 @@
 //! Mumakil: an actor-model, in-process emulator of a Hadoop MapReduce v1 cluster.
 
+pub mod cli;
 pub mod cluster;
 pub mod emulation;
 pub mod mapred;
