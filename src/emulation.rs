@@ -3,6 +3,7 @@
 //! This is where the parts meet. The scenario becomes cores and the messages that set them going,
 //! the runtime makes them actors, and the recorder writes down what they do.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,8 +44,39 @@ pub struct Emulated {
     pub decision_time: Histogram<u64>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
     pub lag: Option<Histogram<u64>>,
+    /// What is to be thought of before the results are trusted.
+    pub warnings: Vec<RunWarning>,
     /// The invariant checker, if it was asked for.
     pub verifier: Option<Verifier>,
+}
+
+/// What is to be thought of before the results are trusted.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RunWarning {
+    /// The scaled clock was late by more than a tenth of a heartbeat interval.
+    Lag {
+        /// How late one message in a hundred was, or later.
+        p99: SimSpan,
+        /// The heartbeat interval.
+        interval: SimSpan,
+        /// The largest factor that this machine seems to hold.
+        holds: f64,
+    },
+}
+
+impl fmt::Display for RunWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Lag { p99, interval, holds } = self;
+        write!(
+            f,
+            "the clock was late by {:.3} s or more for one message in a hundred, of a heartbeat \
+             interval of {:.3} s, which distorts the results; this machine seems to hold \
+             `--clock {holds}x`",
+            p99.as_secs_f64(),
+            interval.as_secs_f64(),
+        )
+    }
 }
 
 /// Why a run has no result.
@@ -122,6 +154,7 @@ pub fn emulate(
             summary: recording.summary,
             stop,
             decision_time: thinking.decision_time.clone(),
+            warnings: lag_warning(scenario, &topology, stats.lag.as_ref()).into_iter().collect(),
             lag: stats.lag,
             verifier: recording.watcher,
         }),
@@ -134,6 +167,30 @@ pub fn emulate(
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
         }
     }
+}
+
+/// Returns a warning if the scaled clock was too late.
+///
+/// A pacer is late by so much wall time whatever the factor, so a factor smaller by as much as the
+/// lag is too large should hold.
+fn lag_warning(
+    scenario: &Scenario,
+    topology: &Topology,
+    lag: Option<&Histogram<u64>>,
+) -> Option<RunWarning> {
+    let ClockSpec::Scaled(factor) = scenario.clock else { return None };
+    let p99 = SimSpan::from_micros(lag?.value_at_quantile(0.99));
+    let interval = scenario.hadoop.heartbeat_interval(topology.len());
+    let excess = p99.as_secs_f64() / (0.1 * interval.as_secs_f64());
+    (1.0 < excess).then(|| RunWarning::Lag { p99, interval, holds: two_digits(factor / excess) })
+}
+
+/// Rounds down to two significant digits.
+fn two_digits(value: f64) -> f64 {
+    let step = 10f64.powf(value.log10().floor() - 1.0);
+    let rounded = (value / step).floor() * step;
+    // Cuts off what binary fractions add: 0.7000000000000001.
+    (rounded * 1e6).round() / 1e6
 }
 
 /// Returns what the invariant checker has to allow.

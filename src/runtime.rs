@@ -18,6 +18,7 @@ use actix::{Actor, System};
 use hdrhistogram::Histogram;
 
 pub use link::Links;
+pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, Thinking};
 pub use timers::Timers;
 
@@ -118,16 +119,4 @@ pub fn run_virtual(
     let _ = system.run();
     let result = clock.borrow_mut().take_result();
     result
-}
-
-/// placeholder
-pub fn run_scaled(
-    cast: Cast,
-    links: Links,
-    opening: Opening,
-    events: Box<dyn EventSink>,
-    until: SimTime,
-    _factor: f64,
-) -> (RunStats, Ending) {
-    run_virtual(cast, links, opening, events, until)
 }

@@ -147,7 +147,9 @@ fn resolve(
         }
     }
     let (merged, plain) = complete(root, file, &mut problems);
-    let (scenario, mistakes) = read::<Scenario>(merged, &plain);
+    // Every mistake takes another reading, so those of a large file come a few at a time.
+    let most = if text.len() > 1 << 20 { 3 } else { MOST };
+    let (scenario, mistakes) = read::<Scenario>(merged, &plain, most);
     problems.extend(mistakes);
     let mut warnings = Vec::new();
     let scenario = scenario.map(|mut scenario| {
@@ -164,7 +166,7 @@ fn resolve(
         warnings = checked.warnings;
         scenario
     });
-    problems.truncate(MOST);
+    problems.truncate(most);
     findings.extend(problems.into_iter().map(|problem| source.finding(problem)));
     match scenario {
         Some(scenario) if findings.is_empty() => Ok(Loaded { scenario, warnings }),
@@ -244,7 +246,12 @@ impl Source<'_> {
             None => locate(self.text, &path, part)
                 .map_or(Place::File(self.file.to_owned()), |at| self.place(at)),
         };
-        Finding { message, hint, path: path.to_string(), place }
+        Finding {
+            message: report::clip(&message),
+            hint,
+            path: report::clip(&path.to_string()),
+            place,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It reads the stream of facts and nothing else, and keeps its own books: not those of the
 //! recorder, nor those of the emulator, since a mistake that they share would go unseen. Two
-//! halves check the two truths ([`trackers`] what trackers did, [`jobs`] what the JobTracker
+//! halves check the two truths (`trackers` what trackers did, `jobs` what the JobTracker
 //! decided and learned) and meet where one must follow from the other: nothing is learned that did
 //! not happen.
 //!

@@ -225,7 +225,7 @@ impl JobTracker {
             }
             S::Succeeded => self.ledger.succeed(now, attempt, out),
             S::FailedUnclean | S::KilledUnclean if self.ledger.cleans_up_after(attempt) => {
-                self.ledger.leave_unclean(attempt, report.state);
+                self.ledger.leave_unclean(now, attempt, report.state, out);
             }
             S::Failed | S::FailedUnclean => {
                 self.ledger.lose(now, attempt, Outcome::Failed, out);

@@ -600,15 +600,25 @@ impl Ledger {
     }
 
     /// Notes that an attempt is over but has left output behind, which is removed first.
-    pub(super) fn leave_unclean(&mut self, attempt: AttemptId, state: AttemptState) {
-        let Some(job) = self.job_mut(attempt.job()) else { return };
-        let Some(record) = job.task(attempt.task).and_then(|task| task.find(attempt.number)) else {
-            return;
-        };
+    pub(super) fn leave_unclean(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        state: AttemptState,
+        out: &mut Outbox,
+    ) {
+        let Some(record) = self.find_try(attempt) else { return };
+        let tracker = record.tracker;
+        let is_new = record.state != state;
         record.state = state;
         record.cleaner = None;
-        job.unclean[attempt.slot()].push_back(attempt);
+        if let Some(job) = self.job_mut(attempt.job()) {
+            job.unclean[attempt.slot()].push_back(attempt);
+        }
         self.wants_task_cleanup[attempt.slot()].insert(attempt.job());
+        if is_new {
+            self.learn(now, attempt, tracker, state, out);
+        }
     }
 
     /// Returns whether the output of an ended attempt is still worth removing.
@@ -802,9 +812,9 @@ impl Ledger {
         match record.state {
             AttemptState::Unassigned => self.lose(now, attempt, Outcome::Killed, out),
             AttemptState::FailedUnclean if cleans => {
-                self.leave_unclean(attempt, AttemptState::FailedUnclean);
+                self.leave_unclean(now, attempt, AttemptState::FailedUnclean, out);
             }
-            _ if cleans => self.leave_unclean(attempt, AttemptState::KilledUnclean),
+            _ if cleans => self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out),
             state => self.lose(now, attempt, unclean_outcome(state), out),
         }
     }

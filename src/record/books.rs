@@ -6,13 +6,15 @@
 //! has given its verdict or has ended the job. It is then *closed*: watchers see it once more, and
 //! it is forgotten. An attempt that never reached its tracker stays open to the end of the run.
 
-use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
 use crate::mapred::{
     AttemptId, Event, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId,
-    TaskKind, TrackerId,
+    TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -20,8 +22,10 @@ use crate::units::{SimSpan, SimTime};
 #[derive(Debug, Default)]
 pub struct Books {
     jobs: Vec<Option<Job>>,
-    /// In the order of their ids, so that the attempts of a job stand together.
-    open: BTreeMap<AttemptId, Attempt>,
+    /// In any order, but in the same one for the same events.
+    open: IndexMap<AttemptId, Attempt, FxBuildHasher>,
+    /// How many attempts of each job are open: none, for most jobs when they end.
+    open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, Attempt)>,
     shift: Option<Shift>,
     submitted: u32,
@@ -136,7 +140,9 @@ impl Books {
 
     /// Returns the open attempts in the order of their ids.
     pub fn open(&self) -> impl Iterator<Item = (AttemptId, &Attempt)> {
-        self.open.iter().map(|(&id, attempt)| (id, attempt))
+        let mut open: Vec<_> = self.open.iter().map(|(&id, attempt)| (id, attempt)).collect();
+        open.sort_unstable_by_key(|&(id, _)| id);
+        open.into_iter()
     }
 
     /// Returns the attempts that the event at hand closed.
@@ -248,11 +254,14 @@ impl Books {
         let Some(job) = self.job_mut(id) else { return };
         job.ended = Some((at, outcome));
         self.ended += 1;
-        let first = TaskId { job: id, kind: TaskKind::Map, index: 0 }.attempt(0);
-        let last = TaskId { job: id, kind: TaskKind::Cleanup, index: u32::MAX }.attempt(u32::MAX);
-        let over = self.open.range(first..=last).filter(|(_, attempt)| attempt.is_over());
-        let over: Vec<_> = over.map(|(&attempt, _)| attempt).collect();
-        self.closed.extend(over.into_iter().filter_map(|id| self.open.remove_entry(&id)));
+        if self.open_of_job.get(id.index()).is_none_or(|&open| open == 0) {
+            return;
+        }
+        let over =
+            self.open.iter().filter(|(attempt, known)| attempt.job() == id && known.is_over());
+        let mut over: Vec<_> = over.map(|(&attempt, _)| attempt).collect();
+        over.sort_unstable();
+        over.into_iter().for_each(|attempt| self.close(attempt));
     }
 
     fn count_launch(&mut self, at: SimTime, task: TaskId) {
@@ -313,8 +322,13 @@ impl Books {
         let settled =
             attempt.verdict.is_some() || self.job(id.job()).is_some_and(|job| job.ended.is_some());
         if settled && attempt.is_over() {
-            self.closed.extend(self.open.remove_entry(&id));
+            self.close(id);
         }
+    }
+
+    fn close(&mut self, id: AttemptId) {
+        self.closed.extend(self.open.swap_remove_entry(&id));
+        self.open_of_job[id.job().index()] -= 1;
     }
 
     fn job_mut(&mut self, job: JobId) -> Option<&mut Job> {
@@ -324,15 +338,14 @@ impl Books {
     /// Returns the attempt, opened if this is the first that is heard of it. That need not be its
     /// assignment: on a scaled clock the tracker's word may come first.
     fn attempt_mut(&mut self, attempt: AttemptId, tracker: TrackerId) -> &mut Attempt {
-        self.open.entry(attempt).or_insert_with(|| Attempt {
-            tracker,
-            grant: None,
-            started: None,
-            ending: None,
-            verdict: None,
-            suspension: SimSpan::ZERO,
-            stopped: None,
-            holds: [false; 2],
+        let open_of_job = &mut self.open_of_job;
+        self.open.entry(attempt).or_insert_with(|| {
+            let job = attempt.job().index();
+            if open_of_job.len() <= job {
+                open_of_job.resize(job + 1, 0);
+            }
+            open_of_job[job] += 1;
+            Attempt::on(tracker)
         })
     }
 }
@@ -350,6 +363,19 @@ impl Job {
 }
 
 impl Attempt {
+    const fn on(tracker: TrackerId) -> Self {
+        Self {
+            tracker,
+            grant: None,
+            started: None,
+            ending: None,
+            verdict: None,
+            suspension: SimSpan::ZERO,
+            stopped: None,
+            holds: [false; 2],
+        }
+    }
+
     /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its
     /// tracker.
     pub fn outcome(&self) -> Option<Outcome> {

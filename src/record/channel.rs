@@ -260,11 +260,10 @@ impl<W: Watcher> Writer<W> {
     fn see(&mut self, chunk: &[Event]) -> Result<(), RecordError> {
         for event in chunk {
             self.now = self.now.max(event.at);
-            let (hearers, hears) = if let Fact::Heartbeat { .. } = event.fact {
-                (self.hearers, self.hears)
-            } else {
-                self.books.enter(event);
-                (self.watchers.len(), true)
+            self.books.enter(event);
+            let (hearers, hears) = match event.fact {
+                Fact::Heartbeat { .. } => (self.hearers, self.hears),
+                _ => (self.watchers.len(), true),
             };
             self.tally.see(event, &self.books)?;
             for watcher in &mut self.watchers[..hearers] {

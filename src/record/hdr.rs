@@ -17,7 +17,7 @@ use crate::units::SimTime;
 /// How many rows the percentile table has for each halving of what is above: the usual number.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
-/// The text under which the interval log's readers look for the columns.
+/// What the columns of the interval log are.
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"";
 

@@ -1,13 +1,236 @@
-//! placeholder
-use super::{Ending, link::Link};
-use crate::mapred::Outbox;
+//! The scaled drive: virtual time is wall time times a factor.
+//!
+//! A pacer, on a thread of its own, holds the timers and delivers each message when the wall says
+//! so. Actors run on several threads, the JobTracker on one of its own, so queueing and the cost
+//! of deciding are real. All that an actor leaves goes to the pacer in one parcel, letters and
+//! events together, so events reach the recorder in an order in which causes precede effects.
+//!
+//! Tokio's timers know whole milliseconds, which at 600x are 0.6 s; so the pacer sleeps only while
+//! the next message is far away and else watches the clock. How late it delivers, in virtual time,
+//! is its *lag*.
+
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use actix::{Actor, Addr, Arbiter, System};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
+use hdrhistogram::Histogram;
+
+use super::actor::{CoreActor, Mail};
+use super::clock::Clock;
+use super::link::{Link, Links};
+use super::timers::Timers;
+use super::{Cast, Ending, EventSink, Opening, RunStats};
+use crate::mapred::{Address, Core, Event, Msg, Outbox, Stop, TrackerId};
 use crate::units::SimTime;
+
+/// The pacer sleeps only if the next message is further away than this: waking takes as long.
+const NAP: Duration = Duration::from_micros(200);
+
+/// An actor's handle of the pacer.
 #[derive(Clone)]
-pub(super) struct ScaledClock;
+pub(super) struct ScaledClock {
+    wall: Wall,
+    pacer: Sender<Parcel>,
+}
+
+/// Wall time as virtual time.
+#[derive(Clone)]
+struct Wall {
+    /// The beginning of virtual time, set once all actors are there.
+    origin: Arc<OnceLock<Instant>>,
+    factor: f64,
+}
+
+/// What an actor leaves after a message.
+enum Parcel {
+    Posts { letters: Vec<(SimTime, Address, Msg)>, events: Vec<Event> },
+    End(Ending),
+}
+
+impl Wall {
+    fn new(factor: f64) -> Self {
+        Self { origin: Arc::default(), factor }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the scaled clock is paced by the wall")]
+    fn now(&self) -> SimTime {
+        let micros =
+            self.origin.get_or_init(Instant::now).elapsed().as_secs_f64() * self.factor * 1e6;
+        SimTime::from_micros(micros as u64)
+    }
+
+    /// Returns how long the wall takes until an instant: at most an hour, then one looks again.
+    fn until(&self, time: SimTime) -> Duration {
+        let virtual_secs = time.saturating_since(self.now()).as_secs_f64();
+        Duration::from_secs_f64((virtual_secs / self.factor).min(3_600.0))
+    }
+}
+
 impl ScaledClock {
     pub(super) fn now(&self) -> SimTime {
-        SimTime::ZERO
+        self.wall.now()
     }
-    pub(super) fn post(&mut self, _now: SimTime, _link: &mut Link, _outbox: &mut Outbox) {}
-    pub(super) fn end(&self, _e: Ending) {}
+
+    pub(super) fn post(&self, now: SimTime, link: &mut Link, outbox: &mut Outbox) {
+        let mut letters = Vec::with_capacity(outbox.letters.len());
+        for letter in outbox.letters.drain(..) {
+            link.carry(letter, |delay, letter| letters.push((now + delay, letter.to, letter.msg)));
+        }
+        let events = std::mem::take(&mut outbox.events);
+        if !letters.is_empty() || !events.is_empty() {
+            self.send(Parcel::Posts { letters, events });
+        }
+        if let Some(stop) = outbox.stop.take() {
+            self.end(Ending::Stopped(stop));
+        }
+    }
+
+    pub(super) fn end(&self, ending: Ending) {
+        self.send(Parcel::End(ending));
+    }
+
+    fn send(&self, parcel: Parcel) {
+        // A pacer that has gone has ended the run; what comes after is not part of it.
+        let _ = self.pacer.send(parcel);
+    }
+}
+
+/// Runs the cores against the wall clock, `factor` times as fast, until one of them stops the run
+/// or `until` is reached.
+pub fn run_scaled(
+    cast: Cast,
+    links: Links,
+    opening: Opening,
+    events: Box<dyn EventSink>,
+    until: SimTime,
+    factor: f64,
+) -> (RunStats, Ending) {
+    let links = Arc::new(links);
+    let (pacer, parcels) = unbounded();
+    let wall = Wall::new(factor);
+    let clock = ScaledClock { wall: wall.clone(), pacer };
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    System::new().block_on(async {
+        let own = Arbiter::new();
+        let shared: Vec<Arbiter> =
+            (0..cores.saturating_sub(1).max(2)).map(|_| Arbiter::new()).collect();
+        let start = |arbiter: &Arbiter, address: Address, core: Box<dyn Core>| {
+            let (links, clock) = (links.clone(), clock.clone());
+            CoreActor::start_in_arbiter(&arbiter.handle(), move |_| {
+                CoreActor::new(core, Link::new(links, address), Clock::Scaled(clock))
+            })
+        };
+        let mut actors = vec![
+            start(&own, Address::JOB_TRACKER, cast.job_tracker),
+            start(&shared[0], Address::INJECTOR, cast.injector),
+        ];
+        for (index, core) in cast.trackers.into_iter().enumerate() {
+            let address = Address::tracker(TrackerId(index as u32));
+            actors.push(start(&shared[index % shared.len()], address, core));
+        }
+        let pacer = Pacer::new(wall, actors, events, until);
+        let pacing = thread::spawn(move || pacer.run(opening, &parcels));
+        let result = pacing.join();
+        for arbiter in shared.into_iter().chain([own]) {
+            arbiter.stop();
+            // A thread that panicked has told the pacer.
+            let _ = arbiter.join();
+        }
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// The thread that makes time pass.
+struct Pacer {
+    wall: Wall,
+    timers: Timers<(Address, Msg)>,
+    /// By address.
+    actors: Vec<Addr<CoreActor>>,
+    events: Box<dyn EventSink>,
+    until: SimTime,
+    messages: u64,
+    lag: Histogram<u64>,
+}
+
+impl Pacer {
+    fn new(
+        wall: Wall,
+        actors: Vec<Addr<CoreActor>>,
+        events: Box<dyn EventSink>,
+        until: SimTime,
+    ) -> Self {
+        let lag = Histogram::new(3).expect("three digits are within the crate's limits");
+        Self { wall, timers: Timers::default(), actors, events, until, messages: 0, lag }
+    }
+
+    fn run(mut self, opening: Opening, parcels: &Receiver<Parcel>) -> (RunStats, Ending) {
+        for (time, to, msg) in opening {
+            self.timers.push(time, (to, msg));
+        }
+        let ending = loop {
+            if let Err(ending) = self.take_parcels(parcels).and_then(|()| self.deliver_due()) {
+                break ending;
+            }
+        };
+        let end = self.wall.now().min(self.until);
+        (RunStats { end, messages: self.messages, lag: Some(self.lag) }, ending)
+    }
+
+    /// Takes what actors have left, and waits for more if nothing is due soon.
+    fn take_parcels(&mut self, parcels: &Receiver<Parcel>) -> Result<(), Ending> {
+        let due = self.timers.next_time().unwrap_or(SimTime::NEVER).min(self.until);
+        let wait = self.wall.until(due);
+        if NAP < wait {
+            self.events.flush();
+            match parcels.recv_timeout(wait - NAP) {
+                Ok(parcel) => self.take(parcel)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Ending::Stopped(Stop::Stalled)),
+            }
+        }
+        let mut is_idle = wait <= NAP;
+        loop {
+            match parcels.try_recv() {
+                Ok(parcel) => self.take(parcel)?,
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return Err(Ending::Stopped(Stop::Stalled)),
+            }
+            is_idle = false;
+        }
+        if is_idle {
+            // Watching the clock must not keep the actors from their core.
+            thread::yield_now();
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, parcel: Parcel) -> Result<(), Ending> {
+        match parcel {
+            Parcel::Posts { letters, mut events } => {
+                for (time, to, msg) in letters {
+                    self.timers.push(time, (to, msg));
+                }
+                self.events.take(&mut events);
+                if self.events.is_broken() { Err(Ending::SinkBroke) } else { Ok(()) }
+            }
+            Parcel::End(ending) => Err(ending),
+        }
+    }
+
+    /// Delivers what the wall says is due.
+    fn deliver_due(&mut self) -> Result<(), Ending> {
+        let now = self.wall.now();
+        if self.until <= now {
+            return Err(Ending::Stopped(Stop::TimeUp));
+        }
+        while self.timers.next_time().is_some_and(|due| due <= now) {
+            let Some((at, (to, msg))) = self.timers.pop() else { break };
+            self.lag.saturating_record(now.saturating_since(at).as_micros());
+            self.messages += u64::from(msg.counts());
+            self.actors[to.index()].do_send(Mail { at, msg });
+        }
+        Ok(())
+    }
 }

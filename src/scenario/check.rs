@@ -77,8 +77,14 @@ impl fmt::Display for Warning {
 
 /// The most jobs that a scenario may have: their numbers are part of what keys random streams.
 const MOST_JOBS: u64 = 1 << 24;
+/// The latest submission that a scenario may have, in microseconds: a margin below the last instant
+/// of virtual time.
+const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
 /// The most maps that a job may have, as `maps` says.
 const MOST_MAPS: u64 = 10_000_000;
+
+/// The largest input that a job may have, as `input` says.
+const MOST_BYTES: u64 = 1 << 60;
 
 /// What the checks found.
 #[derive(Default)]
@@ -218,6 +224,15 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
         found.value("workload.jobs", "there are no jobs: a run would end before it began");
     }
     let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
+    let micros = |span: SimSpan| u128::from(span.as_micros());
+    let latest: u128 = jobs
+        .iter()
+        .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
+        .sum();
+    if latest > LATEST {
+        let message = "one after another, the jobs would be submitted over 100,000 years";
+        found.value("workload.jobs", message);
+    }
     if total > MOST_JOBS {
         found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
     }
@@ -342,6 +357,9 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
             (Some(maps), Some(input)) if 0 < input && input < maps => {
                 let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
                 found.value(&at(number, "input"), message);
+            }
+            (Some(maps), None) if MOST_BYTES / cluster.hdfs.block.get().max(1) < maps => {
+                found.value(&at(number, "maps"), "a block for each map is more than 1EiB of input");
             }
             _ => {}
         }

@@ -24,7 +24,7 @@ pub(super) struct Problem {
     pub(super) hint: Option<String>,
 }
 
-/// So many mistakes are reported; who has more begins with these.
+/// So many mistakes are reported at most; who has more begins with these.
 pub(super) const MOST: usize = 20;
 
 impl Problem {
@@ -55,10 +55,11 @@ impl Problem {
     }
 }
 
-/// Reads a value. The result is without mistakes if, and only if, no problem comes with it.
+/// Reads a value, looking for up to `most` mistakes. The result is without mistakes if, and only if, no problem comes with it.
 pub(super) fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
+    most: usize,
 ) -> (Option<T>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut repairs = Repairs::default();
@@ -76,7 +77,7 @@ pub(super) fn read<T: DeserializeOwned>(
         if !follows {
             problems.push(problem(repairs.original(&path), &message));
         }
-        if problems.len() == MOST || !repairs.make(&mut root, path, fallback) {
+        if problems.len() == most || !repairs.make(&mut root, path, fallback) {
             return (None, problems);
         }
     }
@@ -251,7 +252,7 @@ mod tests {
 
     fn problems(yaml: &str) -> Vec<String> {
         let fallback = serde_yaml::from_str("{size: 3}").unwrap();
-        let (_, problems) = read::<Whole>(serde_yaml::from_str(yaml).unwrap(), &fallback);
+        let (_, problems) = read::<Whole>(serde_yaml::from_str(yaml).unwrap(), &fallback, MOST);
         problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
     }
 

@@ -15,7 +15,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::path::Path;
 use super::preset::overlay;
-use super::read::{Problem, read};
+use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Policy, Scheduler};
 use crate::scheduler::Fifo;
@@ -178,7 +178,7 @@ fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) 
     if !says_nothing {
         overlay(&mut options, written.clone());
     }
-    read(options, &plain)
+    read(options, &plain, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.
@@ -265,6 +265,7 @@ impl JsonSchema for SchedulerChoice {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::mapred::Offer;
     use crate::units::SimSpan;
 
     /// A policy that does nothing and has options of every kind.
@@ -300,8 +301,13 @@ pub(super) mod tests {
     /// Hadoop's default by its name, without what it does.
     struct Fifo;
 
-    impl Scheduler for Lazy {}
-    impl Scheduler for Fifo {}
+    impl Scheduler for Lazy {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Scheduler for Fifo {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
 
     impl Policy for Lazy {
         const NAME: &'static str = "lazy";

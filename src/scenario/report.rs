@@ -96,6 +96,19 @@ fn print(findings: &[Finding]) -> String {
     blocks.join("\n\nerror: ")
 }
 
+/// Shortens what a message quotes, and keys of a path: either may be as long as the file.
+pub(super) fn clip(text: &str) -> String {
+    text.split_inclusive(['"', '`', '.'])
+        .map(|part| match part.char_indices().nth(WIDEST) {
+            Some((end, _)) => {
+                let close = part.chars().last().filter(|c| "\"`.".contains(*c));
+                format!("{}…{}", &part[..end], close.map(String::from).unwrap_or_default())
+            }
+            None => part.to_owned(),
+        })
+        .collect()
+}
+
 /// How many characters of a line an excerpt shows.
 const WIDEST: usize = 100;
 
@@ -207,6 +220,13 @@ mod tests {
         let excerpt = Excerpt::of(&text, 1, 1_001);
         assert!(excerpt.line.chars().count() <= WIDEST + 1);
         assert_eq!(marked(&text, 1, 1_001), "wrong");
+    }
+
+    #[test]
+    fn what_a_message_quotes_is_clipped() {
+        let text = format!("text \"{}\", expected `a`", "x".repeat(1_000));
+        assert!(clip(&text).ends_with("xxx…\", expected `a`"), "{}", clip(&text));
+        assert_eq!(clip("unknown `a`, expected `b`"), "unknown `a`, expected `b`");
     }
 
     #[test]

@@ -12,9 +12,10 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_yaml::{Mapping, Value};
 
 use super::path::{Path, Step};
+use super::read::MOST;
 
-/// How deep brackets may nest. The YAML reader allows 128 levels in all, but finds out only after
-/// a pass whose time grows with the square of the depth.
+/// How deep values may nest. The YAML reader has the same bound, but finds out only after a pass
+/// that takes gigabytes for a text of nothing but brackets or dashes.
 const DEEPEST: usize = 128;
 
 /// A document as read.
@@ -37,7 +38,7 @@ pub(super) struct TreeError {
 
 /// Reads a document. A text without any value is an empty mapping.
 pub(super) fn read(text: &str) -> Result<Tree, TreeError> {
-    refuse_deep_brackets(text)?;
+    refuse_deep_nesting(text)?;
     let state = RefCell::new(State { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
     match (Node { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {
         Ok(Value::Null) => Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() }),
@@ -55,20 +56,27 @@ fn budget(text: &str) -> usize {
     3 * text.len() + 100_000
 }
 
-/// Refuses brackets nested too deep, wherever they stand: a text with so many of them is not a
-/// scenario, quoted or not.
-fn refuse_deep_brackets(text: &str) -> Result<(), TreeError> {
-    let mut depth = 0_usize;
+/// Refuses brackets nested too deep, and lists that begin too deep in one line. Wherever they stand:
+/// a text with so many of them is not a scenario, quoted or not.
+fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
+    let mut brackets = 0_usize;
     for (number, line) in text.lines().enumerate() {
+        let line_bytes = line.as_bytes();
+        let mut lists = 0_usize;
+        let mut begins = true;
         for (column, byte) in line.bytes().enumerate() {
+            let stands_alone = matches!(line_bytes.get(column + 1), None | Some(b' '));
             match byte {
-                b'[' | b'{' => depth += 1,
-                b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => continue,
+                b'[' | b'{' => brackets += 1,
+                b']' | b'}' => brackets = brackets.saturating_sub(1),
+                b'-' | b'?' if begins && stands_alone => lists += 1,
+                b' ' | b':' => continue,
+                _ => {}
             }
-            if depth > DEEPEST {
+            begins &= matches!(byte, b'-' | b'?') && stands_alone;
+            if brackets.max(lists) > DEEPEST {
                 return Err(TreeError {
-                    message: format!("brackets are nested more than {DEEPEST} deep"),
+                    message: format!("values are nested more than {DEEPEST} deep"),
                     at: Some((number + 1, line[..column].chars().count() + 1)),
                 });
             }
@@ -191,7 +199,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             if values.contains_key(key.as_str()) {
                 let mut state = self.state.borrow_mut();
                 let path = Path(state.at.clone()).key(&key);
-                if !state.doubled.contains(&path) {
+                if state.doubled.len() < MOST && !state.doubled.contains(&path) {
                     state.doubled.push(path);
                 }
             } else {
@@ -272,10 +280,17 @@ mod tests {
         let brackets = "[".repeat(4_000_000);
         let lists = "- ".repeat(100_000);
         let maps: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-        for text in [brackets, lists, maps] {
+        let keys = "? ".repeat(100_000);
+        for text in [brackets, lists, keys, maps] {
             let message = read(&text).unwrap_err().message;
             assert!(message.contains("nested more than 128 deep"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_line_drawn_in_a_text_is_no_nesting() {
+        let text = format!("description: |\n  {0}\n  {0} title\n", "-".repeat(200));
+        assert!(read(&text).is_ok());
     }
 
     #[test]

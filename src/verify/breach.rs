@@ -38,6 +38,8 @@ pub enum Breach {
     StartedAfterEnd { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} on {tracker} waits for its commit but was not working there")]
     CommitPendingIdle { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} committed before the JobTracker knew that it waits for that")]
+    CommittedUnasked { attempt: AttemptId },
     #[error("{attempt} was suspended on {tracker} but was not working there")]
     SuspendedIdle { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was resumed on {tracker} but was not suspended there")]

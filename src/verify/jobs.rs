@@ -149,7 +149,10 @@ impl Jobs {
             Fact::Started { role, .. } => known.start(attempt, tracker, role, check),
             Fact::CommitPending { .. } => known.commit_pending = true,
             Fact::Suspended { .. } => known.suspended = true,
-            Fact::Ended { role, outcome, .. } => {
+            Fact::Ended { role, outcome, phases, .. } => {
+                let committed = outcome == Outcome::Succeeded && phases.commit.is_some();
+                let allowed = !committed || known.has_learned(AttemptState::CommitPending);
+                check.that(allowed, || Breach::CommittedUnasked { attempt });
                 let ended = known.role(role).ended.replace(outcome);
                 check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
             }
@@ -370,13 +373,16 @@ impl Attempt {
         progress.started = true;
     }
 
+    const fn has_learned(&self, state: AttemptState) -> bool {
+        self.learned & (1 << state as u16) != 0
+    }
+
     /// Notes a state: each once, except that an attempt can be stopped and run again many times,
     /// and none that its tracker cannot have told.
     fn learn(&mut self, attempt: AttemptId, state: AttemptState, check: &mut Check<'_>) {
         use AttemptState::{CommitPending, Running, Succeeded, Suspended};
-        let bit = 1 << state as u16;
         let comes_and_goes = matches!(state, Running | Suspended) && self.state != state;
-        let new = self.learned & bit == 0 || comes_and_goes;
+        let new = !self.has_learned(state) || comes_and_goes;
         check.that(new, || Breach::LearnedTwice { attempt, state });
         let happened = match state {
             Running => self.work.started,
@@ -387,7 +393,7 @@ impl Attempt {
             _ => true,
         };
         check.that(happened, || Breach::LearnedUntrue { attempt, state });
-        self.learned |= bit;
+        self.learned |= 1 << state as u16;
         self.state = state;
     }
 }

@@ -1,10 +1,13 @@
 //! A clean run that passes, and for each invariant a run that breaks it.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::mapred::{
     AttemptId, AttemptState, JobId, Outcome, PerSlot, Phases, Role, TaskId, TaskKind, TrackerId,
 };
 use crate::record::stream::{Stream, again, job, map, reduce};
+use crate::units::SimSpan;
 use AttemptState::{CommitPending, Failed, Killed, KilledUnclean, Running, Succeeded, Suspended};
 
 /// Returns what is wrong with a stream, of which the jobs need not have ended.
@@ -44,12 +47,13 @@ impl Whole for Stream {
     }
 }
 
-#[test]
-fn a_clean_run_passes() {
+/// A run with everything in it: an attempt that is cleaned up after, a lost map, a suspension.
+fn eventful() -> Stream {
     let last = reduce(0, 0);
     let phases = Phases::default();
+    let committed = Phases { commit: Some(SimSpan::from_secs(1)), ..phases };
     let (outcome, role, cleaner) = (Outcome::Killed, Role::TaskCleanup, TrackerId(1));
-    let stream = one_map()
+    one_map()
         .at(2_000)
         .learn(map(0, 0), 0, Running, (1, 1))
         .end(map(0, 0), 0, Outcome::Killed)
@@ -77,11 +81,64 @@ fn a_clean_run_passes() {
         .learn(last, 1, Running, (1, 0))
         .fact(Fact::CommitPending { attempt: last, tracker: TrackerId(1) })
         .learn(last, 1, CommitPending, (1, 0))
-        .end(last, 1, Outcome::Succeeded)
+        .end_after(last, 1, Outcome::Succeeded, committed)
         .heartbeat(1, 2_000, 1_000)
         .learn(last, 1, Succeeded, (0, 0))
-        .job_ended(0, Outcome::Succeeded);
-    assert_eq!(verdict(stream, Rules::default()), "");
+        .job_ended(0, Outcome::Succeeded)
+}
+
+#[test]
+fn a_clean_run_passes() {
+    assert_eq!(verdict(eventful(), Rules::default()), "");
+}
+
+proptest! {
+    /// What is wrong is found; it must not bring the checker down.
+    #[test]
+    fn a_stream_in_any_order_is_checked_to_its_end(
+        events in Just(eventful().events).prop_shuffle()
+    ) {
+        prop_assert_ne!(found(Stream { events, ..Stream::default() }), "");
+    }
+}
+
+/// Each fact of a run is dropped once. These go unnoticed: nothing that follows depends on them.
+#[test]
+fn a_fact_that_is_dropped_is_missed() {
+    let mut blind = Vec::new();
+    for index in 0..eventful().events.len() {
+        let mut stream = eventful();
+        let Event { fact, .. } = stream.events.remove(index);
+        if verdict(stream, Rules::default()).is_empty() {
+            blind.push(brief(&fact));
+        }
+    }
+    insta::assert_snapshot!(blind.join("\n"), @r"
+    job 0 map 0 attempt 0 learned to be Running
+    job 0 map 0 attempt 0 started its TaskCleanup
+    job 0 map 0 attempt 0 ended its TaskCleanup
+    job 0 map 1 attempt 0 learned to be Succeeded
+    MapsDone
+    job 0 reduce 0 attempt 0 learned to be Running
+    job 0 reduce 0 attempt 0 learned to be Running
+    Heartbeat
+    ");
+}
+
+fn brief(fact: &Fact) -> String {
+    match fact {
+        Fact::Learned { attempt, state, .. } => format!("{attempt} learned to be {state:?}"),
+        Fact::Started { attempt, role, .. } => format!("{attempt} started its {role:?}"),
+        Fact::Ended { attempt, role, .. } => format!("{attempt} ended its {role:?}"),
+        other => format!("{other:?}").chars().take_while(|letter| letter.is_alphabetic()).collect(),
+    }
+}
+
+#[test]
+fn a_job_may_succeed_without_some_tasks_where_that_is_allowed() {
+    let stream = cluster().whole(map(0, 0), 0).whole(reduce(0, 0), 0);
+    let stream = stream.fact(Fact::MapsDone(JobId(0))).job_ended(0, Outcome::Succeeded);
+    assert_eq!(verdict(stream, Rules { failed_tasks: true, ..Rules::default() }), "");
 }
 
 #[test]
@@ -238,6 +295,15 @@ fn only_what_works_waits_for_its_commit_or_is_suspended() {
     assert_eq!(
         found(idle().suspend(attempt, 0)),
         "at 0 s: job 0 map 0 attempt 0 was suspended on node-1 but was not working there"
+    );
+}
+
+#[test]
+fn a_commit_that_nobody_allowed_is_found() {
+    let phases = Phases { commit: Some(SimSpan::from_secs(1)), ..Phases::default() };
+    assert_eq!(
+        found(one_map().end_after(map(0, 0), 0, Outcome::Succeeded, phases)),
+        "at 1 s: job 0 map 0 attempt 0 committed before the JobTracker knew that it waits for that"
     );
 }
 

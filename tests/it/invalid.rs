@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mumakil::mapred::{Policy, Scheduler};
+use mumakil::mapred::{Offer, Policy, Scheduler};
 use mumakil::scenario::{self, Registry};
 use mumakil::units::SimSpan;
 use proptest::prelude::*;
@@ -33,7 +33,9 @@ enum Wake {
     },
 }
 
-impl Scheduler for Lazy {}
+impl Scheduler for Lazy {
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+}
 
 impl Policy for Lazy {
     const NAME: &'static str = "lazy";
@@ -46,7 +48,9 @@ impl Policy for Lazy {
 
 struct Fifo;
 
-impl Scheduler for Fifo {}
+impl Scheduler for Fifo {
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+}
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
