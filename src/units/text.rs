@@ -57,8 +57,10 @@ macro_rules! text_form {
         impl std::str::FromStr for $type {
             type Err = String;
             fn from_str($text: &str) -> Result<Self, String> {
-                let parsed: Option<Self> = (|| $parse)();
-                parsed.ok_or_else(|| format!("`{}` is not {}", $text, $expected))
+                fn parse($text: &str) -> Option<$type> {
+                    $parse
+                }
+                parse($text).ok_or_else(|| format!("`{}` is not {}", $text, $expected))
             }
         }
 
