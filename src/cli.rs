@@ -135,6 +135,39 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::{Offer, Policy, Scheduler};
+
+    /// A policy that does not last.
+    struct Fragile;
+
+    impl Scheduler for Fragile {
+        fn offer(&mut self, _: &mut Offer<'_>) {
+            panic!("out of ideas");
+        }
+    }
+
+    impl Policy for Fragile {
+        const NAME: &'static str = "fragile";
+        const ABOUT: &'static str = "panics";
+        type Options = ();
+        fn new((): ()) -> Self {
+            Self
+        }
+    }
+
+    #[test]
+    fn a_policy_that_panics_is_named_and_leaves_no_folder() {
+        let room = tempfile::TempDir::new().unwrap();
+        let out = room.path().join("run");
+        let words = ["mumakil", "run", "quickstart", "--set", "scheduler=fragile", "--out"];
+        let words = words.into_iter().map(OsString::from).chain([out.into()]);
+        let mut registry = Registry::builtin();
+        registry.add::<Fragile>();
+        let failure = Arguments::parse_from(words).command.run(&registry).unwrap_err();
+        let Failure::Run(error) = failure else { panic!("{failure:?}") };
+        assert_eq!(error.to_string(), "the policy `fragile` panicked: out of ideas");
+        assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn the_command_line_is_sound() {
