@@ -30,7 +30,7 @@ pub use message::{
     Stop,
 };
 pub use reason::Reason;
-pub use scheduler::{JobChange, JobEvent, MapLaunch, Offer, Orders, Policy, Scheduler, View};
+pub use scheduler::{JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, View};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost};
 pub use task_tracker::TaskTracker;
 

@@ -244,7 +244,7 @@ impl JobTracker {
             if status.occupied[kind] < status.slots[kind]
                 && let Some(launch) = self.ledger.launch_service(now, tracker, kind, out)
             {
-                return (vec![launch], 0);
+                return (vec![Directive::Launch(launch)], 0);
             }
         }
         let mut offer = Offer {

@@ -262,7 +262,7 @@ impl Ledger {
 
     // ---- launching ----
 
-    /// Hands a task out; the directive travels with the reply that is being made.
+    /// Hands a task out; what it returns travels with the reply that is being made.
     #[expect(clippy::too_many_arguments, reason = "each is one column of the attempt's record")]
     fn assign(
         &mut self,
@@ -273,7 +273,7 @@ impl Ledger {
         locality: Option<Locality>,
         reason: Reason,
         out: &mut Outbox,
-    ) -> Option<Directive> {
+    ) -> Option<Launch> {
         let job = self.jobs.get_mut(task.job.index()).and_then(Option::as_deref_mut)?;
         let ready_at = match task.kind {
             TaskKind::Reduce => job.reduces_ready_at.unwrap_or(job.running_at),
@@ -320,14 +320,13 @@ impl Ledger {
                 counts,
             },
         );
-        Some(Directive::Launch(Launch { attempt, role, job: spec, locality }))
+        Some(Launch { attempt, role, job: spec, locality })
     }
 
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
-        let few = f64::from(job.flaky) < 0.25 * f64::from(self.registered);
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
-        few && self.hadoop.tracker_failures.get() <= failures
+        is_a_few(job.flaky, self.registered) && self.hadoop.tracker_failures.get() <= failures
     }
 
     /// Launches the job's best waiting map for a node within reach.
@@ -339,15 +338,14 @@ impl Ledger {
         reach: Reach,
         reason: Reason,
         out: &mut Outbox,
-    ) -> Option<(Directive, Option<Locality>)> {
+    ) -> Option<Launch> {
         let job = self.job(id)?;
         if job.pending(SlotKind::Map) == 0 || self.avoids(job, tracker) {
             return None;
         }
         let (index, locality) = self.best_map(id, tracker, reach)?;
         let task = TaskId { job: id, kind: TaskKind::Map, index };
-        let directive = self.assign(now, task, tracker, Role::Work, locality, reason, out)?;
-        Some((directive, locality))
+        self.assign(now, task, tracker, Role::Work, locality, reason, out)
     }
 
     fn best_map(
@@ -388,7 +386,7 @@ impl Ledger {
         tracker: TrackerId,
         reason: Reason,
         out: &mut Outbox,
-    ) -> Option<Directive> {
+    ) -> Option<Launch> {
         let hosts = self.registered;
         let job = self.job(id)?;
         if job.pending(SlotKind::Reduce) == 0 || self.avoids(job, tracker) {
@@ -411,7 +409,7 @@ impl Ledger {
         tracker: TrackerId,
         kind: SlotKind,
         out: &mut Outbox,
-    ) -> Option<Directive> {
+    ) -> Option<Launch> {
         let index = u32::from(kind == SlotKind::Reduce);
         let accepts = |set: &BTreeSet<JobId>| {
             let fits = |id: &&JobId| self.job(**id).is_some_and(|job| !self.avoids(job, tracker));
@@ -440,7 +438,7 @@ impl Ledger {
         tracker: TrackerId,
         kind: SlotKind,
         out: &mut Outbox,
-    ) -> Option<Directive> {
+    ) -> Option<Launch> {
         let job = self.job_mut(id)?;
         let attempt = job.unclean[kind].pop_front()?;
         let is_last = job.unclean[kind].is_empty();
@@ -466,7 +464,7 @@ impl Ledger {
                 counts,
             },
         );
-        Some(Directive::Launch(Launch { attempt, role, job: spec, locality: None }))
+        Some(Launch { attempt, role, job: spec, locality: None })
     }
 
     // ---- what becomes of attempts ----
@@ -663,8 +661,6 @@ impl Ledger {
     }
 
     fn count_failure(&mut self, attempt: AttemptId, tracker: TrackerId) {
-        let most = self.hadoop.tracker_failures.get();
-        let registered = self.registered;
         let Some(job) = self.job_mut(attempt.job()) else { return };
         if let Some(task) = job.task(attempt.task) {
             task.failures += 1;
@@ -672,7 +668,15 @@ impl Ledger {
         if attempt.task.is_work() {
             job.barred.entry(attempt.task).or_default().push(tracker);
         }
-        if f64::from(job.flaky) < 0.25 * f64::from(registered) {
+        self.blame(attempt.job(), tracker);
+    }
+
+    /// Counts a failure against a tracker, as long as the job does not avoid too many already.
+    fn blame(&mut self, job: JobId, tracker: TrackerId) {
+        let most = self.hadoop.tracker_failures.get();
+        let registered = self.registered;
+        let Some(job) = self.job_mut(job) else { return };
+        if is_a_few(job.flaky, registered) {
             let count = job.failures_on.entry(tracker).or_default();
             *count += 1;
             job.flaky += u32::from(*count == most);
@@ -797,8 +801,8 @@ impl Ledger {
                 self.lose_with_tracker(now, attempt, out);
             }
             has_failed |= self.lose_map_outputs(now, job, id, out);
-            if has_failed && let Some(job) = self.job_mut(job) {
-                *job.failures_on.entry(id).or_default() += 1;
+            if has_failed {
+                self.blame(job, id);
             }
         }
     }
@@ -903,6 +907,11 @@ impl Ledger {
         self.moved_at = now;
         self.changes.push(JobEvent { job, change });
     }
+}
+
+/// Returns whether so many trackers may be avoided: less than a quarter of the cluster.
+fn is_a_few(flaky: u32, registered: u32) -> bool {
+    u64::from(flaky) * 4 < u64::from(registered)
 }
 
 /// Returns how an attempt ended whose output is not removed yet, or never will be.

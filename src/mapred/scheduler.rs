@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use super::job::Job;
 use super::ledger::Ledger;
 use super::{
-    AttemptId, AttemptState, Directive, JobId, Locality, Outbox, Outcome, PerSlot, Reach, Reason,
-    SlotKind, TrackerId,
+    AttemptId, AttemptState, Directive, JobId, Launch, Locality, Outbox, Outcome, PerSlot, Reach,
+    Reason, SlotKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -46,10 +46,10 @@ use crate::units::{SimSpan, SimTime};
 ///                 };
 ///                 let (job, reason) = (job.id(), Reason::Other("fewest running"));
 ///                 let launched = match kind {
-///                     SlotKind::Map => offer.launch_map(job, Reach::Any, reason).is_some(),
+///                     SlotKind::Map => offer.launch_map(job, Reach::Any, reason),
 ///                     SlotKind::Reduce => offer.launch_reduce(job, reason),
 ///                 };
-///                 if !launched {
+///                 if launched.is_none() {
 ///                     break;
 ///                 }
 ///             }
@@ -279,31 +279,34 @@ impl Offer<'_> {
         self.ledger.running_jobs()
     }
 
-    /// Launches the job's best waiting map for this node within reach; returns how far its input
-    /// is, or `None` if there was nothing to launch.
-    pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<MapLaunch> {
+    /// Launches the job's best waiting map for this node within reach, if there is one.
+    pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<Launched> {
         self.looks += 1;
-        let (directive, locality) =
+        let launch =
             self.ledger.launch_map(self.now, job, self.tracker, reach, reason, self.out)?;
-        self.directives.push(directive);
-        self.launched.map += 1;
-        Some(MapLaunch { locality })
+        Some(self.note(launch))
     }
 
-    /// Launches the job's next waiting reduce; returns whether there was one.
-    pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> bool {
+    /// Launches the job's next waiting reduce, if there is one.
+    pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
         self.looks += 1;
-        let launch = self.ledger.launch_reduce(self.now, job, self.tracker, reason, self.out);
-        let Some(directive) = launch else { return false };
-        self.directives.push(directive);
-        self.launched.reduce += 1;
-        true
+        let launch = self.ledger.launch_reduce(self.now, job, self.tracker, reason, self.out)?;
+        Some(self.note(launch))
+    }
+
+    fn note(&mut self, launch: Launch) -> Launched {
+        let launched = Launched { attempt: launch.attempt, locality: launch.locality };
+        self.launched[launched.attempt.slot()] += 1;
+        self.directives.push(Directive::Launch(launch));
+        launched
     }
 }
 
-/// A map that was launched.
+/// An attempt that was launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MapLaunch {
-    /// How far its input is; `None` if it has none.
+pub struct Launched {
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// How far its input is; `None` for all but maps with input.
     pub locality: Option<Locality>,
 }

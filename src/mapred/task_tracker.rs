@@ -244,7 +244,8 @@ impl TaskTracker {
     }
 
     fn accept(&mut self, launch: &Launch) {
-        if self.find(launch.attempt).is_none() {
+        let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
+        if !self.attempts.iter().any(is_known) {
             let plan = self.costs.plan(launch, &self.node);
             self.attempts.push(Attempt::new(launch, plan));
         }

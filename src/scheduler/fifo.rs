@@ -118,7 +118,7 @@ impl Fifo {
             if !is_eligible {
                 continue;
             }
-            if offer.launch_reduce(*job, Reason::InLine(place)) || is_full {
+            if offer.launch_reduce(*job, Reason::InLine(place)).is_some() || is_full {
                 return;
             }
         }

@@ -117,9 +117,10 @@ impl Attempt {
         self.job.memory[self.slot()]
     }
 
-    /// Returns whether this is the living attempt of that number.
+    /// Returns whether this is the living attempt of that number; what removes the attempt's
+    /// output bears the number too and obeys nobody.
     pub(super) fn is(&self, id: AttemptId) -> bool {
-        self.id == id && !self.has_ended()
+        self.id == id && self.role == Role::Work && !self.has_ended()
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -244,7 +245,9 @@ impl Attempt {
     }
 
     pub(super) fn ask_to_resume(&mut self) {
-        self.wants_slot = self.state == AttemptState::Suspended;
+        if self.state == AttemptState::Suspended {
+            self.wants_slot = true;
+        }
     }
 
     /// Takes a slot again and goes on where it was, after its memory has been read back.

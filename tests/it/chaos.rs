@@ -1,0 +1,241 @@
+//! Random clusters, workloads and faults, with the invariant checker on.
+//!
+//! Whatever happens, every job ends, every task succeeds exactly once, no slot is over-committed
+//! and time never runs back. A policy of the test's own suspends, resumes and kills at random.
+
+use std::fmt::Write as _;
+
+use mumakil::cluster::SlotKind;
+use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::mapred::{
+    AttemptId, Job, JobChange, JobEvent, Offer, Orders, Policy, Reach, Reason, Scheduler, Stop,
+    View,
+};
+use mumakil::random::{ChaCha8Rng, Purpose, stream};
+use mumakil::scenario::{self, Registry};
+use mumakil::units::SimSpan;
+use proptest::prelude::*;
+use rand::RngExt;
+
+/// Launches whatever fits, and stops, resumes and kills at random.
+struct Restless {
+    rng: ChaCha8Rng,
+    running: Vec<AttemptId>,
+    suspended: Vec<AttemptId>,
+    kills_left: u32,
+}
+
+impl Scheduler for Restless {
+    fn job_changed(&mut self, _: &View<'_>, event: &JobEvent) {
+        if let JobChange::Attempt(attempt, state) = event.change
+            && state.outcome().is_some()
+        {
+            self.running.retain(|other| *other != attempt);
+            self.suspended.retain(|other| *other != attempt);
+        }
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(SimSpan::from_secs(7))
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        for attempt in std::mem::take(&mut self.suspended) {
+            orders.resume(attempt);
+            self.running.push(attempt);
+        }
+        if self.running.is_empty() {
+            return;
+        }
+        let victim = self.running[self.rng.random_range(0..self.running.len())];
+        if self.rng.random_bool(0.5) {
+            orders.suspend(victim);
+            self.running.retain(|other| *other != victim);
+            self.suspended.push(victim);
+        } else if 0 < self.kills_left {
+            self.kills_left -= 1;
+            orders.kill(victim);
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        for kind in SlotKind::BOTH {
+            while 0 < offer.free(kind) {
+                let Some(job) = offer.running_jobs().find(|job| 0 < job.pending(kind)).map(Job::id)
+                else {
+                    break;
+                };
+                let reason = Reason::Other("restless");
+                let launched = match kind {
+                    SlotKind::Map => offer.launch_map(job, Reach::Any, reason),
+                    SlotKind::Reduce => offer.launch_reduce(job, reason),
+                };
+                let Some(launched) = launched else { break };
+                self.running.push(launched.attempt);
+            }
+        }
+    }
+}
+
+impl Policy for Restless {
+    const NAME: &'static str = "restless";
+    const ABOUT: &'static str = "suspends, resumes and kills at random";
+    type Options = ();
+
+    fn new((): ()) -> Self {
+        let rng = stream(1, Purpose::Fuzz, 0);
+        Self { rng, running: Vec::new(), suspended: Vec::new(), kills_left: 20 }
+    }
+}
+
+fn run(yaml: &str) -> Emulated {
+    let mut registry = Registry::builtin();
+    registry.add::<Restless>();
+    let loaded = scenario::parse("chaos.yaml", yaml, &[], &registry)
+        .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+    let options = Options { verify: true, ..Options::default() };
+    emulate(&loaded.scenario, &registry, options).unwrap_or_else(|error| panic!("{error}\n{yaml}"))
+}
+
+/// Runs a scenario and returns how many of its jobs succeeded and failed.
+fn outcomes(yaml: &str) -> (u64, u64) {
+    let run = run(yaml);
+    let verifier = run.verifier.expect("the checker was asked for");
+    let found: Vec<String> = verifier.violations().iter().map(ToString::to_string).collect();
+    assert!(found.is_empty(), "{}\n{yaml}", found.join("\n"));
+    assert_eq!(run.stop, Stop::Done, "{yaml}");
+    let summary = run.summary;
+    assert_eq!(summary.jobs_succeeded + summary.jobs_failed, summary.jobs, "{yaml}");
+    (summary.jobs_succeeded, summary.jobs_failed)
+}
+
+/// The parts of a scenario that are drawn.
+#[derive(Debug)]
+struct Drawn {
+    seed: u64,
+    line: &'static str,
+    settings: Vec<&'static str>,
+    nodes: u32,
+    racks: u32,
+    slots: (u32, u32),
+    jobs: Vec<(u32, u32, u32, bool)>,
+    scheduler: &'static str,
+}
+
+impl Drawn {
+    fn yaml(&self, faults: &[&str]) -> String {
+        let mut yaml = String::new();
+        let (maps, reduces) = self.slots;
+        let settings: String = self.settings.iter().map(|setting| format!(", {setting}")).collect();
+        writeln!(yaml, "name: chaos\nseed: {}\nuntil: 50h", self.seed).unwrap();
+        writeln!(yaml, "hadoop: {{line: \"{}\"{settings}}}", self.line).unwrap();
+        writeln!(
+            yaml,
+            "cluster: {{nodes: {}, racks: {}, map_slots: {maps}, reduce_slots: {reduces}, \
+             memory: 1GiB}}",
+            self.nodes,
+            self.racks.min(self.nodes),
+        )
+        .unwrap();
+        writeln!(yaml, "scheduler: {}\nworkload:\n  jobs:", self.scheduler).unwrap();
+        for (number, (maps, reduces, submit, follows)) in self.jobs.iter().enumerate() {
+            let after = if *follows && 0 < number {
+                format!(", after: [job-{}]", number - 1)
+            } else {
+                String::new()
+            };
+            writeln!(
+                yaml,
+                "    - {{name: job-{number}, submit: {submit}s, maps: {maps}, reduces: {reduces}, \
+                 map_time: {{log_normal: {{mean: 15s, cv: 0.5}}}}, shuffle: 200MB, \
+                 reduce_time: 10s, map_memory: 300MiB, reduce_memory: 400MiB{after}}}"
+            )
+            .unwrap();
+        }
+        writeln!(yaml, "faults: [{}]", faults.join(", ")).unwrap();
+        yaml
+    }
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let settings = prop::sample::subsequence(
+        vec![
+            "commit_pending: slot-held",
+            "out_of_band: true",
+            "setup_cleanup: false",
+            "task_cleanup: false",
+            "heartbeat_fuzz: 200ms",
+            "slow_start: 1",
+            "heartbeat: 1s",
+        ],
+        0..4,
+    );
+    let job = (1u32..30, 0u32..5, 0u32..100, prop::bool::ANY);
+    (
+        0u64..1_000_000,
+        prop::sample::select(vec!["0.20", "0.21", "1.x"]),
+        settings,
+        1u32..12,
+        1u32..4,
+        (1u32..4, 1u32..3),
+        prop::collection::vec(job, 1..6),
+        prop::sample::select(vec!["fifo", "restless"]),
+    )
+        .prop_map(|(seed, line, settings, nodes, racks, slots, jobs, scheduler)| Drawn {
+            seed,
+            line,
+            settings,
+            nodes,
+            racks,
+            slots,
+            jobs,
+            scheduler,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_job_ends_and_every_task_succeeds_once(drawn in drawn()) {
+        let all = drawn.jobs.len() as u64;
+        prop_assert_eq!(outcomes(&drawn.yaml(&[])), (all, 0));
+    }
+
+    #[test]
+    fn lost_and_doubled_messages_change_no_outcome(drawn in drawn()) {
+        let all = drawn.jobs.len() as u64;
+        let faults = ["loss: 10 %", "duplication: 10 %"].map(|fault| format!("{{{fault}}}"));
+        let faults = [faults[0].as_str(), faults[1].as_str()];
+        prop_assert_eq!(outcomes(&drawn.yaml(&faults)), (all, 0));
+    }
+
+    #[test]
+    fn dying_machines_and_failing_tasks_leave_nothing_undone(drawn in drawn()) {
+        let faults = [
+            "{at: 40s, stop: node-1}",
+            "{at: 25min, start: node-1}",
+            "{at: 30min, stop: node-1}",
+            "{at: 31min, start: node-1}",
+            "{task_failures: 5 %}",
+            "{loss: 5 %}",
+            "{duplication: 5 %}",
+        ];
+        let (succeeded, failed) = outcomes(&drawn.yaml(&faults));
+        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+    }
+}
+
+#[test]
+fn a_killed_job_ends_as_killed_and_leaves_nothing_behind() {
+    let yaml = "
+name: kill
+cluster: {nodes: 4}
+workload: {jobs: [{name: a, maps: 50, reduces: 2, map_time: 30s}, {name: b, maps: 4, map_time: 5s}]}
+faults: [{at: 1min, kill: a}]
+";
+    let run = run(yaml);
+    let verifier = run.verifier.unwrap();
+    assert!(verifier.violations().is_empty(), "{:?}", verifier.violations());
+    assert_eq!((run.summary.jobs_killed, run.summary.jobs_succeeded), (1, 1));
+}
