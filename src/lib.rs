@@ -1,5 +1,70 @@
 //! Mumakil: an actor-model, in-process emulator of a Hadoop MapReduce v1 cluster.
+//!
+//! Every TaskTracker, the JobTracker and the source of jobs are actors. They exchange the
+//! heartbeats and directives of the real protocol over links that take time, on a virtual clock: a
+//! night of a hundred machines passes in a second, and what a real cluster does for want of better
+//! knowledge (stale views, waits for the next heartbeat, slots counted twice) happens here for the
+//! same reasons. Nobody scripts it.
+//!
+//! # A run in ten lines
+//! ```
+//! use mumakil::emulation::{Options, emulate};
+//! use mumakil::scenario::{self, Registry};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let yaml = "cluster: {nodes: 10}
+//! workload: {jobs: [{name: count, maps: 60, reduces: 4, map_time: 20s, reduce_time: 10s}]}";
+//! let registry = Registry::builtin();
+//! let scenario = scenario::parse("example", yaml, &[], &registry)?.scenario;
+//! let run = emulate(&scenario, &registry, Options::default())?;
+//! assert_eq!(run.summary.jobs_succeeded, 1);
+//! assert!(run.summary.makespan_s > Some(60.0), "three waves of 20 s");
+//! # Ok(())
+//! # }
+//! ```
+//! With [`emulation::Options::folder`] the run leaves its tables and histograms as well. The whole
+//! command line is [`cli::run`], for a binary with policies of its own: see
+//! [`mapred::Scheduler`].
+//!
+//! # The order of events
+//! Users of this crate build on the following, and so may you.
+//!
+//! - Time is whole microseconds ([`units::SimTime`]). Only the clock knows it; a core is told.
+//! - What happens at the same instant happens in the order in which it was sent: by time, then by
+//!   the number of the message, which the clock counts. A message that takes no time is
+//!   still delivered after those that were sent before it for the same instant.
+//! - On the virtual clock time moves on only when no actor has anything left to do. A handler is
+//!   never interrupted and never sees two instants.
+//! - No hash map's order and no wall clock has a part in this. So the same scenario with the same
+//!   seed gives the same bytes, on any machine, whatever its load.
+//! - Every random number comes from a stream named by (seed, purpose, subject) ([`random`]): the
+//!   same task takes the same time under every policy, killed and run again or not.
+//! - A scaled clock (`clock: 600x`) gives up the second to fourth of these for real threads and
+//!   real queues.
+//!
+//! # The map
+//! A module names only those above it in this list.
+//!
+//! | module | |
+//! |---|---|
+//! | [`units`] | instants, spans, bytes, rates, shares, and how people write them |
+//! | [`random`] | the random stream of each purpose and subject; distributions |
+//! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
+//! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
+//! | [`workload`] | what arrives: the jobs and the core that submits them |
+//! | [`scheduler`] | the policies, one file each |
+//! | [`scenario`] | the YAML: read, checked, diagnosed, resolved; the registry of policies |
+//! | [`runtime`] | the only place that knows actix: actors, clocks, links |
+//! | [`record`] | facts become tables, timelines and histograms |
+//! | [`verify`] | a checker of invariants that trusts only the facts |
+//! | [`output`] | the folder of a run: whole or not at all; its digest |
+//! | [`emulation`] | where these meet: a scenario in, a recording out |
+//! | [`cli`] | the command line, one file for each subcommand |
+//!
+//! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
+//! unit test drives them by hand, and the actors around them are a few lines.
 
+pub mod cli;
 pub mod cluster;
 pub mod emulation;
 pub mod mapred;

@@ -20,13 +20,19 @@ use crate::units::{SimSpan, SimTime};
 /// A scheduling policy at work.
 ///
 /// # Example
-/// A policy of one's own: the job with the fewest running tasks first, whatever the locality.
-/// With its name and options it joins the command line.
+/// A policy of one's own: the job with the fewest running tasks first, whatever the locality. With
+/// its name and options it joins the command line: `main` gives it every subcommand, and scenarios
+/// say `scheduler: fewest-first`.
 ///
 /// ```
+/// # mod program {
+/// use std::process::ExitCode;
+///
 /// use mumakil::cluster::SlotKind;
 /// use mumakil::mapred::{Job, Offer, Policy, Reach, Reason, Scheduler};
+/// use mumakil::scenario::Registry;
 ///
+/// # pub
 /// struct FewestFirst;
 ///
 /// impl Scheduler for FewestFirst {
@@ -59,6 +65,28 @@ use crate::units::{SimSpan, SimTime};
 ///         Self
 ///     }
 /// }
+///
+/// # pub
+/// fn main() -> ExitCode {
+///     let mut registry = Registry::builtin();
+///     registry.add::<FewestFirst>();
+///     mumakil::cli::run(registry)
+/// }
+/// # }
+/// #
+/// # fn main() {
+/// #     use mumakil::emulation::{Options, emulate};
+/// #     let _ = program::main;
+/// #     let mut registry = mumakil::scenario::Registry::builtin();
+/// #     registry.add::<program::FewestFirst>();
+/// #     let yaml = "workload: {jobs: [{name: a, count: 2, maps: 90, reduces: 5, map_time: 20s}]}\n\
+/// #                 scheduler: fewest-first\n";
+/// #     let scenario = mumakil::scenario::parse("own", yaml, &[], &registry).unwrap().scenario;
+/// #     let run = emulate(&scenario, &registry, Options { verify: true, ..Options::default() });
+/// #     let run = run.unwrap();
+/// #     assert_eq!((run.summary.jobs_succeeded, run.summary.policy.as_str()), (2, "fewest-first"));
+/// #     assert!(run.verifier.unwrap().violations().is_empty());
+/// # }
 /// ```
 pub trait Scheduler: Send {
     /// A job or one of its attempts changed state.

@@ -14,6 +14,8 @@ use crate::mapred::{
     AttemptState, Fact, JobId, JobSpec, Locality, Outcome, Phases, RackId, Reason, Role, TaskId,
     TaskKind, TrackerId,
 };
+use crate::scenario::RecordSpec;
+use crate::units::SimSpan;
 
 /// What a recording of a stream left.
 struct Left {

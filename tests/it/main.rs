@@ -1,4 +1,74 @@
 //! All integration tests: one binary, a module for each subject.
 
 mod chaos;
+mod command_line;
+mod determinism;
 mod invalid;
+mod readme;
+mod scenarios;
+mod tidy;
+mod transcripts;
+
+/// The repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder of a test's own, in which it calls `mumakil`.
+struct Room {
+    folder: TempDir,
+}
+
+impl Room {
+    fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> &Self {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    /// Returns `mumakil` with these arguments, separated by spaces.
+    fn mumakil(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mumakil"));
+        command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        command
+    }
+
+    /// Returns what is in the room, hidden files too, in the order of the names.
+    fn names(&self) -> Vec<String> {
+        names(self.folder.path())
+    }
+}
+
+/// Returns the names in a folder, in their order.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Returns all files in a folder and below, by their paths from there.
+fn files(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for name in names(folder) {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            files.extend(files_below(&path, &name));
+        } else {
+            files.push(name);
+        }
+    }
+    files
+}
+
+fn files_below(folder: &Path, name: &str) -> Vec<String> {
+    files(folder).into_iter().map(|file| format!("{name}/{file}")).collect()
+}

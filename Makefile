@@ -1,0 +1,42 @@
+# Short verbs for everyday work; `make help` lists them.
+
+CARGO ?= cargo
+MUMAKIL = target/release/mumakil
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test bench lint format doc transcripts install clean help
+
+build: ## Build the release binary, target/release/mumakil
+	$(CARGO) build --release
+
+demo: build ## Run the bundled scenario; results in out/quickstart-42
+	$(MUMAKIL) run quickstart --force
+
+test: ## Run all tests, those in the documentation too
+	$(CARGO) test
+
+bench: ## Measure speed; prints figures, checks none
+	$(CARGO) bench
+
+lint: ## Check format and lints; warnings are errors
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets -- -D warnings
+
+format: ## Format the sources
+	$(CARGO) fmt
+
+doc: ## Build the documentation of the library
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
+
+transcripts: ## Write what the commands in tests/cmd and README.md print now; read the difference
+	MUMAKIL_UPDATE=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --test it
+	git diff --stat
+
+install: ## Install the command into cargo's own folder of binaries
+	$(CARGO) install --path .
+
+clean: ## Remove what was built; results stay
+	$(CARGO) clean
+
+help: ## Print this list
+	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-12s %s\n", $$1, $$2 }'

@@ -1,0 +1,184 @@
+//! The command line: one file for each subcommand.
+//!
+//! [`run`] is all of it, for any set of policies: a binary with a policy of its own has every
+//! subcommand by calling it. Results go to stdout and talk to stderr; what went wrong becomes a
+//! message and an exit code in [`failure`] and nowhere else.
+//!
+//! | code | means |
+//! |---|---|
+//! | 0 | done; a simulated job that fails is a result |
+//! | 1 | the run failed: the policy panicked, no job could go on, or an invariant was broken |
+//! | 2 | the scenario or the command line is wrong |
+//! | 3 | the environment is at fault (a full disk), or Mumakil itself |
+//! | 130 | interrupted |
+
+use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use parking_lot::Mutex;
+
+use self::failure::Failure;
+use crate::scenario::Registry;
+
+mod check;
+mod completions;
+mod failure;
+mod interrupt;
+mod man;
+mod progress;
+mod run;
+mod scenarios;
+mod schedulers;
+mod schema;
+mod source;
+mod story;
+mod terminal;
+
+/// An emulator of a Hadoop MapReduce v1 cluster
+///
+/// Mumakil runs a YAML scenario (a cluster, its jobs, a scheduling policy) on a virtual clock, and
+/// leaves tables, latency histograms and timelines in a folder.
+#[derive(Debug, Parser)]
+#[command(version, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  mumakil run quickstart                    run a scenario that Mumakil brings
+  mumakil scenarios quickstart > mine.yaml  begin a scenario of your own with it
+  mumakil check mine.yaml                   find all mistakes in it
+  mumakil run mine.yaml --set cluster.nodes=50")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Check(check::Arguments),
+    Scenarios(scenarios::Arguments),
+    Schedulers(schedulers::Arguments),
+    Schema(schema::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+/// Does what the command line says, with these policies.
+pub fn run(registry: Registry) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            // Help goes to stdout and is no error; whoever closed it has read enough.
+            let _ = message.print();
+            return ExitCode::from(if message.use_stderr() { failure::INPUT } else { 0 });
+        }
+    };
+    match guarded(|| arguments.command.run(&registry)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+impl Command {
+    fn run(self, registry: &Registry) -> Result<(), Failure> {
+        match self {
+            Self::Run(arguments) => arguments.run(registry),
+            Self::Check(arguments) => arguments.run(registry),
+            Self::Scenarios(arguments) => arguments.run(),
+            Self::Schedulers(arguments) => arguments.run(registry),
+            Self::Schema(arguments) => arguments.run(registry),
+            Self::Completions(arguments) => arguments.run(Arguments::command(), called()),
+            Self::Man(arguments) => arguments.run(Arguments::command()),
+        }
+    }
+}
+
+/// Returns the name by which the command line was called: a user's own binary has its own.
+fn called() -> String {
+    let path = std::env::args_os().next().unwrap_or_default();
+    let name = std::path::Path::new(&path).file_stem().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// Calls `work` and makes a panic in it a failure like others.
+///
+/// A panic does not print itself, since most are a policy's, and those the run explains. Where it
+/// happened is kept for those that are faults of ours. With `RUST_BACKTRACE` it does print.
+fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let last = Arc::new(Mutex::new(None));
+    let (noted, print) = (last.clone(), panic::take_hook());
+    panic::set_hook(Box::new(move |info| {
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+            print(info);
+        }
+        *noted.lock() = info.location().map(ToString::to_string);
+    }));
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Err(Failure::Bug { words, .. })) => {
+            Err(Failure::Bug { words, place: last.lock().take() })
+        }
+        Ok(result) => result,
+        Err(panic) => Err(Failure::Bug { words: words(&*panic), place: last.lock().take() }),
+    }
+}
+
+/// Returns what a panic said.
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{Offer, Policy, Scheduler};
+
+    /// A policy that does not last.
+    struct Fragile;
+
+    impl Scheduler for Fragile {
+        fn offer(&mut self, _: &mut Offer<'_>) {
+            panic!("out of ideas");
+        }
+    }
+
+    impl Policy for Fragile {
+        const NAME: &'static str = "fragile";
+        const ABOUT: &'static str = "panics";
+        type Options = ();
+        fn new((): ()) -> Self {
+            Self
+        }
+    }
+
+    #[test]
+    fn a_policy_that_panics_is_named_and_leaves_no_folder() {
+        let room = tempfile::TempDir::new().unwrap();
+        let out = room.path().join("run");
+        let words = ["mumakil", "run", "quickstart", "--set", "scheduler=fragile", "--out"];
+        let words = words.into_iter().map(OsString::from).chain([out.into()]);
+        let mut registry = Registry::builtin();
+        registry.add::<Fragile>();
+        let failure = Arguments::parse_from(words).command.run(&registry).unwrap_err();
+        let Failure::Run(error) = failure else { panic!("{failure:?}") };
+        assert_eq!(error.to_string(), "the policy `fragile` panicked: out of ideas");
+        assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_panic_becomes_a_failure_that_says_where() {
+        let failure = guarded(|| panic!("no {}", "luck")).unwrap_err();
+        let Failure::Bug { words, place } = failure else { panic!("{failure:?}") };
+        assert_eq!(words, "no luck");
+        assert!(place.unwrap().contains("cli.rs"));
+    }
+}

@@ -1,0 +1,53 @@
+//! `mumakil check`: says what is wrong with scenarios, and runs none.
+
+use std::path::PathBuf;
+
+use super::failure::Failure;
+use super::source::{self, Overrides};
+use super::story::counted;
+use super::terminal;
+use crate::scenario::{Loaded, Registry};
+
+/// Check scenarios without running them
+///
+/// All mistakes of a file are reported together, each with its place.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil check mine.yaml
+  mumakil check scenarios/*.yaml
+  mumakil check quickstart --set scheduler=fifo")]
+pub(super) struct Arguments {
+    /// Files, or names of scenarios that Mumakil brings
+    #[arg(value_name = "SCENARIO", required = true)]
+    scenarios: Vec<PathBuf>,
+    /// Put a value over the scenarios', such as cluster.nodes=50
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let mut wrong = 0;
+        for path in &self.scenarios {
+            let overrides = Overrides { sets: self.sets.clone(), ..Overrides::default() };
+            match source::load(path, overrides, registry) {
+                Ok(Loaded { scenario, warnings, .. }) => {
+                    warnings.iter().for_each(|warning| terminal::warn(warning));
+                    terminal::print(&format!(
+                        "{}: fine   {} · {} · {}\n",
+                        path.display(),
+                        counted(scenario.cluster.nodes.get().into(), "tracker"),
+                        counted(source::jobs(&scenario), "job"),
+                        scenario.scheduler.name
+                    ))?;
+                }
+                Err(failure) => {
+                    failure.print();
+                    wrong += 1;
+                }
+            }
+        }
+        if wrong == 0 { Ok(()) } else { Err(Failure::Told) }
+    }
+}

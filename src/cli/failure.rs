@@ -1,0 +1,119 @@
+//! What went wrong, and which exit code says so.
+
+use std::fmt::{self, Display};
+use std::io;
+use std::process::ExitCode;
+
+use super::terminal;
+use crate::emulation::EmulationError;
+use crate::output::OutputError;
+use crate::record::RecordError;
+use crate::scenario::ScenarioError;
+
+/// The exit code of a run that failed.
+const RUN: u8 = 1;
+/// The exit code of bad input, and of a wrong command line.
+pub(super) const INPUT: u8 = 2;
+/// The exit code of what the user's files cannot help.
+const ENVIRONMENT: u8 = 3;
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The run failed.
+    Run(anyhow::Error),
+    /// The scenario or the command line is wrong.
+    Input(anyhow::Error),
+    /// The system does not let us.
+    Environment(anyhow::Error),
+    /// Mumakil is wrong.
+    Bug {
+        /// What it said.
+        words: String,
+        /// Where, in the source.
+        place: Option<String>,
+    },
+    /// Said already, finding by finding: only the exit code of bad input is left.
+    Told,
+}
+
+impl Failure {
+    /// Returns the failure of a run.
+    pub(super) fn run(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
+        Self::Run(anyhow::Error::msg(message))
+    }
+
+    /// Returns the failure that wrong input is.
+    pub(super) fn input(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
+        Self::Input(anyhow::Error::msg(message))
+    }
+
+    /// Prints the failure, once, and returns its exit code.
+    pub(super) fn report(self) -> ExitCode {
+        let code = match &self {
+            Self::Run(_) => RUN,
+            Self::Input(_) | Self::Told => INPUT,
+            Self::Environment(_) | Self::Bug { .. } => ENVIRONMENT,
+        };
+        self.print();
+        ExitCode::from(code)
+    }
+
+    /// Prints the failure.
+    pub(super) fn print(&self) {
+        match self {
+            Self::Run(error) | Self::Input(error) | Self::Environment(error) => {
+                let causes = error.chain().skip(1).map(|cause| format!("\n  caused by: {cause}"));
+                terminal::error(&format!("{error}{}", causes.collect::<String>()));
+            }
+            Self::Bug { words, place } => {
+                let place = place.as_deref().unwrap_or("an unknown place");
+                terminal::error(&format!(
+                    "a fault of Mumakil's own: {words}\n  at {place}\n\
+                     Please report it, with the scenario and the command line. With \
+                     RUST_BACKTRACE=1 there is more to report."
+                ));
+            }
+            Self::Told => {}
+        }
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Exists { .. } | OutputError::Foreign { .. } => Self::Input(error.into()),
+            OutputError::Write { .. } | OutputError::Read { .. } => Self::Environment(error.into()),
+        }
+    }
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        Self::Environment(error.into())
+    }
+}
+
+impl From<EmulationError> for Failure {
+    fn from(error: EmulationError) -> Self {
+        match error {
+            EmulationError::Scenario(error) => error.into(),
+            EmulationError::Record(error) => error.into(),
+            EmulationError::Policy { .. } => Self::Run(error.into()),
+            EmulationError::Bug { words } => Self::Bug { words, place: None },
+        }
+    }
+}
+
+/// What is printed is all that can fail to be written here.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))
+    }
+}

@@ -1,0 +1,28 @@
+//! `mumakil man`: the manual pages, in roff.
+
+use super::failure::Failure;
+use super::terminal;
+
+/// Print the manual page, or that of a command
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil man | man -l -
+  mumakil man run > ~/.local/share/man/man1/mumakil-run.1")]
+pub(super) struct Arguments {
+    /// The command whose page to print
+    command: Option<String>,
+}
+
+impl Arguments {
+    pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
+        command.build();
+        if let Some(name) = self.command {
+            let found = command.find_subcommand(&name).cloned();
+            command = found.ok_or_else(|| Failure::input(format!("no command `{name}`")))?;
+        }
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        Ok(terminal::print(&String::from_utf8_lossy(&page))?)
+    }
+}

@@ -1,0 +1,89 @@
+//! The progress of a run, for who waits at a terminal.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::story;
+use crate::record::{OnProgress, Progress};
+use crate::scenario::Scenario;
+use crate::units::SimSpan;
+
+/// The bar's resolution.
+const STEPS: u64 = 1_000;
+
+/// A bar that appears when a run takes a while, and is not there where nobody looks.
+#[derive(Debug, Clone)]
+pub(super) struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    /// Returns a bar that has not appeared yet.
+    pub(super) fn new() -> Self {
+        // On stderr, and hidden unless that is a terminal.
+        let bar = ProgressBar::new(STEPS);
+        let style = ProgressStyle::with_template("{bar:30} {msg}   {eta} left")
+            .expect("the template is right");
+        bar.set_style(style);
+        Self { bar }
+    }
+
+    /// Returns what a run of `jobs` jobs has to call.
+    pub(super) fn watch(&self, scenario: &Scenario, jobs: u64, began: Instant) -> OnProgress {
+        let (bar, until) = (self.bar.clone(), scenario.until);
+        Box::new(move |progress| {
+            bar.set_position((share(progress, jobs, until) * STEPS as f64) as u64);
+            bar.set_message(message(progress, jobs, began.elapsed()));
+        })
+    }
+
+    /// Takes the bar away.
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Returns how much of a run is done: the share of its jobs, or of its time if that is more.
+fn share(progress: &Progress, jobs: u64, until: Option<SimSpan>) -> f64 {
+    let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
+    let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
+    of_jobs.max(of_time).clamp(0.0, 1.0)
+}
+
+fn message(progress: &Progress, jobs: u64, real: Duration) -> String {
+    let cluster_time = progress.now.as_secs_f64();
+    let speed_up = cluster_time / real.as_secs_f64().max(1e-9);
+    format!(
+        "{} of {jobs} jobs   {} of cluster time   {}",
+        progress.ended,
+        story::span(cluster_time),
+        story::times(speed_up)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SimTime;
+
+    fn progress(ended: u32, secs: u64) -> Progress {
+        let now = SimTime::from_micros(secs * 1_000_000);
+        Progress { now, submitted: 10, ended, attempts: 0, events: 0 }
+    }
+
+    #[test]
+    fn progress_is_that_of_the_jobs_or_of_the_time() {
+        let hour = Some(SimSpan::from_secs(3_600));
+        assert_eq!(share(&progress(5, 60), 10, None), 0.5);
+        assert_eq!(share(&progress(5, 2_700), 10, hour), 0.75);
+        assert_eq!(share(&progress(0, 0), 0, Some(SimSpan::ZERO)), 0.0);
+        assert_eq!(share(&progress(0, 9_000), 10, hour), 1.0);
+    }
+
+    #[test]
+    fn a_message_says_how_fast_time_passes() {
+        let message = message(&progress(5, 7_200), 10, Duration::from_millis(500));
+        assert_eq!(message, "5 of 10 jobs   2 h 00 min of cluster time   14,400x");
+    }
+}

@@ -1,0 +1,139 @@
+//! `mumakil run`: a scenario in, a folder of results and a few lines out.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::failure::Failure;
+use super::interrupt::Guard;
+use super::progress::Bar;
+use super::source::{self, Overrides};
+use super::story::{Story, counted, left, span};
+use super::terminal;
+use crate::emulation::{self, Emulated, Options};
+use crate::mapred::Stop;
+use crate::output::{Digest, Perf, RunFolder};
+use crate::scenario::{ClockSpec, Loaded, Registry, Scenario};
+
+/// Run a scenario and write its results into a folder
+///
+/// The same scenario with the same seed gives the same bytes, on any machine: compare two runs by
+/// the digest in the last lines.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil run quickstart
+  mumakil run mine.yaml --seed 7 --out results/seven
+  mumakil run mine.yaml --set cluster.nodes=50 --set hadoop.slow_start=0.8
+  mumakil run mine.yaml --set 'cluster={preset: ec2-100, nodes: 50}' --force
+  mumakil run quickstart --clock 600x
+
+Exit codes:
+  0  done (a simulated job that fails is a result)
+  1  the run failed: the policy panicked, no job could go on, an invariant was broken
+  2  the scenario or the command line is wrong
+  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+pub(super) struct Arguments {
+    /// A file, or the name of a scenario that Mumakil brings (see `mumakil scenarios`)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// The folder for the results [default: out/NAME-SEED]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The seed; over the scenario's
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Put a value over the scenario's, such as cluster.nodes=50
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+    /// How time passes: `virtual`, or so many times as fast as on the wall, such as 600x
+    #[arg(long)]
+    clock: Option<ClockSpec>,
+    /// Replace the results of an earlier run; never anything else
+    #[arg(long)]
+    force: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Check the emulator's own invariants while it runs; on the virtual clock only
+    #[arg(long)]
+    verify: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let overrides = Overrides { sets: self.sets, seed: self.seed, clock: self.clock };
+        let Loaded { scenario, warnings, .. } = source::load(&self.scenario, overrides, registry)?;
+        if self.verify && scenario.clock != ClockSpec::Virtual {
+            return Err(Failure::input(
+                "--verify reads events in the order of time, which only `--clock virtual` keeps",
+            ));
+        }
+        if !self.quiet {
+            warnings.iter().for_each(|warning| terminal::warn(warning));
+        }
+        let target =
+            self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
+        let folder = RunFolder::create(&target, self.force)?;
+        let guard = Guard::install(folder.path());
+
+        let began = now();
+        let bar = Bar::new();
+        let progress = (!self.quiet).then(|| bar.watch(&scenario, source::jobs(&scenario), began));
+        let options =
+            Options { folder: Some(folder.path().to_owned()), progress, verify: self.verify };
+        let emulated = emulation::emulate(&scenario, registry, options);
+        bar.clear();
+        let emulated = emulated?;
+        let real = began.elapsed();
+
+        folder.write_scenario(&scenario.to_yaml())?;
+        let digest = Digest::of(folder.path())?;
+        Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(&folder)?;
+        let target = guard.release(|| folder.commit())?;
+
+        if !self.quiet {
+            let violations = emulated.verifier.as_ref();
+            let story = Story {
+                summary: &emulated.summary,
+                real,
+                lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
+                digest: (scenario.clock == ClockSpec::Virtual).then(|| digest.to_string()),
+                violations: violations.map(|found| found.violations().len() as u64 + found.more()),
+            };
+            let wrote = format!("wrote {} (start with summary.json)\n", target.display());
+            terminal::print(&(story.tell() + &wrote))?;
+        }
+        verdict(&scenario, &emulated)
+    }
+}
+
+/// Returns what is wrong with a run that has results.
+fn verdict(scenario: &Scenario, emulated: &Emulated) -> Result<(), Failure> {
+    if let Some(verifier) = &emulated.verifier
+        && !verifier.violations().is_empty()
+    {
+        let found = verifier.violations().len() as u64 + verifier.more();
+        let shown = verifier.violations().iter().take(10);
+        let lines: String = shown.map(|violation| format!("\n  {violation}")).collect();
+        return Err(Failure::run(format!(
+            "the run broke its invariants: {}{lines}{}",
+            counted(found, "violation"),
+            if 10 < found { "\n  …" } else { "" }
+        )));
+    }
+    if emulated.stop == Stop::Stalled {
+        let summary = &emulated.summary;
+        return Err(Failure::run(format!(
+            "the run stalled after {}: {} left under `{}`, and nothing can move any more",
+            span(summary.virtual_s),
+            counted(left(summary), "job"),
+            scenario.scheduler.name
+        )));
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
+fn now() -> Instant {
+    Instant::now()
+}

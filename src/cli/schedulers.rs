@@ -1,0 +1,31 @@
+//! `mumakil schedulers`: the policies that a scenario can name, with their options.
+
+use std::fmt::Write as _;
+
+use super::failure::Failure;
+use super::terminal::{self, BOLD};
+use crate::scenario::Registry;
+
+/// List the scheduling policies, with their options and defaults
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        Ok(terminal::print(&list(registry))?)
+    }
+}
+
+/// Returns each policy with what it does; its options stand below it, as they would in YAML.
+fn list(registry: &Registry) -> String {
+    let mut text = String::new();
+    let width = registry.names().map(str::len).max().unwrap_or_default();
+    for name in registry.names() {
+        let Some(policy) = registry.get(name) else { continue };
+        let _ = writeln!(text, "{BOLD}{name:width$}{BOLD:#}   {}", policy.about());
+        for line in policy.defaults().lines() {
+            let _ = writeln!(text, "{:width$}     {line}", "");
+        }
+    }
+    text
+}

@@ -1,0 +1,223 @@
+//! The few lines that a run ends with: what people ask first, in words and units.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::terminal::BOLD;
+use crate::record::Summary;
+
+/// What a run tells of itself.
+pub(super) struct Story<'a> {
+    /// The run in numbers.
+    pub(super) summary: &'a Summary,
+    /// What the run took.
+    pub(super) real: Duration,
+    /// The 99th percentile of how late timers fired, in virtual seconds; on the scaled clock only.
+    pub(super) lag: Option<f64>,
+    /// The name of its outputs' bytes; where another run could have the same.
+    pub(super) digest: Option<String>,
+    /// How many invariants were broken, if they were checked.
+    pub(super) violations: Option<u64>,
+}
+
+impl Story<'_> {
+    /// Returns the lines. One thing is bold.
+    pub(super) fn tell(&self) -> String {
+        let summary = self.summary;
+        let mut text = format!(
+            "{BOLD}{}{BOLD:#}   {} · {} · {} · seed {}\n",
+            summary.scenario,
+            counted(u64::from(summary.nodes), "tracker"),
+            counted(summary.jobs, "job"),
+            summary.policy,
+            summary.seed
+        );
+        let mut line = |word: &str, parts: &[Option<String>]| {
+            let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+            if !parts.is_empty() {
+                let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
+            }
+        };
+        line("jobs", &self.outcomes());
+        line(
+            "sojourn",
+            &[
+                named("mean", summary.mean_sojourn_s.map(span)),
+                named("median", summary.median_sojourn_s.map(span)),
+                named("p95", summary.p95_sojourn_s.map(span)),
+            ],
+        );
+        line("wait", &[named("mean", summary.mean_wait_s.map(span))]);
+        line(
+            "locality",
+            &[
+                named("node", summary.locality.node.map(percent)),
+                named("rack", summary.locality.rack.map(percent)),
+                named("off-rack", summary.locality.off_rack.map(percent)),
+            ],
+        );
+        let slots = &summary.slot_utilisation;
+        line(
+            "slots",
+            &[named("map", slots.map.map(percent)), named("reduce", slots.reduce.map(percent))],
+        );
+        let (virtual_s, real_s) = (summary.virtual_s, self.real.as_secs_f64());
+        line("ran", &[Some(format!("{} of cluster time in {real_s:.2} s", span(virtual_s)))]);
+        line("lag", &[named("p99", self.lag.map(span))]);
+        line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
+        line("digest", std::slice::from_ref(&self.digest));
+        text
+    }
+
+    fn outcomes(&self) -> [Option<String>; 4] {
+        let Summary { jobs_succeeded, jobs_failed, jobs_killed, .. } = *self.summary;
+        let some = |count: u64, word| (0 < count).then(|| format!("{} {word}", digits(count)));
+        [
+            Some(format!("{} succeeded", digits(jobs_succeeded))),
+            some(jobs_failed, "failed"),
+            some(jobs_killed, "killed"),
+            some(left(self.summary), "left"),
+        ]
+    }
+}
+
+/// Returns how many jobs have not ended.
+pub(super) fn left(summary: &Summary) -> u64 {
+    summary.jobs - summary.jobs_succeeded - summary.jobs_failed - summary.jobs_killed
+}
+
+fn named(name: &str, value: Option<String>) -> Option<String> {
+    value.map(|value| format!("{name} {value}"))
+}
+
+/// Prints a number of things: `1 job`, `2,000 jobs`.
+pub(super) fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", digits(count))
+}
+
+/// Prints seconds as people say them: `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
+pub(super) fn span(secs: f64) -> String {
+    if secs < 59.95 {
+        return format!("{secs:.1} s");
+    }
+    let whole = secs.round() as u64;
+    let (minutes, hours, days) = (whole / 60, whole / 3_600, whole / 86_400);
+    match whole {
+        ..3_600 => format!("{minutes} min {:02} s", whole % 60),
+        3_600..86_400 => format!("{hours} h {:02} min", minutes % 60),
+        _ => format!("{days} d {:02} h", hours % 24),
+    }
+}
+
+/// Prints how many times faster: `8.5x`, `21,000x`.
+pub(super) fn times(factor: f64) -> String {
+    if factor < 10.0 { format!("{factor:.1}x") } else { format!("{}x", digits(factor as u64)) }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Prints a number in groups of three.
+fn digits(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if 0 < place && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{LocalityShares, SlotShares};
+
+    fn summary() -> Summary {
+        Summary {
+            scenario: "demo".to_owned(),
+            policy: "fifo".to_owned(),
+            seed: 1,
+            version: "0.0.0".to_owned(),
+            nodes: 20,
+            jobs: 12,
+            jobs_succeeded: 12,
+            jobs_failed: 0,
+            jobs_killed: 0,
+            attempts: 140,
+            maps: 120,
+            reduces: 20,
+            makespan_s: Some(800.0),
+            mean_sojourn_s: Some(105.25),
+            median_sojourn_s: Some(92.0),
+            p95_sojourn_s: Some(361.0),
+            mean_wait_s: Some(4.25),
+            locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
+            slot_utilisation: SlotShares { map: Some(0.5), reduce: Some(0.25) },
+            heartbeats: 1_000,
+            messages: 3_000,
+            virtual_s: 848.0,
+        }
+    }
+
+    fn tell(summary: &Summary) -> String {
+        let real = Duration::from_millis(40);
+        let digest = Some("jetaniro".to_owned());
+        let story = Story { summary, real, lag: None, digest, violations: None };
+        anstream::adapter::strip_str(&story.tell()).to_string()
+    }
+
+    #[test]
+    fn a_run_is_told_in_a_few_lines() {
+        assert_eq!(
+            tell(&summary()),
+            "\
+demo   20 trackers · 12 jobs · fifo · seed 1
+  jobs     12 succeeded
+  sojourn  mean 1 min 45 s   median 1 min 32 s   p95 6 min 01 s
+  wait     mean 4.3 s
+  locality node 96.2 %   rack 3.8 %
+  slots    map 50.0 %   reduce 25.0 %
+  ran      14 min 08 s of cluster time in 0.04 s
+  digest   jetaniro
+"
+        );
+    }
+
+    #[test]
+    fn what_nobody_knows_is_not_told() {
+        let nothing = Summary {
+            jobs: 1,
+            jobs_succeeded: 0,
+            mean_sojourn_s: None,
+            median_sojourn_s: None,
+            p95_sojourn_s: None,
+            mean_wait_s: None,
+            ..summary()
+        };
+        let text = tell(&nothing);
+        assert!(text.contains("1 job · fifo") && text.contains("0 succeeded   1 left"), "{text}");
+        assert!(!text.contains("sojourn") && !text.contains("wait"), "{text}");
+    }
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        for (secs, text) in [
+            (0.0, "0.0 s"),
+            (0.44, "0.4 s"),
+            (59.96, "1 min 00 s"),
+            (848.0, "14 min 08 s"),
+            (3_599.7, "1 h 00 min"),
+            (11_100.0, "3 h 05 min"),
+            (176_400.0, "2 d 01 h"),
+        ] {
+            assert_eq!(span(secs), text);
+        }
+        assert_eq!(times(8.52), "8.5x");
+        assert_eq!(times(1_234_567.0), "1,234,567x");
+    }
+}

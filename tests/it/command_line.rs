@@ -1,0 +1,179 @@
+//! What transcripts cannot say: exit codes, pipes, folders that cannot be written, Ctrl-C.
+
+use std::fs;
+use std::io;
+use std::process::{Command, Stdio};
+
+use crate::{Room, root};
+
+/// A run of no time.
+const SMALL: &str = "name: small\nworkload: {jobs: [{name: a, maps: 2, map_time: 5s}]}\n";
+
+fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_wrong_command_line_exits_2_and_help_exits_0() {
+    let room = Room::new();
+    for wrong in ["", "walk", "run", "run a b", "run a --sed 1", "run a --clock 600", "scenarios x"]
+    {
+        room.mumakil(wrong).assert().code(2);
+    }
+    for right in ["--help", "--version", "run --help", "help run", "man", "man run", "schema"] {
+        room.mumakil(right).assert().success();
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        room.mumakil(&format!("completions {shell}")).assert().success();
+    }
+}
+
+#[test]
+fn five_mistakes_are_five_errors() {
+    let file = root().join("tests/invalid/five-mistakes.yaml");
+    for command in ["run", "check"] {
+        let room = Room::new();
+        let output = room.mumakil(command).arg(&file).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let text = stderr(&output);
+        assert_eq!(text.lines().filter(|line| line.starts_with("error: ")).count(), 5, "{text}");
+        assert_eq!(text.matches("five-mistakes.yaml:").count(), 5, "{text}");
+        assert!(output.stdout.is_empty() && room.names().is_empty());
+    }
+}
+
+#[test]
+fn quiet_prints_nothing() {
+    let room = Room::new();
+    let output = room.write("small.yaml", SMALL).mumakil("run small.yaml -q").output().unwrap();
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+    assert!(room.path("out/small-42/summary.json").exists());
+}
+
+#[test]
+fn results_go_to_stdout_and_warnings_to_stderr_once() {
+    let room = Room::new();
+    let output = room
+        .write("small.yaml", SMALL)
+        .mumakil("run small.yaml --set cluster.nodes=1")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(output.stdout.clone()).unwrap().starts_with("small   1 tracker · "));
+    assert_eq!(stderr(&output).matches("warning: ").count(), 1, "{}", stderr(&output));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    for arguments in ["schema", "run small.yaml", "--help", "scenarios quickstart"] {
+        let room = Room::new();
+        room.write("small.yaml", SMALL);
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let status = Command::new(env!("CARGO_BIN_EXE_mumakil"))
+            .args(arguments.split(' '))
+            .current_dir(room.path(""))
+            .stdout(writer)
+            .stderr(Stdio::null())
+            .status();
+        assert_eq!(status.unwrap().code(), Some(0), "{arguments}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_exits_3() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_mumakil"))
+        .arg("schema")
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).starts_with("error: cannot write to stdout\n  caused by: "));
+}
+
+#[test]
+fn a_place_that_cannot_hold_a_folder_exits_3_and_is_named() {
+    let room = Room::new();
+    let output = room
+        .write("small.yaml", SMALL)
+        .mumakil("run small.yaml --out small.yaml/results")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).starts_with("error: cannot write small.yaml\n"), "{}", stderr(&output));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_read_only_folder_exits_3() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::new();
+    room.write("small.yaml", SMALL);
+    fs::create_dir(room.path("locked")).unwrap();
+    fs::set_permissions(room.path("locked"), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::create_dir(room.path("locked/probe")).is_ok() {
+        eprintln!("skipped: this user may write into a read-only folder");
+        return;
+    }
+    let output = room.mumakil("run small.yaml --out locked/results").output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).starts_with("error: cannot write locked\n"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_existing_folder_is_replaced_only_by_force_and_only_if_it_is_ours() {
+    let room = Room::new();
+    room.write("small.yaml", SMALL);
+    room.mumakil("run small.yaml").assert().success();
+    room.mumakil("run small.yaml").assert().code(2);
+    room.mumakil("run small.yaml --force").assert().success();
+    room.write("out/small-42/notes.txt", "mine");
+    room.mumakil("run small.yaml --force").assert().code(2);
+    assert_eq!(fs::read_to_string(room.path("out/small-42/notes.txt")).unwrap(), "mine");
+    fs::create_dir(room.path("empty")).unwrap();
+    room.mumakil("run small.yaml --force --out empty").assert().code(2);
+    assert_eq!(room.names(), ["empty", "out", "small.yaml"]);
+}
+
+#[test]
+fn a_run_in_which_nothing_can_move_exits_1_and_keeps_its_results() {
+    let room = Room::new();
+    let stalled = "name: stalled\ncluster: {nodes: 1, hdfs: {replication: 1}}\n\
+                   faults: [{at: 10s, stop: node-1}]\n\
+                   workload: {jobs: [{name: a, maps: 2, map_time: 60s}]}\n";
+    let output = room.write("a.yaml", stalled).mumakil("run a.yaml").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).starts_with("error: the run stalled after "), "{}", stderr(&output));
+    assert!(room.path("out/stalled-42/summary.json").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_leaves_nothing() {
+    let room = Room::new();
+    let endless = "name: endless\ncluster: {nodes: 500}\n\
+                   workload: {jobs: [{name: a, maps: 5000000, map_time: 60s}]}\n";
+    room.write("endless.yaml", endless);
+    let mut run = Command::new(env!("CARGO_BIN_EXE_mumakil"))
+        .args(["run", "endless.yaml"])
+        .current_dir(room.path(""))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The run has begun when its first table is there.
+    let begun = || {
+        let out = room.path("out");
+        let hidden = out.exists().then(|| crate::names(&out).pop()).flatten();
+        hidden.is_some_and(|hidden| out.join(hidden).join("tasks.csv").exists())
+    };
+    while !begun() {
+        std::thread::yield_now();
+        assert!(run.try_wait().unwrap().is_none(), "the run is over before it began");
+    }
+    let kill = format!("kill -INT {}", run.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert!(crate::names(&room.path("out")).is_empty());
+}

@@ -1,0 +1,119 @@
+//! Rules of the house that no compiler knows.
+
+use std::fs;
+
+use crate::{files, root};
+
+/// A source file: its path from the repository, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// Returns the module that it belongs to, such as `cluster`.
+    fn module(&self) -> &str {
+        let path = self.path.strip_prefix("src/").unwrap_or(&self.path);
+        path.split('/').next().unwrap().trim_end_matches(".rs")
+    }
+
+    /// Returns the lines of code with their numbers, from 1.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = (1..).zip(self.text.lines().map(str::trim_start));
+        lines.filter(|(_, line)| !line.starts_with("//"))
+    }
+}
+
+fn sources(folder: &str) -> Vec<Source> {
+    let files = files(&root().join(folder)).into_iter();
+    files
+        .map(|file| format!("{folder}/{file}"))
+        .filter_map(|path| {
+            // What is no text is no source.
+            let text = fs::read_to_string(root().join(&path)).ok()?;
+            Some(Source { path, text })
+        })
+        .collect()
+}
+
+/// Returns the modules in the order of the map in `lib.rs`.
+fn modules() -> Vec<String> {
+    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let name = |line: &str| Some(line.strip_prefix("//! | [`")?.split_once('`')?.0.to_owned());
+    text.lines().filter_map(name).collect()
+}
+
+#[test]
+fn every_source_says_why_it_exists() {
+    for source in sources("src") {
+        if source.path.ends_with(".rs") {
+            assert!(source.text.starts_with("//! "), "{} has no story", source.path);
+        }
+    }
+}
+
+#[test]
+fn the_map_of_the_modules_is_complete() {
+    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let mut declared: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let mut mapped = modules();
+    declared.sort_unstable();
+    mapped.sort_unstable();
+    assert_eq!(declared, mapped);
+}
+
+#[test]
+fn a_module_names_only_those_above_it() {
+    let modules = modules();
+    let place = |name: &str| modules.iter().position(|module| module == name);
+    let mut upwards = Vec::new();
+    for source in sources("src") {
+        let Some(own) = place(source.module()) else { continue };
+        for (line, code) in source.code() {
+            for rest in code.split("crate::").skip(1) {
+                let name: String =
+                    rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                if place(&name).is_some_and(|other| own < other) {
+                    upwards.push(format!("{}:{line} names {name}", source.path));
+                }
+            }
+        }
+    }
+    assert!(upwards.is_empty(), "{upwards:#?}");
+}
+
+#[test]
+fn only_the_runtime_knows_actix() {
+    for source in sources("src") {
+        let known = source.code().find(|(_, code)| code.contains("actix"));
+        assert!(source.module() == "runtime" || known.is_none(), "{} {known:?}", source.path);
+    }
+}
+
+#[test]
+fn only_the_edge_prints() {
+    for source in sources("src") {
+        let prints = |code: &str| ["println!", "print!("].iter().any(|word| code.contains(word));
+        let printing = source.code().find(|(_, code)| prints(code));
+        assert!(source.module() == "cli" || printing.is_none(), "{} {printing:?}", source.path);
+    }
+}
+
+#[test]
+fn no_file_knows_the_machine_it_was_written_on() {
+    let mut all: Vec<Source> =
+        ["src", "tests", "benches", "scenarios"].into_iter().flat_map(sources).collect();
+    for path in ["README.md", "CHANGELOG.md", "Makefile", "Cargo.toml", ".ci/run"] {
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        all.push(Source { path: path.to_owned(), text });
+    }
+    // Put together here, so that this file is no finding itself.
+    let homes = ["home", "Users", "root", "work", "tmp"].map(|home| format!("/{home}/"));
+    for source in all {
+        for (number, line) in (1..).zip(source.text.lines()) {
+            let found = homes.iter().find(|home| line.contains(*home));
+            assert!(found.is_none(), "{}:{number}: {line}", source.path);
+        }
+    }
+}
