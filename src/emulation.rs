@@ -114,10 +114,19 @@ pub fn emulate(
     registry: &Registry,
     options: Options,
 ) -> Result<Emulated, EmulationError> {
+    emulate_by_rules(scenario, registry, options, rules(scenario))
+}
+
+fn emulate_by_rules(
+    scenario: &Scenario,
+    registry: &Registry,
+    options: Options,
+    rules: Rules,
+) -> Result<Emulated, EmulationError> {
     let topology = Arc::new(Topology::new(&scenario.cluster));
     let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
-    let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules(scenario)));
+    let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules));
     let (events, recorder) = Recorder::start(
         Setup {
             settings: scenario.record.clone(),
@@ -302,4 +311,49 @@ fn links(scenario: &Scenario, topology: &Topology) -> Links {
         }
     }
     links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::sabotage::{PLANTED, Sabotage};
+
+    const TWO_JOBS: &str = "
+cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
+workload:
+  jobs:
+    - {name: a, maps: 12, map_time: 20s, count: 2}
+    - {name: b, maps: 8, reduces: 2, map_time: 10s, reduce_time: 10s}
+until: 1h
+";
+
+    /// Returns what the checker finds, were no job allowed to be left.
+    fn found(sabotage: Option<Sabotage>) -> Vec<String> {
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("test.yaml", TWO_JOBS, &[], &registry).unwrap().scenario;
+        PLANTED.set(sabotage);
+        let rules = Rules { cut_off: false, ..rules(&scenario) };
+        let options = Options { verify: true, ..Options::default() };
+        let run = emulate_by_rules(&scenario, &registry, options, rules);
+        PLANTED.set(None);
+        let verifier = run.unwrap().verifier.unwrap();
+        verifier.violations().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_run_without_mistakes_passes_the_checker() {
+        assert_eq!(found(None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn planted_mistakes_are_found() {
+        for (sabotage, words) in [
+            (Sabotage::SlotFreedTwice, "which has 2 and held them all"),
+            (Sabotage::SuccessDropped, "job 0"),
+            (Sabotage::LaunchForgotten, "job 0 map 0"),
+        ] {
+            let found = found(Some(sabotage));
+            assert!(found.iter().any(|line| line.contains(words)), "{sabotage:?}: {found:?}");
+        }
+    }
 }

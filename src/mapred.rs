@@ -14,6 +14,7 @@ mod ledger;
 mod map_cache;
 mod message;
 mod reason;
+pub(crate) mod sabotage;
 mod scheduler;
 mod spec;
 mod task_tracker;

@@ -7,6 +7,9 @@
 //!
 //! A heartbeat that it has answered already gets the same answer again and changes nothing.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::job::{Job, JobState, Stage, Task, Try};
 use super::map_cache::{MapCache, Reach, Verdict, distance};
+use super::sabotage::Sabotage;
 use super::{
     Address, AttemptId, AttemptState, Directive, Fact, FailedMaps, Hadoop, JobChange, JobEvent,
     JobId, JobSpec, Launch, Locality, Msg, Outbox, Outcome, PerSlot, Reason, Reply, Role, SlotKind,
@@ -280,12 +281,15 @@ impl Ledger {
             _ => job.running_at,
         };
         let record = job.task(task)?;
-        let is_speculative = record.tries.iter().any(Try::is_active);
+        let is_overlooked = Sabotage::LaunchForgotten.is_planted() && is_first_map(task);
+        let is_speculative = record.tries.iter().any(Try::is_active) && !is_overlooked;
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
         let was_waiting = record.stage == Stage::Waiting;
-        record.stage = Stage::Active;
+        if !is_overlooked || 0 < number {
+            record.stage = Stage::Active;
+        }
         record.tries.push(Try {
             number,
             tracker,
@@ -556,6 +560,9 @@ impl Ledger {
         if is_doomed {
             // Its kill crossed its success on the way: the output is not taken.
             return self.lose(now, attempt, Outcome::Killed, out);
+        }
+        if Sabotage::SuccessDropped.is_planted() && is_first_map(attempt.task) {
+            return;
         }
         let Some(record) = self.close_try(attempt) else { return };
         let id = attempt.job();
@@ -907,6 +914,11 @@ impl Ledger {
         self.moved_at = now;
         self.changes.push(JobEvent { job, change });
     }
+}
+
+/// Returns whether this is the task that planted mistakes concern.
+const fn is_first_map(task: TaskId) -> bool {
+    matches!(task, TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 })
 }
 
 /// Returns whether so many trackers may be avoided: less than a quarter of the cluster.

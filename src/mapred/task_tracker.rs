@@ -9,6 +9,8 @@
 
 mod attempt;
 mod memory;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use rand::RngExt;
 
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
+use super::sabotage::Sabotage;
 use super::{
     Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, Launch, Msg,
     Outbox, Outcome, PerSlot, Reply, SlotKind, Status, TrackerId,
@@ -345,6 +348,9 @@ impl TaskTracker {
         self.memory.end(id);
         if held_slot {
             self.free[slot] += 1;
+            if Sabotage::SlotFreedTwice.is_planted() {
+                self.free[slot] += 1;
+            }
             self.fill_slots(now, out);
         }
         self.hurry(out);

@@ -1,7 +1,14 @@
 //! All integration tests: one binary, a module for each subject.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
 mod chaos;
 mod command_line;
+mod commit_pending;
 mod determinism;
 mod invalid;
 mod readme;

@@ -1,0 +1,91 @@
+//! The whole emulator: messages and tasks a second, and where the time goes.
+//!
+//! The load of the transport bench, with everything on top of it: `fifo` and one endless job of
+//! 35-s maps on 100, 1,000 and 10,000 trackers that beat every 3 s, for one virtual hour, with
+//! histograms recorded; then FB2009-like work with all outputs, which users wait for.
+
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::scenario::{self, Registry, Scenario};
+
+fn parse(yaml: &str) -> Scenario {
+    scenario::parse("bench.yaml", yaml, &[], &Registry::builtin())
+        .unwrap_or_else(|error| panic!("{error}"))
+        .scenario
+}
+
+/// Heartbeats every 3 s and four maps of 35 s at a time on every tracker; the JobTracker is fast
+/// enough for all of them.
+fn endless(trackers: u32) -> Scenario {
+    parse(&format!(
+        "
+name: endless
+until: 1h
+hadoop: {{line: \"0.20\", heartbeat: 3s, start_up: 0s, setup_cleanup: false}}
+cluster:
+  nodes: {trackers}
+  map_slots: 4
+  reduce_slots: 0
+  jobtracker: {{per_heartbeat: 0.05ms, per_task: 0.01ms}}
+workload:
+  jobs: [{{name: endless, maps: {}, map_time: 35s}}]
+record: {{tasks: false, timeline: false}}
+",
+        trackers * 4 * 110
+    ))
+}
+
+/// Runs a scenario some times and returns the shortest wall time, with the last result.
+fn fastest(repeats: u32, scenario: &Scenario, folder: Option<&Path>) -> (f64, Emulated) {
+    let registry = Registry::builtin();
+    let run = || {
+        if let Some(folder) = folder {
+            std::fs::remove_dir_all(folder).ok();
+            std::fs::create_dir_all(folder).expect("the bench may write to its folder");
+        }
+        let options = Options { folder: folder.map(Path::to_owned), ..Options::default() };
+        let start = Instant::now();
+        let run = emulate(scenario, &registry, options).expect("the scenario runs");
+        (start.elapsed().as_secs_f64(), run)
+    };
+    (1..repeats).map(|_| run()).fold(run(), |best, next| if next.0 < best.0 { next } else { best })
+}
+
+fn main() {
+    let folder: PathBuf =
+        std::env::temp_dir().join(format!("mumakil-bench-{}", std::process::id()));
+    println!(
+        "emulator: fifo, one endless job, heartbeats every 3 s, one virtual hour, histograms on"
+    );
+    for trackers in [100, 1_000, 10_000] {
+        let scenario = endless(trackers);
+        let repeats = if trackers == 10_000 { 1 } else { 3 };
+        let (secs, run) = fastest(repeats, &scenario, Some(&folder));
+        let messages = run.summary.messages as f64;
+        let decided = run.decision_time.mean() * run.decision_time.len() as f64 / 1e9;
+        println!(
+            "{trackers:>6} trackers  {messages:>9} messages  {:5.2} M/s  {:7.0} tasks/s  {secs:6.2} s, \
+             of which the policy {:4.1} %",
+            messages / secs / 1e6,
+            run.summary.attempts as f64 / secs,
+            decided / secs * 100.0,
+        );
+    }
+
+    let scenario = parse(include_str!("../scenarios/fb2009-like.yaml"));
+    for (outputs, folder) in [("all outputs", Some(folder.as_path())), ("no outputs", None)] {
+        let (secs, run) = fastest(10, &scenario, folder);
+        println!(
+            "FB2009-like, {} nodes, {} jobs, {} tasks, fifo, {outputs}: {secs:.3} s, {:.2} M messages/s",
+            run.summary.nodes,
+            run.summary.jobs,
+            run.summary.maps + run.summary.reduces,
+            run.summary.messages as f64 / secs / 1e6,
+        );
+    }
+    std::fs::remove_dir_all(&folder).ok();
+}

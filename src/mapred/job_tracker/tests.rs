@@ -1,0 +1,379 @@
+//! A JobTracker driven by hand: heartbeats in, directives out.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::cluster::{FileId, Node, Placement, RackId};
+use crate::mapred::{
+    Fact, Input, JobSpec, Launch, MapCost, Phase, Priority, ReduceCost, Role, TaskKind,
+};
+use crate::random::Dist;
+use crate::scheduler::Fifo;
+use crate::units::{Bytes, Count, Factor, Rate};
+
+/// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
+/// has said and seen.
+struct Bench {
+    tracker: JobTracker,
+    now: SimTime,
+    calls: [u32; 8],
+    last: [Option<u16>; 8],
+    replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
+    facts: Vec<Fact>,
+    to_injector: Vec<Msg>,
+    own: Vec<(SimTime, Msg)>,
+}
+
+fn hadoop() -> Hadoop {
+    let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+    Hadoop { setup_cleanup: false, ..serde_yaml::from_str(line).unwrap() }
+}
+
+fn bench(hadoop: Hadoop) -> Bench {
+    let node = |rack| Node {
+        rack: RackId(rack),
+        slots: PerSlot { map: 2, reduce: 1 },
+        cores: 4,
+        speed: Factor::ONE,
+        memory: Bytes::from_mib(1_024),
+        disk: Rate::from_mb_per_s(100),
+    };
+    let topology = Arc::new(Topology::from_nodes([0, 0, 0, 0, 1, 1, 1, 1].map(node).to_vec()));
+    let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+    let spec = JobTrackerSpec {
+        per_heartbeat: SimSpan::from_millis(1),
+        per_task: SimSpan::from_millis(2),
+        per_job: SimSpan::ZERO,
+        init: SimSpan::ZERO,
+        init_threads: Count::of(4),
+    };
+    let policy = Box::new(<Fifo as crate::mapred::Policy>::new(Default::default()));
+    Bench {
+        tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy, SimTime::ZERO),
+        now: SimTime::ZERO,
+        calls: [0; 8],
+        last: [None; 8],
+        replies: Vec::new(),
+        facts: Vec::new(),
+        to_injector: Vec::new(),
+        own: Vec::new(),
+    }
+}
+
+fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
+    let noise = Dist::Constant(Factor::ONE);
+    Arc::new(JobSpec {
+        id: JobId(id),
+        name: "job".into(),
+        user: "user".into(),
+        pool: "pool".into(),
+        class: "".into(),
+        priority: Priority::Normal,
+        maps,
+        reduces,
+        input: Some(Input {
+            file: FileId(id),
+            split: Bytes::from_mib(1),
+            last_split: Bytes::from_mib(1),
+        }),
+        map: MapCost {
+            time: None,
+            rate: None,
+            noise: noise.clone(),
+            rack_penalty: Factor::ONE,
+            off_rack_penalty: Factor::ONE,
+            output: Bytes::ZERO,
+        },
+        reduce: ReduceCost {
+            shuffle_time: None,
+            shuffle: Bytes::ZERO,
+            sort_time: Dist::Constant(SimSpan::ZERO),
+            time: None,
+            rate: None,
+            noise,
+            output: Bytes::ZERO,
+        },
+        memory: PerSlot { map: Bytes::ZERO, reduce: Bytes::ZERO },
+    })
+}
+
+impl Bench {
+    fn hear(&mut self, msg: Msg) -> &mut Self {
+        let mut out = Outbox::default();
+        self.tracker.handle(self.now, msg, &mut out);
+        self.facts.extend(out.events.into_iter().map(|event| event.fact));
+        for letter in out.letters {
+            match (letter.to.as_tracker(), letter.msg) {
+                (Some(to), Msg::Reply(reply)) => self.replies.push((to, reply, letter.after)),
+                (None, msg) if letter.travels => self.to_injector.push(msg),
+                (_, msg) => self.own.push((self.now + letter.after, msg)),
+            }
+        }
+        // Jobs are read at once.
+        while let Some(index) =
+            self.own.iter().position(|(at, m)| *at == self.now && matches!(m, Msg::Initialised(_)))
+        {
+            let (_, msg) = self.own.remove(index);
+            self.hear(msg);
+        }
+        self
+    }
+
+    fn at(&mut self, secs: u64) -> &mut Self {
+        self.now = SimTime::from_micros(secs * 1_000_000);
+        self
+    }
+
+    fn submit(&mut self, spec: Arc<JobSpec>) -> &mut Self {
+        self.hear(Msg::Submit(spec))
+    }
+
+    /// Sends a tracker's heartbeat; returns what it is told to do.
+    fn beat(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<Directive> {
+        self.calls[id as usize] += 1;
+        self.send_again(id, reports)
+    }
+
+    /// Sends the same call again.
+    fn send_again(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<Directive> {
+        let mut occupied = PerSlot::<u32>::default();
+        for (attempt, state) in reports {
+            if matches!(state, AttemptState::Running | AttemptState::Unassigned) {
+                occupied[attempt.slot()] += 1;
+            }
+        }
+        let status = Status {
+            tracker: TrackerId(id),
+            call: self.calls[id as usize],
+            last_reply: self.last[id as usize],
+            restarted: false,
+            slots: PerSlot { map: 2, reduce: 1 },
+            occupied,
+            reports: reports
+                .iter()
+                .map(|(attempt, state)| Report {
+                    attempt: *attempt,
+                    state: *state,
+                    phase: Phase::Work,
+                    progress: 0.5,
+                    wants_maps: attempt.task.kind == TaskKind::Reduce,
+                })
+                .collect(),
+        };
+        let before = self.replies.len();
+        self.hear(Msg::Status(Arc::new(status)));
+        self.replies[before..]
+            .last()
+            .map_or_else(Vec::new, |(_, reply, _)| reply.directives.clone())
+    }
+
+    /// Takes note of the last reply, as a tracker does that has received it.
+    fn receive(&mut self) -> &mut Self {
+        let (to, reply, _) = self.replies.last().expect("there was a reply");
+        self.last[to.index()] = if reply.reinit { None } else { Some(reply.id) };
+        self
+    }
+
+    /// Sends a heartbeat and receives its reply.
+    fn beat_and_receive(
+        &mut self,
+        id: u32,
+        reports: &[(AttemptId, AttemptState)],
+    ) -> Vec<Directive> {
+        let directives = self.beat(id, reports);
+        self.receive();
+        directives
+    }
+}
+
+fn launches(directives: &[Directive]) -> Vec<AttemptId> {
+    let launched = directives.iter().filter_map(|directive| match directive {
+        Directive::Launch(Launch { attempt, role: Role::Work, .. }) => Some(*attempt),
+        _ => None,
+    });
+    launched.collect()
+}
+
+fn commits(directives: &[Directive]) -> Vec<AttemptId> {
+    let allowed = directives.iter().filter_map(|directive| match directive {
+        Directive::Commit(attempt) => Some(*attempt),
+        _ => None,
+    });
+    allowed.collect()
+}
+
+#[test]
+fn a_free_slot_gets_a_map_and_the_reply_takes_the_time_of_serving() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 1, 0));
+    let launched = launches(&bench.at(1).beat(0, &[]));
+    assert_eq!(launched.len(), 1);
+    let (_, _, took) = bench.replies[0];
+    assert_eq!(took, SimSpan::from_millis(1 + 2));
+}
+
+#[test]
+fn a_heartbeat_waits_while_another_is_served() {
+    let mut bench = bench(hadoop());
+    bench.at(1).beat(0, &[]);
+    assert!(bench.beat(1, &[]).is_empty());
+    assert_eq!(bench.replies.len(), 1, "the second waits in line");
+    bench.now += SimSpan::from_millis(1);
+    bench.hear(Msg::Serve);
+    let (to, reply, _) = &bench.replies[1];
+    assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
+}
+
+#[test]
+fn a_call_that_is_sent_again_gets_the_same_answer_and_changes_nothing() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 8, 0));
+    bench.at(1).beat_and_receive(0, &[]);
+    let first = launches(&bench.at(4).beat(0, &[]));
+    assert_eq!(first.len(), 2);
+    let facts = bench.facts.len();
+    let again = launches(&bench.at(5).send_again(0, &[]));
+    assert_eq!(first, again);
+    assert_eq!(bench.facts.len(), facts);
+}
+
+#[test]
+fn a_first_contact_that_arrives_twice_registers_once() {
+    let mut bench = bench(hadoop());
+    bench.at(1).beat(0, &[]);
+    bench.at(2).send_again(0, &[]);
+    let joined = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerJoined(_)));
+    assert_eq!(joined.count(), 1);
+}
+
+#[test]
+fn an_unknown_tracker_is_told_to_start_anew() {
+    let mut bench = bench(hadoop());
+    bench.last[0] = Some(7);
+    bench.at(1).beat(0, &[]);
+    assert!(bench.replies[0].1.reinit);
+}
+
+#[test]
+fn the_leave_to_commit_comes_with_the_reply_to_the_report() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 1, 0));
+    let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
+    let told = bench.at(4).beat_and_receive(0, &[(map, AttemptState::CommitPending)]);
+    assert_eq!(commits(&told), [map]);
+    bench.at(7).beat_and_receive(0, &[(map, AttemptState::Succeeded)]);
+    let over = [Msg::JobEnded(JobId(0), Outcome::Succeeded)];
+    assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+}
+
+#[test]
+fn while_an_attempt_commits_its_slot_is_offered_and_its_job_counts_it() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 3, 0));
+    let first = launches(&bench.at(1).beat_and_receive(0, &[]));
+    assert_eq!(first.len(), 2);
+    let pending = first.iter().map(|a| (*a, AttemptState::CommitPending)).collect::<Vec<_>>();
+    let next = launches(&bench.at(4).beat_and_receive(0, &pending));
+    assert_eq!(next.len(), 1);
+    let running = bench.facts.iter().rev().find_map(|fact| match fact {
+        Fact::Assigned { counts, .. } => Some(counts.running),
+        _ => None,
+    });
+    assert_eq!(running, Some(3), "three run by the job's count, in two slots");
+}
+
+#[test]
+fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
+    let mut bench = bench(Hadoop { setup_cleanup: true, ..hadoop() });
+    bench.submit(job(0, 1, 0));
+    let setup = launches(&bench.at(1).beat_and_receive(0, &[]));
+    assert_eq!(setup[0].task.kind, TaskKind::Setup);
+    assert_eq!(setup.len(), 1, "a setup task is the only launch of its heartbeat");
+    assert_eq!(launches(&bench.at(2).beat_and_receive(1, &[])), []);
+    let map = launches(&bench.at(4).beat_and_receive(0, &[(setup[0], AttemptState::Succeeded)]));
+    assert_eq!(map[0].task.kind, TaskKind::Map);
+    bench.at(7).beat_and_receive(0, &[(map[0], AttemptState::CommitPending)]);
+    let cleanup = launches(&bench.at(9).beat_and_receive(0, &[(map[0], AttemptState::Succeeded)]));
+    assert_eq!(cleanup[0].task.kind, TaskKind::Cleanup);
+    assert!(bench.to_injector.is_empty());
+    bench.at(12).beat_and_receive(0, &[(cleanup[0], AttemptState::Succeeded)]);
+    assert_eq!(bench.to_injector.len(), 1);
+}
+
+#[test]
+fn reduces_wait_for_the_slow_start() {
+    let mut bench = bench(hadoop());
+    // A twentieth of forty maps is two.
+    bench.submit(job(0, 40, 1));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    let is_reduce = |attempt: &AttemptId| attempt.task.kind == TaskKind::Reduce;
+    assert!(!maps.iter().any(is_reduce));
+    let one = [(maps[0], AttemptState::Succeeded), (maps[1], AttemptState::Running)];
+    let after_one = launches(&bench.at(4).beat_and_receive(0, &one));
+    assert!(!after_one.iter().any(is_reduce));
+    let two = [(maps[1], AttemptState::Succeeded), (after_one[0], AttemptState::Running)];
+    let after_two = launches(&bench.at(7).beat_and_receive(0, &two));
+    assert!(after_two.iter().any(is_reduce));
+}
+
+#[test]
+fn a_failed_attempt_is_cleaned_up_after_before_its_task_runs_again() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 1, 1));
+    let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
+    let told = bench.at(4).beat_and_receive(0, &[(map, AttemptState::FailedUnclean)]);
+    let cleaning = |directive: &Directive| {
+        matches!(directive, Directive::Launch(launch)
+            if launch.attempt == map && launch.role == Role::TaskCleanup)
+    };
+    assert!(told.len() == 1 && cleaning(&told[0]), "{told:?}");
+    assert_eq!(launches(&bench.at(5).beat_and_receive(1, &[])), []);
+    bench.at(7).beat_and_receive(0, &[(map, AttemptState::Failed)]);
+    let again = launches(&bench.at(8).beat_and_receive(1, &[]));
+    assert_eq!(again, [map.task.attempt(1)]);
+}
+
+#[test]
+fn a_task_that_fails_too_often_fails_its_job() {
+    let mut bench = bench(Hadoop { task_cleanup: false, ..hadoop() });
+    bench.submit(job(0, 1, 0));
+    for number in 0..4 {
+        let id = number;
+        let map = launches(&bench.at(u64::from(number) * 10 + 1).beat_and_receive(id, &[]))[0];
+        assert_eq!(map.number, number);
+        bench.at(u64::from(number) * 10 + 4).beat_and_receive(id, &[(map, AttemptState::Failed)]);
+    }
+    assert!(matches!(bench.to_injector[0], Msg::JobEnded(JobId(0), Outcome::Failed)));
+}
+
+#[test]
+fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 2, 1));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    let done = [(maps[0], AttemptState::Succeeded), (maps[1], AttemptState::Running)];
+    bench.at(4).beat_and_receive(0, &done);
+    bench.at(600).beat_and_receive(1, &[]);
+    bench.at(606).hear(Msg::Expire);
+    assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerLost(TrackerId(0)))));
+    let again: Vec<AttemptId> = launches(&bench.at(607).beat_and_receive(1, &[]))
+        .into_iter()
+        .chain(launches(&bench.at(610).beat_and_receive(2, &[])))
+        .collect();
+    assert!(again.contains(&maps[0].task.attempt(1)), "{again:?}");
+}
+
+#[test]
+fn a_job_avoids_a_tracker_on_which_too_much_failed() {
+    let once = Count::of(1);
+    let mut bench = bench(Hadoop { task_cleanup: false, tracker_failures: once, ..hadoop() });
+    // Fewer than a quarter of the trackers may be avoided: one of eight.
+    for id in 0..8 {
+        bench.at(u64::from(id) + 1).beat_and_receive(id, &[]);
+    }
+    bench.submit(job(0, 60, 0));
+    let maps = launches(&bench.at(20).beat_and_receive(0, &[]));
+    let failed: Vec<_> = maps.iter().map(|map| (*map, AttemptState::Failed)).collect();
+    assert_eq!(launches(&bench.at(24).beat_and_receive(0, &failed)), []);
+    assert_ne!(launches(&bench.at(25).beat_and_receive(1, &[])), []);
+}

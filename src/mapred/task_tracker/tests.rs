@@ -1,0 +1,377 @@
+//! A tracker driven by hand: a message in, letters and events out.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::cluster::{RackId, ReadRates};
+use crate::mapred::{
+    Hadoop, JobId, JobSpec, MapCost, MapsDone, Priority, ReduceCost, Report, Role, TaskId, TaskKind,
+};
+use crate::random::Dist;
+use crate::units::{Bytes, Factor, Fraction, Rate};
+
+fn secs(secs: u64) -> SimTime {
+    SimTime::from_micros(secs * 1_000_000)
+}
+
+fn map(index: u32) -> AttemptId {
+    TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
+}
+
+fn reduce(index: u32) -> AttemptId {
+    TaskId { job: JobId(0), kind: TaskKind::Reduce, index }.attempt(0)
+}
+
+/// A job whose maps take 10 s, and whose reduces fetch for 4 s, merge for 1 s and reduce for 5 s.
+fn job(reduces: u32) -> Arc<JobSpec> {
+    let time = |secs| Some(Dist::Constant(SimSpan::from_secs(secs)));
+    let noise = Dist::Constant(Factor::ONE);
+    Arc::new(JobSpec {
+        id: JobId(0),
+        name: "job".into(),
+        user: "user".into(),
+        pool: "pool".into(),
+        class: "".into(),
+        priority: Priority::Normal,
+        maps: 4,
+        reduces,
+        input: None,
+        map: MapCost {
+            time: time(10),
+            rate: None,
+            noise: noise.clone(),
+            rack_penalty: Factor::ONE,
+            off_rack_penalty: Factor::ONE,
+            output: Bytes::ZERO,
+        },
+        reduce: ReduceCost {
+            shuffle_time: time(4),
+            shuffle: Bytes::ZERO,
+            sort_time: Dist::Constant(SimSpan::from_secs(1)),
+            time: time(5),
+            rate: None,
+            noise,
+            output: Bytes::ZERO,
+        },
+        memory: PerSlot { map: Bytes::from_mib(1), reduce: Bytes::from_mib(1) },
+    })
+}
+
+/// A tracker with its own small world: letters to itself come back when they are due.
+struct Bench {
+    tracker: TaskTracker,
+    now: SimTime,
+    own: Vec<(SimTime, Msg)>,
+    statuses: Vec<Arc<Status>>,
+    facts: Vec<Fact>,
+    replies: u16,
+    reduces: u32,
+}
+
+/// Two map slots and one reduce slot; one second of start-up, a poll every second, commits of 1 s.
+fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
+    let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+    let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+    hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
+    hadoop.commit_time = SimSpan::from_secs(1);
+    change(&mut hadoop);
+    let node = Node {
+        rack: RackId(0),
+        slots: PerSlot { map: 2, reduce: 1 },
+        cores: 4,
+        speed: Factor::ONE,
+        memory: Bytes::from_mib(1_024),
+        disk: Rate::from_mb_per_s(100),
+    };
+    let costs = Arc::new(Costs {
+        seed: 1,
+        hadoop,
+        rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
+        racks: 1,
+        task_failures: Fraction::ZERO,
+    });
+    let mut bench = Bench {
+        tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, false),
+        now: SimTime::ZERO,
+        own: Vec::new(),
+        statuses: Vec::new(),
+        facts: Vec::new(),
+        replies: 0,
+        reduces: 0,
+    };
+    bench.hear(Msg::PowerOn);
+    bench
+}
+
+impl Bench {
+    fn hear(&mut self, msg: Msg) {
+        let mut out = Outbox::default();
+        self.tracker.handle(self.now, msg, &mut out);
+        for letter in out.letters {
+            match letter.msg {
+                Msg::Status(status) => self.statuses.push(status),
+                msg => self.own.push((self.now + letter.after, msg)),
+            }
+        }
+        self.facts.extend(out.events.into_iter().map(|event| event.fact));
+    }
+
+    /// Lets time pass; what the tracker planned happens on the way.
+    fn until(&mut self, time: SimTime) -> &mut Self {
+        while let Some(index) =
+            (0..self.own.len()).filter(|i| self.own[*i].0 <= time).min_by_key(|i| self.own[*i].0)
+        {
+            let (at, msg) = self.own.remove(index);
+            self.now = at;
+            self.hear(msg);
+        }
+        self.now = time;
+        self
+    }
+
+    /// Answers the heartbeat that is under way.
+    fn reply(&mut self, directives: Vec<Directive>) -> &mut Self {
+        self.reply_with(directives, Vec::new())
+    }
+
+    fn reply_with(&mut self, directives: Vec<Directive>, maps: Vec<MapsDone>) -> &mut Self {
+        let call = self.statuses.last().expect("a heartbeat was sent").call;
+        let reply = Reply {
+            call,
+            id: self.replies,
+            interval: SimSpan::from_secs(3),
+            directives,
+            maps,
+            ..Reply::default()
+        };
+        self.replies += 1;
+        self.hear(Msg::Reply(Arc::new(reply)));
+        self
+    }
+
+    fn launch(&self, attempt: AttemptId) -> Directive {
+        let job = job(self.reduces);
+        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None })
+    }
+
+    fn status(&self) -> &Status {
+        self.statuses.last().expect("a heartbeat was sent")
+    }
+
+    fn report(&self, attempt: AttemptId) -> Option<Report> {
+        self.status().reports.iter().find(|report| report.attempt == attempt).copied()
+    }
+
+    fn state(&self, attempt: AttemptId) -> Option<AttemptState> {
+        self.report(attempt).map(|report| report.state)
+    }
+}
+
+#[test]
+fn the_next_heartbeat_is_due_an_interval_after_the_reply() {
+    let mut bench = tracker(|_| {});
+    bench.until(secs(0));
+    assert_eq!(bench.statuses.len(), 1);
+    bench.until(secs(2)).reply(vec![]);
+    bench.until(SimTime::from_micros(4_999_999));
+    assert_eq!(bench.statuses.len(), 1);
+    bench.until(secs(5));
+    assert_eq!(bench.statuses.len(), 2);
+}
+
+#[test]
+fn a_second_copy_of_a_reply_changes_nothing() {
+    let mut bench = tracker(|_| {});
+    bench.until(secs(0)).reply(vec![]);
+    let call = bench.status().call;
+    let launch = bench.launch(map(0));
+    let copy = Reply { call, directives: vec![launch], ..Reply::default() };
+    bench.hear(Msg::Reply(Arc::new(copy)));
+    bench.until(secs(3));
+    assert_eq!(bench.state(map(0)), None);
+}
+
+#[test]
+fn an_attempt_waits_until_a_slot_is_really_free() {
+    let mut bench = tracker(|_| {});
+    let launches = [map(0), map(1), map(2)].map(|attempt| bench.launch(attempt)).to_vec();
+    bench.until(secs(0)).reply(launches);
+    bench.until(secs(3));
+    assert_eq!(bench.state(map(1)), Some(AttemptState::Running));
+    assert_eq!(bench.state(map(2)), Some(AttemptState::Unassigned));
+    assert_eq!(bench.status().occupied.map, 3, "what waits counts as taking a slot");
+}
+
+#[test]
+fn progress_is_what_the_child_said_last() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3)).reply(vec![]);
+    // At 6 s the child last spoke at 6 s: 5 s into ten seconds of work.
+    bench.until(secs(6));
+    assert_eq!(bench.report(map(0)).unwrap().progress, 0.5);
+    bench.until(secs(8)).reply(vec![]);
+    // At 11 s the child last spoke at 9 s.
+    bench.until(secs(11));
+    let report = bench.statuses.last().unwrap().reports[0];
+    assert_eq!((report.state, report.progress), (AttemptState::Succeeded, 0.8));
+}
+
+#[test]
+fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
+    let mut bench = tracker(|_| {});
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    for beat in 1..4 {
+        bench.until(secs(3 * beat)).reply(vec![]);
+    }
+    // Start-up and work end at 11 s; the heartbeat of 12 s says so.
+    bench.until(secs(12));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::CommitPending));
+    assert_eq!(bench.status().occupied.map, 0, "the quirk");
+    // The child asks at 12 s for the first time after the leave, and commits for 1 s.
+    bench.reply(vec![Directive::Commit(map(0))]);
+    bench.until(SimTime::from_micros(12_999_999));
+    assert!(!bench.facts.iter().any(|fact| matches!(fact, Fact::Ended { .. })));
+    bench.until(secs(15));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
+    let phases = bench.facts.iter().find_map(|fact| match fact {
+        Fact::Ended { phases, .. } => Some(*phases),
+        _ => None,
+    });
+    assert_eq!(phases.unwrap().commit, Some(SimSpan::from_secs(2)));
+}
+
+#[test]
+fn with_slot_held_a_commit_is_reported_in_its_slot() {
+    let mut bench = tracker(|hadoop| hadoop.commit_pending = CommitPending::SlotHeld);
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    for beat in 1..4 {
+        bench.until(secs(3 * beat)).reply(vec![]);
+    }
+    bench.until(secs(12));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::CommitPending));
+    assert_eq!(bench.status().occupied.map, 1);
+}
+
+#[test]
+fn maps_of_jobs_with_reduces_do_not_commit() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    for beat in 1..4 {
+        bench.until(secs(3 * beat)).reply(vec![]);
+    }
+    bench.until(secs(12));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
+}
+
+#[test]
+fn an_ended_attempt_is_reported_once() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    for beat in 1..5 {
+        bench.until(secs(3 * beat)).reply(vec![]);
+    }
+    bench.until(secs(15));
+    assert_eq!(bench.state(map(0)), None);
+}
+
+#[test]
+fn a_shuffle_ends_after_the_last_map_and_not_before() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let maps = |done| vec![MapsDone { job: JobId(0), done, total: 4 }];
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // Half of the output is there; it is fetched in two seconds, then the reduce waits.
+    bench.until(secs(3));
+    assert!(bench.report(reduce(0)).unwrap().wants_maps);
+    bench.reply_with(vec![], maps(2));
+    bench.until(secs(30));
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, crate::mapred::Phase::Shuffle);
+    // The other half takes two more seconds, then one of merging and five of reducing.
+    bench.reply_with(vec![], maps(4));
+    bench.until(secs(33));
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, crate::mapred::Phase::Reduce);
+    bench.reply(vec![]);
+    bench.until(secs(39));
+    assert_eq!(bench.state(reduce(0)), Some(AttemptState::CommitPending));
+}
+
+#[test]
+fn a_suspended_attempt_keeps_its_work_and_gives_its_slot_up() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // It has worked for five of its ten seconds.
+    bench.until(secs(6)).reply(vec![Directive::Suspend(map(0))]);
+    bench.until(secs(9));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::Suspended));
+    assert_eq!(bench.status().occupied.map, 0);
+    bench.until(secs(60)).reply(vec![Directive::Resume(map(0))]);
+    bench.until(secs(64)).reply(vec![]);
+    assert_eq!(bench.state(map(0)), Some(AttemptState::Running));
+    bench.until(secs(67));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
+    let ended = bench.facts.iter().find_map(|fact| match fact {
+        Fact::Ended { phases, .. } => Some(phases.suspended),
+        _ => None,
+    });
+    assert_eq!(ended, Some(SimSpan::from_secs(54)));
+}
+
+#[test]
+fn a_resume_before_the_start_does_not_keep_an_attempt_from_its_slot() {
+    let mut bench = tracker(|_| {});
+    let launches = [map(0), map(1), map(2)].map(|attempt| bench.launch(attempt)).to_vec();
+    bench.until(secs(0)).reply(launches);
+    bench.until(secs(3)).reply(vec![Directive::Resume(map(2)), Directive::Kill(map(0))]);
+    bench.until(secs(6));
+    assert_eq!(bench.state(map(2)), Some(AttemptState::Running));
+}
+
+#[test]
+fn a_killed_attempt_leaves_output_behind_only_if_it_ran() {
+    let mut bench = tracker(|_| {});
+    let launches = [map(0), map(1), map(2)].map(|attempt| bench.launch(attempt)).to_vec();
+    bench.until(secs(0)).reply(launches);
+    let kills = [map(0), map(2)].map(Directive::Kill).to_vec();
+    bench.until(secs(3)).reply(kills);
+    bench.until(secs(6));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::KilledUnclean));
+    assert_eq!(bench.state(map(2)), Some(AttemptState::Killed));
+}
+
+#[test]
+fn out_of_band_a_heartbeat_follows_the_end_of_an_attempt_at_once() {
+    let mut bench = tracker(|hadoop| hadoop.out_of_band = true);
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    for beat in 1..4 {
+        bench.until(secs(3 * beat)).reply(vec![]);
+    }
+    bench.until(secs(11));
+    assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
+}
+
+#[test]
+fn a_tracker_that_is_told_to_start_anew_drops_everything() {
+    let mut bench = tracker(|_| {});
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3));
+    let call = bench.status().call;
+    bench.hear(Msg::Reply(Arc::new(Reply { call, reinit: true, ..Reply::default() })));
+    bench.until(secs(3));
+    assert_eq!(bench.status().last_reply, None);
+    assert!(bench.status().reports.is_empty());
+}
