@@ -1,5 +1,11 @@
 //! All integration tests: one binary, a module for each subject.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
 mod chaos;
 mod command_line;
 mod determinism;
