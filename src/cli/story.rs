@@ -63,7 +63,7 @@ impl Story<'_> {
         );
         let (virtual_s, real_s) = (summary.virtual_s, self.real.as_secs_f64());
         line("ran", &[Some(format!("{} of cluster time in {real_s:.2} s", span(virtual_s)))]);
-        line("lag", &[named("p99", self.lag.map(span))]);
+        line("lag", &[named("p99", self.lag.map(|lag| format!("{lag:.3} s")))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
         line("digest", std::slice::from_ref(&self.digest));
         text
@@ -155,7 +155,7 @@ mod tests {
             mean_sojourn_s: Some(105.25),
             median_sojourn_s: Some(92.0),
             p95_sojourn_s: Some(361.0),
-            mean_wait_s: Some(4.25),
+            mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: SlotShares { map: Some(0.5), reduce: Some(0.25) },
             heartbeats: 1_000,
