@@ -2,7 +2,7 @@
 //!
 //! [`run`] is all of it, for any set of policies: a binary with a policy of its own has every
 //! subcommand by calling it. Results go to stdout and talk to stderr; what went wrong becomes a
-//! message and an exit code in [`failure`] and nowhere else.
+//! message and an exit code in one place, `failure`.
 //!
 //! | code | means |
 //! |---|---|

@@ -15,7 +15,7 @@ use crate::mapred::{
     Address, CommitPending, Core, Costs, JobId, JobTracker, Msg, Stop, TaskTracker,
 };
 use crate::random::{Purpose, stream};
-use crate::record::{Progress, RecordError, Recorder, RunFacts, Setup, Summary};
+use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
 use crate::scenario::{self, ClockSpec, Fault, Registry, Scenario, ScenarioError};
 use crate::units::{Fraction, SimSpan, SimTime};
@@ -28,7 +28,7 @@ pub struct Options {
     /// An empty folder for the outputs; without one there is only the summary.
     pub folder: Option<PathBuf>,
     /// Called from time to time with how far the run is.
-    pub progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    pub progress: Option<OnProgress>,
     /// Whether to check the invariants; on the virtual clock only.
     pub verify: bool,
 }

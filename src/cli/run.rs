@@ -102,6 +102,7 @@ impl Arguments {
             };
             let wrote = format!("wrote {} (start with summary.json)\n", target.display());
             terminal::print(&(story.tell() + &wrote))?;
+            emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         verdict(&scenario, &emulated)
     }

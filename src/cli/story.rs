@@ -63,7 +63,7 @@ impl Story<'_> {
         );
         let (virtual_s, real_s) = (summary.virtual_s, self.real.as_secs_f64());
         line("ran", &[Some(format!("{} of cluster time in {real_s:.2} s", span(virtual_s)))]);
-        line("lag", &[named("p99", self.lag.map(span))]);
+        line("lag", &[named("p99", self.lag.map(|lag| format!("{lag:.3} s")))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
         line("digest", std::slice::from_ref(&self.digest));
         text

@@ -71,12 +71,12 @@ impl Hdfs {
             let held = chosen.iter().filter(|other| topology.rack(**other) == rack).count();
             !chosen.contains(&node) && (held as u32) < most
         };
-        pick(topology.len(), rng, |index| TrackerId(index), fits)
+        pick(topology.len(), rng, TrackerId, fits)
     }
 }
 
 fn anywhere<R: Rng>(topology: &Topology, chosen: &[TrackerId], rng: &mut R) -> TrackerId {
-    pick(topology.len(), rng, |index| TrackerId(index), |node| !chosen.contains(&node))
+    pick(topology.len(), rng, TrackerId, |node| !chosen.contains(&node))
         .expect("there are never more copies than nodes")
 }
 
@@ -100,7 +100,7 @@ fn in_another_rack<R: Rng>(
         return None;
     }
     let away = |node: TrackerId| topology.rack(node) != rack && !chosen.contains(&node);
-    pick(topology.len(), rng, |index| TrackerId(index), away)
+    pick(topology.len(), rng, TrackerId, away)
 }
 
 /// Draws one of the first `count` candidates that fits, all equally likely.

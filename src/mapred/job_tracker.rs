@@ -313,7 +313,9 @@ impl JobTracker {
         self.tell_policy(now);
         // Twice the expiry: by then the last machine that died has been missed.
         let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));
-        if self.ledger.open_tries == 0 && expiry * 2 < quiet {
+        // Without trackers, even what waits to be cleaned up after waits for ever.
+        let is_idle = self.ledger.open_tries == 0 || self.ledger.registered == 0;
+        if is_idle && expiry * 2 < quiet {
             out.send(Address::INJECTOR, Msg::Stalled);
         }
         self.plan_expiry(out);

@@ -20,7 +20,7 @@ use crate::cluster::{Hdfs, Topology};
 use crate::units::{SimSpan, SimTime};
 
 /// What the JobTracker knows.
-pub struct Ledger {
+pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
     pub(super) topology: Arc<Topology>,
     hdfs: Hdfs,

@@ -115,7 +115,7 @@ fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result 
         (1_000, "kB"),
     ]
     .into_iter()
-    .find(|(size, _)| bytes != 0 && bytes % size == 0)
+    .find(|(size, _)| bytes != 0 && bytes.is_multiple_of(*size))
     .unwrap_or((1, "B"));
     write!(f, "{}{name}", bytes / size)
 }

@@ -206,7 +206,7 @@ text::text_form! {
             (1_000, "ms"),
         ]
         .into_iter()
-        .find(|(size, _)| span.0 % size == 0)
+        .find(|(size, _)| span.0.is_multiple_of(*size))
         .unwrap_or((1, "us"));
         if span.0 == 0 { f.write_str("0s") } else { write!(f, "{}{name}", span.0 / size) }
     },

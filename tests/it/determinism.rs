@@ -1,6 +1,7 @@
 //! The same scenario with the same seed gives the same bytes.
 
 use std::fs;
+use std::hint;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -34,7 +35,11 @@ fn while_all_cores_spin(work: impl FnOnce()) {
     let cores = thread::available_parallelism().map_or(2, usize::from);
     thread::scope(|scope| {
         for _ in 0..cores {
-            scope.spawn(|| while !done.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    hint::spin_loop();
+                }
+            });
         }
         work();
         done.store(true, Ordering::Relaxed);
