@@ -46,7 +46,7 @@ impl Handler<Mail> for CoreActor {
         let Self { core, outbox, .. } = self;
         // An unwound core is never called again: the run is over.
         match catch_unwind(AssertUnwindSafe(|| core.handle(now, mail.msg, outbox))) {
-            Ok(()) => self.clock.post(now, &mut self.link, &mut self.outbox),
+            Ok(()) => self.clock.post(mail.at, now, &mut self.link, &mut self.outbox),
             Err(panic) => self.clock.abort(words(&*panic)),
         }
     }

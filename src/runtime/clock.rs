@@ -36,11 +36,17 @@ impl Clock {
         }
     }
 
-    /// Takes over what a core left at `now`.
-    pub(super) fn post(&mut self, now: SimTime, link: &mut Link, outbox: &mut Outbox) {
+    /// Takes over what a core left at `now` when it handled a message that was due at `due`.
+    pub(super) fn post(
+        &mut self,
+        due: SimTime,
+        now: SimTime,
+        link: &mut Link,
+        outbox: &mut Outbox,
+    ) {
         match self {
             Self::Virtual(clock) => clock.borrow_mut().post(now, link, outbox),
-            Self::Scaled(clock) => clock.post(now, link, outbox),
+            Self::Scaled(clock) => clock.post(due, now, link, outbox),
         }
     }
 

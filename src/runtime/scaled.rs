@@ -6,8 +6,8 @@
 //! events together, so events reach the recorder in an order in which causes precede effects.
 //!
 //! Tokio's timers know whole milliseconds, which at 600x are 0.6 s; so the pacer sleeps only while
-//! the next message is far away and else watches the clock. How late it delivers, in virtual time,
-//! is its *lag*.
+//! the next message is far away and else watches the clock. How late a message reaches its core, in
+//! virtual time, is the clock's *lag*: what the pacer, the mailbox and a busy thread add together.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -23,7 +23,7 @@ use super::link::{Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Opening, RunStats};
 use crate::mapred::{Address, Core, Event, Msg, Outbox, Stop, TrackerId};
-use crate::units::SimTime;
+use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
@@ -45,7 +45,7 @@ struct Wall {
 
 /// What an actor leaves after a message.
 enum Parcel {
-    Posts { letters: Vec<(SimTime, Address, Msg)>, events: Vec<Event> },
+    Posts { lag: SimSpan, letters: Vec<(SimTime, Address, Msg)>, events: Vec<Event> },
     End(Ending),
 }
 
@@ -73,15 +73,14 @@ impl ScaledClock {
         self.wall.now()
     }
 
-    pub(super) fn post(&self, now: SimTime, link: &mut Link, outbox: &mut Outbox) {
+    /// Takes over what a core left at `now` when it handled a message that was due at `due`.
+    pub(super) fn post(&self, due: SimTime, now: SimTime, link: &mut Link, outbox: &mut Outbox) {
         let mut letters = Vec::with_capacity(outbox.letters.len());
         for letter in outbox.letters.drain(..) {
             link.carry(letter, |delay, letter| letters.push((now + delay, letter.to, letter.msg)));
         }
         let events = std::mem::take(&mut outbox.events);
-        if !letters.is_empty() || !events.is_empty() {
-            self.send(Parcel::Posts { letters, events });
-        }
+        self.send(Parcel::Posts { lag: now.saturating_since(due), letters, events });
         if let Some(stop) = outbox.stop.take() {
             self.end(Ending::Stopped(stop));
         }
@@ -208,7 +207,8 @@ impl Pacer {
 
     fn take(&mut self, parcel: Parcel) -> Result<(), Ending> {
         match parcel {
-            Parcel::Posts { letters, mut events } => {
+            Parcel::Posts { lag, letters, mut events } => {
+                self.lag.saturating_record(lag.as_micros());
                 for (time, to, msg) in letters {
                     self.timers.push(time, (to, msg));
                 }
@@ -227,7 +227,6 @@ impl Pacer {
         }
         while self.timers.next_time().is_some_and(|due| due <= now) {
             let Some((at, (to, msg))) = self.timers.pop() else { break };
-            self.lag.saturating_record(now.saturating_since(at).as_micros());
             self.messages += u64::from(msg.counts());
             self.actors[to.index()].do_send(Mail { at, msg });
         }

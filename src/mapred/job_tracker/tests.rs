@@ -167,6 +167,14 @@ impl Bench {
             .map_or_else(Vec::new, |(_, reply, _)| reply.directives.clone())
     }
 
+    /// Lets every tracker send its first heartbeat.
+    fn everybody_joins(&mut self) -> &mut Self {
+        for id in 0..8 {
+            self.at(u64::from(id) + 1).beat_and_receive(id, &[]);
+        }
+        self
+    }
+
     /// Takes note of the last reply, as a tracker does that has received it.
     fn receive(&mut self) -> &mut Self {
         let (to, reply, _) = self.replies.last().expect("there was a reply");
@@ -336,12 +344,14 @@ fn a_failed_attempt_is_cleaned_up_after_before_its_task_runs_again() {
 #[test]
 fn a_task_that_fails_too_often_fails_its_job() {
     let mut bench = bench(Hadoop { task_cleanup: false, ..hadoop() });
-    bench.submit(job(0, 1, 0));
+    bench.everybody_joins().submit(job(0, 1, 0));
     for number in 0..4 {
-        let id = number;
-        let map = launches(&bench.at(u64::from(number) * 10 + 1).beat_and_receive(id, &[]))[0];
+        let at = u64::from(number) * 10 + 20;
+        let map = launches(&bench.at(at).beat_and_receive(number, &[]))[0];
         assert_eq!(map.number, number);
-        bench.at(u64::from(number) * 10 + 4).beat_and_receive(id, &[(map, AttemptState::Failed)]);
+        // The tracker on which it failed does not get it again.
+        let failed = [(map, AttemptState::Failed)];
+        assert_eq!(launches(&bench.at(at + 3).beat_and_receive(number, &failed)), []);
     }
     assert!(matches!(bench.to_injector[0], Msg::JobEnded(JobId(0), Outcome::Failed)));
 }
@@ -368,10 +378,7 @@ fn a_job_avoids_a_tracker_on_which_too_much_failed() {
     let once = Count::of(1);
     let mut bench = bench(Hadoop { task_cleanup: false, tracker_failures: once, ..hadoop() });
     // Fewer than a quarter of the trackers may be avoided: one of eight.
-    for id in 0..8 {
-        bench.at(u64::from(id) + 1).beat_and_receive(id, &[]);
-    }
-    bench.submit(job(0, 60, 0));
+    bench.everybody_joins().submit(job(0, 60, 0));
     let maps = launches(&bench.at(20).beat_and_receive(0, &[]));
     let failed: Vec<_> = maps.iter().map(|map| (*map, AttemptState::Failed)).collect();
     assert_eq!(launches(&bench.at(24).beat_and_receive(0, &failed)), []);

@@ -184,6 +184,9 @@ impl Attempt {
     }
 
     fn progress(&self, at: SimTime) -> f32 {
+        if self.state == AttemptState::Succeeded {
+            return 1.0;
+        }
         let at = self.suspended_at.map_or(at, |stopped| stopped.min(at));
         let share = |whole: SimSpan| {
             if whole.is_zero() {
