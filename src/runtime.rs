@@ -22,8 +22,8 @@ pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, Thinking};
 pub use timers::Timers;
 
-use self::actor::CoreActor;
-use self::clock::{Clock, VirtualClock};
+use self::actor::{Body, CoreActor};
+use self::clock::{Clock, Player, VirtualClock};
 use self::link::Link;
 use crate::mapred::{Address, Core, Event, Msg, Stop, TrackerId};
 use crate::units::SimTime;
@@ -102,18 +102,19 @@ pub fn run_virtual(
     let links = Arc::new(links);
     let system = System::new();
     system.block_on(async {
-        let actor = |address: Address, core: Box<dyn Core>| {
-            let link = Link::new(links.clone(), address);
-            CoreActor::new(core, link, Clock::Virtual(clock.clone())).start()
+        let player = |address: Address, core: Box<dyn Core>| {
+            let body = Rc::new(RefCell::new(Body::new(core, Link::new(links.clone(), address))));
+            let actor = CoreActor::new(body.clone(), Clock::Virtual(clock.clone())).start();
+            Player { actor, body }
         };
-        let mut actors = vec![
-            actor(Address::JOB_TRACKER, cast.job_tracker),
-            actor(Address::INJECTOR, cast.injector),
+        let mut players = vec![
+            player(Address::JOB_TRACKER, cast.job_tracker),
+            player(Address::INJECTOR, cast.injector),
         ];
         for (index, core) in cast.trackers.into_iter().enumerate() {
-            actors.push(actor(Address::tracker(TrackerId(index as u32)), core));
+            players.push(player(Address::tracker(TrackerId(index as u32)), core));
         }
-        clock.borrow_mut().start(actors, opening);
+        clock.borrow_mut().start(players, opening);
     });
     // Stopping is how every run ends; what it means is in the clock.
     let _ = system.run();

@@ -115,7 +115,6 @@ pub(super) struct Try {
     pub(super) is_counted: bool,
     /// Whether its end has been ordered.
     pub(super) is_doomed: bool,
-    pub(super) progress: f32,
 }
 
 impl Job {

@@ -130,9 +130,14 @@ impl JobTracker {
         self.ledger.trackers[id.index()].last_seen = now;
         self.ledger.set_occupied(id, status.occupied);
         let mut commits = Vec::new();
+        let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
         for report in &status.reports {
-            self.take_report(now, id, report, &mut commits, out);
+            if !known.iter().any(|last| last.says_no_less_than(report)) {
+                self.take_report(now, id, report, &mut commits, out);
+            }
         }
+        known.clone_from(&status.reports);
+        self.ledger.trackers[id.index()].reports = known;
         self.tell_policy(now);
 
         let has_room =
@@ -205,7 +210,6 @@ impl JobTracker {
             }
             return;
         };
-        record.progress = report.progress;
         let is_cleaner = record.cleaner.is_some();
         let was = record.state;
         match report.state {

@@ -13,8 +13,8 @@ use super::map_cache::{MapCache, Reach, Verdict, distance};
 use super::sabotage::Sabotage;
 use super::{
     Address, AttemptId, AttemptState, Directive, Fact, FailedMaps, Hadoop, JobChange, JobEvent,
-    JobId, JobSpec, Launch, Locality, Msg, Outbox, Outcome, PerSlot, Reason, Reply, Role, SlotKind,
-    TaskId, TaskKind, TrackerId,
+    JobId, JobSpec, Launch, Locality, Msg, Outbox, Outcome, PerSlot, Reason, Reply, Report, Role,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::cluster::{Hdfs, Topology};
 use crate::units::{SimSpan, SimTime};
@@ -64,6 +64,8 @@ pub(super) struct Tracker {
     pub(super) last_reply: Arc<Reply>,
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
+    /// What it said of its attempts last: what it says again needs no look at the job.
+    pub(super) reports: Vec<Report>,
     /// What it is to do, told with the next reply.
     pub(super) orders: Vec<Directive>,
 }
@@ -297,7 +299,6 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_doomed: false,
-            progress: 0.0,
         });
         job.open_tries += 1;
         if task.is_work() {
@@ -772,6 +773,7 @@ impl Ledger {
         let tracker = &mut self.trackers[id.index()];
         tracker.is_registered = true;
         tracker.slots = slots;
+        tracker.reports.clear();
         tracker.orders.clear();
         self.registered += 1;
         for kind in SlotKind::BOTH {

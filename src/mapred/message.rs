@@ -86,7 +86,8 @@ pub enum Msg {
 }
 
 impl Msg {
-    /// Returns whether this counts as a message of the run: all but clockwork and power switches.
+    /// Returns whether this counts as a message of the run and goes through a mailbox: all but an
+    /// actor's clockwork and power switches.
     pub const fn counts(&self) -> bool {
         !matches!(
             self,
@@ -136,6 +137,16 @@ pub struct Report {
     pub progress: f32,
     /// Whether it needs to know how many maps have ended.
     pub wants_maps: bool,
+}
+
+impl Report {
+    /// Returns whether another report of the attempt brings no news but its progress.
+    pub(super) fn says_no_less_than(&self, next: &Self) -> bool {
+        use AttemptState as S;
+        self.attempt == next.attempt
+            && self.state == next.state
+            && matches!(self.state, S::Unassigned | S::Running | S::Suspended)
+    }
 }
 
 /// What a running attempt does.

@@ -1,8 +1,10 @@
-//! The actor around a core: it feeds the core from its mailbox and carries its letters to the
-//! clock.
+//! The actor around a core: it feeds the core from its mailbox and hands what the core leaves to
+//! the clock.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use actix::{Actor, Context, Handler, Message};
 
@@ -22,15 +24,36 @@ pub(super) struct Mail {
 
 /// An actor that runs a core.
 pub(super) struct CoreActor {
-    pub(super) core: Box<dyn Core>,
+    body: Rc<RefCell<Body>>,
+    clock: Clock,
+}
+
+/// What an actor is made of. Its mailbox feeds it, and so does its own clockwork.
+pub(super) struct Body {
+    core: Box<dyn Core>,
     pub(super) link: Link,
-    pub(super) clock: Clock,
     pub(super) outbox: Outbox,
 }
 
+impl Body {
+    pub(super) fn new(core: Box<dyn Core>, link: Link) -> Self {
+        Self { core, link, outbox: Outbox::default() }
+    }
+
+    /// Lets the core handle a message.
+    ///
+    /// # Errors
+    /// With its words, if the core panics. It is never called again: the run is over.
+    pub(super) fn handle(&mut self, now: SimTime, msg: Msg) -> Result<(), String> {
+        let Self { core, outbox, .. } = self;
+        catch_unwind(AssertUnwindSafe(|| core.handle(now, msg, outbox)))
+            .map_err(|panic| words(&*panic))
+    }
+}
+
 impl CoreActor {
-    pub(super) fn new(core: Box<dyn Core>, link: Link, clock: Clock) -> Self {
-        Self { core, link, clock, outbox: Outbox::default() }
+    pub(super) fn new(body: Rc<RefCell<Body>>, clock: Clock) -> Self {
+        Self { body, clock }
     }
 }
 
@@ -41,14 +64,8 @@ impl Actor for CoreActor {
 impl Handler<Mail> for CoreActor {
     type Result = ();
 
-    fn handle(&mut self, mail: Mail, _: &mut Self::Context) {
-        let now = self.clock.now(mail.at);
-        let Self { core, outbox, .. } = self;
-        // An unwound core is never called again: the run is over.
-        match catch_unwind(AssertUnwindSafe(|| core.handle(now, mail.msg, outbox))) {
-            Ok(()) => self.clock.post(mail.at, now, &mut self.link, &mut self.outbox),
-            Err(panic) => self.clock.abort(words(&*panic)),
-        }
+    fn handle(&mut self, Mail { at, msg }: Mail, _: &mut Self::Context) {
+        self.clock.run(at, msg, &self.body);
     }
 }
 

@@ -1,21 +1,23 @@
 //! What actors see of the clock, and its virtual drive.
 //!
-//! Under the virtual drive exactly one message is on its way at any moment: the actor that has
-//! handled it hands its letters to the clock, and the clock at once delivers what is due next.
-//! So time moves when all actors are idle, the order of events is that of the queue, and no task
-//! of the clock's own has to be woken in between.
+//! Under the virtual drive exactly one message is on its way at any moment: when an actor has
+//! handled it, what the actor leaves goes to the clock, and the clock at once delivers what is due
+//! next. So time moves when all actors are idle, the order of events is that of the queue, and no
+//! task of the clock's own has to be woken in between.
+//!
+//! An actor's own clockwork (a heartbeat that is due, say) is no message and needs no mailbox: the
+//! clock winds it off in place, while everybody is idle, and goes on.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use actix::{Addr, System};
 
-use super::actor::{CoreActor, Mail};
-use super::link::Link;
+use super::actor::{Body, CoreActor, Mail};
 use super::scaled::ScaledClock;
 use super::timers::Timers;
-use super::{Ending, EventSink, RunStats};
-use crate::mapred::{Address, Msg, Outbox, Stop};
+use super::{Ending, EventSink, Opening, RunStats};
+use crate::mapred::{Address, Msg, Stop};
 use crate::units::SimTime;
 
 /// An actor's handle of the clock that drives it.
@@ -28,42 +30,30 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// Returns the virtual time at which a message due at `due` is handled.
-    pub(super) fn now(&self, due: SimTime) -> SimTime {
+    /// Lets an actor handle a message that was due at `due`, and takes over what it leaves.
+    pub(super) fn run(&self, due: SimTime, msg: Msg, body: &RefCell<Body>) {
         match self {
-            Self::Virtual(_) => due,
-            Self::Scaled(clock) => clock.now().max(due),
+            Self::Virtual(clock) => {
+                let mut clock = clock.borrow_mut();
+                clock.run(due, msg, body);
+                clock.deliver_next();
+            }
+            Self::Scaled(clock) => clock.run(due, msg, &mut body.borrow_mut()),
         }
     }
+}
 
-    /// Takes over what a core left at `now` when it handled a message that was due at `due`.
-    pub(super) fn post(
-        &mut self,
-        due: SimTime,
-        now: SimTime,
-        link: &mut Link,
-        outbox: &mut Outbox,
-    ) {
-        match self {
-            Self::Virtual(clock) => clock.borrow_mut().post(now, link, outbox),
-            Self::Scaled(clock) => clock.post(due, now, link, outbox),
-        }
-    }
-
-    /// Ends the run because a core panicked.
-    pub(super) fn abort(&self, words: String) {
-        match self {
-            Self::Virtual(clock) => clock.borrow_mut().end(Ending::Panicked(words)),
-            Self::Scaled(clock) => clock.end(Ending::Panicked(words)),
-        }
-    }
+/// Somebody on the virtual clock.
+pub(super) struct Player {
+    pub(super) actor: Addr<CoreActor>,
+    pub(super) body: Rc<RefCell<Body>>,
 }
 
 /// The clock of a run that is as fast as the machine.
 pub(super) struct VirtualClock {
     timers: Timers<(Address, Msg)>,
     /// By address.
-    actors: Vec<Addr<CoreActor>>,
+    players: Rc<[Player]>,
     events: Box<dyn EventSink>,
     until: SimTime,
     now: SimTime,
@@ -75,7 +65,7 @@ impl VirtualClock {
     pub(super) fn new(events: Box<dyn EventSink>, until: SimTime) -> Self {
         Self {
             timers: Timers::default(),
-            actors: Vec::new(),
+            players: Rc::new([]),
             events,
             until,
             now: SimTime::ZERO,
@@ -84,9 +74,9 @@ impl VirtualClock {
         }
     }
 
-    /// Delivers the first message to these actors.
-    pub(super) fn start(&mut self, actors: Vec<Addr<CoreActor>>, first: super::Opening) {
-        self.actors = actors;
+    /// Delivers the first message to these players.
+    pub(super) fn start(&mut self, players: Vec<Player>, first: Opening) {
+        self.players = players.into();
         for (time, to, msg) in first {
             self.timers.push(time, (to, msg));
         }
@@ -98,7 +88,13 @@ impl VirtualClock {
         (RunStats { end: self.now, messages: self.messages, lag: None }, ending)
     }
 
-    fn post(&mut self, now: SimTime, link: &mut Link, outbox: &mut Outbox) {
+    /// Lets a core handle a message, and takes over what it leaves.
+    fn run(&mut self, now: SimTime, msg: Msg, body: &RefCell<Body>) {
+        let mut body = body.borrow_mut();
+        if let Err(words) = body.handle(now, msg) {
+            return self.end(Ending::Panicked(words));
+        }
+        let Body { link, outbox, .. } = &mut *body;
         for letter in outbox.letters.drain(..) {
             link.carry(letter, |delay, letter| {
                 self.timers.push(now + delay, (letter.to, letter.msg));
@@ -107,28 +103,33 @@ impl VirtualClock {
         if !outbox.events.is_empty() {
             self.events.take(&mut outbox.events);
             if self.events.is_broken() {
-                return self.end(Ending::SinkBroke);
+                self.end(Ending::SinkBroke);
             }
         }
-        match outbox.stop {
-            Some(stop) => self.end(Ending::Stopped(stop)),
-            None => self.deliver_next(),
+        if let Some(stop) = outbox.stop {
+            self.end(Ending::Stopped(stop));
         }
     }
 
+    /// Delivers the next message; what is due before it and is no message happens at once.
     fn deliver_next(&mut self) {
-        match self.timers.pop() {
-            Some((time, (to, msg))) if time <= self.until => {
-                debug_assert!(self.now <= time, "time runs back from {} to {time}", self.now);
-                self.now = time;
-                self.messages += u64::from(msg.counts());
-                self.actors[to.index()].do_send(Mail { at: time, msg });
-            }
-            Some(_) => {
+        let players = self.players.clone();
+        while self.ending.is_none() {
+            let Some((time, (to, msg))) = self.timers.pop() else {
+                return self.end(Ending::Stopped(Stop::Stalled));
+            };
+            if self.until < time {
                 self.now = self.until;
-                self.end(Ending::Stopped(Stop::TimeUp));
+                return self.end(Ending::Stopped(Stop::TimeUp));
             }
-            None => self.end(Ending::Stopped(Stop::Stalled)),
+            debug_assert!(self.now <= time, "time runs back from {} to {time}", self.now);
+            self.now = time;
+            let player = &players[to.index()];
+            if msg.counts() {
+                self.messages += 1;
+                return player.actor.do_send(Mail { at: time, msg });
+            }
+            self.run(time, msg, &player.body);
         }
     }
 

@@ -9,6 +9,8 @@
 //! the next message is far away and else watches the clock. How late a message reaches its core, in
 //! virtual time, is the clock's *lag*: what the pacer, the mailbox and a busy thread add together.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,12 +19,12 @@ use actix::{Actor, Addr, Arbiter, System};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
 use hdrhistogram::Histogram;
 
-use super::actor::{CoreActor, Mail};
+use super::actor::{Body, CoreActor, Mail};
 use super::clock::Clock;
 use super::link::{Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Core, Event, Msg, Outbox, Stop, TrackerId};
+use crate::mapred::{Address, Core, Event, Msg, Stop, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
@@ -69,12 +71,13 @@ impl Wall {
 }
 
 impl ScaledClock {
-    pub(super) fn now(&self) -> SimTime {
-        self.wall.now()
-    }
-
-    /// Takes over what a core left at `now` when it handled a message that was due at `due`.
-    pub(super) fn post(&self, due: SimTime, now: SimTime, link: &mut Link, outbox: &mut Outbox) {
+    /// Lets an actor handle a message that was due at `due`, and takes over what it leaves.
+    pub(super) fn run(&self, due: SimTime, msg: Msg, body: &mut Body) {
+        let now = self.wall.now().max(due);
+        if let Err(words) = body.handle(now, msg) {
+            return self.end(Ending::Panicked(words));
+        }
+        let Body { link, outbox, .. } = body;
         let mut letters = Vec::with_capacity(outbox.letters.len());
         for letter in outbox.letters.drain(..) {
             link.carry(letter, |delay, letter| letters.push((now + delay, letter.to, letter.msg)));
@@ -86,7 +89,7 @@ impl ScaledClock {
         }
     }
 
-    pub(super) fn end(&self, ending: Ending) {
+    fn end(&self, ending: Ending) {
         self.send(Parcel::End(ending));
     }
 
@@ -118,7 +121,8 @@ pub fn run_scaled(
         let start = |arbiter: &Arbiter, address: Address, core: Box<dyn Core>| {
             let (links, clock) = (links.clone(), clock.clone());
             CoreActor::start_in_arbiter(&arbiter.handle(), move |_| {
-                CoreActor::new(core, Link::new(links, address), Clock::Scaled(clock))
+                let body = Body::new(core, Link::new(links, address));
+                CoreActor::new(Rc::new(RefCell::new(body)), Clock::Scaled(clock))
             })
         };
         let mut actors = vec![
