@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{FileId, Node, Placement, RackId};
 use crate::mapred::{
-    Fact, Input, JobSpec, Launch, MapCost, Phase, Priority, ReduceCost, Role, TaskKind,
+    Fact, Input, Job, JobSpec, Launch, MapCost, Phase, Priority, Reach, Reason, ReduceCost, Role,
+    TaskKind,
 };
 use crate::random::Dist;
-use crate::scheduler::Fifo;
 use crate::units::{Bytes, Count, Factor, Rate};
 
 /// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
@@ -22,6 +22,22 @@ struct Bench {
     facts: Vec<Fact>,
     to_injector: Vec<Msg>,
     own: Vec<(SimTime, Msg)>,
+}
+
+/// Fills every free slot, jobs in the order of their numbers.
+struct Greedy;
+
+impl Scheduler for Greedy {
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        let jobs: Vec<JobId> = offer.running_jobs().map(Job::id).collect();
+        let reason = Reason::Other("greedy");
+        for job in jobs {
+            while 0 < offer.free(SlotKind::Map)
+                && offer.launch_map(job, Reach::Any, reason).is_some()
+            {}
+            while 0 < offer.free(SlotKind::Reduce) && offer.launch_reduce(job, reason).is_some() {}
+        }
+    }
 }
 
 fn hadoop() -> Hadoop {
@@ -47,7 +63,7 @@ fn bench(hadoop: Hadoop) -> Bench {
         init: SimSpan::ZERO,
         init_threads: Count::of(4),
     };
-    let policy = Box::new(<Fifo as crate::mapred::Policy>::new(Default::default()));
+    let policy = Box::new(Greedy);
     Bench {
         tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy, SimTime::ZERO),
         now: SimTime::ZERO,
