@@ -1,0 +1,306 @@
+//! What becomes of attempts: they commit, succeed, fail, are killed, and their tasks wait again.
+
+use std::cmp::Reverse;
+
+use super::{Ledger, is_a_few, is_first_map, unclean_outcome};
+use crate::mapred::job::{Job, JobState, Stage, Try};
+use crate::mapred::sabotage::Sabotage;
+use crate::mapred::{
+    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Outbox, Outcome, SlotKind, TaskId,
+    TaskKind, TrackerId,
+};
+use crate::units::SimTime;
+
+impl Ledger {
+    /// Orders the end of an attempt at its tracker's next heartbeat.
+    pub(in crate::mapred) fn doom(&mut self, attempt: AttemptId) {
+        let Some(record) = self.find_try(attempt) else { return };
+        if !record.is_active() || record.is_doomed {
+            return;
+        }
+        record.is_doomed = true;
+        let tracker = record.tracker;
+        self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
+    }
+
+    /// Ends an attempt of a job that needs it no more.
+    pub(super) fn wind_up(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+        let Some(record) = self.find_try(attempt) else { return };
+        if !record.waits_for_cleaner() {
+            return self.doom(attempt);
+        }
+        let outcome = unclean_outcome(record.state);
+        if let Some(job) = self.job_mut(attempt.job()) {
+            job.unclean[attempt.slot()].retain(|other| *other != attempt);
+        }
+        self.wants_task_cleanup[attempt.slot()].remove(&attempt.job());
+        self.lose(now, attempt, outcome, out);
+    }
+
+    /// Notes that an attempt waits for its commit; returns whether it may.
+    pub(in crate::mapred) fn wait_for_commit(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        still_counts: bool,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(record) = self.find_try(attempt) else { return false };
+        if record.is_doomed {
+            return false;
+        }
+        let tracker = record.tracker;
+        let is_new = record.state != AttemptState::CommitPending;
+        if is_new {
+            record.state = AttemptState::CommitPending;
+            if !still_counts {
+                self.stop_counting(attempt);
+            }
+            self.learn(now, attempt, tracker, AttemptState::CommitPending, out);
+        }
+        let Some(task) = self.job_mut(attempt.job()).and_then(|job| job.task(attempt.task)) else {
+            return false;
+        };
+        // The first of a task's attempts to wait wins; the others lose the race.
+        let is_winner = task
+            .tries
+            .iter()
+            .find(|t| t.state == AttemptState::CommitPending && !t.is_doomed)
+            .is_some_and(|first| first.number == attempt.number);
+        if !is_winner {
+            self.doom(attempt);
+        }
+        is_winner
+    }
+
+    fn stop_counting(&mut self, attempt: AttemptId) {
+        let Some(job) = self.job_mut(attempt.job()) else { return };
+        let Some(record) = job.task(attempt.task).and_then(|task| task.find(attempt.number)) else {
+            return;
+        };
+        if std::mem::take(&mut record.is_counted) {
+            job.tasks_mut(attempt.slot()).running -= 1;
+        }
+    }
+
+    /// Takes an attempt off the books; returns what was known of it.
+    fn close_try(&mut self, attempt: AttemptId) -> Option<Try> {
+        self.stop_counting(attempt);
+        let job = self.job_mut(attempt.job())?;
+        let record = job.task(attempt.task)?.remove(attempt.number)?;
+        job.open_tries -= 1;
+        self.open_tries -= 1;
+        Some(record)
+    }
+
+    /// Notes that an attempt has succeeded: its task is done, its rivals are not needed.
+    pub(in crate::mapred) fn succeed(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        out: &mut Outbox,
+    ) {
+        let is_doomed = self.find_try(attempt).is_none_or(|record| record.is_doomed);
+        if is_doomed {
+            // Its kill crossed its success on the way: the output is not taken.
+            return self.lose(now, attempt, Outcome::Killed, out);
+        }
+        if Sabotage::SuccessDropped.is_planted() && is_first_map(attempt.task) {
+            return;
+        }
+        let Some(record) = self.close_try(attempt) else { return };
+        let id = attempt.job();
+        let Some(job) = self.job_mut(id) else { return };
+        if let Some(task) = job.task(attempt.task) {
+            task.stage = Stage::Done(attempt.number, record.tracker);
+            let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
+            for number in rivals {
+                self.doom(attempt.task.attempt(number));
+            }
+        }
+        match attempt.task.kind {
+            TaskKind::Map | TaskKind::Reduce => {
+                if let Some(job) = self.job_mut(id) {
+                    job.tasks_mut(attempt.slot()).finished += 1;
+                }
+                self.recount(now, id);
+                self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
+                self.note_maps_done(now, attempt, out);
+                self.close_if_worked_off(now, id, out);
+            }
+            TaskKind::Setup => {
+                self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
+                self.start_job(now, id, out);
+            }
+            TaskKind::Cleanup => {
+                self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
+                self.end_job(now, id, out);
+            }
+        }
+        self.forget_if_drained(id);
+    }
+
+    fn note_maps_done(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+        let Some(job) = self.job(attempt.job()) else { return };
+        let is_map = attempt.task.kind == TaskKind::Map;
+        if is_map && job.maps_over() == job.maps.total && job.state == JobState::Running {
+            out.emit(now, Fact::MapsDone(attempt.job()));
+        }
+    }
+
+    /// Notes that an attempt is over but has left output behind, which is removed first.
+    pub(in crate::mapred) fn leave_unclean(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        state: AttemptState,
+        out: &mut Outbox,
+    ) {
+        let Some(record) = self.find_try(attempt) else { return };
+        let tracker = record.tracker;
+        let is_new = record.state != state;
+        record.state = state;
+        record.cleaner = None;
+        if let Some(job) = self.job_mut(attempt.job()) {
+            job.unclean[attempt.slot()].push_back(attempt);
+        }
+        self.wants_task_cleanup[attempt.slot()].insert(attempt.job());
+        if is_new {
+            self.learn(now, attempt, tracker, state, out);
+        }
+    }
+
+    /// Returns whether the output of an ended attempt is still worth removing.
+    pub(in crate::mapred) fn cleans_up_after(&self, attempt: AttemptId) -> bool {
+        self.hadoop.task_cleanup
+            && attempt.task.is_work()
+            && self.job(attempt.job()).is_some_and(Job::is_running)
+    }
+
+    /// Notes that an attempt has failed or was killed; its task waits again if it is needed.
+    pub(in crate::mapred) fn lose(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        outcome: Outcome,
+        out: &mut Outbox,
+    ) {
+        let Some(record) = self.close_try(attempt) else { return };
+        let failed = outcome == Outcome::Failed;
+        if failed {
+            self.count_failure(attempt, record.tracker);
+        }
+        let most = self.hadoop.max_attempts.get();
+        let id = attempt.job();
+        let Some(job) = self.job_mut(id) else { return };
+        let may_go_on = !matches!(job.state, JobState::Ended(_));
+        let Some(task) = job.task(attempt.task) else { return };
+        let is_last = !task.tries.iter().any(Try::is_active) && task.stage == Stage::Active;
+        let is_exhausted = most <= task.failures;
+        let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
+        if is_last && is_exhausted {
+            task.stage = Stage::Dead;
+        } else if is_last {
+            self.put_back(now, attempt.task);
+        }
+        self.recount(now, id);
+        self.learn(now, attempt, record.tracker, state, out);
+        if is_last && is_exhausted && may_go_on {
+            self.give_up(now, attempt.task, out);
+        }
+        self.forget_if_drained(id);
+    }
+
+    fn count_failure(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        let Some(job) = self.job_mut(attempt.job()) else { return };
+        if let Some(task) = job.task(attempt.task) {
+            task.failures += 1;
+        }
+        if attempt.task.is_work() {
+            job.barred.entry(attempt.task).or_default().push(tracker);
+        }
+        self.blame(attempt.job(), tracker);
+    }
+
+    /// Counts a failure against a tracker, as long as the job does not avoid too many already.
+    pub(super) fn blame(&mut self, job: JobId, tracker: TrackerId) {
+        let most = self.hadoop.tracker_failures.get();
+        let registered = self.registered;
+        let Some(job) = self.job_mut(job) else { return };
+        if is_a_few(job.flaky, registered) {
+            let count = job.failures_on.entry(tracker).or_default();
+            *count += 1;
+            job.flaky += u32::from(*count == most);
+        }
+    }
+
+    /// Puts a task back among those that wait.
+    pub(super) fn put_back(&mut self, now: SimTime, task: TaskId) {
+        let id = task.job;
+        let failed_first = self.hadoop.failed_maps == FailedMaps::First;
+        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
+            return;
+        };
+        let is_needed = job.verdict.is_none() && !matches!(job.state, JobState::Ended(_));
+        let Some(record) = job.task(task) else { return };
+        if !is_needed && task.is_work() {
+            record.stage = Stage::Dead;
+            return;
+        }
+        record.stage = Stage::Waiting;
+        record.since = now;
+        let failures = record.failures;
+        match task.kind {
+            TaskKind::Map => {
+                job.maps.waiting += 1;
+                if failed_first {
+                    job.failed_maps.insert((Reverse(failures), task.index));
+                } else {
+                    self.holders.clear();
+                    if let Some(input) = job.spec.input {
+                        self.hdfs.locate(input.file, task.index, &mut self.holders);
+                    }
+                    job.cache.put_in_front(task.index, &self.holders, &self.topology);
+                }
+            }
+            TaskKind::Reduce => {
+                job.reduces.waiting += 1;
+                job.waiting_reduces.push_front(task.index);
+            }
+            TaskKind::Setup if job.state == JobState::Preparing && is_needed => {
+                self.wants_setup.insert(id);
+            }
+            TaskKind::Cleanup if job.state == JobState::Cleaning => {
+                self.wants_cleanup.insert(id);
+            }
+            TaskKind::Setup | TaskKind::Cleanup => {}
+        }
+    }
+
+    /// Gives a task up for good; its job fails if it may not do without.
+    fn give_up(&mut self, now: SimTime, task: TaskId, out: &mut Outbox) {
+        let allowed = match task.slot() {
+            SlotKind::Map => self.hadoop.map_failures,
+            SlotKind::Reduce => self.hadoop.reduce_failures,
+        };
+        let Some(job) = self.job_mut(task.job) else { return };
+        if task.kind == TaskKind::Cleanup {
+            job.verdict = Some(Outcome::Failed);
+            return self.end_job(now, task.job, out);
+        }
+        let is_fatal = if task.is_work() {
+            let tasks = job.tasks_mut(task.slot());
+            tasks.failed += 1;
+            f64::from(tasks.failed) > allowed.get() * f64::from(tasks.total)
+        } else {
+            true
+        };
+        if is_fatal {
+            self.condemn(now, task.job, Outcome::Failed, out);
+        } else {
+            self.recount(now, task.job);
+            self.note_maps_done(now, task.attempt(0), out);
+            self.close_if_worked_off(now, task.job, out);
+        }
+    }
+}

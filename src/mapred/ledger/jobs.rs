@@ -1,0 +1,148 @@
+//! The life of a job: submitted, initialised, running, cleaned up, over.
+
+use std::sync::Arc;
+
+use super::Ledger;
+use crate::mapred::job::{Job, JobState, Stage, Task};
+use crate::mapred::map_cache::MapCache;
+use crate::mapred::{
+    Address, Fact, JobChange, JobId, JobSpec, Msg, Outbox, Outcome, PerSlot, SlotKind, TaskKind,
+};
+use crate::units::SimTime;
+
+impl Ledger {
+    pub(in crate::mapred) fn submit(&mut self, now: SimTime, spec: Arc<JobSpec>, out: &mut Outbox) {
+        let id = spec.id;
+        if self.jobs.len() <= id.index() {
+            self.jobs.resize_with(id.index() + 1, || None);
+        }
+        out.emit(now, Fact::JobSubmitted(spec.clone()));
+        self.jobs[id.index()] = Some(Box::new(Job::new(spec, now)));
+        self.change(now, id, JobChange::Submitted);
+    }
+
+    /// Reads a job's splits; its setup task, or its tasks, may then be launched.
+    pub(in crate::mapred) fn initialise(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
+            return;
+        };
+        if job.state != JobState::Submitted {
+            return;
+        }
+        let spec = job.spec.clone();
+        let file = spec.input.map(|input| input.file);
+        job.cache = MapCache::new(spec.maps, file, &self.hdfs, &self.topology);
+        job.maps.tasks.resize_with(spec.maps as usize, Task::default);
+        job.reduces.tasks.resize_with(spec.reduces as usize, Task::default);
+        job.maps.waiting = spec.maps;
+        job.reduces.waiting = spec.reduces;
+        job.waiting_reduces = (0..spec.reduces).collect();
+        job.state = JobState::Preparing;
+        out.emit(now, Fact::JobInitialised(id));
+        self.change(now, id, JobChange::Initialised);
+        if self.hadoop.setup_cleanup {
+            self.wants_setup.insert(id);
+        } else {
+            self.start_job(now, id, out);
+        }
+    }
+
+    pub(super) fn start_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let Some(job) = self.job_mut(id) else { return };
+        if job.state != JobState::Preparing {
+            return;
+        }
+        job.state = JobState::Running;
+        job.running_at = now;
+        self.running.insert(id);
+        out.emit(now, Fact::JobRunning(id));
+        self.change(now, id, JobChange::Running);
+        self.recount(now, id);
+        self.close_if_worked_off(now, id, out);
+    }
+
+    /// Moves a job whose tasks are over on to its cleanup, or to its end.
+    pub(super) fn close_if_worked_off(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let Some(job) = self.job_mut(id) else { return };
+        let is_over = match job.state {
+            JobState::Running => job.verdict.is_some() || job.is_worked_off(),
+            // A job that fails before it runs is cleaned up as well.
+            JobState::Preparing => job.verdict.is_some(),
+            _ => false,
+        };
+        if !is_over {
+            return;
+        }
+        job.state = JobState::Cleaning;
+        self.running.remove(&id);
+        self.wants_setup.remove(&id);
+        self.recount(now, id);
+        if self.hadoop.setup_cleanup {
+            self.wants_cleanup.insert(id);
+        } else {
+            self.end_job(now, id, out);
+        }
+    }
+
+    pub(super) fn end_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
+        let Some(job) = self.job_mut(id) else { return };
+        let outcome = job.verdict.unwrap_or(Outcome::Succeeded);
+        job.state = JobState::Ended(outcome);
+        self.running.remove(&id);
+        self.wants_setup.remove(&id);
+        self.wants_cleanup.remove(&id);
+        for attempt in self.attempts_on(id, None) {
+            self.wind_up(now, attempt, out);
+        }
+        self.recount(now, id);
+        out.emit(now, Fact::JobEnded { job: id, outcome });
+        out.send(Address::INJECTOR, Msg::JobEnded(id, outcome));
+        self.change(now, id, JobChange::Ended(outcome));
+        self.forget_if_drained(id);
+    }
+
+    /// Ends a job early: nothing more is launched, and what runs is killed.
+    pub(in crate::mapred) fn condemn(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        verdict: Outcome,
+        out: &mut Outbox,
+    ) {
+        let Some(job) = self.job_mut(id) else { return };
+        if matches!(job.state, JobState::Ended(_)) || job.verdict.is_some() {
+            return;
+        }
+        job.verdict = Some(verdict);
+        if job.state == JobState::Submitted {
+            return self.end_job(now, id, out);
+        }
+        for kind in SlotKind::BOTH {
+            let tasks = job.tasks_mut(kind);
+            tasks.waiting = 0;
+            for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
+                task.stage = Stage::Dead;
+            }
+        }
+        for attempt in self.attempts_on(id, None) {
+            if attempt.task.kind != TaskKind::Cleanup {
+                self.wind_up(now, attempt, out);
+            }
+        }
+        self.close_if_worked_off(now, id, out);
+    }
+
+    /// Drops the tasks of an ended job once no tracker has anything of it.
+    pub(super) fn forget_if_drained(&mut self, id: JobId) {
+        let Some(job) = self.job_mut(id) else { return };
+        if matches!(job.state, JobState::Ended(_)) && job.open_tries == 0 {
+            job.maps.tasks = Vec::new();
+            job.reduces.tasks = Vec::new();
+            job.cache = MapCache::default();
+            job.unclean = PerSlot::default();
+            for kind in SlotKind::BOTH {
+                self.wants_task_cleanup[kind].remove(&id);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Launching: which task a tracker gets, once somebody has decided that a job may have the slot.
+
+use super::{Ledger, is_a_few, is_first_map};
+use std::collections::BTreeSet;
+
+use crate::mapred::job::{Job, Stage, Try};
+use crate::mapred::map_cache::{Reach, Verdict, distance};
+use crate::mapred::sabotage::Sabotage;
+use crate::mapred::{
+    AttemptState, Fact, JobId, Launch, Locality, Outbox, Reason, Role, SlotKind, TaskId, TaskKind,
+    TrackerId,
+};
+use crate::units::{SimSpan, SimTime};
+
+impl Ledger {
+    /// Hands a task out; what it returns travels with the reply that is being made.
+    #[expect(clippy::too_many_arguments, reason = "each is one column of the attempt's record")]
+    fn assign(
+        &mut self,
+        now: SimTime,
+        task: TaskId,
+        tracker: TrackerId,
+        role: Role,
+        locality: Option<Locality>,
+        reason: Reason,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let job = self.jobs.get_mut(task.job.index()).and_then(Option::as_deref_mut)?;
+        let ready_at = match task.kind {
+            TaskKind::Reduce => job.reduces_ready_at.unwrap_or(job.running_at),
+            _ => job.running_at,
+        };
+        let record = job.task(task)?;
+        let is_overlooked = Sabotage::LaunchForgotten.is_planted() && is_first_map(task);
+        let is_speculative = record.tries.iter().any(Try::is_active) && !is_overlooked;
+        let waited = now.saturating_since(record.since.max(ready_at));
+        let number = record.next;
+        record.next += 1;
+        let was_waiting = record.stage == Stage::Waiting;
+        if !is_overlooked || 0 < number {
+            record.stage = Stage::Active;
+        }
+        record.tries.push(Try {
+            number,
+            tracker,
+            state: AttemptState::Unassigned,
+            cleaner: None,
+            is_counted: task.is_work(),
+            is_doomed: false,
+        });
+        job.open_tries += 1;
+        if task.is_work() {
+            let tasks = job.tasks_mut(task.slot());
+            tasks.running += 1;
+            tasks.waiting -= u32::from(was_waiting);
+        }
+        let spec = job.spec.clone();
+        let counts = job.counts(task.slot());
+        self.recount(now, task.job);
+        self.open_tries += 1;
+        self.moved_at = now;
+        let attempt = task.attempt(number);
+        out.emit(
+            now,
+            Fact::Assigned {
+                attempt,
+                tracker,
+                role,
+                locality,
+                speculative: is_speculative,
+                reason,
+                waited: if task.is_work() { waited } else { SimSpan::ZERO },
+                counts,
+            },
+        );
+        Some(Launch { attempt, role, job: spec, locality })
+    }
+
+    /// Returns whether a job avoids a tracker because too many of its attempts failed there.
+    fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
+        let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
+        is_a_few(job.flaky, self.registered) && self.hadoop.tracker_failures.get() <= failures
+    }
+
+    /// Launches the job's best waiting map for a node within reach.
+    pub(in crate::mapred) fn launch_map(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        tracker: TrackerId,
+        reach: Reach,
+        reason: Reason,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let job = self.job(id)?;
+        if job.pending(SlotKind::Map) == 0 || self.avoids(job, tracker) {
+            return None;
+        }
+        let (index, locality) = self.best_map(id, tracker, reach)?;
+        let task = TaskId { job: id, kind: TaskKind::Map, index };
+        self.assign(now, task, tracker, Role::Work, locality, reason, out)
+    }
+
+    fn best_map(
+        &mut self,
+        id: JobId,
+        tracker: TrackerId,
+        reach: Reach,
+    ) -> Option<(u32, Option<Locality>)> {
+        let hosts = self.registered;
+        let job = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut)?;
+        let Job { cache, maps, barred, failed_maps, spec, .. } = job;
+        let verdict = |index: u32| {
+            if maps.tasks[index as usize].stage != Stage::Waiting {
+                return Verdict::Drop;
+            }
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            let barred =
+                !barred.is_empty() && barred.get(&task).is_some_and(|on| bars(on, tracker, hosts));
+            if barred { Verdict::Pass } else { Verdict::Take }
+        };
+        let first = failed_maps.iter().map(|(_, map)| *map).find(|m| verdict(*m) == Verdict::Take);
+        if let Some(map) = first {
+            let locality = spec.input.map(|input| {
+                self.hdfs.locate(input.file, map, &mut self.holders);
+                distance(tracker, &self.holders, &self.topology)
+            });
+            failed_maps.retain(|(_, other)| *other != map);
+            return Some((map, locality));
+        }
+        cache.best(tracker, reach, &self.topology, verdict)
+    }
+
+    /// Launches the job's first waiting reduce.
+    pub(in crate::mapred) fn launch_reduce(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        tracker: TrackerId,
+        reason: Reason,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let hosts = self.registered;
+        let job = self.job(id)?;
+        if job.pending(SlotKind::Reduce) == 0 || self.avoids(job, tracker) {
+            return None;
+        }
+        let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
+        let fits =
+            |index: &u32| !job.barred.get(&task(*index)).is_some_and(|on| bars(on, tracker, hosts));
+        let position = job.waiting_reduces.iter().position(fits)?;
+        let index = self.job_mut(id)?.waiting_reduces.remove(position)?;
+        self.assign(now, task(index), tracker, Role::Work, None, reason, out)
+    }
+
+    /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
+    ///
+    /// Such a launch comes before any policy is asked and is the only one of its heartbeat.
+    pub(in crate::mapred) fn launch_service(
+        &mut self,
+        now: SimTime,
+        tracker: TrackerId,
+        kind: SlotKind,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let index = u32::from(kind == SlotKind::Reduce);
+        let accepts = |set: &BTreeSet<JobId>| {
+            let fits = |id: &&JobId| self.job(**id).is_some_and(|job| !self.avoids(job, tracker));
+            set.iter().find(fits).copied()
+        };
+        if let Some(job) = accepts(&self.wants_cleanup) {
+            self.wants_cleanup.remove(&job);
+            let task = TaskId { job, kind: TaskKind::Cleanup, index };
+            return self.assign(now, task, tracker, Role::Work, None, Reason::JobService, out);
+        }
+        if let Some(job) = accepts(&self.wants_task_cleanup[kind]) {
+            return self.launch_task_cleanup(now, job, tracker, kind, out);
+        }
+        if let Some(job) = accepts(&self.wants_setup) {
+            self.wants_setup.remove(&job);
+            let task = TaskId { job, kind: TaskKind::Setup, index };
+            return self.assign(now, task, tracker, Role::Work, None, Reason::JobService, out);
+        }
+        None
+    }
+
+    fn launch_task_cleanup(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        tracker: TrackerId,
+        kind: SlotKind,
+        out: &mut Outbox,
+    ) -> Option<Launch> {
+        let job = self.job_mut(id)?;
+        let attempt = job.unclean[kind].pop_front()?;
+        let is_last = job.unclean[kind].is_empty();
+        let spec = job.spec.clone();
+        let counts = job.counts(kind);
+        let record = job.task(attempt.task)?.find(attempt.number)?;
+        record.cleaner = Some(tracker);
+        if is_last {
+            self.wants_task_cleanup[kind].remove(&id);
+        }
+        self.moved_at = now;
+        let role = Role::TaskCleanup;
+        out.emit(
+            now,
+            Fact::Assigned {
+                attempt,
+                tracker,
+                role,
+                locality: None,
+                speculative: false,
+                reason: Reason::TaskCleanup,
+                waited: SimSpan::ZERO,
+                counts,
+            },
+        );
+        Some(Launch { attempt, role, job: spec, locality: None })
+    }
+}
+
+/// Returns whether a task avoids a tracker because an attempt failed there, as long as it has not
+/// failed everywhere.
+fn bars(failed_on: &[TrackerId], tracker: TrackerId, hosts: u32) -> bool {
+    failed_on.contains(&tracker) && (failed_on.len() as u32) < hosts
+}

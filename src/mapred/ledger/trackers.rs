@@ -1,0 +1,118 @@
+//! Trackers: they join, and they are given up with all that lay on them.
+
+use super::{Ledger, unclean_outcome};
+use crate::mapred::job::Stage;
+use crate::mapred::{
+    AttemptId, AttemptState, Fact, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId, TaskKind,
+    TrackerId,
+};
+use crate::units::SimTime;
+
+impl Ledger {
+    pub(in crate::mapred) fn register(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        slots: PerSlot<u32>,
+        out: &mut Outbox,
+    ) {
+        let tracker = &mut self.trackers[id.index()];
+        tracker.is_registered = true;
+        tracker.slots = slots;
+        tracker.reports.clear();
+        tracker.orders.clear();
+        self.registered += 1;
+        for kind in SlotKind::BOTH {
+            self.capacity[kind] += slots[kind];
+        }
+        out.emit(now, Fact::TrackerJoined(id));
+    }
+
+    pub(in crate::mapred) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
+        let tracker = &mut self.trackers[id.index()];
+        for kind in SlotKind::BOTH {
+            self.occupied[kind] = self.occupied[kind] + occupied[kind] - tracker.occupied[kind];
+        }
+        tracker.occupied = occupied;
+    }
+
+    /// Gives a tracker up: what ran there is killed, and maps whose output lay there run again.
+    pub(in crate::mapred) fn lose_tracker(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        out: &mut Outbox,
+    ) {
+        self.set_occupied(id, PerSlot::default());
+        let tracker = &mut self.trackers[id.index()];
+        tracker.is_registered = false;
+        tracker.orders.clear();
+        let slots = tracker.slots;
+        self.registered -= 1;
+        for kind in SlotKind::BOTH {
+            self.capacity[kind] -= slots[kind];
+        }
+        out.emit(now, Fact::TrackerLost(id));
+        let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
+        for job in jobs {
+            let mut has_failed = false;
+            for attempt in self.attempts_on(job, Some(id)) {
+                has_failed = true;
+                self.lose_with_tracker(now, attempt, out);
+            }
+            has_failed |= self.lose_map_outputs(now, job, id, out);
+            if has_failed {
+                self.blame(job, id);
+            }
+        }
+    }
+
+    fn lose_with_tracker(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
+        let cleans = self.cleans_up_after(attempt);
+        let Some(record) = self.find_try(attempt) else { return };
+        if record.waits_for_cleaner() {
+            return;
+        }
+        match record.state {
+            AttemptState::Unassigned => self.lose(now, attempt, Outcome::Killed, out),
+            AttemptState::FailedUnclean if cleans => {
+                self.leave_unclean(now, attempt, AttemptState::FailedUnclean, out);
+            }
+            _ if cleans => self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out),
+            state => self.lose(now, attempt, unclean_outcome(state), out),
+        }
+    }
+
+    /// Makes the completed maps of a job with reduces run again if their output lay on a tracker;
+    /// returns whether there were any.
+    fn lose_map_outputs(
+        &mut self,
+        now: SimTime,
+        id: JobId,
+        tracker: TrackerId,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(job) = self.job(id) else { return false };
+        if job.reduces.total == 0 || !job.is_running() {
+            return false;
+        }
+        let lost: Vec<AttemptId> = (0..)
+            .zip(&job.maps.tasks)
+            .filter_map(|(index, task)| match task.stage {
+                Stage::Done(number, at) if at == tracker => {
+                    Some(TaskId { job: id, kind: TaskKind::Map, index }.attempt(number))
+                }
+                _ => None,
+            })
+            .collect();
+        for attempt in &lost {
+            if let Some(job) = self.job_mut(id) {
+                job.maps.finished -= 1;
+            }
+            self.put_back(now, attempt.task);
+            self.recount(now, id);
+            self.learn(now, *attempt, tracker, AttemptState::Killed, out);
+        }
+        !lost.is_empty()
+    }
+}
