@@ -32,21 +32,24 @@ pub(super) struct CoreActor {
 pub(super) struct Body {
     core: Box<dyn Core>,
     pub(super) link: Link,
-    pub(super) outbox: Outbox,
 }
 
 impl Body {
     pub(super) fn new(core: Box<dyn Core>, link: Link) -> Self {
-        Self { core, link, outbox: Outbox::default() }
+        Self { core, link }
     }
 
-    /// Lets the core handle a message.
+    /// Lets the core handle a message; what it leaves is in `out`.
     ///
     /// # Errors
     /// With its words, if the core panics. It is never called again: the run is over.
-    pub(super) fn handle(&mut self, now: SimTime, msg: Msg) -> Result<(), String> {
-        let Self { core, outbox, .. } = self;
-        catch_unwind(AssertUnwindSafe(|| core.handle(now, msg, outbox)))
+    pub(super) fn handle(
+        &mut self,
+        now: SimTime,
+        msg: Msg,
+        out: &mut Outbox,
+    ) -> Result<(), String> {
+        catch_unwind(AssertUnwindSafe(|| self.core.handle(now, msg, out)))
             .map_err(|panic| words(&*panic))
     }
 }

@@ -17,7 +17,7 @@ use super::actor::{Body, CoreActor, Mail};
 use super::scaled::ScaledClock;
 use super::timers::Timers;
 use super::{Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Msg, Stop};
+use crate::mapred::{Address, Msg, Outbox, Stop};
 use crate::units::SimTime;
 
 /// An actor's handle of the clock that drives it.
@@ -55,6 +55,8 @@ pub(super) struct VirtualClock {
     /// By address.
     players: Rc<[Player]>,
     events: Box<dyn EventSink>,
+    /// What a core leaves; one for all, so that it stays in the processor's cache.
+    outbox: Outbox,
     until: SimTime,
     now: SimTime,
     messages: u64,
@@ -67,6 +69,7 @@ impl VirtualClock {
             timers: Timers::default(),
             players: Rc::new([]),
             events,
+            outbox: Outbox::default(),
             until,
             now: SimTime::ZERO,
             messages: 0,
@@ -91,22 +94,21 @@ impl VirtualClock {
     /// Lets a core handle a message, and takes over what it leaves.
     fn run(&mut self, now: SimTime, msg: Msg, body: &RefCell<Body>) {
         let mut body = body.borrow_mut();
-        if let Err(words) = body.handle(now, msg) {
+        if let Err(words) = body.handle(now, msg, &mut self.outbox) {
             return self.end(Ending::Panicked(words));
         }
-        let Body { link, outbox, .. } = &mut *body;
-        for letter in outbox.letters.drain(..) {
-            link.carry(letter, |delay, letter| {
+        for letter in self.outbox.letters.drain(..) {
+            body.link.carry(letter, |delay, letter| {
                 self.timers.push(now + delay, (letter.to, letter.msg));
             });
         }
-        if !outbox.events.is_empty() {
-            self.events.take(&mut outbox.events);
+        if !self.outbox.events.is_empty() {
+            self.events.take(&mut self.outbox.events);
             if self.events.is_broken() {
                 self.end(Ending::SinkBroke);
             }
         }
-        if let Some(stop) = outbox.stop {
+        if let Some(stop) = self.outbox.stop {
             self.end(Ending::Stopped(stop));
         }
     }

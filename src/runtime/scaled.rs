@@ -24,7 +24,7 @@ use super::clock::Clock;
 use super::link::{Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Core, Event, Msg, Stop, TrackerId};
+use crate::mapred::{Address, Core, Event, Msg, Outbox, Stop, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
@@ -74,17 +74,18 @@ impl ScaledClock {
     /// Lets an actor handle a message that was due at `due`, and takes over what it leaves.
     pub(super) fn run(&self, due: SimTime, msg: Msg, body: &mut Body) {
         let now = self.wall.now().max(due);
-        if let Err(words) = body.handle(now, msg) {
+        let mut outbox = Outbox::default();
+        if let Err(words) = body.handle(now, msg, &mut outbox) {
             return self.end(Ending::Panicked(words));
         }
-        let Body { link, outbox, .. } = body;
         let mut letters = Vec::with_capacity(outbox.letters.len());
-        for letter in outbox.letters.drain(..) {
-            link.carry(letter, |delay, letter| letters.push((now + delay, letter.to, letter.msg)));
+        for letter in outbox.letters {
+            body.link
+                .carry(letter, |delay, letter| letters.push((now + delay, letter.to, letter.msg)));
         }
-        let events = std::mem::take(&mut outbox.events);
-        self.send(Parcel::Posts { lag: now.saturating_since(due), letters, events });
-        if let Some(stop) = outbox.stop.take() {
+        let (lag, events) = (now.saturating_since(due), outbox.events);
+        self.send(Parcel::Posts { lag, letters, events });
+        if let Some(stop) = outbox.stop {
             self.end(Ending::Stopped(stop));
         }
     }

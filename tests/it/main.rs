@@ -10,6 +10,7 @@ mod chaos;
 mod command_line;
 mod commit_pending;
 mod determinism;
+mod fifo;
 mod invalid;
 mod readme;
 mod scenarios;

@@ -150,6 +150,15 @@ impl Bench {
         self
     }
 
+    /// Launches an attempt at the first heartbeat, and answers those of 3, 6 and 9 s.
+    fn run(&mut self, attempt: AttemptId) {
+        let launch = self.launch(attempt);
+        self.until(secs(0)).reply(vec![launch]);
+        for beat in 1..4 {
+            self.until(secs(3 * beat)).reply(vec![]);
+        }
+    }
+
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
         Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None })
@@ -222,11 +231,7 @@ fn progress_is_what_the_child_said_last() {
 #[test]
 fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
     let mut bench = tracker(|_| {});
-    let launch = bench.launch(map(0));
-    bench.until(secs(0)).reply(vec![launch]);
-    for beat in 1..4 {
-        bench.until(secs(3 * beat)).reply(vec![]);
-    }
+    bench.run(map(0));
     // Start-up and work end at 11 s; the heartbeat of 12 s says so.
     bench.until(secs(12));
     assert_eq!(bench.state(map(0)), Some(AttemptState::CommitPending));
@@ -247,11 +252,7 @@ fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
 #[test]
 fn with_slot_held_a_commit_is_reported_in_its_slot() {
     let mut bench = tracker(|hadoop| hadoop.commit_pending = CommitPending::SlotHeld);
-    let launch = bench.launch(map(0));
-    bench.until(secs(0)).reply(vec![launch]);
-    for beat in 1..4 {
-        bench.until(secs(3 * beat)).reply(vec![]);
-    }
+    bench.run(map(0));
     bench.until(secs(12));
     assert_eq!(bench.state(map(0)), Some(AttemptState::CommitPending));
     assert_eq!(bench.status().occupied.map, 1);
@@ -261,11 +262,7 @@ fn with_slot_held_a_commit_is_reported_in_its_slot() {
 fn maps_of_jobs_with_reduces_do_not_commit() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
-    let launch = bench.launch(map(0));
-    bench.until(secs(0)).reply(vec![launch]);
-    for beat in 1..4 {
-        bench.until(secs(3 * beat)).reply(vec![]);
-    }
+    bench.run(map(0));
     bench.until(secs(12));
     assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
 }
@@ -274,11 +271,8 @@ fn maps_of_jobs_with_reduces_do_not_commit() {
 fn an_ended_attempt_is_reported_once() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
-    let launch = bench.launch(map(0));
-    bench.until(secs(0)).reply(vec![launch]);
-    for beat in 1..5 {
-        bench.until(secs(3 * beat)).reply(vec![]);
-    }
+    bench.run(map(0));
+    bench.until(secs(12)).reply(vec![]);
     bench.until(secs(15));
     assert_eq!(bench.state(map(0)), None);
 }
@@ -355,11 +349,7 @@ fn a_killed_attempt_leaves_output_behind_only_if_it_ran() {
 fn out_of_band_a_heartbeat_follows_the_end_of_an_attempt_at_once() {
     let mut bench = tracker(|hadoop| hadoop.out_of_band = true);
     bench.reduces = 1;
-    let launch = bench.launch(map(0));
-    bench.until(secs(0)).reply(vec![launch]);
-    for beat in 1..4 {
-        bench.until(secs(3 * beat)).reply(vec![]);
-    }
+    bench.run(map(0));
     bench.until(secs(11));
     assert_eq!(bench.state(map(0)), Some(AttemptState::Succeeded));
 }
