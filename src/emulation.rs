@@ -356,4 +356,34 @@ until: 1h
             assert!(found.iter().any(|line| line.contains(words)), "{sabotage:?}: {found:?}");
         }
     }
+
+    #[test]
+    fn a_clock_that_is_too_late_names_a_factor_that_holds() {
+        let text = "
+clock: 1000x
+hadoop: {heartbeat: 3s}
+cluster: {nodes: 2}
+workload: {jobs: [{name: a, maps: 1}]}
+";
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("test.yaml", text, &[], &registry).unwrap().scenario;
+        let topology = Topology::new(&scenario.cluster);
+        let mut lag = Histogram::<u64>::new(3).unwrap();
+        lag.record_n(299_000, 100).unwrap();
+        assert_eq!(lag_warning(&scenario, &topology, Some(&lag)), None);
+        // Four times a tenth of the interval.
+        lag.record_n(1_200_000, 100).unwrap();
+        let Some(RunWarning::Lag { holds, .. }) = lag_warning(&scenario, &topology, Some(&lag))
+        else {
+            panic!("no warning");
+        };
+        assert_eq!(holds, 240.0);
+    }
+
+    #[test]
+    fn factors_are_rounded_down_to_two_digits() {
+        for (value, rounded) in [(1234.0, 1200.0), (99.9, 99.0), (0.876, 0.87), (5.0, 5.0)] {
+            assert_eq!(two_digits(value), rounded, "{value}");
+        }
+    }
 }
