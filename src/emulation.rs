@@ -285,10 +285,7 @@ fn opening(scenario: &Scenario, topology: &Topology, workload: &Workload) -> Ope
 
 fn workload(scenario: &Scenario) -> Workload {
     let scenario::Workload::Jobs(entries) = &scenario.workload;
-    let classify = |maps, reduces| {
-        let class = scenario.classes.iter().find(|(_, rule)| rule.fits(maps, reduces));
-        class.map_or("", |(name, _)| name).into()
-    };
+    let classify = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
     Workload::from_jobs(entries, scenario.cluster.hdfs.block, &classify)
 }
 

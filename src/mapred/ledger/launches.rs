@@ -1,8 +1,8 @@
 //! Launching: which task a tracker gets, once somebody has decided that a job may have the slot.
 
-use super::{Ledger, is_a_few, is_first_map};
 use std::collections::BTreeSet;
 
+use super::{Ledger, is_a_few, is_first_map};
 use crate::mapred::job::{Job, Stage, Try};
 use crate::mapred::map_cache::{Reach, Verdict, distance};
 use crate::mapred::sabotage::Sabotage;
@@ -14,13 +14,11 @@ use crate::units::{SimSpan, SimTime};
 
 impl Ledger {
     /// Hands a task out; what it returns travels with the reply that is being made.
-    #[expect(clippy::too_many_arguments, reason = "each is one column of the attempt's record")]
     fn assign(
         &mut self,
         now: SimTime,
         task: TaskId,
         tracker: TrackerId,
-        role: Role,
         locality: Option<Locality>,
         reason: Reason,
         out: &mut Outbox,
@@ -59,7 +57,7 @@ impl Ledger {
         self.recount(now, task.job);
         self.open_tries += 1;
         self.moved_at = now;
-        let attempt = task.attempt(number);
+        let (attempt, role) = (task.attempt(number), Role::Work);
         out.emit(
             now,
             Fact::Assigned {
@@ -98,7 +96,7 @@ impl Ledger {
         }
         let (index, locality) = self.best_map(id, tracker, reach)?;
         let task = TaskId { job: id, kind: TaskKind::Map, index };
-        self.assign(now, task, tracker, Role::Work, locality, reason, out)
+        self.assign(now, task, tracker, locality, reason, out)
     }
 
     fn best_map(
@@ -150,7 +148,7 @@ impl Ledger {
             |index: &u32| !job.barred.get(&task(*index)).is_some_and(|on| bars(on, tracker, hosts));
         let position = job.waiting_reduces.iter().position(fits)?;
         let index = self.job_mut(id)?.waiting_reduces.remove(position)?;
-        self.assign(now, task(index), tracker, Role::Work, None, reason, out)
+        self.assign(now, task(index), tracker, None, reason, out)
     }
 
     /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
@@ -171,7 +169,7 @@ impl Ledger {
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
-            return self.assign(now, task, tracker, Role::Work, None, Reason::JobService, out);
+            return self.assign(now, task, tracker, None, Reason::JobService, out);
         }
         if let Some(job) = accepts(&self.wants_task_cleanup[kind]) {
             return self.launch_task_cleanup(now, job, tracker, kind, out);
@@ -179,7 +177,7 @@ impl Ledger {
         if let Some(job) = accepts(&self.wants_setup) {
             self.wants_setup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Setup, index };
-            return self.assign(now, task, tracker, Role::Work, None, Reason::JobService, out);
+            return self.assign(now, task, tracker, None, Reason::JobService, out);
         }
         None
     }
