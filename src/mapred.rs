@@ -18,10 +18,11 @@ pub(crate) mod sabotage;
 mod scheduler;
 mod spec;
 mod task_tracker;
+mod traced;
 
 pub use cost::{Costs, Plan};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
-pub use hadoop::{Auto, CommitPending, FailedMaps, Hadoop, HeartbeatGrowth, Speculation};
+pub use hadoop::{Auto, CommitPending, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, Speculation};
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
@@ -32,7 +33,8 @@ pub use message::{
 };
 pub use reason::Reason;
 pub use scheduler::{JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, View};
-pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost};
+pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
 pub use task_tracker::TaskTracker;
+pub use traced::{Cdf, Traced, TracedTask, TracedTry};
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

@@ -33,6 +33,10 @@ pub enum Purpose {
     ReduceFailure,
     /// How long an actor's messages travel, which are lost and which arrive twice.
     Link,
+    /// How an attempt goes that a trace does not have.
+    Traced,
+    /// What a generated workload consists of.
+    Workload,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

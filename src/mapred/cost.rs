@@ -7,7 +7,7 @@
 
 use rand::RngExt;
 
-use super::{AttemptId, Hadoop, JobSpec, Launch, Locality, Role, TaskKind};
+use super::{AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Role, TaskKind, Traced};
 use crate::cluster::{Node, ReadRates};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, Fraction, SimSpan};
@@ -52,8 +52,11 @@ impl Costs {
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
                 self.service(launch)
             }
-            (Role::Work, TaskKind::Map) => self.map(&launch.job, attempt, launch.locality, node),
-            (Role::Work, TaskKind::Reduce) => self.reduce(&launch.job, attempt, node),
+            (Role::Work, TaskKind::Map | TaskKind::Reduce) => match &launch.job.traced {
+                Some(traced) => self.traced(launch, traced, node),
+                None if attempt.task.kind == TaskKind::Map => self.map(launch, node),
+                None => self.reduce(&launch.job, attempt, node),
+            },
         }
     }
 
@@ -74,25 +77,45 @@ impl Costs {
         }
     }
 
-    fn map(
-        &self,
-        job: &JobSpec,
-        attempt: AttemptId,
-        locality: Option<Locality>,
-        node: &Node,
-    ) -> Plan {
+    /// Returns the phases of an attempt of which a trace tells; its start-up is part of them.
+    fn traced(&self, launch: &Launch, traced: &Traced, node: &Node) -> Plan {
+        let AttemptId { task, number } = launch.attempt;
+        let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
+        let is_map = task.kind == TaskKind::Map;
+        let attempt = if is_map {
+            traced.map(task.index, number, launch.locality, &mut rng)
+        } else {
+            traced.reduce(task.index, number, &mut rng)
+        };
+        Plan {
+            start_up: SimSpan::ZERO,
+            shuffle: attempt.shuffle,
+            sort: attempt.sort.ceil_mul(1.0 / node.speed.get()),
+            work: attempt.work.ceil_mul(1.0 / node.speed.get()),
+            commits: self.commits(&launch.job, task.kind),
+            fails_at: attempt.fails.then_some(1.0),
+        }
+    }
+
+    /// Returns whether a task has output that waits for leave to commit.
+    fn commits(&self, job: &JobSpec, kind: TaskKind) -> bool {
+        let writes = kind == TaskKind::Reduce || job.reduces == 0;
+        writes && self.hadoop.commit_pending != CommitPending::None
+    }
+
+    fn map(&self, launch: &Launch, node: &Node) -> Plan {
+        let (job, attempt) = (&launch.job, launch.attempt);
+        let index = attempt.task.index;
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = job.map.noise.sample(&mut rng).get();
-        let split = job.input.map_or(Bytes::ZERO, |input| {
-            if attempt.task.index + 1 == job.maps { input.last_split } else { input.split }
-        });
+        let split = job.input.as_ref().map_or(Bytes::ZERO, |input| input.bytes(index, job.maps));
         let computing = match (&job.map.time, job.map.rate) {
-            (Some(time), _) => time.sample(&mut rng),
+            (Some(time), _) => time.of(index, &mut rng),
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
-        let (read_rate, penalty) = match locality {
+        let (read_rate, penalty) = match launch.locality {
             None | Some(Locality::Node) => (node.disk, 1.0),
             Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get()),
             Some(Locality::OffRack) => (self.rates.off_rack, job.map.off_rack_penalty.get()),
@@ -108,7 +131,7 @@ impl Costs {
             work: reading
                 + computing.ceil_mul(noise * penalty / node.speed.get())
                 + node.disk.time_for(written),
-            commits: job.reduces == 0,
+            commits: self.commits(job, TaskKind::Map),
             fails_at: self.failure(Purpose::MapFailure, attempt),
         }
     }
@@ -118,14 +141,15 @@ impl Costs {
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = cost.noise.sample(&mut rng).get();
-        let sort = cost.sort_time.sample(&mut rng);
+        let index = attempt.task.index;
+        let sort = cost.sort_time.of(index, &mut rng);
         let computing = match (&cost.time, cost.rate) {
-            (Some(time), _) => time.sample(&mut rng),
+            (Some(time), _) => time.of(index, &mut rng),
             (None, Some(rate)) => rate.time_for(cost.shuffle),
             (None, None) => SimSpan::ZERO,
         };
         let shuffle = match &cost.shuffle_time {
-            Some(time) => time.sample(&mut rng),
+            Some(time) => time.of(index, &mut rng),
             None => self.fetching(cost.shuffle),
         };
         let slowness = noise / node.speed.get();
@@ -134,7 +158,7 @@ impl Costs {
             shuffle,
             sort: sort.ceil_mul(slowness),
             work: computing.ceil_mul(slowness) + node.disk.time_for(cost.output),
-            commits: true,
+            commits: self.commits(job, TaskKind::Reduce),
             fails_at: self.failure(Purpose::ReduceFailure, attempt),
         }
     }

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
+use crate::cluster::Topology;
 use crate::units::{SimSpan, SimTime};
 
 /// A fact with its instant.
@@ -225,6 +226,19 @@ impl Outcome {
 }
 
 impl Locality {
+    /// Returns how far an input is from a node; `None` if no node holds it.
+    pub fn of(node: TrackerId, holders: &[TrackerId], topology: &Topology) -> Option<Self> {
+        if holders.is_empty() {
+            None
+        } else if holders.contains(&node) {
+            Some(Self::Node)
+        } else if holders.iter().any(|holder| topology.rack(*holder) == topology.rack(node)) {
+            Some(Self::Rack)
+        } else {
+            Some(Self::OffRack)
+        }
+    }
+
     /// Returns the word used in tables.
     pub const fn word(self) -> &'static str {
         match self {

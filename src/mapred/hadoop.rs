@@ -25,8 +25,9 @@ pub struct Hadoop {
     pub heartbeats_per_second: Count<1, 1_000_000>,
     /// The first heartbeats are spread evenly over this time: `auto` is one interval.
     pub heartbeat_phase: Auto,
-    /// Up to so much, drawn each time, is added to or taken from the interval.
-    pub heartbeat_fuzz: SimSpan,
+    /// What is added to the interval, drawn each time: up to so much more or less, or anything
+    /// from a first to a last value.
+    pub heartbeat_fuzz: Fuzz,
     /// Whether a tracker sends a heartbeat at once when an attempt ends.
     pub out_of_band: bool,
     /// After this long without a reply, a tracker sends the same heartbeat again.
@@ -56,7 +57,8 @@ pub struct Hadoop {
     pub speculation: Speculation,
     /// How often a running attempt tells its tracker of its progress.
     pub progress_interval: SimSpan,
-    /// How often a child asks its tracker for map outputs to fetch or for leave to commit.
+    /// How often a child asks its tracker for map outputs to fetch or for leave to commit; at
+    /// `0s` it is told at once.
     pub poll: SimSpan,
     /// How long an attempt's process takes to start.
     pub start_up: Dist<SimSpan>,
@@ -75,6 +77,15 @@ pub enum Auto {
     Auto,
     /// Always this.
     Fixed(SimSpan),
+}
+
+/// What is added to an interval: anything from `-early` to `late`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fuzz {
+    /// The most that is taken away.
+    pub early: SimSpan,
+    /// The most that is added.
+    pub late: SimSpan,
 }
 
 /// How the heartbeat interval grows with the cluster.
@@ -97,6 +108,8 @@ pub enum CommitPending {
     SlotHeld,
     /// Its tracker reports the slot as free and its job no longer counts it.
     NotCounted,
+    /// There is no such wait: an attempt has succeeded when its work is done.
+    None,
 }
 
 /// Where a map that runs again stands.
@@ -133,6 +146,11 @@ impl Hadoop {
     }
 }
 
+impl Fuzz {
+    /// Nothing is added.
+    pub const NONE: Self = Self { early: SimSpan::ZERO, late: SimSpan::ZERO };
+}
+
 impl Auto {
     /// Returns the fixed span, or `auto` where it is left to the formula.
     pub fn or(self, auto: SimSpan) -> SimSpan {
@@ -155,6 +173,25 @@ crate::units::text_form! {
     print: |auto, f| match auto {
         Auto::Auto => f.write_str("auto"),
         Auto::Fixed(span) => write!(f, "{span}"),
+    },
+    write: |self, to| to.collect_str(self),
+}
+
+crate::units::text_form! {
+    Fuzz,
+    name: "Fuzz",
+    expected: "a duration such as 10ms, or a range such as -11ms..9ms",
+    pattern: r"^\s*(-\s*(\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d)|0)\s*\.\.\s*)?(\d+(\.\d+)?\s*(us|µs|ms|s|min|h|d)|0)\s*$",
+    parse: |text| match text.trim().split_once("..") {
+        None => text.parse().ok().map(|span| Fuzz { early: span, late: span }),
+        Some((early, late)) => Some(Fuzz {
+            early: early.trim().strip_prefix('-')?.parse().ok()?,
+            late: late.parse().ok()?,
+        }),
+    },
+    print: |fuzz, f| match fuzz {
+        Fuzz { early, late } if early == late => write!(f, "{late}"),
+        Fuzz { early, late } => write!(f, "-{early}..{late}"),
     },
     write: |self, to| to.collect_str(self),
 }

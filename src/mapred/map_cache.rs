@@ -7,8 +7,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Locality, RackId, TrackerId};
-use crate::cluster::{FileId, Hdfs, Topology};
+use super::{Input, Locality, TrackerId};
+use crate::cluster::{Hdfs, Topology};
 
 /// How far from its input a map may be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +39,10 @@ pub(super) enum Verdict {
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
-    /// Maps without input.
-    floating: List,
 }
+
+/// The place, among racks, of maps whose input is nowhere.
+const NOWHERE: u32 = u32::MAX;
 
 /// Lists by the number of a node or rack.
 #[derive(Debug, Default)]
@@ -63,19 +64,18 @@ struct List {
 }
 
 impl MapCache {
-    /// Returns the cache of a job whose map *i* reads block *i* of `file`, or nothing.
-    pub(super) fn new(maps: u32, file: Option<FileId>, hdfs: &Hdfs, topology: &Topology) -> Self {
-        let Some(file) = file else {
-            return Self { floating: List { next: 0, end: maps }, ..Self::default() };
-        };
+    /// Returns the cache of a job with so many maps, all waiting.
+    pub(super) fn new(maps: u32, input: Option<&Input>, hdfs: &Hdfs, topology: &Topology) -> Self {
         let (mut nodes, mut racks) = (Vec::new(), Vec::new());
         let mut holders = Vec::new();
         for map in 0..maps {
-            hdfs.locate(file, map, &mut holders);
+            if let Some(input) = input {
+                input.locate(map, hdfs, &mut holders);
+            }
             nodes.extend(holders.iter().map(|node| (node.0, map)));
-            racks.extend(racks_of(&holders, topology).map(|rack| (rack.0, map)));
+            racks.extend(racks_of(&holders, topology).map(|rack| (rack, map)));
         }
-        Self { nodes: Lists::new(nodes), racks: Lists::new(racks), floating: List::default() }
+        Self { nodes: Lists::new(nodes), racks: Lists::new(racks) }
     }
 
     /// Puts a map that waits again in front of its lists.
@@ -84,11 +84,7 @@ impl MapCache {
             self.nodes.again.entry(node.0).or_default().push(map);
         }
         for rack in racks_of(holders, topology) {
-            self.racks.again.entry(rack.0).or_default().push(map);
-        }
-        if holders.is_empty() {
-            // Maps without input have one list, kept under a place that no rack has.
-            self.racks.again.entry(u32::MAX).or_default().push(map);
+            self.racks.again.entry(rack).or_default().push(map);
         }
     }
 
@@ -123,10 +119,7 @@ impl MapCache {
                 return Some((map, Some(Locality::OffRack)));
             }
         }
-        let again = self.racks.first(u32::MAX, &mut verdict);
-        let floating = &mut self.floating;
-        let first = again.or_else(|| floating.first(|position| position, &mut verdict));
-        first.map(|map| (map, None))
+        self.racks.first(NOWHERE, &mut verdict).map(|map| (map, None))
     }
 }
 
@@ -189,24 +182,15 @@ impl List {
     }
 }
 
-/// Returns the distance of a node from the nodes that hold some input.
-pub(super) fn distance(node: TrackerId, holders: &[TrackerId], topology: &Topology) -> Locality {
-    if holders.contains(&node) {
-        Locality::Node
-    } else if holders.iter().any(|holder| topology.rack(*holder) == topology.rack(node)) {
-        Locality::Rack
-    } else {
-        Locality::OffRack
-    }
-}
-
-/// Returns the racks of some nodes, each once, in the order of the nodes.
-fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = RackId> {
-    nodes.iter().enumerate().filter_map(|(index, node)| {
+/// Returns the numbers of the racks of some nodes, each once, in the order of the nodes; nowhere
+/// without a node.
+fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u32> {
+    let racks = nodes.iter().enumerate().filter_map(|(index, node)| {
         let rack = topology.rack(*node);
         let is_new = nodes[..index].iter().all(|earlier| topology.rack(*earlier) != rack);
-        is_new.then_some(rack)
-    })
+        is_new.then_some(rack.0)
+    });
+    racks.chain(nodes.is_empty().then_some(NOWHERE))
 }
 
 #[cfg(test)]

@@ -3,13 +3,19 @@
 //! The JobTracker reads of it what a real one would (names, counts, splits); the costs are for
 //! the trackers, which learn of them with the directive that launches an attempt.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use rand::Rng;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{
+    F64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
+};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{JobId, PerSlot};
-use crate::cluster::FileId;
+use super::{JobId, PerSlot, Traced, TrackerId};
+use crate::cluster::{FileId, Hdfs};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Rate, SimSpan};
 
@@ -32,7 +38,7 @@ pub struct JobSpec {
     pub maps: u32,
     /// How many reduces it has.
     pub reduces: u32,
-    /// What the maps read, one block each; `None` for maps without input.
+    /// What the maps read; `None` for maps without input.
     pub input: Option<Input>,
     /// What a map costs.
     pub map: MapCost,
@@ -40,24 +46,141 @@ pub struct JobSpec {
     pub reduce: ReduceCost,
     /// The memory of an attempt.
     pub memory: PerSlot<Bytes>,
+    /// What a trace says of single tasks; it goes before the costs.
+    pub traced: Option<Arc<Traced>>,
 }
 
-/// What a job's maps read: map *i* reads block *i* of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// The file.
-    pub file: FileId,
-    /// The bytes of every map but the last.
-    pub split: Bytes,
-    /// The bytes of the last map.
-    pub last_split: Bytes,
+/// What a job's maps read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Map *i* reads block *i* of a file.
+    File {
+        /// The file.
+        file: FileId,
+        /// The bytes of every map but the last.
+        split: Bytes,
+        /// The bytes of the last map.
+        last_split: Bytes,
+    },
+    /// Map *i* reads the split that a trace lists for it.
+    Splits(Arc<[Split]>),
+}
+
+/// What a map reads, as a trace lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// How much it is.
+    pub bytes: Bytes,
+    /// The nodes that hold it; none, if the trace does not say.
+    pub holders: Box<[TrackerId]>,
+}
+
+impl Input {
+    /// Returns how much a map of so many reads.
+    pub fn bytes(&self, map: u32, maps: u32) -> Bytes {
+        match self {
+            Self::File { last_split, .. } if map + 1 == maps => *last_split,
+            Self::File { split, .. } => *split,
+            Self::Splits(splits) => splits.get(map as usize).map_or(Bytes::ZERO, |s| s.bytes),
+        }
+    }
+
+    /// Finds the nodes that hold what a map reads.
+    pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
+        match self {
+            Self::File { file, .. } => hdfs.locate(*file, map, holders),
+            Self::Splits(splits) => {
+                holders.clear();
+                holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));
+            }
+        }
+    }
+}
+
+/// How long the tasks of a kind take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum TaskTimes {
+    /// Each so long, by its number.
+    Each(Arc<[SimSpan]>),
+    /// Drawn for each task.
+    Drawn(Dist<SimSpan>),
+}
+
+impl TaskTimes {
+    /// Returns how many tasks have times of their own, if they do.
+    pub fn listed(&self) -> Option<usize> {
+        match self {
+            Self::Each(times) => Some(times.len()),
+            Self::Drawn(_) => None,
+        }
+    }
+
+    /// Returns how long a task takes.
+    pub fn of<R: Rng>(&self, task: u32, rng: &mut R) -> SimSpan {
+        match self {
+            Self::Each(times) => times.get(task as usize).copied().unwrap_or_default(),
+            Self::Drawn(dist) => dist.sample(rng),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskTimes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct TimesVisitor;
+
+        impl<'de> de::Visitor<'de> for TimesVisitor {
+            type Value = TaskTimes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time, a distribution of times, or a list with the time of each task")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
+                Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<TaskTimes, E> {
+                Dist::deserialize(U64Deserializer::new(number)).map(TaskTimes::Drawn)
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<TaskTimes, E> {
+                Dist::deserialize(F64Deserializer::new(number)).map(TaskTimes::Drawn)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TaskTimes, A::Error> {
+                Dist::deserialize(MapAccessDeserializer::new(map)).map(TaskTimes::Drawn)
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<TaskTimes, A::Error> {
+                Arc::deserialize(SeqAccessDeserializer::new(list)).map(TaskTimes::Each)
+            }
+        }
+        from.deserialize_any(TimesVisitor)
+    }
+}
+
+impl JsonSchema for TaskTimes {
+    fn schema_name() -> Cow<'static, str> {
+        "TaskTimes".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let drawn = schemas.subschema_for::<Dist<SimSpan>>();
+        let each = schemas.subschema_for::<Vec<SimSpan>>();
+        json_schema!({
+            "title": "a time, a distribution such as {log_normal: {mean: 20s, cv: 0.2}}, \
+                      or a list with the time of each task",
+            "anyOf": [drawn, each],
+        })
+    }
+}
+
+impl From<SimSpan> for TaskTimes {
+    fn from(span: SimSpan) -> Self {
+        Self::Drawn(Dist::Constant(span))
+    }
 }
 
 /// What a map costs beside its start-up: reading its split, then computing, then writing.
 #[derive(Clone, Debug)]
 pub struct MapCost {
     /// Computing, if given as a time.
-    pub time: Option<Dist<SimSpan>>,
+    pub time: Option<TaskTimes>,
     /// Computing, if given as a speed through the split.
     pub rate: Option<Rate>,
     /// What the computing time is multiplied with, drawn for each map.
@@ -74,13 +197,13 @@ pub struct MapCost {
 #[derive(Clone, Debug)]
 pub struct ReduceCost {
     /// Fetching, if given as a time: what it takes once all maps have ended.
-    pub shuffle_time: Option<Dist<SimSpan>>,
+    pub shuffle_time: Option<TaskTimes>,
     /// What each reduce fetches.
     pub shuffle: Bytes,
     /// Merging.
-    pub sort_time: Dist<SimSpan>,
+    pub sort_time: TaskTimes,
     /// Computing, if given as a time.
-    pub time: Option<Dist<SimSpan>>,
+    pub time: Option<TaskTimes>,
     /// Computing, if given as a speed through what was fetched.
     pub rate: Option<Rate>,
     /// What the computing time is multiplied with, drawn for each reduce.

@@ -20,8 +20,8 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::sabotage::Sabotage;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, Launch, Msg,
-    Outbox, Outcome, PerSlot, Reply, SlotKind, Status, TrackerId,
+    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, Fuzz, Launch,
+    Msg, Outbox, Outcome, PerSlot, Reply, SlotKind, Status, TrackerId,
 };
 use crate::cluster::Node;
 use crate::random::{ChaCha8Rng, Purpose, stream};
@@ -68,7 +68,7 @@ impl TaskTracker {
     /// `phase` is when its first heartbeat is due, after its start. `lossy` says whether
     /// messages may be lost.
     pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
-        let has_fuzz = !costs.hadoop.heartbeat_fuzz.is_zero();
+        let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
         let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
         Self {
             id,
@@ -204,9 +204,10 @@ impl TaskTracker {
 
     fn fuzzy_interval(&mut self) -> SimSpan {
         let Some(rng) = &mut self.fuzz else { return self.interval };
-        let fuzz = self.costs.hadoop.heartbeat_fuzz.as_micros();
-        let shifted = self.interval.as_micros() + rng.random_range(0..=2 * fuzz);
-        SimSpan::from_micros(shifted.saturating_sub(fuzz).max(1_000))
+        let Fuzz { early, late } = self.costs.hadoop.heartbeat_fuzz;
+        let drawn = rng.random_range(0..=early.as_micros() + late.as_micros());
+        let shifted = self.interval.as_micros() + drawn;
+        SimSpan::from_micros(shifted.saturating_sub(early.as_micros()).max(1_000))
     }
 
     /// Asks for a heartbeat at once, if trackers do that.

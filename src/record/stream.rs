@@ -29,7 +29,6 @@ pub(crate) fn again(attempt: AttemptId) -> AttemptId {
 }
 
 pub(crate) fn job(id: u32, maps: u32, reduces: u32) -> JobSpec {
-    let nothing = Dist::Constant(SimSpan::ZERO);
     JobSpec {
         id: JobId(id),
         name: format!("job-{id}").into(),
@@ -41,7 +40,7 @@ pub(crate) fn job(id: u32, maps: u32, reduces: u32) -> JobSpec {
         reduces,
         input: None,
         map: MapCost {
-            time: Some(nothing.clone()),
+            time: Some(SimSpan::ZERO.into()),
             rate: None,
             noise: Dist::Constant(Factor::ONE),
             rack_penalty: Factor::ONE,
@@ -51,13 +50,14 @@ pub(crate) fn job(id: u32, maps: u32, reduces: u32) -> JobSpec {
         reduce: ReduceCost {
             shuffle_time: None,
             shuffle: Bytes::default(),
-            sort_time: nothing,
+            sort_time: SimSpan::ZERO.into(),
             time: None,
             rate: None,
             noise: Dist::Constant(Factor::ONE),
             output: Bytes::default(),
         },
         memory: PerSlot::default(),
+        traced: None,
     }
 }
 

@@ -12,7 +12,7 @@ use super::path::Path;
 use super::read::Problem;
 use super::spec::{Scenario, Workload};
 use crate::cluster::ClusterSpec;
-use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::mapred::{Auto, Hadoop, SlotKind, TaskTimes};
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::JobEntry;
 
@@ -118,6 +118,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("workload") && intact("cluster") {
         check_sizes(jobs, cluster, found);
+        check_times(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
     }
     if intact("faults") {
@@ -182,7 +183,6 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
         ("rpc_timeout", hadoop.rpc_timeout),
         ("expiry", hadoop.expiry),
         ("progress_interval", hadoop.progress_interval),
-        ("poll", hadoop.poll),
     ];
     for (field, span) in spans {
         if span.is_zero() {
@@ -204,7 +204,7 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         }
         return;
     }
-    if hadoop.heartbeat_fuzz >= heartbeat {
+    if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
             format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
         found.value("hadoop.heartbeat_fuzz", message);
@@ -362,6 +362,30 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
                 found.value(&at(number, "maps"), "a block for each map is more than 1EiB of input");
             }
             _ => {}
+        }
+    }
+}
+
+/// A list of times has one for each task.
+fn check_times(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
+    for (number, job) in jobs.iter().enumerate() {
+        let (maps, reduces) = (job.maps(block), job.reduces.get());
+        let lists = [
+            ("map_time", &job.map_time, maps, "map"),
+            ("shuffle_time", &job.shuffle_time, reduces, "reduce"),
+            ("sort_time", &Some(job.sort_time.clone()), reduces, "reduce"),
+            ("reduce_time", &job.reduce_time, reduces, "reduce"),
+        ];
+        for (field, times, tasks, word) in lists {
+            if let Some(times) = times.as_ref().and_then(TaskTimes::listed)
+                && times != tasks as usize
+            {
+                let message = format!(
+                    "there are {times} times for the {tasks} {word}s of the job `{}`",
+                    job.name
+                );
+                found.value(&at(number, field), message);
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) const HADOOP: Presets = Presets {
     key: "hadoop",
     field: "line",
     kind: "Hadoop line",
-    files: files!("hadoop": "0.20" "0.21" "1.x"),
+    files: files!("hadoop": "0.20" "0.21" "1.x" "mumak"),
 };
 
 /// Clusters.
@@ -47,7 +47,7 @@ pub(super) const CLUSTERS: Presets = Presets {
     kind: "cluster preset",
     files: files!(
         "clusters": "default" "ec2-100" "private-100" "facebook-620"
-        "srt-4" "srt-6" "srt-8" "srt-10" "vm-8"
+        "srt-4" "srt-6" "srt-8" "srt-10" "vm-8" "mumak"
     ),
 };
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Workload};
 use crate::cluster::FileId;
-use crate::mapred::{Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost};
+use crate::mapred::{Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, TaskTimes};
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
@@ -69,19 +69,19 @@ pub struct JobEntry {
 
     /// How long a map computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map_time: Option<Dist<SimSpan>>,
+    pub map_time: Option<TaskTimes>,
     /// How fast a map computes through its input; without `map_time` and `map_rate` it only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_rate: Option<Rate>,
     /// How long a reduce fetches, were all maps done; else by bytes and network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shuffle_time: Option<Dist<SimSpan>>,
+    pub shuffle_time: Option<TaskTimes>,
     /// How long a reduce merges before it reduces.
     #[serde(default = "merge")]
-    pub sort_time: Dist<SimSpan>,
+    pub sort_time: TaskTimes,
     /// How long a reduce computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reduce_time: Option<Dist<SimSpan>>,
+    pub reduce_time: Option<TaskTimes>,
     /// How fast a reduce computes through what it fetched; without `reduce_time` and
     /// `reduce_rate` it only fetches and merges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,6 +125,11 @@ impl JobEntry {
         }
     }
 
+    /// Returns how many maps each of the entry's jobs has, with blocks of this size.
+    pub fn maps(&self, block: Bytes) -> u32 {
+        self.splits(block, FileId(0)).0
+    }
+
     /// Returns how many maps each of the entry's jobs has, and what they read.
     ///
     /// Without `maps`, Hadoop's rule cuts the input: whole blocks as long as more than 1.1 of
@@ -132,7 +137,7 @@ impl JobEntry {
     fn splits(&self, block: Bytes, file: FileId) -> (u32, Option<Input>) {
         let input = |maps: u32, bytes: Bytes, split: u64| {
             let last_split = Bytes::new(bytes.get() - split * u64::from(maps - 1));
-            (maps, Some(Input { file, split: Bytes::new(split), last_split }))
+            (maps, Some(Input::File { file, split: Bytes::new(split), last_split }))
         };
         let maps = self.maps.map(Count::get);
         match (maps, self.input) {
@@ -188,6 +193,7 @@ impl JobEntry {
                 output: per_task(self.output, reduces),
             },
             memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
+            traced: None,
         }
     }
 }
@@ -278,8 +284,8 @@ fn user() -> String {
 }
 
 /// The median sort phase of a real trace was 0.08 s: what was fetched is merged already.
-fn merge() -> Dist<SimSpan> {
-    Dist::Constant(SimSpan::from_millis(80))
+fn merge() -> TaskTimes {
+    SimSpan::from_millis(80).into()
 }
 
 fn no_noise() -> Dist<Factor> {
@@ -303,7 +309,8 @@ mod tests {
     fn splits(input: &str) -> (u32, Bytes) {
         let workload = workload(&format!("[{{name: a, input: {input}}}]"));
         let spec = &workload.arrivals[0].spec;
-        (spec.maps, spec.input.unwrap().last_split)
+        let last = spec.input.as_ref().unwrap().bytes(spec.maps - 1, spec.maps);
+        (spec.maps, last)
     }
 
     #[test]
@@ -333,7 +340,10 @@ mod tests {
         let jobs = workload(
             "[{name: a, maps: 2, file: log}, {name: b, maps: 3}, {name: c, maps: 1, file: log}]",
         );
-        let file = |index: usize| jobs.arrivals[index].spec.input.unwrap().file;
+        let file = |index: usize| match jobs.arrivals[index].spec.input {
+            Some(Input::File { file, .. }) => file,
+            _ => panic!("no file"),
+        };
         assert_eq!(file(0), file(2));
         assert_ne!(file(0), file(1));
     }

@@ -87,7 +87,7 @@ fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
         priority: Priority::Normal,
         maps,
         reduces,
-        input: Some(Input {
+        input: Some(Input::File {
             file: FileId(id),
             split: Bytes::from_mib(1),
             last_split: Bytes::from_mib(1),
@@ -103,13 +103,14 @@ fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
         reduce: ReduceCost {
             shuffle_time: None,
             shuffle: Bytes::ZERO,
-            sort_time: Dist::Constant(SimSpan::ZERO),
+            sort_time: SimSpan::ZERO.into(),
             time: None,
             rate: None,
             noise,
             output: Bytes::ZERO,
         },
         memory: PerSlot { map: Bytes::ZERO, reduce: Bytes::ZERO },
+        traced: None,
     })
 }
 

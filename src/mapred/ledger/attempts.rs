@@ -257,8 +257,8 @@ impl Ledger {
                     job.failed_maps.insert((Reverse(failures), task.index));
                 } else {
                     self.holders.clear();
-                    if let Some(input) = job.spec.input {
-                        self.hdfs.locate(input.file, task.index, &mut self.holders);
+                    if let Some(input) = &job.spec.input {
+                        input.locate(task.index, &self.hdfs, &mut self.holders);
                     }
                     job.cache.put_in_front(task.index, &self.holders, &self.topology);
                 }

@@ -30,8 +30,7 @@ impl Ledger {
             return;
         }
         let spec = job.spec.clone();
-        let file = spec.input.map(|input| input.file);
-        job.cache = MapCache::new(spec.maps, file, &self.hdfs, &self.topology);
+        job.cache = MapCache::new(spec.maps, spec.input.as_ref(), &self.hdfs, &self.topology);
         job.maps.tasks.resize_with(spec.maps as usize, Task::default);
         job.reduces.tasks.resize_with(spec.reduces as usize, Task::default);
         job.maps.waiting = spec.maps;

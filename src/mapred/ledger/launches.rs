@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Ledger, is_a_few, is_first_map};
 use crate::mapred::job::{Job, Stage, Try};
-use crate::mapred::map_cache::{Reach, Verdict, distance};
+use crate::mapred::map_cache::{Reach, Verdict};
 use crate::mapred::sabotage::Sabotage;
 use crate::mapred::{
     AttemptState, Fact, JobId, Launch, Locality, Outbox, Reason, Role, SlotKind, TaskId, TaskKind,
@@ -119,9 +119,9 @@ impl Ledger {
         };
         let first = failed_maps.iter().map(|(_, map)| *map).find(|m| verdict(*m) == Verdict::Take);
         if let Some(map) = first {
-            let locality = spec.input.map(|input| {
-                self.hdfs.locate(input.file, map, &mut self.holders);
-                distance(tracker, &self.holders, &self.topology)
+            let locality = spec.input.as_ref().and_then(|input| {
+                input.locate(map, &self.hdfs, &mut self.holders);
+                Locality::of(tracker, &self.holders, &self.topology)
             });
             failed_maps.retain(|(_, other)| *other != map);
             return Some((map, locality));

@@ -25,7 +25,7 @@ fn reduce(index: u32) -> AttemptId {
 
 /// A job whose maps take 10 s, and whose reduces fetch for 4 s, merge for 1 s and reduce for 5 s.
 fn job(reduces: u32) -> Arc<JobSpec> {
-    let time = |secs| Some(Dist::Constant(SimSpan::from_secs(secs)));
+    let time = |secs| Some(SimSpan::from_secs(secs).into());
     let noise = Dist::Constant(Factor::ONE);
     Arc::new(JobSpec {
         id: JobId(0),
@@ -48,13 +48,14 @@ fn job(reduces: u32) -> Arc<JobSpec> {
         reduce: ReduceCost {
             shuffle_time: time(4),
             shuffle: Bytes::ZERO,
-            sort_time: Dist::Constant(SimSpan::from_secs(1)),
+            sort_time: SimSpan::from_secs(1).into(),
             time: time(5),
             rate: None,
             noise,
             output: Bytes::ZERO,
         },
         memory: PerSlot { map: Bytes::from_mib(1), reduce: Bytes::from_mib(1) },
+        traced: None,
     })
 }
 
