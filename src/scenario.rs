@@ -256,7 +256,8 @@ impl Source<'_> {
 }
 
 impl Scenario {
-    /// Returns the scenario as YAML, with every value; reading it gives an equal one.
+    /// Returns the scenario as YAML, with every value but the defaults of jobs, which may be many;
+    /// reading it gives an equal one.
     pub fn to_yaml(&self) -> String {
         let mut yaml = Vec::new();
         singleton_map_recursive::serialize(self, &mut serde_yaml::Serializer::new(&mut yaml))

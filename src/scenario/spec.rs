@@ -71,6 +71,7 @@ pub struct Scenario {
 #[non_exhaustive]
 pub enum Workload {
     /// Jobs written out.
+    #[serde(serialize_with = "JobEntry::serialize_list")]
     Jobs(Vec<JobEntry>),
 }
 

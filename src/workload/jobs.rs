@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_yaml::{Mapping, Value};
 
 use super::{Arrival, Workload};
 use crate::cluster::FileId;
@@ -117,6 +118,25 @@ impl Default for Penalty {
 }
 
 impl JobEntry {
+    /// Writes a list without the fields that have their defaults, so that a long one stays about as
+    /// short as its author wrote it.
+    pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
+        let plain: Self = serde_yaml::from_str("name: ''").expect("a job needs only a name");
+        let plain = plain.fields();
+        to.collect_seq(list.iter().map(|entry| {
+            let mut fields = entry.fields();
+            fields.retain(|field, value| plain.get(field) != Some(value));
+            fields
+        }))
+    }
+
+    fn fields(&self) -> Mapping {
+        match serde_yaml::to_value(self) {
+            Ok(Value::Mapping(fields)) => fields,
+            other => unreachable!("a struct is written as a mapping: {other:?}"),
+        }
+    }
+
     /// Returns the names of the entry's jobs.
     pub fn names(&self) -> Vec<String> {
         match self.count.get() {
@@ -314,6 +334,17 @@ mod tests {
         assert_eq!(splits("141MiB"), (2, Bytes::from_mib(13)));
         assert_eq!(splits("256MiB"), (2, Bytes::from_mib(128)));
         assert_eq!(splits("1GiB"), (8, Bytes::from_mib(128)));
+    }
+
+    #[test]
+    fn a_list_is_written_without_its_defaults() {
+        let brief = "- name: a\n  maps: 3\n- name: b\n  after:\n  - a\n  input: 1GiB\n  penalty:\n    \
+                     rack: 1.5\n    off_rack: 1.0\n";
+        let entries: Vec<JobEntry> = serde_yaml::from_str(brief).unwrap();
+        let mut written = Vec::new();
+        let to = &mut serde_yaml::Serializer::new(&mut written);
+        JobEntry::serialize_list(&entries, to).unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), brief);
     }
 
     #[test]
