@@ -14,7 +14,7 @@ use super::spec::{Scenario, Workload};
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::JobEntry;
+use crate::workload::{JobEntry, in_order};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,24 +295,11 @@ fn check_order(jobs: &[JobEntry], found: &mut Checked) {
 
 /// Returns jobs of which each follows the next, and the last the first, if there are any.
 fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
-    // Take away, again and again, the jobs that wait for nothing; what stays waits for ever.
-    let mut waits: Vec<usize> = follows.iter().map(Vec::len).collect();
-    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
-    for (job, before) in follows.iter().enumerate() {
-        for &other in before {
-            followers[other].push(job);
-        }
+    let mut waits = vec![true; follows.len()];
+    for job in in_order(follows) {
+        waits[job] = false;
     }
-    let mut free: Vec<usize> = (0..waits.len()).filter(|&job| waits[job] == 0).collect();
-    while let Some(job) = free.pop() {
-        for &follower in &followers[job] {
-            waits[follower] -= 1;
-            if waits[follower] == 0 {
-                free.push(follower);
-            }
-        }
-    }
-    let mut job = waits.iter().position(|&waits| waits > 0)?;
+    let mut job = waits.iter().position(|&waits| waits)?;
     let mut walked = Vec::new();
     let mut step = vec![None; waits.len()];
     loop {
@@ -325,7 +312,7 @@ fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
         }
         step[job] = Some(walked.len());
         walked.push(job);
-        job = *follows[job].iter().find(|&&before| waits[before] > 0)?;
+        job = *follows[job].iter().find(|&&before| waits[before])?;
     }
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
-use super::{Arrival, Workload};
+use super::{Arrival, BatchId, Workload};
 use crate::cluster::FileId;
 use crate::mapred::{Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost};
 use crate::random::Dist;
@@ -138,7 +138,7 @@ impl JobEntry {
     }
 
     /// Returns the names of the entry's jobs.
-    pub fn names(&self) -> Vec<String> {
+    fn names(&self) -> Vec<String> {
         match self.count.get() {
             1 => vec![self.name.clone()],
             count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
@@ -225,7 +225,8 @@ impl Workload {
         block: Bytes,
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> Self {
-        let earliest = earliest_submissions(entries);
+        let follows = follows(entries);
+        let earliest = earliest_submissions(entries, &follows);
         let mut jobs: Vec<(SimSpan, usize, usize)> = Vec::new();
         for (index, entry) in entries.iter().enumerate() {
             for number in 0..entry.count.get() as usize {
@@ -233,12 +234,6 @@ impl Workload {
             }
         }
         jobs.sort();
-        let mut ids_of = vec![Vec::new(); entries.len()];
-        for (id, (_, index, _)) in (0..).zip(&jobs) {
-            ids_of[*index].push(JobId(id));
-        }
-        let index_of: BTreeMap<&str, usize> =
-            entries.iter().enumerate().map(|(index, entry)| (entry.name.as_str(), index)).collect();
         let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
         let mut files: IndexMap<String, FileId> = IndexMap::new();
 
@@ -248,39 +243,62 @@ impl Workload {
             let file = entry.file.clone().unwrap_or_else(|| format!("\0{name}"));
             let next = FileId(files.len() as u32);
             let file = *files.entry(file).or_insert(next);
-            let before = entry.after.iter().filter_map(|name| index_of.get(name.as_str()));
             Arrival {
                 spec: Arc::new(entry.spec(JobId(id), name, entry.splits(block, file), classify)),
+                batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
-                after: before.flat_map(|index| ids_of[*index].iter().copied()).collect(),
             }
         });
-        Self { arrivals: arrivals.collect() }
+        let batch = |entry: usize| BatchId(entry as u32);
+        let batches = |before: Vec<usize>| before.into_iter().map(batch).collect();
+        Self { arrivals: arrivals.collect(), follows: follows.into_iter().map(batches).collect() }
     }
 }
 
+/// Returns for each entry the places of those that its `after` names.
+fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
+    let places: BTreeMap<&str, usize> =
+        entries.iter().enumerate().map(|(place, entry)| (entry.name.as_str(), place)).collect();
+    let before = |entry: &JobEntry| {
+        entry.after.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
+    };
+    entries.iter().map(before).collect()
+}
+
+/// Returns the places of entries in an order in which each stands behind those that it follows.
+/// Entries that wait for each other, or for such, are not in it.
+pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
+    let mut awaited: Vec<usize> = follows.iter().map(Vec::len).collect();
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
+    for (entry, before) in follows.iter().enumerate() {
+        for &other in before {
+            followers[other].push(entry);
+        }
+    }
+    let mut order: Vec<usize> = (0..awaited.len()).filter(|&entry| awaited[entry] == 0).collect();
+    let mut next = 0;
+    while let Some(&entry) = order.get(next) {
+        next += 1;
+        for &follower in &followers[entry] {
+            awaited[follower] -= 1;
+            if awaited[follower] == 0 {
+                order.push(follower);
+            }
+        }
+    }
+    order
+}
+
 /// Returns for each entry when its first job could be submitted if all others took no time.
-fn earliest_submissions(entries: &[JobEntry]) -> Vec<SimSpan> {
-    let mut earliest: Vec<SimSpan> = entries.iter().map(|entry| entry.submit).collect();
-    // A chain is at most as long as the list.
-    for _ in 0..entries.len() {
-        let mut has_changed = false;
-        for index in 0..entries.len() {
-            let after = &entries[index].after;
-            let last = (0..entries.len())
-                .filter(|other| after.contains(&entries[*other].name))
-                .map(|other| {
-                    earliest[other]
-                        + entries[other].every * u64::from(entries[other].count.get() - 1)
-                })
-                .max();
-            let due = last.map_or(entries[index].submit, |last| last + entries[index].submit);
-            has_changed |= due != earliest[index];
-            earliest[index] = due;
-        }
-        if !has_changed {
-            break;
-        }
+fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<SimSpan> {
+    let mut earliest = vec![SimSpan::default(); entries.len()];
+    for place in in_order(follows) {
+        let last = |&before: &usize| {
+            let entry = &entries[before];
+            earliest[before] + entry.every * u64::from(entry.count.get() - 1)
+        };
+        let last = follows[place].iter().map(last).max().unwrap_or_default();
+        earliest[place] = last + entries[place].submit;
     }
     earliest
 }
@@ -355,8 +373,28 @@ mod tests {
         );
         let names: Vec<&str> = jobs.arrivals.iter().map(|a| &*a.spec.name).collect();
         assert_eq!(names, ["first-1", "first-2", "next", "late"]);
-        assert_eq!(jobs.arrivals[2].after, [JobId(0), JobId(1)]);
+        assert_eq!(jobs.follows, [vec![], vec![BatchId(2)], vec![]]);
+        assert_eq!(jobs.arrivals[2].batch, BatchId(1));
         assert_eq!(jobs.arrivals[1].delay, SimSpan::from_secs(10));
+    }
+
+    #[test]
+    fn a_long_chain_written_backwards_is_numbered_at_once() {
+        let plain: JobEntry = serde_yaml::from_str("{name: '', submit: 1s, maps: 1}").unwrap();
+        let name = |number: usize| format!("job-{number}");
+        let entries: Vec<JobEntry> = (1..=100_000)
+            .rev()
+            .map(|number| JobEntry {
+                name: name(number),
+                after: vec![name(number - 1)],
+                ..plain.clone()
+            })
+            .chain([JobEntry { name: name(0), ..plain.clone() }])
+            .collect();
+        let jobs = Workload::from_jobs(&entries, Bytes::from_mib(64), &|_, _| "".into());
+        for (number, arrival) in jobs.arrivals.iter().enumerate() {
+            assert_eq!(*arrival.spec.name, name(number));
+        }
     }
 
     #[test]
