@@ -119,6 +119,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     if intact("workload") && intact("cluster") {
         check_sizes(jobs, cluster, found);
         check_slots(jobs, cluster, found);
+        if found.problems.is_empty() {
+            check_files(jobs, cluster.hdfs.block, found);
+        }
     }
     if intact("faults") {
         check_faults(scenario, &intact, found);
@@ -349,6 +352,38 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
                 found.value(&at(number, "maps"), "a block for each map is more than 1EiB of input");
             }
             _ => {}
+        }
+    }
+}
+
+/// Map *i* reads block *i* of its file, and the blocks of a file are of one size: jobs that share
+/// a file split it alike. They may read as much of it as they like, from its beginning.
+fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
+    let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
+    let mut first: BTreeMap<&str, (&str, Bytes)> = BTreeMap::new();
+    for job in jobs {
+        if let (Some(file), Some((2.., _, split))) = (&job.file, reads(job)) {
+            first.entry(file).or_insert((&job.name, split));
+        }
+    }
+    for (number, job) in jobs.iter().enumerate() {
+        let Some(file) = &job.file else { continue };
+        let Some((maps, input, split)) = reads(job) else { continue };
+        let Some(&(other, blocks)) = first.get(file.as_str()) else { continue };
+        // A single map reads a part of the first block, or the tenth more that any last map may.
+        let (fits, split) = match maps {
+            1 => (input.get() * 10 <= blocks.get() * 11, input),
+            _ => (split == blocks, split),
+        };
+        if !fits {
+            let message = format!(
+                "each map of `{}` reads {split} of `{file}`, but each of `{other}` reads {blocks}",
+                job.name
+            );
+            let problem = Problem::value(Path::of(&at(number, "file")), message);
+            found.problems.push(problem.hint(
+                "a file has blocks of one size: mend `maps` or `input`, or name another file",
+            ));
         }
     }
 }

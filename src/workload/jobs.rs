@@ -145,28 +145,34 @@ impl JobEntry {
         }
     }
 
-    /// Returns how many maps each of the entry's jobs has, and what they read.
+    /// Returns how many maps each of the entry's jobs has.
     ///
     /// Without `maps`, Hadoop's rule cuts the input: whole blocks as long as more than 1.1 of
     /// them are left, and the rest as one split.
-    fn splits(&self, block: Bytes, file: FileId) -> (u32, Option<Input>) {
-        let input = |maps: u32, bytes: Bytes, split: u64| {
-            let last_split = Bytes::new(bytes.get() - split * u64::from(maps - 1));
-            (maps, Some(Input { file, split: Bytes::new(split), last_split }))
-        };
-        let maps = self.maps.map(Count::get);
-        match (maps, self.input) {
-            (Some(maps), Some(Bytes::ZERO)) => (maps, None),
-            (Some(0), _) | (None, None | Some(Bytes::ZERO)) => (0, None),
-            (Some(maps), None) => {
-                input(maps, Bytes::new(block.get() * u64::from(maps)), block.get())
-            }
-            (Some(maps), Some(bytes)) => input(maps, bytes, bytes.get() / u64::from(maps)),
+    pub(crate) fn map_count(&self, block: Bytes) -> u32 {
+        match (self.maps, self.input) {
+            (Some(maps), _) => maps.get(),
+            (None, None | Some(Bytes::ZERO)) => 0,
             (None, Some(bytes)) => {
                 let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
                 let whole = beyond.div_ceil(block.get() * 10);
-                input(u32::try_from(whole + 1).unwrap_or(u32::MAX), bytes, block.get())
+                u32::try_from(whole + 1).unwrap_or(u32::MAX)
             }
+        }
+    }
+
+    /// Returns what the maps of a job read together, if they read anything.
+    pub(crate) fn input(&self, block: Bytes) -> Option<Bytes> {
+        let maps = u64::from(self.map_count(block));
+        let bytes = self.input.unwrap_or_else(|| Bytes::new(block.get() * maps));
+        (0 < maps && bytes != Bytes::ZERO).then_some(bytes)
+    }
+
+    /// Returns what every map but the last reads, of an entry with input.
+    pub(crate) fn split(&self, block: Bytes) -> Bytes {
+        match (self.maps, self.input) {
+            (Some(maps), Some(bytes)) => Bytes::new(bytes.get() / u64::from(maps.get())),
+            _ => block,
         }
     }
 
@@ -174,10 +180,16 @@ impl JobEntry {
         &self,
         id: JobId,
         name: &str,
-        splits: (u32, Option<Input>),
+        file: FileId,
+        block: Bytes,
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> JobSpec {
-        let ((maps, input), reduces) = (splits, self.reduces.get());
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let input = self.input(block).map(|bytes| {
+            let split = self.split(block);
+            let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
+            Input { file, split, last_split }
+        });
         let user: Arc<str> = self.user.as_str().into();
         let per_task = |bytes: Bytes, tasks: u32| Bytes::new(bytes.get() / u64::from(tasks.max(1)));
         JobSpec {
@@ -244,7 +256,7 @@ impl Workload {
             let next = FileId(files.len() as u32);
             let file = *files.entry(file).or_insert(next);
             Arrival {
-                spec: Arc::new(entry.spec(JobId(id), name, entry.splits(block, file), classify)),
+                spec: Arc::new(entry.spec(JobId(id), name, file, block, classify)),
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
             }
