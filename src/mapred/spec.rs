@@ -42,6 +42,43 @@ pub struct JobSpec {
     pub memory: PerSlot<Bytes>,
 }
 
+#[cfg(test)]
+impl JobSpec {
+    /// Returns a job whose tasks read nothing and take no time, for tests to change.
+    pub(crate) fn bare(id: u32, maps: u32, reduces: u32) -> Self {
+        let noise = Dist::Constant(Factor::ONE);
+        Self {
+            id: JobId(id),
+            name: format!("job-{id}").into(),
+            user: "ann".into(),
+            pool: "research".into(),
+            class: "small".into(),
+            priority: Priority::Normal,
+            maps,
+            reduces,
+            input: None,
+            map: MapCost {
+                time: None,
+                rate: None,
+                noise: noise.clone(),
+                rack_penalty: Factor::ONE,
+                off_rack_penalty: Factor::ONE,
+                output: Bytes::ZERO,
+            },
+            reduce: ReduceCost {
+                shuffle_time: None,
+                shuffle: Bytes::ZERO,
+                sort_time: Dist::Constant(SimSpan::ZERO),
+                time: None,
+                rate: None,
+                noise,
+                output: Bytes::ZERO,
+            },
+            memory: PerSlot::default(),
+        }
+    }
+}
+
 /// What a job's maps read: map *i* reads block *i* of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
