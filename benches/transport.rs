@@ -124,41 +124,46 @@ fn opening(trackers: u32) -> impl Iterator<Item = (SimTime, Step)> {
     })
 }
 
-/// An event as simulators of this kind hold it: a boxed closure.
-struct Boxed {
+/// An event in a binary heap, ordered by time, then as pushed.
+struct Event<E> {
     time: SimTime,
     sequence: u64,
-    run: Box<dyn FnOnce() -> (Step, SimSpan, u64)>,
+    held: E,
 }
 
-impl Boxed {
+impl<E> Event<E> {
     fn key(&self) -> u128 {
         u128::from(self.time.as_micros()) << 64 | u128::from(self.sequence)
     }
 }
 
-impl PartialEq for Boxed {
+impl<E> PartialEq for Event<E> {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
-impl Eq for Boxed {}
-impl PartialOrd for Boxed {
+impl<E> Eq for Event<E> {}
+impl<E> PartialOrd for Event<E> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Boxed {
+impl<E> Ord for Event<E> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
 }
 
-fn heap_loop(trackers: u32) -> u64 {
+/// A binary heap of events: `hold` makes of a step what an event holds, and `run` what follows.
+fn heap_loop<E>(
+    trackers: u32,
+    hold: impl Fn(Step) -> E,
+    run: impl Fn(E) -> (Step, SimSpan, u64),
+) -> u64 {
     let mut heap = BinaryHeap::new();
     let (mut sequence, mut messages) = (0, 0);
-    let mut push = |heap: &mut BinaryHeap<Reverse<Boxed>>, time, step| {
-        heap.push(Reverse(Boxed { time, sequence, run: Box::new(move || follow(step)) }));
+    let mut push = |heap: &mut BinaryHeap<Reverse<Event<E>>>, time, step| {
+        heap.push(Reverse(Event { time, sequence, held: hold(step) }));
         sequence += 1;
     };
     for (time, step) in opening(trackers) {
@@ -168,11 +173,22 @@ fn heap_loop(trackers: u32) -> u64 {
         if HOUR < event.time {
             break;
         }
-        let (next, delay, counts) = (event.run)();
+        let (next, delay, counts) = run(event.held);
         messages += counts;
         push(&mut heap, event.time + delay, next);
     }
     messages
+}
+
+/// Boxed closures, as simulators of this kind hold their events.
+fn boxed_loop(trackers: u32) -> u64 {
+    type Closure = Box<dyn FnOnce() -> (Step, SimSpan, u64)>;
+    heap_loop(trackers, |step| -> Closure { Box::new(move || follow(step)) }, |event| event())
+}
+
+/// Plain steps: what the calendar queue is measured against.
+fn plain_loop(trackers: u32) -> u64 {
+    heap_loop(trackers, |step| step, follow)
 }
 
 fn calendar_loop(trackers: u32) -> u64 {
@@ -188,57 +204,6 @@ fn calendar_loop(trackers: u32) -> u64 {
         let (next, delay, counts) = follow(step);
         messages += counts;
         timers.push(time + delay, next);
-    }
-    messages
-}
-
-/// A plain event in a binary heap: what the calendar queue is measured against.
-struct Plain {
-    time: SimTime,
-    sequence: u64,
-    step: Step,
-}
-
-impl Plain {
-    fn key(&self) -> u128 {
-        u128::from(self.time.as_micros()) << 64 | u128::from(self.sequence)
-    }
-}
-
-impl PartialEq for Plain {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl Eq for Plain {}
-impl PartialOrd for Plain {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Plain {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-fn plain_loop(trackers: u32) -> u64 {
-    let mut heap = BinaryHeap::new();
-    let (mut sequence, mut messages) = (0, 0);
-    let mut push = |heap: &mut BinaryHeap<Reverse<Plain>>, time, step| {
-        heap.push(Reverse(Plain { time, sequence, step }));
-        sequence += 1;
-    };
-    for (time, step) in opening(trackers) {
-        push(&mut heap, time, step);
-    }
-    while let Some(Reverse(event)) = heap.pop() {
-        if HOUR < event.time {
-            break;
-        }
-        let (next, delay, counts) = follow(event.step);
-        messages += counts;
-        push(&mut heap, event.time + delay, next);
     }
     messages
 }
@@ -262,7 +227,7 @@ fn main() {
     println!("trackers   messages      actors    boxed heap    plain heap      calendar");
     for (trackers, repeats) in [(100, 20), (1_000, 5), (10_000, 1)] {
         let (actors, messages) = time(repeats, || actors(trackers));
-        let (boxed, _) = time(repeats, || heap_loop(trackers));
+        let (boxed, _) = time(repeats, || boxed_loop(trackers));
         let (plain, _) = time(repeats, || plain_loop(trackers));
         let (calendar, same) = time(repeats, || calendar_loop(trackers));
         assert_eq!(messages, same, "all loops do the same work");

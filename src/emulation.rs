@@ -20,7 +20,7 @@ use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
 use crate::scenario::{self, ClockSpec, Fault, Registry, Scenario, ScenarioError};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
-use crate::workload::{JobEntry, JobInjector, Workload};
+use crate::workload::{JobInjector, Workload};
 
 /// How a scenario is to be run.
 #[derive(Default)]
@@ -292,10 +292,9 @@ fn workload(scenario: &Scenario) -> Workload {
 /// Returns the jobs of an entry of the workload.
 fn jobs_of(scenario: &Scenario, entry: &str, workload: &Workload) -> impl Iterator<Item = JobId> {
     let scenario::Workload::Jobs(entries) = &scenario.workload;
-    let entry = entries.iter().find(|other| other.name == entry);
-    let names = entry.map(JobEntry::names).unwrap_or_default();
-    let specs = workload.arrivals.iter().map(|arrival| &arrival.spec);
-    specs.filter(move |spec| names.iter().any(|name| **name == *spec.name)).map(|spec| spec.id)
+    let place = entries.iter().position(|other| other.name == entry);
+    let arrivals = workload.arrivals.iter();
+    arrivals.filter(move |job| Some(job.batch.index()) == place).map(|job| job.spec.id)
 }
 
 fn links(scenario: &Scenario, topology: &Topology) -> Links {

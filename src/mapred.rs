@@ -28,8 +28,8 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Address, Core, Directive, Launch, Letter, MapsDone, Msg, Outbox, Phase, Reply, Report, Status,
-    Stop,
+    Address, Core, Directive, Launch, Letter, Load, MapsDone, Msg, Outbox, Phase, Reply, Report,
+    Status, Stop,
 };
 pub use reason::Reason;
 pub use scheduler::{JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, View};

@@ -256,13 +256,10 @@ impl Source<'_> {
 }
 
 impl Scenario {
-    /// Returns the scenario as YAML, with every value; reading it gives an equal one.
+    /// Returns the scenario as YAML, with every value but the defaults of jobs, which may be many;
+    /// reading it gives an equal one.
     pub fn to_yaml(&self) -> String {
-        let mut yaml = format!(
-            "# Resolved by mumakil {}; running it gives the same results.\n",
-            env!("CARGO_PKG_VERSION")
-        )
-        .into_bytes();
+        let mut yaml = Vec::new();
         singleton_map_recursive::serialize(self, &mut serde_yaml::Serializer::new(&mut yaml))
             .expect("a scenario can be written as YAML, to memory");
         String::from_utf8(yaml).expect("YAML is written as UTF-8")

@@ -8,7 +8,7 @@ use super::terminal;
 use crate::emulation::EmulationError;
 use crate::output::OutputError;
 use crate::record::RecordError;
-use crate::scenario::ScenarioError;
+use crate::scenario::{Finding, ScenarioError};
 
 /// The exit code of a run that failed.
 const RUN: u8 = 1;
@@ -33,7 +33,9 @@ pub(super) enum Failure {
         /// Where, in the source.
         place: Option<String>,
     },
-    /// Said already, finding by finding: only the exit code of bad input is left.
+    /// The scenario's text is wrong, in one place or several.
+    Findings(Vec<Finding>),
+    /// Said already, scenario by scenario: only the exit code of bad input is left.
     Told,
 }
 
@@ -52,7 +54,7 @@ impl Failure {
     pub(super) fn report(self) -> ExitCode {
         let code = match &self {
             Self::Run(_) => RUN,
-            Self::Input(_) | Self::Told => INPUT,
+            Self::Input(_) | Self::Findings(_) | Self::Told => INPUT,
             Self::Environment(_) | Self::Bug { .. } => ENVIRONMENT,
         };
         self.print();
@@ -74,6 +76,12 @@ impl Failure {
                      RUST_BACKTRACE=1 there is more to report."
                 ));
             }
+            Self::Findings(findings) => {
+                for (behind, finding) in (0..findings.len()).rev().zip(findings) {
+                    let gap = if 0 < behind { "\n" } else { "" };
+                    terminal::error(&format!("{finding:#}{gap}"));
+                }
+            }
             Self::Told => {}
         }
     }
@@ -81,7 +89,10 @@ impl Failure {
 
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
-        Self::Input(error.into())
+        match error {
+            ScenarioError::Invalid { findings } => Self::Findings(findings),
+            error => Self::Input(error.into()),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints an error. Its findings, if there are several, bring the word `error` themselves.
+/// Prints an error.
 pub(super) fn error(message: &str) {
     say(ERROR, "error", message);
 }

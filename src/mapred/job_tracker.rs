@@ -349,6 +349,9 @@ impl Core for JobTracker {
                 self.ledger.initialise(now, job, out);
                 self.read_splits(out);
             }
+            Msg::AskLoad => {
+                out.send(Address::INJECTOR, Msg::Load(Arc::new(self.ledger.load())));
+            }
             Msg::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
             Msg::Expire => self.expire(now, out),
             Msg::Tick => self.tick(now, out),

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use super::job::{Job, Task, Try};
 use super::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Outbox, Outcome,
-    PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
+    Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::cluster::{Hdfs, Topology};
 use crate::units::SimTime;
@@ -30,6 +30,8 @@ pub(super) struct Ledger {
     hdfs: Hdfs,
     /// By number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
+    /// The jobs that have not ended.
+    open: BTreeSet<JobId>,
     /// The jobs that give tasks, in the order of their numbers.
     running: BTreeSet<JobId>,
     /// Jobs whose setup task is to be launched.
@@ -82,6 +84,7 @@ impl Ledger {
             topology,
             hdfs,
             jobs: Vec::new(),
+            open: BTreeSet::new(),
             running: BTreeSet::new(),
             wants_setup: BTreeSet::new(),
             wants_cleanup: BTreeSet::new(),
@@ -109,6 +112,23 @@ impl Ledger {
 
     pub(super) fn running_jobs(&self) -> impl Iterator<Item = &Job> {
         self.running.iter().filter_map(|id| self.job(*id))
+    }
+
+    /// Returns how busy the cluster is.
+    pub(super) fn load(&self) -> Load {
+        let jobs = self.open.iter().filter_map(|id| self.job(*id));
+        let left: u32 = jobs.map(|job| job.maps.total - job.maps_over()).sum();
+        let reports = self.trackers.iter().flat_map(|tracker| &tracker.reports);
+        let is_map = |report: &&Report| {
+            report.attempt.task.kind == TaskKind::Map && report.state == AttemptState::Running
+        };
+        let done: f64 = reports.filter(is_map).map(|report| f64::from(report.progress)).sum();
+        Load {
+            jobs: self.open.len() as u32,
+            trackers: self.registered,
+            map_slots: self.capacity.map,
+            map_work: f64::from(left) - done,
+        }
     }
 
     pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut Try> {

@@ -59,6 +59,10 @@ pub enum Msg {
     Reply(Arc<Reply>),
     /// JobTracker to injector: a job has ended.
     JobEnded(JobId, Outcome),
+    /// Injector to JobTracker: how busy is the cluster?
+    AskLoad,
+    /// JobTracker to injector: so busy.
+    Load(Arc<Load>),
     /// JobTracker to injector: nothing runs, nothing moves, and jobs are left.
     Stalled,
 
@@ -102,6 +106,19 @@ impl Msg {
                 | Self::Arrive
         )
     }
+}
+
+/// How busy the cluster is, as the JobTracker knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Jobs that have not ended.
+    pub jobs: u32,
+    /// Trackers that it knows.
+    pub trackers: u32,
+    /// Their map slots.
+    pub map_slots: u32,
+    /// Maps of these jobs that have not ended; those under way count for what is left of them.
+    pub map_work: f64,
 }
 
 /// What a TaskTracker says with a heartbeat.

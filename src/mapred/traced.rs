@@ -28,7 +28,7 @@ pub struct TracedTry {
 pub type TracedTask = Box<[Option<TracedTry>]>;
 
 /// A job's tasks as a trace has them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
     /// The maps, by number.
     pub maps: Vec<TracedTask>,

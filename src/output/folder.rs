@@ -17,9 +17,8 @@ use super::perf;
 /// The scenario with all its defaults, which every folder of a run has.
 pub const RESOLVED: &str = "scenario.resolved.yaml";
 
-/// The first line of that file, by which a folder of ours is known.
-const MARKER: &str =
-    "# The scenario of this run, written by Mumakil. Running it gives the same bytes.";
+/// What that file begins with, by which a folder of ours is known, of any version.
+const MARKER: &str = "# The scenario of this run, written by Mumakil ";
 
 /// What a run may leave; a folder with anything else in it holds somebody's work.
 const OURS: &[&str] = &[
@@ -122,7 +121,9 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be written.
     pub fn write_scenario(&self, yaml: &str) -> Result<(), OutputError> {
-        self.write(RESOLVED, format!("{MARKER}\n{yaml}"))
+        let version = env!("CARGO_PKG_VERSION");
+        let header = format!("{MARKER}{version}; running it gives the same bytes.");
+        self.write(RESOLVED, format!("{header}\n{yaml}"))
     }
 
     /// Puts the folder in its place and returns that.
@@ -261,7 +262,9 @@ mod tests {
         assert_eq!(place.jobs(), "1");
         assert_eq!(place.names(), ["demo-1"]);
         let scenario = fs::read_to_string(place.target().join(RESOLVED)).unwrap();
-        assert_eq!(scenario, format!("{MARKER}\nname: demo\n"));
+        let (header, rest) = scenario.split_once('\n').unwrap();
+        assert!(header.starts_with(MARKER) && header.ends_with("the same bytes."), "{header}");
+        assert_eq!(rest, "name: demo\n");
     }
 
     #[test]

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, JobSpec, Locality, MapCost, Outcome,
-    PerSlot, Phases, Priority, Reason, ReduceCost, Role, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot,
+    Phases, Reason, Role, TaskId, TaskKind, TrackerId,
 };
-use crate::random::Dist;
-use crate::units::{Bytes, Factor, SimSpan, SimTime};
+use crate::units::{SimSpan, SimTime};
 
 /// A stream that grows by facts. The methods return it, so that a test reads as a story.
 #[derive(Default)]
@@ -26,39 +25,6 @@ pub(crate) fn reduce(job: u32, index: u32) -> AttemptId {
 
 pub(crate) fn again(attempt: AttemptId) -> AttemptId {
     attempt.task.attempt(attempt.number + 1)
-}
-
-pub(crate) fn job(id: u32, maps: u32, reduces: u32) -> JobSpec {
-    JobSpec {
-        id: JobId(id),
-        name: format!("job-{id}").into(),
-        user: "ann".into(),
-        pool: "research".into(),
-        class: "small".into(),
-        priority: Priority::Normal,
-        maps,
-        reduces,
-        input: None,
-        map: MapCost {
-            time: Some(SimSpan::ZERO.into()),
-            rate: None,
-            noise: Dist::Constant(Factor::ONE),
-            rack_penalty: Factor::ONE,
-            off_rack_penalty: Factor::ONE,
-            output: Bytes::default(),
-        },
-        reduce: ReduceCost {
-            shuffle_time: None,
-            shuffle: Bytes::default(),
-            sort_time: SimSpan::ZERO.into(),
-            time: None,
-            rate: None,
-            noise: Dist::Constant(Factor::ONE),
-            output: Bytes::default(),
-        },
-        memory: PerSlot::default(),
-        traced: None,
-    }
 }
 
 impl Stream {

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::stream::{Stream, again, job, map, reduce};
+use super::stream::{Stream, again, map, reduce};
 use super::*;
 use crate::mapred::{
     AttemptState, Fact, JobId, JobSpec, Locality, Outcome, Phases, RackId, Reason, Role, TaskId,
@@ -78,7 +78,7 @@ fn small_run() -> Stream {
         .up(0, 2, 1)
         .up(1, 2, 1)
         .at(100)
-        .submit(job(0, 2, 1))
+        .submit(JobSpec::bare(0, 2, 1))
         .at(1_000)
         .heartbeat(0, 2_000, 1_000)
         .assign(first, 0, (1, 1))
@@ -125,7 +125,7 @@ fn small_run() -> Stream {
 
 #[test]
 fn jobs_have_a_row_each() {
-    let left = record(small_run().at(15_500).submit(job(2, 1, 0)), everything(), 16_000);
+    let left = record(small_run().at(15_500).submit(JobSpec::bare(2, 1, 0)), everything(), 16_000);
     assert_snapshot!(left.read("jobs.csv"), @r"
     job,name,user,pool,class,priority,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
     0,job-0,ann,research,small,normal,2,1,100,1000,9000,15000,14900,900,2,0,0,1,0,1,succeeded
@@ -149,7 +149,7 @@ fn attempts_have_a_row_each() {
 fn attempts_that_are_open_at_the_end_come_last_in_their_order() {
     let stream = Stream::default()
         .up(0, 4, 1)
-        .submit(job(0, 3, 0))
+        .submit(JobSpec::bare(0, 3, 0))
         .assign(map(0, 2), 0, (1, 2))
         .assign(map(0, 1), 0, (2, 1))
         .assign(map(0, 0), 0, (3, 0))
@@ -172,7 +172,7 @@ fn attempts_that_are_open_at_the_end_come_last_in_their_order() {
 fn an_attempt_that_outlives_its_job_has_its_trackers_word() {
     let stream = Stream::default()
         .up(0, 4, 1)
-        .submit(job(0, 2, 0))
+        .submit(JobSpec::bare(0, 2, 0))
         .assign(map(0, 0), 0, (1, 1))
         .assign(map(0, 1), 0, (2, 0))
         .at(5)
@@ -197,7 +197,7 @@ fn an_attempt_has_one_row_however_it_is_cleaned_up_after() {
     let stream = Stream::default()
         .up(0, 1, 1)
         .up(1, 1, 1)
-        .submit(job(0, 1, 0))
+        .submit(JobSpec::bare(0, 1, 0))
         .assign(attempt, 0, (1, 0))
         .start(attempt, 0)
         .at(10)
@@ -265,7 +265,7 @@ fn setup_tasks_hold_slots_but_are_not_on_the_timeline() {
     let setup = TaskId { job: JobId(0), kind: TaskKind::Setup, index: 0 }.attempt(0);
     let stream = Stream::default()
         .up(0, 1, 0)
-        .submit(job(0, 0, 0))
+        .submit(JobSpec::bare(0, 0, 0))
         .assign(setup, 0, (0, 0))
         .start(setup, 0)
         .at(500)
@@ -481,7 +481,7 @@ fn the_log_reads_back_as_it_was_written() {
 
 #[test]
 fn a_class_of_strange_letters_still_names_a_file() {
-    let spec = JobSpec { class: "büro, ../weekly".into(), ..job(0, 1, 0) };
+    let spec = JobSpec { class: "büro, ../weekly".into(), ..JobSpec::bare(0, 1, 0) };
     let stream = Stream::default().submit(spec).at(5).job_ended(0, Outcome::Succeeded);
     let left = record(stream, everything(), 10);
     assert!(left.has("histograms/job_sojourn-büro__.._weekly.hgrm"));

@@ -14,7 +14,7 @@ use super::spec::{Scenario, Workload};
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind, TaskTimes};
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::JobEntry;
+use crate::workload::{JobEntry, in_order};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +120,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_sizes(jobs, cluster, found);
         check_times(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
+        if found.problems.is_empty() {
+            check_files(jobs, cluster.hdfs.block, found);
+        }
     }
     if intact("faults") {
         check_faults(scenario, &intact, found);
@@ -295,24 +298,11 @@ fn check_order(jobs: &[JobEntry], found: &mut Checked) {
 
 /// Returns jobs of which each follows the next, and the last the first, if there are any.
 fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
-    // Take away, again and again, the jobs that wait for nothing; what stays waits for ever.
-    let mut waits: Vec<usize> = follows.iter().map(Vec::len).collect();
-    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
-    for (job, before) in follows.iter().enumerate() {
-        for &other in before {
-            followers[other].push(job);
-        }
+    let mut waits = vec![true; follows.len()];
+    for job in in_order(follows) {
+        waits[job] = false;
     }
-    let mut free: Vec<usize> = (0..waits.len()).filter(|&job| waits[job] == 0).collect();
-    while let Some(job) = free.pop() {
-        for &follower in &followers[job] {
-            waits[follower] -= 1;
-            if waits[follower] == 0 {
-                free.push(follower);
-            }
-        }
-    }
-    let mut job = waits.iter().position(|&waits| waits > 0)?;
+    let mut job = waits.iter().position(|&waits| waits)?;
     let mut walked = Vec::new();
     let mut step = vec![None; waits.len()];
     loop {
@@ -325,7 +315,7 @@ fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
         }
         step[job] = Some(walked.len());
         walked.push(job);
-        job = *follows[job].iter().find(|&&before| waits[before] > 0)?;
+        job = *follows[job].iter().find(|&&before| waits[before])?;
     }
 }
 
@@ -369,7 +359,7 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
 /// A list of times has one for each task.
 fn check_times(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, job) in jobs.iter().enumerate() {
-        let (maps, reduces) = (job.maps(block), job.reduces.get());
+        let (maps, reduces) = (job.map_count(block), job.reduces.get());
         let lists = [
             ("map_time", &job.map_time, maps, "map"),
             ("shuffle_time", &job.shuffle_time, reduces, "reduce"),
@@ -386,6 +376,38 @@ fn check_times(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
                 );
                 found.value(&at(number, field), message);
             }
+        }
+    }
+}
+
+/// Map *i* reads block *i* of its file, and the blocks of a file are of one size: jobs that share
+/// a file split it alike. They may read as much of it as they like, from its beginning.
+fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
+    let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
+    let mut first: BTreeMap<&str, (&str, Bytes)> = BTreeMap::new();
+    for job in jobs {
+        if let (Some(file), Some((2.., _, split))) = (&job.file, reads(job)) {
+            first.entry(file).or_insert((&job.name, split));
+        }
+    }
+    for (number, job) in jobs.iter().enumerate() {
+        let Some(file) = &job.file else { continue };
+        let Some((maps, input, split)) = reads(job) else { continue };
+        let Some(&(other, blocks)) = first.get(file.as_str()) else { continue };
+        // A single map reads a part of the first block, or the tenth more that any last map may.
+        let (fits, split) = match maps {
+            1 => (input.get() * 10 <= blocks.get() * 11, input),
+            _ => (split == blocks, split),
+        };
+        if !fits {
+            let message = format!(
+                "each map of `{}` reads {split} of `{file}`, but each of `{other}` reads {blocks}",
+                job.name
+            );
+            let problem = Problem::value(Path::of(&at(number, "file")), message);
+            found.problems.push(problem.hint(
+                "a file has blocks of one size: mend `maps` or `input`, or name another file",
+            ));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
@@ -163,6 +163,16 @@ pub(super) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Fault>, D::
         }
     }
     from.deserialize_any(ListVisitor)
+}
+
+/// Describes what [`list`] reads.
+pub(super) fn list_schema(schemas: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "object", "maxProperties": 0 },
+            schemas.subschema_for::<Vec<Fault>>(),
+        ],
+    })
 }
 
 #[cfg(test)]

@@ -90,6 +90,7 @@ fn takes(schema: &Value) -> String {
             Some(items) => format!("a list, each {items}"),
             None => "a list".to_owned(),
         },
+        Some("object") if schema["maxProperties"] == 0 => "an empty mapping".to_owned(),
         Some("object") => match schema.get("additionalProperties").filter(|of| of.is_object()) {
             Some(of) => format!("a mapping from names, each to {}", takes(of)),
             None => "a mapping".to_owned(),

@@ -4,11 +4,19 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use anstyle::{AnsiColor, Style};
+
 use super::LARGEST_FILE;
+
+/// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
+const PLACE: Style = AnsiColor::Cyan.on_default().bold();
+/// What of the text is marked, and what to do about it.
+const MARK: Style = AnsiColor::Red.on_default().bold();
 
 /// One mistake in a scenario.
 ///
-/// Prints as an excerpt of the text with the place marked, without the leading `error: `.
+/// Prints as an excerpt of the text with the place marked, without the leading `error: `; as `{:#}`
+/// with the colours of a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -156,40 +164,29 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         let path = if self.path.is_empty() { "" } else { "   " };
+        // The style that does nothing prints nothing.
+        let (place, mark) =
+            if f.alternate() { (PLACE, MARK) } else { (Style::new(), Style::new()) };
         match &self.place {
             Place::Text { file, line, column, excerpt } => {
                 let margin = " ".repeat(line.to_string().len());
-                write!(f, "\n{margin} --> {file}:{line}:{column}{path}{}", self.path)?;
+                write!(f, "\n{margin} {place}--> {file}:{line}:{column}{place:#}")?;
+                write!(f, "{path}{}", self.path)?;
                 write!(f, "\n{margin}  |\n {line} | {}", excerpt.line)?;
-                write!(
-                    f,
-                    "\n{margin}  | {:>2$}{}",
-                    "",
-                    "^".repeat(excerpt.marked),
-                    excerpt.before
-                )?;
+                let (before, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.marked));
+                write!(f, "\n{margin}  | {before}{mark}{carets}")?;
+                if let Some(hint) = &self.hint {
+                    write!(f, " {hint}")?;
+                }
+                write!(f, "{mark:#}")
+            }
+            Place::Argument(whole) | Place::File(whole) => {
+                write!(f, "\n  {place}--> {whole}{place:#}{path}{}", self.path)?;
                 match &self.hint {
-                    Some(hint) => write!(f, " {hint}"),
+                    Some(hint) => write!(f, "\n   {mark}= {hint}{mark:#}"),
                     None => Ok(()),
                 }
             }
-            Place::Argument(argument) => {
-                write!(f, "\n  --> {argument}{path}{}", self.path)?;
-                self.print_hint(f)
-            }
-            Place::File(file) => {
-                write!(f, "\n  --> {file}{path}{}", self.path)?;
-                self.print_hint(f)
-            }
-        }
-    }
-}
-
-impl Finding {
-    fn print_hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.hint {
-            Some(hint) => write!(f, "\n   = {hint}"),
-            None => Ok(()),
         }
     }
 }
@@ -227,6 +224,30 @@ mod tests {
         let text = format!("text \"{}\", expected `a`", "x".repeat(1_000));
         assert!(clip(&text).ends_with("xxx…\", expected `a`"), "{}", clip(&text));
         assert_eq!(clip("unknown `a`, expected `b`"), "unknown `a`, expected `b`");
+    }
+
+    #[test]
+    fn colours_add_nothing_but_colour() {
+        let excerpt = Excerpt::of("nodes: 0\n", 1, 8);
+        let file = "a.yaml".to_owned();
+        let finding = |place| Finding {
+            message: "no nodes".to_owned(),
+            hint: Some("one will do".to_owned()),
+            path: "cluster.nodes".to_owned(),
+            place,
+        };
+        for place in [
+            Place::Text { file: file.clone(), line: 1, column: 8, excerpt },
+            Place::Argument("--set cluster.nodes=0".to_owned()),
+            Place::File(file),
+        ] {
+            let finding = finding(place);
+            let (plain, coloured) = (finding.to_string(), format!("{finding:#}"));
+            assert!(!plain.contains('\x1b'), "{plain:?}");
+            assert_eq!(coloured.matches(&format!("{PLACE}-->")).count(), 1, "{coloured:?}");
+            assert_eq!(coloured.matches(&MARK.to_string()).count(), 1, "{coloured:?}");
+            assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
+        }
     }
 
     #[test]

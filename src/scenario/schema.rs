@@ -179,6 +179,14 @@ mod tests {
     }
 
     #[test]
+    fn no_faults_are_an_empty_mapping_too() {
+        let faults = &schema(&registry())["properties"]["faults"];
+        assert_eq!(faults["anyOf"][0], json!({ "type": "object", "maxProperties": 0 }));
+        assert_eq!(faults["anyOf"][1]["type"], json!("array"));
+        assert_eq!(faults["default"], json!([]));
+    }
+
+    #[test]
     fn policies_bring_their_options() {
         let schema = schema(&registry());
         let scheduler = &schema["properties"]["scheduler"];

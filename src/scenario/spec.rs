@@ -56,6 +56,7 @@ pub struct Scenario {
     pub classes: IndexMap<String, ClassRule>,
     /// What goes wrong, and when.
     #[serde(default, deserialize_with = "super::faults::list")]
+    #[schemars(schema_with = "super::faults::list_schema")]
     pub faults: Vec<Fault>,
     /// What to note of a run.
     #[serde(default)]
@@ -71,6 +72,7 @@ pub struct Scenario {
 #[non_exhaustive]
 pub enum Workload {
     /// Jobs written out.
+    #[serde(serialize_with = "JobEntry::serialize_list")]
     Jobs(Vec<JobEntry>),
 }
 

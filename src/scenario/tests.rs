@@ -66,7 +66,7 @@ expect: []
     let first = scenario(text);
     assert_eq!(first, scenario(&first.to_yaml()));
     assert_eq!(first.class_of(3, 11), Some("medium"));
-    assert!(first.to_yaml().starts_with("# Resolved by mumakil "));
+    assert!(first.to_yaml().starts_with("name: rich\n"), "its folder writes the one header");
     assert!(!first.to_yaml().contains("preset"));
 }
 

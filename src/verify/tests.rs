@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mapred::{
-    AttemptId, AttemptState, JobId, Outcome, PerSlot, Phases, Role, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, JobId, JobSpec, Outcome, PerSlot, Phases, Role, TaskId, TaskKind,
+    TrackerId,
 };
-use crate::record::stream::{Stream, again, job, map, reduce};
+use crate::record::stream::{Stream, again, map, reduce};
 use crate::units::SimSpan;
 use AttemptState::{CommitPending, Failed, Killed, KilledUnclean, Running, Succeeded, Suspended};
 
@@ -25,7 +26,7 @@ fn verdict(stream: Stream, rules: Rules) -> String {
 
 /// Two trackers with two map slots and a reduce slot each, and a job of two maps and a reduce.
 fn cluster() -> Stream {
-    Stream::default().up(0, 2, 1).up(1, 2, 1).submit(job(0, 2, 1))
+    Stream::default().up(0, 2, 1).up(1, 2, 1).submit(JobSpec::bare(0, 2, 1))
 }
 
 /// The first map runs on the first tracker.
@@ -165,7 +166,7 @@ fn a_slot_counted_twice_is_found() {
     let third = map(0, 2);
     let stream = Stream::default()
         .up(0, 2, 1)
-        .submit(job(0, 3, 0))
+        .submit(JobSpec::bare(0, 3, 0))
         .assign(map(0, 0), 0, (1, 2))
         .assign(map(0, 1), 0, (2, 1))
         .assign(third, 0, (3, 0))
@@ -182,7 +183,7 @@ fn a_slot_counted_twice_is_found() {
 fn resuming_into_a_full_tracker_is_found() {
     let stream = Stream::default()
         .up(0, 1, 1)
-        .submit(job(0, 2, 0))
+        .submit(JobSpec::bare(0, 2, 0))
         .assign(map(0, 0), 0, (1, 1))
         .start(map(0, 0), 0)
         .suspend(map(0, 0), 0)
@@ -331,7 +332,7 @@ fn an_attempt_that_ends_without_a_start_or_twice_is_found() {
 #[test]
 fn a_jobs_life_in_a_wrong_order_is_found() {
     let id = JobId(0);
-    let spec = || std::sync::Arc::new(job(0, 2, 1));
+    let spec = || std::sync::Arc::new(JobSpec::bare(0, 2, 1));
     assert_eq!(
         found(cluster().fact(Fact::JobSubmitted(spec()))),
         "at 0 s: job 0 was submitted twice"
@@ -373,7 +374,7 @@ fn a_completion_that_was_dropped_is_found() {
 #[test]
 fn an_assignment_that_must_not_be_is_found() {
     let setup = TaskId { job: JobId(0), kind: TaskKind::Setup, index: 0 }.attempt(0);
-    let spec = std::sync::Arc::new(job(0, 1, 0));
+    let spec = std::sync::Arc::new(JobSpec::bare(0, 1, 0));
     let unready = Stream::default().up(0, 1, 1).fact(Fact::JobSubmitted(spec));
     assert_eq!(
         found(cluster().assign(map(0, 2), 0, (1, 1))).lines().next().unwrap(),

@@ -1,101 +1,149 @@
 //! The job injector: it submits jobs when they are due, and ends the run when all have ended.
 //!
-//! It stands for the clients. A job with predecessors is due some time after the last of them has
-//! ended; all others at an instant of their own.
+//! It stands for the clients. A job whose batch follows others is due some time after the last job
+//! of those has ended; all others at an instant of their own. Batches wait for batches, so that a
+//! hundred thousand jobs that wait for a hundred thousand are one counter. A pacing other than
+//! that of the jobs' own times takes these as their order only.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use super::Workload;
-use crate::mapred::{Address, Core, JobId, JobSpec, Msg, Outbox, Stop};
-use crate::units::{SimSpan, SimTime};
-
-/// A job and what it waits for.
-#[derive(Clone, Debug)]
-pub struct Arrival {
-    /// The job.
-    pub spec: Arc<JobSpec>,
-    /// When it is submitted: after the beginning, or after the last of its predecessors.
-    pub delay: SimSpan,
-    /// The jobs that must have ended before.
-    pub after: Vec<JobId>,
-}
+use super::submission::Pacing;
+use super::{Arrival, BatchId, Workload};
+use crate::mapred::{Address, Core, JobId, Load, Msg, Outbox, Stop};
+use crate::units::SimTime;
 
 /// The job injector.
 pub struct JobInjector {
     /// By number.
     arrivals: Vec<Arrival>,
-    /// For each job, how many of its predecessors have not ended.
-    awaited: Vec<u32>,
-    /// For each job, the jobs that wait for it.
-    followers: Vec<Vec<JobId>>,
-    /// Jobs without predecessors, the next one last.
-    timed: Vec<JobId>,
+    batches: Vec<Batch>,
+    /// When each job is due of which that is known, until it is submitted; the next one first.
+    due: BinaryHeap<Reverse<(SimTime, JobId)>>,
+    pacing: Pacing,
+    /// The earliest [`Msg::Arrive`] that is on its way.
+    wake: SimTime,
     /// Jobs that have not ended.
     left: usize,
-    /// When each job with predecessors is due, once they have all ended.
-    ready: Vec<(SimTime, JobId)>,
+}
+
+#[derive(Default)]
+struct Batch {
+    jobs: Vec<JobId>,
+    /// How many of them have not ended.
+    left: usize,
+    /// How many of the batches that it follows have not ended.
+    awaited: usize,
+    followers: Vec<BatchId>,
 }
 
 impl JobInjector {
     /// Returns an injector that has submitted nothing yet. It starts with [`Msg::Arrive`].
     pub fn new(workload: Workload) -> Self {
-        let arrivals = workload.arrivals;
-        let mut followers = vec![Vec::new(); arrivals.len()];
-        for arrival in &arrivals {
-            for before in &arrival.after {
-                followers[before.index()].push(arrival.spec.id);
+        let Workload { arrivals, follows, submission, start } = workload;
+        let pacing = Pacing::new(submission, SimTime::ZERO + start);
+        let mut batches: Vec<Batch> = Vec::new();
+        batches.resize_with(follows.len(), Batch::default);
+        for (id, before) in (0..).map(BatchId).zip(&follows) {
+            batches[id.index()].awaited = before.len();
+            for other in before {
+                batches[other.index()].followers.push(id);
             }
         }
-        let mut timed: Vec<JobId> =
-            arrivals.iter().filter(|a| a.after.is_empty()).map(|a| a.spec.id).collect();
-        timed.sort_by_key(|id| std::cmp::Reverse((arrivals[id.index()].delay, *id)));
-        Self {
-            awaited: arrivals.iter().map(|arrival| arrival.after.len() as u32).collect(),
-            left: arrivals.len(),
-            arrivals,
-            followers,
-            timed,
-            ready: Vec::new(),
+        for arrival in &arrivals {
+            let batch = &mut batches[arrival.batch.index()];
+            batch.jobs.push(arrival.spec.id);
+            batch.left += 1;
+        }
+        let left = arrivals.len();
+        let (due, wake) = (BinaryHeap::new(), SimTime::NEVER);
+        let mut injector = Self { arrivals, batches, due, pacing, wake, left };
+        for (id, before) in (0..).map(BatchId).zip(&follows) {
+            if before.is_empty() {
+                injector.release(SimTime::ZERO, id);
+            }
+        }
+        injector
+    }
+
+    /// Notes when the jobs of a batch are due that waits no more.
+    fn release(&mut self, now: SimTime, batch: BatchId) {
+        for id in std::mem::take(&mut self.batches[batch.index()].jobs) {
+            self.due.push(Reverse((now + self.arrivals[id.index()].delay, id)));
         }
     }
 
     fn arrive(&mut self, now: SimTime, out: &mut Outbox) {
-        while let Some(id) = self.timed.pop_if(|id| due(&self.arrivals, *id) <= now) {
-            self.submit(id, out);
+        if self.wake <= now {
+            self.wake = SimTime::NEVER;
         }
-        let mut waiting = std::mem::take(&mut self.ready);
-        waiting.retain(|(at, id)| {
-            if *at <= now {
-                self.submit(*id, out);
+        while self.next_at().is_some_and(|at| at <= now) {
+            match &mut self.pacing {
+                Pacing::Replay => self.submit_next(out),
+                Pacing::Closed { free_at, .. } => {
+                    free_at.pop_front();
+                    self.submit_next(out);
+                }
+                Pacing::Stress { ask_at, .. } => {
+                    *ask_at = SimTime::NEVER;
+                    out.send(Address::JOB_TRACKER, Msg::AskLoad);
+                }
             }
-            now < *at
-        });
-        self.ready = waiting;
-        if let Some(id) = self.timed.last() {
-            let wait = due(&self.arrivals, *id).saturating_since(now);
-            out.plan(wait, Address::INJECTOR, Msg::Arrive);
         }
-        if self.left == 0 {
-            out.stop = Some(Stop::Done);
+        self.plan_arrival(now, out);
+        self.stop_if_done(out);
+    }
+
+    fn submit_next(&mut self, out: &mut Outbox) {
+        if let Some(Reverse((_, id))) = self.due.pop() {
+            let spec = self.arrivals[id.index()].spec.clone();
+            out.send(Address::JOB_TRACKER, Msg::Submit(spec));
         }
     }
 
-    fn submit(&self, id: JobId, out: &mut Outbox) {
-        let spec = self.arrivals[id.index()].spec.clone();
-        out.send(Address::JOB_TRACKER, Msg::Submit(spec));
+    /// Returns when there is something to do for the next job, if that is known.
+    fn next_at(&self) -> Option<SimTime> {
+        self.due.peek().map(|Reverse((at, _))| self.pacing.next_at(*at))
     }
 
-    /// Notes that a job has ended, however it did: those that wait for it wait no more.
+    /// Hears how busy the cluster is.
+    fn hear_load(&mut self, now: SimTime, load: &Load, out: &mut Outbox) {
+        if self.pacing.hear(now, load) {
+            self.submit_next(out);
+        }
+        self.plan_arrival(now, out);
+    }
+
+    /// Notes that a job has ended, however it did.
     fn job_ended(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
         self.left -= 1;
-        for follower in std::mem::take(&mut self.followers[id.index()]) {
-            self.awaited[follower.index()] -= 1;
-            if self.awaited[follower.index()] == 0 {
-                let delay = self.arrivals[follower.index()].delay;
-                self.ready.push((now + delay, follower));
-                out.plan(delay, Address::INJECTOR, Msg::Arrive);
+        self.pacing.job_ended(now);
+        let batch = self.arrivals[id.index()].batch;
+        let batch = &mut self.batches[batch.index()];
+        batch.left -= 1;
+        if batch.left == 0 {
+            for follower in std::mem::take(&mut batch.followers) {
+                self.batches[follower.index()].awaited -= 1;
+                if self.batches[follower.index()].awaited == 0 {
+                    self.release(now, follower);
+                }
             }
         }
+        self.plan_arrival(now, out);
+        self.stop_if_done(out);
+    }
+
+    /// Plans to look when the next job is due, unless something is planned that comes before.
+    fn plan_arrival(&mut self, now: SimTime, out: &mut Outbox) {
+        if let Some(at) = self.next_at()
+            && at < self.wake
+        {
+            self.wake = at;
+            out.plan(at.saturating_since(now), Address::INJECTOR, Msg::Arrive);
+        }
+    }
+
+    fn stop_if_done(&self, out: &mut Outbox) {
         if self.left == 0 {
             out.stop = Some(Stop::Done);
         }
@@ -103,26 +151,181 @@ impl JobInjector {
 
     /// Ends the run if nothing is left that would arrive by itself.
     fn stalled(&self, out: &mut Outbox) {
-        if self.timed.is_empty() && self.ready.is_empty() {
+        let arrives = match self.pacing {
+            Pacing::Replay | Pacing::Closed { .. } => {
+                self.next_at().is_some_and(|at| at < SimTime::NEVER)
+            }
+            // It has asked often by now, and always in vain.
+            Pacing::Stress { .. } => false,
+        };
+        if !arrives {
             out.stop = Some(Stop::Stalled);
         }
     }
-}
-
-/// Returns when a job without predecessors is due.
-fn due(arrivals: &[Arrival], id: JobId) -> SimTime {
-    SimTime::ZERO + arrivals[id.index()].delay
 }
 
 impl Core for JobInjector {
     fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
         match msg {
             Msg::Arrive => self.arrive(now, out),
-            Msg::JobEnded(id, _) => {
-                self.job_ended(now, id, out);
-            }
+            Msg::JobEnded(id, _) => self.job_ended(now, id, out),
+            Msg::Load(load) => self.hear_load(now, &load, out),
             Msg::Stalled => self.stalled(out),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::Outcome;
+    use crate::units::{Bytes, SimSpan};
+    use crate::workload::JobEntry;
+
+    /// An injector of the jobs of a list, with the messages that it has planned for itself.
+    struct Bench {
+        injector: JobInjector,
+        planned: Vec<SimTime>,
+    }
+
+    fn bench(yaml: &str) -> Bench {
+        let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
+        let workload = Workload::from_jobs(&entries, Bytes::from_mib(64), &|_, _| "".into());
+        Bench { injector: JobInjector::new(workload), planned: vec![SimTime::ZERO] }
+    }
+
+    /// The same for jobs that are submitted otherwise than at their times, from 10 s on.
+    fn paced(submission: &str, yaml: &str) -> Bench {
+        let mut bench = bench(yaml);
+        let submission = serde_yaml::with::singleton_map_recursive::deserialize(
+            serde_yaml::Deserializer::from_str(submission),
+        );
+        bench.injector.pacing = Pacing::new(submission.unwrap(), secs(10));
+        bench
+    }
+
+    fn secs(secs: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(secs)
+    }
+
+    impl Bench {
+        /// Returns the names of the jobs that a message makes it submit.
+        fn hear(&mut self, now: SimTime, msg: Msg) -> Vec<String> {
+            let mut out = Outbox::default();
+            self.injector.handle(now, msg, &mut out);
+            let mut submitted = Vec::new();
+            for letter in out.letters {
+                match letter.msg {
+                    Msg::Submit(spec) => submitted.push(spec.name.to_string()),
+                    _ => self.planned.push(now + letter.after),
+                }
+            }
+            submitted
+        }
+
+        /// Returns what it submits by itself, and when.
+        fn pass(&mut self) -> Vec<(u64, String)> {
+            let mut submitted = Vec::new();
+            while let Some(next) = (0..self.planned.len()).min_by_key(|at| self.planned[*at]) {
+                let now = self.planned.swap_remove(next);
+                let names = self.hear(now, Msg::Arrive);
+                submitted.extend(names.into_iter().map(|name| (now.as_millis() / 1_000, name)));
+            }
+            submitted
+        }
+
+        fn ends(&mut self, at: u64, job: u32) {
+            let submitted = self.hear(secs(at), Msg::JobEnded(JobId(job), Outcome::Succeeded));
+            assert!(submitted.is_empty(), "jobs are submitted when they arrive");
+        }
+    }
+
+    fn at(secs: u64, name: &str) -> (u64, String) {
+        (secs, name.to_owned())
+    }
+
+    #[test]
+    fn jobs_are_submitted_when_they_are_due() {
+        let mut bench =
+            bench("[{name: a, maps: 1, submit: 5s}, {name: b, maps: 1, count: 2, every: 9s}]");
+        assert_eq!(bench.pass(), [at(0, "b-1"), at(5, "a"), at(9, "b-2")]);
+    }
+
+    #[test]
+    fn a_batch_waits_for_all_jobs_of_all_that_it_follows() {
+        let mut bench = bench(
+            "[{name: a, maps: 1, count: 2}, {name: b, maps: 1},
+              {name: c, maps: 1, after: [a, b], submit: 5s, count: 2, every: 10s}]",
+        );
+        assert_eq!(bench.pass(), [at(0, "a-1"), at(0, "a-2"), at(0, "b")]);
+        bench.ends(10, 0);
+        bench.ends(20, 2);
+        assert_eq!(bench.pass(), []);
+        bench.ends(30, 1);
+        assert_eq!(bench.pass(), [at(35, "c-1"), at(45, "c-2")]);
+    }
+
+    #[test]
+    fn a_job_that_is_due_earlier_than_the_next_one_planned_is_not_late() {
+        let mut bench = bench(
+            "[{name: a, maps: 1}, {name: late, maps: 1, submit: 60s},
+              {name: next, maps: 1, after: [a], submit: 1s}]",
+        );
+        assert_eq!(bench.hear(SimTime::ZERO, Msg::Arrive), ["a"]);
+        bench.ends(10, 0);
+        assert_eq!(bench.pass(), [at(11, "next"), at(60, "late")]);
+    }
+
+    #[test]
+    fn in_a_closed_loop_a_job_follows_on_each_that_ends() {
+        let mut bench =
+            paced("{closed: {active: 2, think: 5s}}", "[{name: a, maps: 1, count: 4, every: 1h}]");
+        assert_eq!(bench.pass(), [at(10, "a-1"), at(10, "a-2")]);
+        bench.ends(20, 1);
+        bench.ends(22, 0);
+        assert_eq!(bench.pass(), [at(25, "a-3"), at(27, "a-4")]);
+    }
+
+    #[test]
+    fn one_after_another_a_job_follows_when_the_last_has_ended() {
+        let mut bench = paced("serial", "[{name: a, maps: 1, count: 3}]");
+        assert_eq!(bench.pass(), [at(10, "a-1")]);
+        bench.ends(60, 0);
+        assert_eq!(bench.planned, [secs(60) + SimSpan::from_millis(1)]);
+        assert_eq!(bench.pass(), [at(60, "a-2")]);
+    }
+
+    #[test]
+    fn under_stress_the_next_job_comes_as_soon_as_the_cluster_has_room() {
+        let mut bench = paced("stress", "[{name: a, maps: 1, count: 3}]");
+        let load =
+            |jobs, map_work| Msg::Load(Load { jobs, trackers: 2, map_slots: 10, map_work }.into());
+        let ms = SimSpan::from_millis;
+        assert_eq!(bench.pass(), [], "it asks first");
+        assert_eq!(bench.hear(secs(10), load(0, 0.0)), ["a-1"]);
+        assert_eq!(bench.planned, [secs(10) + ms(1)]);
+        // As many jobs as trackers; then more map work than twice the slots.
+        bench.planned.clear();
+        assert_eq!(bench.hear(secs(11), load(2, 5.0)).len(), 0);
+        assert_eq!(bench.hear(secs(12), load(1, 20.1)).len(), 0);
+        assert_eq!(bench.injector.pacing.next_at(secs(0)), secs(14));
+        assert_eq!(bench.hear(secs(14), load(1, 20.0)), ["a-2"]);
+        bench.ends(15, 0);
+        assert_eq!(bench.injector.pacing.next_at(secs(0)), secs(15));
+    }
+
+    #[test]
+    fn many_jobs_that_wait_for_many_plan_one_message_at_a_time() {
+        let mut bench = bench(
+            "[{name: a, maps: 1, count: 100000},
+              {name: b, maps: 1, after: [a], count: 100000, every: 1s}]",
+        );
+        assert_eq!(bench.pass().len(), 100_000);
+        for job in 0..100_000 {
+            bench.ends(1, job);
+        }
+        assert_eq!(bench.planned.len(), 1);
+        assert_eq!(bench.pass().len(), 100_000);
     }
 }

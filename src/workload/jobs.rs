@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_yaml::{Mapping, Value};
 
-use super::{Arrival, Workload};
+use super::{Arrival, BatchId, Submission, Workload};
 use crate::cluster::FileId;
-use crate::mapred::{Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, TaskTimes};
+use crate::mapred::{
+    Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskTimes, Traced,
+};
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
@@ -98,6 +101,13 @@ pub struct JobEntry {
     /// The memory of a reduce's process.
     #[serde(default = "heap")]
     pub reduce_memory: Bytes,
+
+    /// What each map reads and where that lies, if a trace says so; a list cannot.
+    #[serde(skip)]
+    pub splits: Option<Arc<[Split]>>,
+    /// What a trace says of single attempts; a list cannot.
+    #[serde(skip)]
+    pub traced: Option<Arc<Traced>>,
 }
 
 /// What a map's computing time is multiplied with when its input is on another node.
@@ -117,41 +127,61 @@ impl Default for Penalty {
 }
 
 impl JobEntry {
+    /// Writes a list without the fields that have their defaults, so that a long one stays about as
+    /// short as its author wrote it.
+    pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
+        let plain: Self = serde_yaml::from_str("name: ''").expect("a job needs only a name");
+        let plain = plain.fields();
+        to.collect_seq(list.iter().map(|entry| {
+            let mut fields = entry.fields();
+            fields.retain(|field, value| plain.get(field) != Some(value));
+            fields
+        }))
+    }
+
+    fn fields(&self) -> Mapping {
+        match serde_yaml::to_value(self) {
+            Ok(Value::Mapping(fields)) => fields,
+            other => unreachable!("a struct is written as a mapping: {other:?}"),
+        }
+    }
+
     /// Returns the names of the entry's jobs.
-    pub fn names(&self) -> Vec<String> {
+    fn names(&self) -> Vec<String> {
         match self.count.get() {
             1 => vec![self.name.clone()],
             count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
         }
     }
 
-    /// Returns how many maps each of the entry's jobs has, with blocks of this size.
-    pub fn maps(&self, block: Bytes) -> u32 {
-        self.splits(block, FileId(0)).0
-    }
-
-    /// Returns how many maps each of the entry's jobs has, and what they read.
+    /// Returns how many maps each of the entry's jobs has.
     ///
     /// Without `maps`, Hadoop's rule cuts the input: whole blocks as long as more than 1.1 of
     /// them are left, and the rest as one split.
-    fn splits(&self, block: Bytes, file: FileId) -> (u32, Option<Input>) {
-        let input = |maps: u32, bytes: Bytes, split: u64| {
-            let last_split = Bytes::new(bytes.get() - split * u64::from(maps - 1));
-            (maps, Some(Input::File { file, split: Bytes::new(split), last_split }))
-        };
-        let maps = self.maps.map(Count::get);
-        match (maps, self.input) {
-            (Some(maps), Some(Bytes::ZERO)) => (maps, None),
-            (Some(0), _) | (None, None | Some(Bytes::ZERO)) => (0, None),
-            (Some(maps), None) => {
-                input(maps, Bytes::new(block.get() * u64::from(maps)), block.get())
-            }
-            (Some(maps), Some(bytes)) => input(maps, bytes, bytes.get() / u64::from(maps)),
+    pub(crate) fn map_count(&self, block: Bytes) -> u32 {
+        match (self.maps, self.input) {
+            (Some(maps), _) => maps.get(),
+            (None, None | Some(Bytes::ZERO)) => 0,
             (None, Some(bytes)) => {
                 let beyond = (bytes.get() * 10).saturating_sub(block.get() * 11);
                 let whole = beyond.div_ceil(block.get() * 10);
-                input(u32::try_from(whole + 1).unwrap_or(u32::MAX), bytes, block.get())
+                u32::try_from(whole + 1).unwrap_or(u32::MAX)
             }
+        }
+    }
+
+    /// Returns what the maps of a job read together, if they read anything.
+    pub(crate) fn input(&self, block: Bytes) -> Option<Bytes> {
+        let maps = u64::from(self.map_count(block));
+        let bytes = self.input.unwrap_or_else(|| Bytes::new(block.get() * maps));
+        (0 < maps && bytes != Bytes::ZERO).then_some(bytes)
+    }
+
+    /// Returns what every map but the last reads, of an entry with input.
+    pub(crate) fn split(&self, block: Bytes) -> Bytes {
+        match (self.maps, self.input) {
+            (Some(maps), Some(bytes)) => Bytes::new(bytes.get() / u64::from(maps.get())),
+            _ => block,
         }
     }
 
@@ -159,10 +189,17 @@ impl JobEntry {
         &self,
         id: JobId,
         name: &str,
-        splits: (u32, Option<Input>),
+        file: FileId,
+        block: Bytes,
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> JobSpec {
-        let ((maps, input), reduces) = (splits, self.reduces.get());
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let input = self.input(block).map(|bytes| {
+            let split = self.split(block);
+            let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
+            Input::File { file, split, last_split }
+        });
+        let input = self.splits.clone().map(Input::Splits).or(input);
         let user: Arc<str> = self.user.as_str().into();
         let per_task = |bytes: Bytes, tasks: u32| Bytes::new(bytes.get() / u64::from(tasks.max(1)));
         JobSpec {
@@ -193,7 +230,7 @@ impl JobEntry {
                 output: per_task(self.output, reduces),
             },
             memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
-            traced: None,
+            traced: self.traced.clone(),
         }
     }
 }
@@ -211,7 +248,8 @@ impl Workload {
         block: Bytes,
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> Self {
-        let earliest = earliest_submissions(entries);
+        let follows = follows(entries);
+        let earliest = earliest_submissions(entries, &follows);
         let mut jobs: Vec<(SimSpan, usize, usize)> = Vec::new();
         for (index, entry) in entries.iter().enumerate() {
             for number in 0..entry.count.get() as usize {
@@ -219,12 +257,6 @@ impl Workload {
             }
         }
         jobs.sort();
-        let mut ids_of = vec![Vec::new(); entries.len()];
-        for (id, (_, index, _)) in (0..).zip(&jobs) {
-            ids_of[*index].push(JobId(id));
-        }
-        let index_of: BTreeMap<&str, usize> =
-            entries.iter().enumerate().map(|(index, entry)| (entry.name.as_str(), index)).collect();
         let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
         let mut files: IndexMap<String, FileId> = IndexMap::new();
 
@@ -234,39 +266,67 @@ impl Workload {
             let file = entry.file.clone().unwrap_or_else(|| format!("\0{name}"));
             let next = FileId(files.len() as u32);
             let file = *files.entry(file).or_insert(next);
-            let before = entry.after.iter().filter_map(|name| index_of.get(name.as_str()));
             Arrival {
-                spec: Arc::new(entry.spec(JobId(id), name, entry.splits(block, file), classify)),
+                spec: Arc::new(entry.spec(JobId(id), name, file, block, classify)),
+                batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
-                after: before.flat_map(|index| ids_of[*index].iter().copied()).collect(),
             }
         });
-        Self { arrivals: arrivals.collect() }
+        let batch = |entry: usize| BatchId(entry as u32);
+        let batches = |before: Vec<usize>| before.into_iter().map(batch).collect();
+        Self {
+            arrivals: arrivals.collect(),
+            follows: follows.into_iter().map(batches).collect(),
+            submission: Submission::Replay,
+            start: SimSpan::ZERO,
+        }
     }
 }
 
+/// Returns for each entry the places of those that its `after` names.
+fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
+    let places: BTreeMap<&str, usize> =
+        entries.iter().enumerate().map(|(place, entry)| (entry.name.as_str(), place)).collect();
+    let before = |entry: &JobEntry| {
+        entry.after.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
+    };
+    entries.iter().map(before).collect()
+}
+
+/// Returns the places of entries in an order in which each stands behind those that it follows.
+/// Entries that wait for each other, or for such, are not in it.
+pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
+    let mut awaited: Vec<usize> = follows.iter().map(Vec::len).collect();
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); follows.len()];
+    for (entry, before) in follows.iter().enumerate() {
+        for &other in before {
+            followers[other].push(entry);
+        }
+    }
+    let mut order: Vec<usize> = (0..awaited.len()).filter(|&entry| awaited[entry] == 0).collect();
+    let mut next = 0;
+    while let Some(&entry) = order.get(next) {
+        next += 1;
+        for &follower in &followers[entry] {
+            awaited[follower] -= 1;
+            if awaited[follower] == 0 {
+                order.push(follower);
+            }
+        }
+    }
+    order
+}
+
 /// Returns for each entry when its first job could be submitted if all others took no time.
-fn earliest_submissions(entries: &[JobEntry]) -> Vec<SimSpan> {
-    let mut earliest: Vec<SimSpan> = entries.iter().map(|entry| entry.submit).collect();
-    // A chain is at most as long as the list.
-    for _ in 0..entries.len() {
-        let mut has_changed = false;
-        for index in 0..entries.len() {
-            let after = &entries[index].after;
-            let last = (0..entries.len())
-                .filter(|other| after.contains(&entries[*other].name))
-                .map(|other| {
-                    earliest[other]
-                        + entries[other].every * u64::from(entries[other].count.get() - 1)
-                })
-                .max();
-            let due = last.map_or(entries[index].submit, |last| last + entries[index].submit);
-            has_changed |= due != earliest[index];
-            earliest[index] = due;
-        }
-        if !has_changed {
-            break;
-        }
+fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<SimSpan> {
+    let mut earliest = vec![SimSpan::default(); entries.len()];
+    for place in in_order(follows) {
+        let last = |&before: &usize| {
+            let entry = &entries[before];
+            earliest[before] + entry.every * u64::from(entry.count.get() - 1)
+        };
+        let last = follows[place].iter().map(last).max().unwrap_or_default();
+        earliest[place] = last + entries[place].submit;
     }
     earliest
 }
@@ -324,6 +384,17 @@ mod tests {
     }
 
     #[test]
+    fn a_list_is_written_without_its_defaults() {
+        let brief = "- name: a\n  maps: 3\n- name: b\n  after:\n  - a\n  input: 1GiB\n  penalty:\n    \
+                     rack: 1.5\n    off_rack: 1.0\n";
+        let entries: Vec<JobEntry> = serde_yaml::from_str(brief).unwrap();
+        let mut written = Vec::new();
+        let to = &mut serde_yaml::Serializer::new(&mut written);
+        JobEntry::serialize_list(&entries, to).unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), brief);
+    }
+
+    #[test]
     fn jobs_are_numbered_by_their_earliest_submission() {
         let jobs = workload(
             "[{name: late, submit: 60s, maps: 1}, {name: next, after: [first], submit: 5s, maps: 1},
@@ -331,8 +402,28 @@ mod tests {
         );
         let names: Vec<&str> = jobs.arrivals.iter().map(|a| &*a.spec.name).collect();
         assert_eq!(names, ["first-1", "first-2", "next", "late"]);
-        assert_eq!(jobs.arrivals[2].after, [JobId(0), JobId(1)]);
+        assert_eq!(jobs.follows, [vec![], vec![BatchId(2)], vec![]]);
+        assert_eq!(jobs.arrivals[2].batch, BatchId(1));
         assert_eq!(jobs.arrivals[1].delay, SimSpan::from_secs(10));
+    }
+
+    #[test]
+    fn a_long_chain_written_backwards_is_numbered_at_once() {
+        let plain: JobEntry = serde_yaml::from_str("{name: '', submit: 1s, maps: 1}").unwrap();
+        let name = |number: usize| format!("job-{number}");
+        let entries: Vec<JobEntry> = (1..=100_000)
+            .rev()
+            .map(|number| JobEntry {
+                name: name(number),
+                after: vec![name(number - 1)],
+                ..plain.clone()
+            })
+            .chain([JobEntry { name: name(0), ..plain.clone() }])
+            .collect();
+        let jobs = Workload::from_jobs(&entries, Bytes::from_mib(64), &|_, _| "".into());
+        for (number, arrival) in jobs.arrivals.iter().enumerate() {
+            assert_eq!(*arrival.spec.name, name(number));
+        }
     }
 
     #[test]

@@ -43,6 +43,23 @@ fn five_mistakes_are_five_errors() {
 }
 
 #[test]
+fn colours_are_for_terminals() {
+    let room = Room::new();
+    let file = root().join("tests/invalid/five-mistakes.yaml");
+    let run = |[unset, set]: [&str; 2]| {
+        let mut command = room.mumakil("check");
+        stderr(&command.arg(&file).env_remove(unset).env(set, "1").output().unwrap())
+    };
+    let plain = run(["CLICOLOR_FORCE", "NO_COLOR"]);
+    assert!(!plain.contains('\x1b'), "{plain:?}");
+    let coloured = run(["NO_COLOR", "CLICOLOR_FORCE"]);
+    let bold_red = "\x1b[1m\x1b[31m";
+    assert_eq!(coloured.matches(&format!("{bold_red}error")).count(), 5, "{coloured:?}");
+    assert_eq!(coloured.matches("\x1b[1m\x1b[36m--> ").count(), 5, "{coloured:?}");
+    assert_eq!(coloured.matches(&format!("{bold_red}^")).count(), 5, "{coloured:?}");
+}
+
+#[test]
 fn quiet_prints_nothing() {
     let room = Room::new();
     let output = room.write("small.yaml", SMALL).mumakil("run small.yaml -q").output().unwrap();

@@ -4,11 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{FileId, Node, Placement, RackId};
-use crate::mapred::{
-    Fact, Input, Job, JobSpec, Launch, MapCost, Phase, Priority, Reach, Reason, ReduceCost, Role,
-    TaskKind,
-};
-use crate::random::Dist;
+use crate::mapred::{Fact, Input, Job, JobSpec, Launch, Phase, Reach, Reason, Role, TaskKind};
 use crate::units::{Bytes, Count, Factor, Rate};
 
 /// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
@@ -77,41 +73,9 @@ fn bench(hadoop: Hadoop) -> Bench {
 }
 
 fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
-    let noise = Dist::Constant(Factor::ONE);
-    Arc::new(JobSpec {
-        id: JobId(id),
-        name: "job".into(),
-        user: "user".into(),
-        pool: "pool".into(),
-        class: "".into(),
-        priority: Priority::Normal,
-        maps,
-        reduces,
-        input: Some(Input::File {
-            file: FileId(id),
-            split: Bytes::from_mib(1),
-            last_split: Bytes::from_mib(1),
-        }),
-        map: MapCost {
-            time: None,
-            rate: None,
-            noise: noise.clone(),
-            rack_penalty: Factor::ONE,
-            off_rack_penalty: Factor::ONE,
-            output: Bytes::ZERO,
-        },
-        reduce: ReduceCost {
-            shuffle_time: None,
-            shuffle: Bytes::ZERO,
-            sort_time: SimSpan::ZERO.into(),
-            time: None,
-            rate: None,
-            noise,
-            output: Bytes::ZERO,
-        },
-        memory: PerSlot { map: Bytes::ZERO, reduce: Bytes::ZERO },
-        traced: None,
-    })
+    let split = Bytes::from_mib(1);
+    let input = Some(Input::File { file: FileId(id), split, last_split: split });
+    Arc::new(JobSpec { input, ..JobSpec::bare(id, maps, reduces) })
 }
 
 impl Bench {

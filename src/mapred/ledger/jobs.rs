@@ -18,6 +18,7 @@ impl Ledger {
         }
         out.emit(now, Fact::JobSubmitted(spec.clone()));
         self.jobs[id.index()] = Some(Box::new(Job::new(spec, now)));
+        self.open.insert(id);
         self.change(now, id, JobChange::Submitted);
     }
 
@@ -87,6 +88,7 @@ impl Ledger {
         let Some(job) = self.job_mut(id) else { return };
         let outcome = job.verdict.unwrap_or(Outcome::Succeeded);
         job.state = JobState::Ended(outcome);
+        self.open.remove(&id);
         self.running.remove(&id);
         self.wants_setup.remove(&id);
         self.wants_cleanup.remove(&id);

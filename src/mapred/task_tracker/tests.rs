@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{RackId, ReadRates};
-use crate::mapred::{
-    Hadoop, JobId, JobSpec, MapCost, MapsDone, Phase, Priority, ReduceCost, Report, Role, TaskId,
-    TaskKind,
-};
+use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskId, TaskKind};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Fraction, Rate};
 
@@ -26,37 +23,13 @@ fn reduce(index: u32) -> AttemptId {
 /// A job whose maps take 10 s, and whose reduces fetch for 4 s, merge for 1 s and reduce for 5 s.
 fn job(reduces: u32) -> Arc<JobSpec> {
     let time = |secs| Some(SimSpan::from_secs(secs).into());
-    let noise = Dist::Constant(Factor::ONE);
-    Arc::new(JobSpec {
-        id: JobId(0),
-        name: "job".into(),
-        user: "user".into(),
-        pool: "pool".into(),
-        class: "".into(),
-        priority: Priority::Normal,
-        maps: 4,
-        reduces,
-        input: None,
-        map: MapCost {
-            time: time(10),
-            rate: None,
-            noise: noise.clone(),
-            rack_penalty: Factor::ONE,
-            off_rack_penalty: Factor::ONE,
-            output: Bytes::ZERO,
-        },
-        reduce: ReduceCost {
-            shuffle_time: time(4),
-            shuffle: Bytes::ZERO,
-            sort_time: SimSpan::from_secs(1).into(),
-            time: time(5),
-            rate: None,
-            noise,
-            output: Bytes::ZERO,
-        },
-        memory: PerSlot { map: Bytes::from_mib(1), reduce: Bytes::from_mib(1) },
-        traced: None,
-    })
+    let mut job = JobSpec::bare(0, 4, reduces);
+    job.map.time = time(10);
+    job.reduce.shuffle_time = time(4);
+    job.reduce.sort_time = SimSpan::from_secs(1).into();
+    job.reduce.time = time(5);
+    job.memory = PerSlot { map: Bytes::from_mib(1), reduce: Bytes::from_mib(1) };
+    Arc::new(job)
 }
 
 /// A tracker with its own small world: letters to itself come back when they are due.
