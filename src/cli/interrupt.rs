@@ -10,21 +10,23 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::progress::Bar;
 use super::terminal;
 
 /// The exit code of what Ctrl-C ended: 128 and the number of the signal, as shells say it.
 const INTERRUPTED: i32 = 130;
 
 /// What is to be removed if Ctrl-C comes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Guard {
     folder: Arc<Mutex<Option<PathBuf>>>,
+    bar: Bar,
 }
 
 impl Guard {
     /// Watches for Ctrl-C, and for being told to end, from here on.
-    pub(super) fn install(folder: &Path) -> Self {
-        let guard = Self { folder: Arc::new(Mutex::new(Some(folder.to_owned()))) };
+    pub(super) fn install(folder: &Path, bar: Bar) -> Self {
+        let guard = Self { folder: Arc::new(Mutex::new(Some(folder.to_owned()))), bar };
         let own = guard.clone();
         let handler = move || own.interrupted();
         if let Err(error) = ctrlc::set_handler(handler) {
@@ -55,6 +57,8 @@ impl Guard {
                 }
             }
         }
+        // Otherwise the message would begin behind the `^C` that the terminal adds to the bar.
+        self.bar.clear();
         terminal::error("interrupted, no results were written");
         std::process::exit(INTERRUPTED);
     }

@@ -12,6 +12,9 @@ use crate::units::SimSpan;
 /// The bar's resolution.
 const STEPS: u64 = 1_000;
 
+/// The bar's width, so small that the whole line fits into 80 columns.
+const WIDTH: usize = 16;
+
 /// A bar that appears when a run takes a while, and is not there where nobody looks.
 #[derive(Debug, Clone)]
 pub(super) struct Bar {
@@ -23,8 +26,9 @@ impl Bar {
     pub(super) fn new() -> Self {
         // On stderr, and hidden unless that is a terminal.
         let bar = ProgressBar::new(STEPS);
-        let style = ProgressStyle::with_template("{bar:30} {msg}   {eta} left")
-            .expect("the template is right");
+        let style =
+            ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}   {{eta}} left"))
+                .expect("the template is right");
         bar.set_style(style);
         Self { bar }
     }
@@ -38,7 +42,7 @@ impl Bar {
         })
     }
 
-    /// Takes the bar away.
+    /// Takes the bar away; it does not come back.
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
     }
@@ -55,7 +59,7 @@ fn message(progress: &Progress, jobs: u64, real: Duration) -> String {
     let cluster_time = progress.now.as_secs_f64();
     let speed_up = cluster_time / real.as_secs_f64().max(1e-9);
     format!(
-        "{} of {jobs} jobs   {} of cluster time   {}",
+        "{} of {jobs} jobs   {} passed at {}",
         progress.ended,
         story::span(cluster_time),
         story::times(speed_up)
@@ -84,6 +88,13 @@ mod tests {
     #[test]
     fn a_message_says_how_fast_time_passes() {
         let message = message(&progress(5, 7_200), 10, Duration::from_millis(500));
-        assert_eq!(message, "5 of 10 jobs   2 h 00 min of cluster time   14,400x");
+        assert_eq!(message, "5 of 10 jobs   2 h 00 min passed at 14,400x");
+    }
+
+    #[test]
+    fn the_line_of_a_large_run_fits_into_80_columns() {
+        let message = message(&progress(10_000, 848), 16_000, Duration::from_millis(40));
+        let line = format!("{} {message}   14m left", "#".repeat(WIDTH));
+        assert!(line.len() <= 80, "{line}");
     }
 }

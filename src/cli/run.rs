@@ -74,10 +74,10 @@ impl Arguments {
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
         let folder = RunFolder::create(&target, self.force)?;
-        let guard = Guard::install(folder.path());
+        let bar = Bar::new();
+        let guard = Guard::install(folder.path(), bar.clone());
 
         let began = now();
-        let bar = Bar::new();
         let progress = (!self.quiet).then(|| bar.watch(&scenario, source::jobs(&scenario), began));
         let options =
             Options { folder: Some(folder.path().to_owned()), progress, verify: self.verify };

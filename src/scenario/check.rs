@@ -106,12 +106,6 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     if intact("cluster") {
         check_cluster(cluster, found);
     }
-    if intact("hadoop") {
-        check_hadoop(hadoop, found);
-        if intact("cluster") {
-            check_heartbeat(hadoop, cluster, found);
-        }
-    }
     if intact("workload") {
         check_names(jobs, found);
         check_order(jobs, found);
@@ -120,8 +114,15 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_sizes(jobs, cluster, found);
         check_times(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
+        // What was found so far is of these two parts.
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
+        }
+    }
+    if intact("hadoop") {
+        check_hadoop(hadoop, found);
+        if intact("cluster") {
+            check_heartbeat(hadoop, cluster, found);
         }
     }
     if intact("faults") {
