@@ -3,6 +3,8 @@
 //! This is where the parts meet. The scenario becomes cores and the messages that set them going,
 //! the runtime makes them actors, and the recorder writes down what they do.
 
+mod prepared;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,16 +13,16 @@ use hdrhistogram::Histogram;
 use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
-use crate::mapred::{
-    Address, CommitPending, Core, Costs, JobId, JobTracker, Msg, Stop, TaskTracker,
-};
+use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
-use crate::scenario::{self, ClockSpec, Fault, Registry, Scenario, ScenarioError};
+use crate::scenario::{ClockSpec, Fault, Registry, Scenario, ScenarioError};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
-use crate::workload::{JobInjector, Workload};
+use crate::workload::JobInjector;
+
+pub use prepared::Prepared;
 
 /// How a scenario is to be run.
 #[derive(Default)]
@@ -114,16 +116,30 @@ pub fn emulate(
     registry: &Registry,
     options: Options,
 ) -> Result<Emulated, EmulationError> {
-    emulate_by_rules(scenario, registry, options, rules(scenario))
+    Prepared::new(scenario.clone())?.emulate(registry, options)
+}
+
+impl Prepared {
+    /// Runs the scenario.
+    ///
+    /// # Errors
+    /// As [`emulate`].
+    pub fn emulate(
+        &self,
+        registry: &Registry,
+        options: Options,
+    ) -> Result<Emulated, EmulationError> {
+        emulate_by_rules(self, registry, options, rules(&self.scenario))
+    }
 }
 
 fn emulate_by_rules(
-    scenario: &Scenario,
+    prepared: &Prepared,
     registry: &Registry,
     options: Options,
     rules: Rules,
 ) -> Result<Emulated, EmulationError> {
-    let topology = Arc::new(Topology::new(&scenario.cluster));
+    let Prepared { scenario, topology, .. } = prepared;
     let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
     let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules));
@@ -137,8 +153,8 @@ fn emulate_by_rules(
         verifier,
     )?;
 
-    let (cast, opening) = assemble(scenario, &topology, policy);
-    let links = links(scenario, &topology);
+    let (cast, opening) = assemble(prepared, policy);
+    let links = links(scenario, topology);
     let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
     let (stats, ending) = match scenario.clock {
         ClockSpec::Virtual => runtime::run_virtual(cast, links, opening, Box::new(events), until),
@@ -163,7 +179,7 @@ fn emulate_by_rules(
             summary: recording.summary,
             stop,
             decision_time: thinking.decision_time.clone(),
-            warnings: lag_warning(scenario, &topology, stats.lag.as_ref()).into_iter().collect(),
+            warnings: lag_warning(scenario, topology, stats.lag.as_ref()).into_iter().collect(),
             lag: stats.lag,
             verifier: recording.watcher,
         }),
@@ -214,10 +230,10 @@ fn rules(scenario: &Scenario) -> Rules {
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.
-fn assemble(scenario: &Scenario, topology: &Arc<Topology>, policy: Stopwatch) -> (Cast, Opening) {
+fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
+    let Prepared { scenario, topology, workload } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
-    let workload = workload(scenario);
-    let opening = opening(scenario, topology, &workload);
+    let opening = opening(prepared);
     let hdfs =
         Hdfs::new(seed, topology.clone(), cluster.hdfs.replication.get(), cluster.hdfs.placement);
     let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
@@ -250,14 +266,15 @@ fn assemble(scenario: &Scenario, topology: &Arc<Topology>, policy: Stopwatch) ->
     });
     let cast = Cast {
         job_tracker: Box::new(job_tracker),
-        injector: Box::new(JobInjector::new(workload)),
+        injector: Box::new(JobInjector::new(workload.clone())),
         trackers: trackers.collect(),
     };
     (cast, opening)
 }
 
 /// Returns the messages that set a run going: machines start, faults happen, jobs arrive.
-fn opening(scenario: &Scenario, topology: &Topology, workload: &Workload) -> Opening {
+fn opening(prepared: &Prepared) -> Opening {
+    let Prepared { scenario, topology, .. } = prepared;
     let start = |(id, _)| (SimTime::ZERO, Address::tracker(id), Msg::PowerOn);
     let mut opening: Opening = topology.nodes().map(start).collect();
     opening.push((SimTime::ZERO, Address::INJECTOR, Msg::Arrive));
@@ -275,26 +292,12 @@ fn opening(scenario: &Scenario, topology: &Topology, workload: &Workload) -> Ope
             }
             Fault::Kill { at, job } => {
                 let kill = |id| (SimTime::ZERO + *at, Address::JOB_TRACKER, Msg::KillJob(id));
-                opening.extend(jobs_of(scenario, job, workload).map(kill));
+                opening.extend(prepared.jobs_of(job).map(kill));
             }
             _ => {}
         }
     }
     opening
-}
-
-fn workload(scenario: &Scenario) -> Workload {
-    let scenario::Workload::Jobs(entries) = &scenario.workload;
-    let classify = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
-    Workload::from_jobs(entries, scenario.cluster.hdfs.block, &classify)
-}
-
-/// Returns the jobs of an entry of the workload.
-fn jobs_of(scenario: &Scenario, entry: &str, workload: &Workload) -> impl Iterator<Item = JobId> {
-    let scenario::Workload::Jobs(entries) = &scenario.workload;
-    let place = entries.iter().position(|other| other.name == entry);
-    let arrivals = workload.arrivals.iter();
-    arrivals.filter(move |job| Some(job.batch.index()) == place).map(|job| job.spec.id)
 }
 
 fn links(scenario: &Scenario, topology: &Topology) -> Links {
@@ -313,6 +316,7 @@ fn links(scenario: &Scenario, topology: &Topology) -> Links {
 mod tests {
     use super::*;
     use crate::mapred::sabotage::{PLANTED, Sabotage};
+    use crate::scenario;
 
     const TWO_JOBS: &str = "
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
@@ -330,7 +334,7 @@ until: 1h
         PLANTED.set(sabotage);
         let rules = Rules { cut_off: false, ..rules(&scenario) };
         let options = Options { verify: true, ..Options::default() };
-        let run = emulate_by_rules(&scenario, &registry, options, rules);
+        let run = emulate_by_rules(&Prepared::new(scenario).unwrap(), &registry, options, rules);
         PLANTED.set(None);
         let verifier = run.unwrap().verifier.unwrap();
         verifier.violations().iter().map(ToString::to_string).collect()

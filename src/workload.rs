@@ -1,17 +1,23 @@
-//! What arrives: jobs, and the injector that submits them.
+//! What arrives: where jobs come from, and the injector that submits them.
+//!
+//! Every source makes the same of what it reads: a list of [`JobEntry`], as a scenario may write
+//! it out itself. What is made of that is said once, here.
 
 mod injector;
 mod jobs;
+mod spec;
 mod submission;
 
 use std::sync::Arc;
 
-use crate::mapred::JobSpec;
-use crate::units::SimSpan;
+use crate::cluster::{ClusterSpec, Topology};
+use crate::mapred::{Auto, Hadoop, JobSpec, PerSlot, SlotKind};
+use crate::units::{Bytes, Count, SimSpan};
 
 pub use injector::JobInjector;
 pub(crate) use jobs::in_order;
 pub use jobs::{JobEntry, Penalty};
+pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
 
 /// The jobs of a run.
@@ -21,12 +27,15 @@ pub struct Workload {
     pub arrivals: Vec<Arrival>,
     /// For each batch, none of which is empty, the batches that must have ended before.
     pub follows: Vec<Vec<BatchId>>,
+    /// The name of each batch.
+    pub names: Vec<String>,
     /// When jobs are submitted.
     pub submission: Submission,
     /// When the first one is, unless each has its time.
     pub start: SimSpan,
+    /// Jobs that are submitted before this are in no statistics.
+    pub warm_up: SimSpan,
 }
-
 /// A job and when it is submitted.
 #[derive(Clone, Debug)]
 pub struct Arrival {
@@ -46,5 +55,85 @@ impl BatchId {
     /// Returns the index into tables of batches.
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// Where jobs will run.
+pub struct Site<'a> {
+    /// The settings of the protocol.
+    pub hadoop: &'a Hadoop,
+    /// The cluster as written.
+    pub cluster: &'a ClusterSpec,
+    /// The cluster's nodes.
+    pub topology: &'a Topology,
+    /// The class of a job that names none, by the numbers of its maps and reduces.
+    pub class_of: &'a dyn Fn(u32, u32) -> Arc<str>,
+}
+
+impl Workload {
+    /// Returns the jobs of a workload.
+    pub fn new(spec: &WorkloadSpec, site: &Site) -> Self {
+        let mut entries = spec.jobs.clone().unwrap_or_default();
+        let mut start = first_submission(spec, site);
+        let mut warm_up = SimSpan::ZERO;
+        let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
+        let first = first.min().unwrap_or_default();
+        if let Some(warm) = &spec.warm_start {
+            warm_up = warm.settle.or(settling(site));
+            start = Some(warm_up + start.unwrap_or(first));
+        }
+        if let Some(start) = start {
+            for entry in entries.iter_mut().filter(|entry| entry.after.is_empty()) {
+                entry.submit = start + entry.submit.saturating_sub(first);
+            }
+        }
+        if let Some(warm) = &spec.warm_start {
+            entries.extend(warm.jobs(site.topology.slots()));
+        }
+        let jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        let start = start.unwrap_or_default();
+        Self { submission: spec.submission, start, warm_up, ..jobs }
+    }
+}
+
+/// Returns when the first job is submitted, if not when it says so itself.
+fn first_submission(spec: &WorkloadSpec, site: &Site) -> Option<SimSpan> {
+    match spec.start {
+        Auto::Fixed(start) => Some(start),
+        Auto::Auto if site.hadoop.is_mumak() => {
+            let interval = site.hadoop.heartbeat_interval(site.topology.len());
+            Some(site.hadoop.heartbeat_phase.or(interval) + interval)
+        }
+        Auto::Auto => None,
+    }
+}
+
+/// Returns how long it takes to fill a cluster: a job is read and set up, and then, with policies
+/// that launch one task a heartbeat, each slot of a node takes one.
+fn settling(site: &Site) -> SimSpan {
+    let interval = site.hadoop.heartbeat_interval(site.topology.len());
+    let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
+    site.hadoop.heartbeat_phase.or(interval)
+        + site.cluster.jobtracker.init
+        + interval * u64::from(slots.unwrap_or(0) + 3)
+}
+
+impl WarmStart {
+    /// Returns jobs that take these shares of the slots.
+    fn jobs(&self, slots: PerSlot<u32>) -> impl Iterator<Item = JobEntry> {
+        let tasks = |kind: SlotKind, share: f64| (f64::from(slots[kind]) * share).round() as u32;
+        let maps = tasks(SlotKind::Map, self.map_slots.get());
+        let reduces = tasks(SlotKind::Reduce, self.reduce_slots.get());
+        let job = |name: &str, maps, reduces| JobEntry {
+            maps: Some(Count::of(maps)),
+            input: Some(Bytes::ZERO),
+            reduces: Count::of(reduces),
+            map_time: Some(self.map_time.clone().into()),
+            shuffle_time: Some(SimSpan::ZERO.into()),
+            reduce_time: Some(self.reduce_time.clone().into()),
+            ..JobEntry::named(name)
+        };
+        let jobs = [job("warm-start-maps", maps, 0), job("warm-start-reduces", 0, reduces)];
+        jobs.into_iter().filter(|job| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0))
     }
 }

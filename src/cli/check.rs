@@ -1,12 +1,13 @@
 //! `mumakil check`: says what is wrong with scenarios, and runs none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::source::{self, Overrides};
 use super::story::counted;
 use super::terminal;
-use crate::scenario::{Loaded, Registry};
+use crate::emulation::Prepared;
+use crate::scenario::{Loaded, Registry, Warning};
 
 /// Check scenarios without running them
 ///
@@ -26,20 +27,30 @@ pub(super) struct Arguments {
     sets: Vec<String>,
 }
 
+/// Reads a scenario and the files that it names.
+fn prepare(
+    path: &Path,
+    overrides: Overrides,
+    registry: &Registry,
+) -> Result<(Prepared, Vec<Warning>), Failure> {
+    let Loaded { scenario, warnings } = source::load(path, overrides, registry)?;
+    Ok((Prepared::new(scenario)?, warnings))
+}
+
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let mut wrong = 0;
         for path in &self.scenarios {
             let overrides = Overrides { sets: self.sets.clone(), ..Overrides::default() };
-            match source::load(path, overrides, registry) {
-                Ok(Loaded { scenario, warnings, .. }) => {
+            match prepare(path, overrides, registry) {
+                Ok((prepared, warnings)) => {
                     warnings.iter().for_each(|warning| terminal::warn(warning));
                     terminal::print(&format!(
                         "{}: fine   {} · {} · {}\n",
                         path.display(),
-                        counted(scenario.cluster.nodes.get().into(), "tracker"),
-                        counted(source::jobs(&scenario), "job"),
-                        scenario.scheduler.name
+                        counted(prepared.topology.len().into(), "tracker"),
+                        counted(prepared.jobs(), "job"),
+                        prepared.scenario.scheduler.name
                     ))?;
                 }
                 Err(failure) => {

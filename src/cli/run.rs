@@ -9,7 +9,7 @@ use super::progress::Bar;
 use super::source::{self, Overrides};
 use super::story::{Story, counted, left, span};
 use super::terminal;
-use crate::emulation::{self, Emulated, Options};
+use crate::emulation::{Emulated, Options, Prepared};
 use crate::mapred::Stop;
 use crate::output::{Digest, Perf, RunFolder};
 use crate::scenario::{ClockSpec, Loaded, Registry, Scenario};
@@ -71,6 +71,8 @@ impl Arguments {
         if !self.quiet {
             warnings.iter().for_each(|warning| terminal::warn(warning));
         }
+        let prepared = Prepared::new(scenario)?;
+        let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
         let folder = RunFolder::create(&target, self.force)?;
@@ -78,10 +80,10 @@ impl Arguments {
         let guard = Guard::install(folder.path(), bar.clone());
 
         let began = now();
-        let progress = (!self.quiet).then(|| bar.watch(&scenario, source::jobs(&scenario), began));
+        let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs(), began));
         let options =
             Options { folder: Some(folder.path().to_owned()), progress, verify: self.verify };
-        let emulated = emulation::emulate(&scenario, registry, options);
+        let emulated = prepared.emulate(registry, options);
         bar.clear();
         let emulated = emulated?;
         let real = began.elapsed();
@@ -104,7 +106,7 @@ impl Arguments {
             terminal::print(&(story.tell() + &wrote))?;
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
-        verdict(&scenario, &emulated)
+        verdict(scenario, &emulated)
     }
 }
 

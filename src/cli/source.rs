@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::scenario::{self, ClockSpec, Loaded, Registry, Scenario, Workload};
+use crate::scenario::{self, ClockSpec, Loaded, Registry};
 
 /// A scenario in the binary.
 pub(super) struct Starter {
@@ -73,13 +73,6 @@ pub(super) fn load(
     }
     let clock = clock.map(|clock| clock.to_string());
     Ok(scenario::load(scenario, &sets, seed, clock.as_deref(), registry)?)
-}
-
-/// Returns how many jobs a scenario has.
-pub(super) fn jobs(scenario: &Scenario) -> u64 {
-    match &scenario.workload {
-        Workload::Jobs(entries) => entries.iter().map(|entry| u64::from(entry.count.get())).sum(),
-    }
 }
 
 #[cfg(test)]

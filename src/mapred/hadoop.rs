@@ -71,9 +71,10 @@ pub struct Hadoop {
 }
 
 /// A span, or `auto`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auto {
     /// What the line's formula gives.
+    #[default]
     Auto,
     /// Always this.
     Fixed(SimSpan),
@@ -131,6 +132,11 @@ pub enum Speculation {
 }
 
 impl Hadoop {
+    /// Returns whether this is Mumak's model, which also reads traces in its own way.
+    pub fn is_mumak(&self) -> bool {
+        self.line == "mumak"
+    }
+
     /// Returns the heartbeat interval of a cluster of so many trackers.
     pub fn heartbeat_interval(&self, trackers: u32) -> SimSpan {
         let Auto::Auto = self.heartbeat else {

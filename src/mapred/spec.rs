@@ -208,6 +208,12 @@ impl JsonSchema for TaskTimes {
     }
 }
 
+impl From<Dist<SimSpan>> for TaskTimes {
+    fn from(dist: Dist<SimSpan>) -> Self {
+        Self::Drawn(dist)
+    }
+}
+
 impl From<SimSpan> for TaskTimes {
     fn from(span: SimSpan) -> Self {
         Self::Drawn(Dist::Constant(span))

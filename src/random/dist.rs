@@ -135,6 +135,12 @@ fn quantile<T: Quantity>(cdf: &[(T, Fraction)], u: f64) -> f64 {
     below.as_f64() + along * (value.as_f64() - below.as_f64())
 }
 
+impl<T: Default> Default for Dist<T> {
+    fn default() -> Self {
+        Self::Constant(T::default())
+    }
+}
+
 impl<T> From<T> for Dist<T> {
     fn from(value: T) -> Self {
         Self::Constant(value)

@@ -10,11 +10,11 @@ use super::faults::Fault;
 use super::nearest::nearest;
 use super::path::Path;
 use super::read::Problem;
-use super::spec::{Scenario, Workload};
+use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind, TaskTimes};
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::{JobEntry, in_order};
+use crate::workload::{JobEntry, WorkloadSpec, in_order};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,12 +101,14 @@ impl Checked {
 
 /// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
-    let Scenario { hadoop, cluster, workload: Workload::Jobs(jobs), .. } = scenario;
+    let Scenario { hadoop, cluster, workload, .. } = scenario;
+    let jobs = workload.jobs.as_deref().unwrap_or_default();
     let found = &mut Checked::default();
     if intact("cluster") {
         check_cluster(cluster, found);
     }
     if intact("workload") {
+        check_sources(workload, found);
         check_names(jobs, found);
         check_order(jobs, found);
     }
@@ -357,6 +359,19 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
+/// Jobs come from one place.
+fn check_sources(workload: &WorkloadSpec, found: &mut Checked) {
+    match workload.sources()[..] {
+        [] => found.value("workload", "the workload has no jobs: give it one source of them"),
+        [_] => {}
+        [first, second, ..] => {
+            let message = format!("jobs come from one source, and there is `{first}` already");
+            let path = Path::of("workload").key(second);
+            found.problems.push(Problem::key(path, message));
+        }
+    }
+}
+
 /// A list of times has one for each task.
 fn check_times(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, job) in jobs.iter().enumerate() {
@@ -445,8 +460,8 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
 
 fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
     let nodes = scenario.cluster.nodes.get();
-    let Workload::Jobs(jobs) = &scenario.workload;
-    let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let jobs = scenario.workload.jobs.iter().flatten();
+    let jobs: BTreeSet<&str> = jobs.map(|job| job.name.as_str()).collect();
     for (number, fault) in scenario.faults.iter().enumerate() {
         let entry = Path::of(&format!("faults[{number}]"));
         match fault {
@@ -473,8 +488,7 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
         let hidden = rules.map(|(class, _)| Warning::ClassAfterAny { class: class.clone() });
         found.warnings.extend(hidden);
     }
-    let Workload::Jobs(jobs) = &scenario.workload;
-    for job in jobs {
+    for job in scenario.workload.jobs.iter().flatten() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {

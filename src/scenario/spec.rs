@@ -18,7 +18,7 @@ use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
 use crate::mapred::Hadoop;
 use crate::units::{SimSpan, text_form};
-use crate::workload::JobEntry;
+use crate::workload::WorkloadSpec;
 
 /// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub struct Scenario {
     /// The machines, or just the name of a preset.
     pub cluster: ClusterSpec,
     /// What arrives.
-    pub workload: Workload,
+    pub workload: WorkloadSpec,
     /// The scheduling policy: its name, or its name with its options.
     #[serde(default)]
     pub scheduler: SchedulerChoice,
@@ -64,16 +64,6 @@ pub struct Scenario {
     /// What the results should show; expectations are not checked yet, so there can be none.
     #[serde(default)]
     pub expect: Expectations,
-}
-
-/// What arrives: jobs written out in the scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Workload {
-    /// Jobs written out.
-    #[serde(serialize_with = "JobEntry::serialize_list")]
-    Jobs(Vec<JobEntry>),
 }
 
 /// What to note of a run.

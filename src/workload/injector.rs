@@ -40,7 +40,7 @@ struct Batch {
 impl JobInjector {
     /// Returns an injector that has submitted nothing yet. It starts with [`Msg::Arrive`].
     pub fn new(workload: Workload) -> Self {
-        let Workload { arrivals, follows, submission, start } = workload;
+        let Workload { arrivals, follows, submission, start, .. } = workload;
         let pacing = Pacing::new(submission, SimTime::ZERO + start);
         let mut batches: Vec<Batch> = Vec::new();
         batches.resize_with(follows.len(), Batch::default);

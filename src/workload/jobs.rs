@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
+use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
@@ -130,13 +131,19 @@ impl JobEntry {
     /// Writes a list without the fields that have their defaults, so that a long one stays about as
     /// short as its author wrote it.
     pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
-        let plain: Self = serde_yaml::from_str("name: ''").expect("a job needs only a name");
-        let plain = plain.fields();
+        let plain = Self::named("").fields();
         to.collect_seq(list.iter().map(|entry| {
             let mut fields = entry.fields();
             fields.retain(|field, value| plain.get(field) != Some(value));
             fields
         }))
+    }
+
+    /// Returns a job of which only the name is said.
+    pub(crate) fn named(name: &str) -> Self {
+        let name = StrDeserializer::<serde::de::value::Error>::new(name);
+        let fields = MapDeserializer::new([("name", name)].into_iter());
+        Self::deserialize(fields).expect("a job needs only a name")
     }
 
     fn fields(&self) -> Mapping {
@@ -277,8 +284,10 @@ impl Workload {
         Self {
             arrivals: arrivals.collect(),
             follows: follows.into_iter().map(batches).collect(),
+            names: entries.iter().map(|entry| entry.name.clone()).collect(),
             submission: Submission::Replay,
             start: SimSpan::ZERO,
+            warm_up: SimSpan::ZERO,
         }
     }
 }
