@@ -7,13 +7,46 @@ use crate::mapred::job::{Job, Stage, Try};
 use crate::mapred::map_cache::{Reach, Verdict, distance};
 use crate::mapred::sabotage::Sabotage;
 use crate::mapred::{
-    AttemptState, Fact, JobId, Launch, Locality, Outbox, Reason, Role, SlotKind, TaskId, TaskKind,
-    TrackerId,
+    AttemptId, AttemptState, Fact, JobId, Launch, Locality, Outbox, Reason, Role, SlotKind, TaskId,
+    TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
+/// A decision to launch.
+struct Handout {
+    attempt: AttemptId,
+    tracker: TrackerId,
+    role: Role,
+    locality: Option<Locality>,
+    speculative: bool,
+    reason: Reason,
+    waited: SimSpan,
+}
+
 impl Ledger {
-    /// Hands a task out; what it returns travels with the reply that is being made.
+    /// Tells of a launch; what it returns travels with the reply that is being made.
+    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Option<Launch> {
+        let Handout { attempt, tracker, role, locality, speculative, reason, waited } = handout;
+        let job = self.job(attempt.job())?;
+        let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
+        self.moved_at = now;
+        out.emit(
+            now,
+            Fact::Assigned {
+                attempt,
+                tracker,
+                role,
+                locality,
+                speculative,
+                reason,
+                waited,
+                counts,
+            },
+        );
+        Some(Launch { attempt, role, job: spec, locality })
+    }
+
+    /// Begins an attempt of a task.
     fn assign(
         &mut self,
         now: SimTime,
@@ -52,26 +85,18 @@ impl Ledger {
             tasks.running += 1;
             tasks.waiting -= u32::from(was_waiting);
         }
-        let spec = job.spec.clone();
-        let counts = job.counts(task.slot());
         self.recount(now, task.job);
         self.open_tries += 1;
-        self.moved_at = now;
-        let (attempt, role) = (task.attempt(number), Role::Work);
-        out.emit(
-            now,
-            Fact::Assigned {
-                attempt,
-                tracker,
-                role,
-                locality,
-                speculative: is_speculative,
-                reason,
-                waited: if task.is_work() { waited } else { SimSpan::ZERO },
-                counts,
-            },
-        );
-        Some(Launch { attempt, role, job: spec, locality })
+        let handout = Handout {
+            attempt: task.attempt(number),
+            tracker,
+            role: Role::Work,
+            locality,
+            speculative: is_speculative,
+            reason,
+            waited: if task.is_work() { waited } else { SimSpan::ZERO },
+        };
+        self.hand_out(now, handout, out)
     }
 
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
@@ -193,29 +218,20 @@ impl Ledger {
         let job = self.job_mut(id)?;
         let attempt = job.unclean[kind].pop_front()?;
         let is_last = job.unclean[kind].is_empty();
-        let spec = job.spec.clone();
-        let counts = job.counts(kind);
-        let record = job.task(attempt.task)?.find(attempt.number)?;
-        record.cleaner = Some(tracker);
+        job.task(attempt.task)?.find(attempt.number)?.cleaner = Some(tracker);
         if is_last {
             self.wants_task_cleanup[kind].remove(&id);
         }
-        self.moved_at = now;
-        let role = Role::TaskCleanup;
-        out.emit(
-            now,
-            Fact::Assigned {
-                attempt,
-                tracker,
-                role,
-                locality: None,
-                speculative: false,
-                reason: Reason::TaskCleanup,
-                waited: SimSpan::ZERO,
-                counts,
-            },
-        );
-        Some(Launch { attempt, role, job: spec, locality: None })
+        let handout = Handout {
+            attempt,
+            tracker,
+            role: Role::TaskCleanup,
+            locality: None,
+            speculative: false,
+            reason: Reason::TaskCleanup,
+            waited: SimSpan::ZERO,
+        };
+        self.hand_out(now, handout, out)
     }
 }
 
