@@ -21,7 +21,9 @@ mod task_tracker;
 
 pub use cost::{Costs, Plan};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
-pub use hadoop::{Auto, CommitPending, FailedMaps, Hadoop, HeartbeatGrowth, Speculation};
+pub use hadoop::{
+    Auto, CommitPending, FailedMaps, Hadoop, HeartbeatGrowth, LaunchExpiry, Speculation,
+};
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;

@@ -33,6 +33,8 @@ pub struct Hadoop {
     pub rpc_timeout: SimSpan,
     /// A tracker silent for so long is given up.
     pub expiry: SimSpan,
+    /// What keeps an attempt from failing that was assigned `expiry` ago.
+    pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.
     pub slow_start: Fraction,
     /// How an attempt that waits for its commit is counted.
@@ -85,6 +87,16 @@ pub enum HeartbeatGrowth {
     WholeSeconds,
     /// In proportion: 0.21 and later.
     Proportional,
+}
+
+/// What keeps an attempt from failing that was assigned long ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchExpiry {
+    /// That its tracker has reported it, though it wait for a slot.
+    Reported,
+    /// That it has started: 1.2 and later.
+    Started,
 }
 
 /// How an attempt that waits for its commit is counted.

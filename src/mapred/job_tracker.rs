@@ -305,7 +305,7 @@ impl JobTracker {
         }
     }
 
-    /// Gives up trackers that have been silent for too long.
+    /// Gives up trackers that have been silent for too long, and launches that came to nothing.
     fn expire(&mut self, now: SimTime, out: &mut Outbox) {
         let expiry = self.ledger.hadoop.expiry;
         for index in 0..self.ledger.trackers.len() {
@@ -314,6 +314,7 @@ impl JobTracker {
                 self.ledger.lose_tracker(now, TrackerId(index as u32), out);
             }
         }
+        self.ledger.expire_launches(now, out);
         self.tell_policy(now);
         // Twice the expiry: by then the last machine that died has been missed.
         let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));

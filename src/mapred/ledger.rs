@@ -12,7 +12,7 @@ mod jobs;
 mod launches;
 mod trackers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::job::{Job, Task, Try};
@@ -38,6 +38,8 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
+    /// What was handed out within the expiry, and a little before: when, in this order, and what.
+    launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
     /// How many trackers are registered.
     pub(super) registered: u32,
@@ -86,6 +88,7 @@ impl Ledger {
             wants_setup: BTreeSet::new(),
             wants_cleanup: BTreeSet::new(),
             wants_task_cleanup: PerSlot::default(),
+            launches: VecDeque::new(),
             trackers,
             registered: 0,
             capacity: PerSlot::default(),

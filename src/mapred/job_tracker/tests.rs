@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{FileId, Node, Placement, RackId};
 use crate::mapred::{
-    Fact, Input, Job, JobSpec, Launch, MapCost, Phase, Priority, Reach, Reason, ReduceCost, Role,
-    TaskKind,
+    Fact, Input, Job, JobSpec, Launch, LaunchExpiry, MapCost, Phase, Priority, Reach, Reason,
+    ReduceCost, Role, TaskKind,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Factor, Rate};
@@ -183,6 +183,14 @@ impl Bench {
             .map_or_else(Vec::new, |(_, reply, _)| reply.directives.clone())
     }
 
+    /// Returns whether the JobTracker has learned, or decided, that an attempt failed.
+    fn has_failed(&self, attempt: AttemptId) -> bool {
+        self.facts.iter().any(|fact| {
+            matches!(fact, Fact::Learned { attempt: other, state: AttemptState::Failed, .. }
+                if *other == attempt)
+        })
+    }
+
     /// Lets every tracker send its first heartbeat.
     fn everybody_joins(&mut self) -> &mut Self {
         for id in 0..8 {
@@ -216,6 +224,14 @@ fn launches(directives: &[Directive]) -> Vec<AttemptId> {
         _ => None,
     });
     launched.collect()
+}
+
+fn kills(directives: &[Directive]) -> Vec<AttemptId> {
+    let killed = directives.iter().filter_map(|directive| match directive {
+        Directive::Kill(attempt) => Some(*attempt),
+        _ => None,
+    });
+    killed.collect()
 }
 
 fn commits(directives: &[Directive]) -> Vec<AttemptId> {
@@ -387,6 +403,49 @@ fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {
         .chain(launches(&bench.at(610).beat_and_receive(2, &[])))
         .collect();
     assert!(again.contains(&maps[0].task.attempt(1)), "{again:?}");
+}
+
+/// A map is assigned at 20 s to a tracker that then goes on to say this of it.
+fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Bench, AttemptId) {
+    let mut bench = bench(Hadoop { launch_expiry, ..hadoop() });
+    bench.everybody_joins().submit(job(0, 1, 0));
+    let map = launches(&bench.at(20).beat_and_receive(0, &[]))[0];
+    let reports: Vec<_> = says.map(|state| (map, state)).into_iter().collect();
+    for at in [300, 610] {
+        assert_eq!(kills(&bench.at(at).beat_and_receive(0, &reports)), []);
+        (1..8).for_each(|id| drop(bench.at(at + u64::from(id)).beat_and_receive(id, &[])));
+    }
+    bench.at(620).hear(Msg::Expire);
+    assert!(!bench.has_failed(map), "ten minutes ago, not longer");
+    bench.at(621).hear(Msg::Expire);
+    (bench, map)
+}
+
+#[test]
+fn a_launch_that_its_tracker_forgets_fails_and_never_counts() {
+    let (mut bench, map) = launched_and(LaunchExpiry::Reported, None);
+    assert!(bench.has_failed(map));
+    let again = launches(&bench.at(622).beat_and_receive(1, &[]))[0];
+    assert_eq!(again, map.task.attempt(1), "the task runs again, elsewhere");
+    let told = bench.at(623).beat_and_receive(0, &[(map, AttemptState::CommitPending)]);
+    assert!(kills(&told).contains(&map) && commits(&told).is_empty(), "{told:?}");
+    bench.at(626).beat_and_receive(0, &[(map, AttemptState::Succeeded)]);
+    assert!(bench.to_injector.is_empty(), "the late success is nobody's");
+    bench.at(627).beat_and_receive(1, &[(again, AttemptState::Succeeded)]);
+    assert_eq!(bench.to_injector.len(), 1);
+}
+
+#[test]
+fn a_launch_that_waits_for_its_slot_fails_where_only_a_start_counts() {
+    let waits = Some(AttemptState::Unassigned);
+    let (bench, map) = launched_and(LaunchExpiry::Reported, waits);
+    assert!(!bench.has_failed(map));
+    let (mut bench, map) = launched_and(LaunchExpiry::Started, waits);
+    assert!(bench.has_failed(map));
+    let told = bench.at(622).beat_and_receive(0, &[(map, AttemptState::Unassigned)]);
+    assert_eq!(kills(&told), [map]);
+    let (bench, map) = launched_and(LaunchExpiry::Started, Some(AttemptState::Running));
+    assert!(!bench.has_failed(map));
 }
 
 #[test]

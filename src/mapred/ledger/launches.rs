@@ -7,8 +7,8 @@ use crate::mapred::job::{Job, Stage, Try};
 use crate::mapred::map_cache::{Reach, Verdict, distance};
 use crate::mapred::sabotage::Sabotage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, JobId, Launch, Locality, Outbox, Reason, Role, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
+    Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -87,6 +87,7 @@ impl Ledger {
         }
         self.recount(now, task.job);
         self.open_tries += 1;
+        self.launches.push_back((now, task.attempt(number)));
         let handout = Handout {
             attempt: task.attempt(number),
             tracker,
@@ -97,6 +98,31 @@ impl Ledger {
             waited: if task.is_work() { waited } else { SimSpan::ZERO },
         };
         self.hand_out(now, handout, out)
+    }
+
+    /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
+    ///
+    /// A tracker that has received a launch reports it with its next heartbeat, so what nobody
+    /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol.
+    /// What waits all the time for a slot, such as one that a resumed attempt has taken, does get
+    /// here. Walks what was assigned since the last call.
+    pub(in crate::mapred) fn expire_launches(&mut self, now: SimTime, out: &mut Outbox) {
+        let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
+        while let Some((assigned, attempt)) = self.launches.front().copied()
+            && expiry < now.saturating_since(assigned)
+        {
+            self.launches.pop_front();
+            let waiting = self.find_try(attempt).filter(|t| t.state == AttemptState::Unassigned);
+            let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
+            let tracker = &mut self.trackers[tracker.index()];
+            let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
+            if is_reported && launch_expiry == LaunchExpiry::Reported {
+                continue;
+            }
+            // It may start yet: what it says then is not listened to.
+            tracker.orders.push(Directive::Kill(attempt));
+            self.lose(now, attempt, Outcome::Failed, out);
+        }
     }
 
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
