@@ -51,6 +51,12 @@ pub struct Hadoop {
     pub reduce_failures: Fraction,
     /// So many failed attempts on one tracker, and the job avoids it.
     pub tracker_failures: Count<1, 1_000_000>,
+    /// Whether a tracker that job after job avoids gets no tasks of any: it is blacklisted. 1.x only
+    /// notes it.
+    pub blacklist: bool,
+    /// So many jobs that succeeded and avoided a tracker, and it may be blacklisted; a day without
+    /// another takes one away again.
+    pub tracker_faults: Count<1, 1_000_000>,
     /// Where a map that runs again stands: in front of the lists of its nodes, or before all
     /// others whatever the locality.
     pub failed_maps: FailedMaps,

@@ -128,7 +128,7 @@ impl Ledger {
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
-        is_a_few(job.flaky, self.registered) && self.hadoop.tracker_failures.get() <= failures
+        is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
     /// Launches the job's best waiting map for a node within reach.
@@ -156,7 +156,7 @@ impl Ledger {
         tracker: TrackerId,
         reach: Reach,
     ) -> Option<(u32, Option<Locality>)> {
-        let hosts = self.registered;
+        let hosts = self.active;
         let job = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut)?;
         let Job { cache, maps, barred, failed_maps, spec, .. } = job;
         let verdict = |index: u32| {
@@ -189,7 +189,7 @@ impl Ledger {
         reason: Reason,
         out: &mut Outbox,
     ) -> Option<Launch> {
-        let hosts = self.registered;
+        let hosts = self.active;
         let job = self.job(id)?;
         if job.pending(SlotKind::Reduce) == 0 || self.avoids(job, tracker) {
             return None;
