@@ -17,7 +17,7 @@ use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, 
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
-use crate::scenario::{ClockSpec, Fault, Registry, Scenario, ScenarioError};
+use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
 use crate::workload::JobInjector;
@@ -145,7 +145,10 @@ fn emulate_by_rules(
     let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules));
     let (events, recorder) = Recorder::start(
         Setup {
-            settings: scenario.record.clone(),
+            settings: RecordSpec {
+                warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
+                ..scenario.record.clone()
+            },
             folder: options.folder,
             racks: topology.nodes().map(|(_, node)| node.rack).collect(),
             progress: options.progress,

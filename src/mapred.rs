@@ -22,7 +22,9 @@ mod traced;
 
 pub use cost::{Costs, Plan};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
-pub use hadoop::{Auto, CommitPending, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, Speculation};
+pub use hadoop::{
+    Auto, CommitPending, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Speculation,
+};
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;

@@ -87,7 +87,9 @@ impl Verifier {
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::TrackerJoined(_)
-            | Fact::TrackerLost(_) => self.trackers.tracker(fact, &mut check),
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_) => self.trackers.tracker(fact, &mut check),
             Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }

@@ -74,6 +74,10 @@ pub enum Fact {
     TrackerJoined(TrackerId),
     /// The JobTracker has given a tracker up.
     TrackerLost(TrackerId),
+    /// The JobTracker gives a tracker no more tasks, since job after job avoided it.
+    TrackerBlacklisted(TrackerId),
+    /// The JobTracker gives a tracker tasks again that was blacklisted.
+    TrackerForgiven(TrackerId),
 
     /// A tracker's process started.
     TrackerUp {

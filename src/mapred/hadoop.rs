@@ -34,6 +34,8 @@ pub struct Hadoop {
     pub rpc_timeout: SimSpan,
     /// A tracker silent for so long is given up.
     pub expiry: SimSpan,
+    /// What keeps an attempt from failing that was assigned `expiry` ago.
+    pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.
     pub slow_start: Fraction,
     /// How an attempt that waits for its commit is counted.
@@ -50,6 +52,12 @@ pub struct Hadoop {
     pub reduce_failures: Fraction,
     /// So many failed attempts on one tracker, and the job avoids it.
     pub tracker_failures: Count<1, 1_000_000>,
+    /// Whether a tracker that job after job avoids gets no tasks of any: it is blacklisted. 1.x only
+    /// notes it.
+    pub blacklist: bool,
+    /// So many jobs that succeeded and avoided a tracker, and it may be blacklisted; a day without
+    /// another takes one away again.
+    pub tracker_faults: Count<1, 1_000_000>,
     /// Where a map that runs again stands: in front of the lists of its nodes, or before all
     /// others whatever the locality.
     pub failed_maps: FailedMaps,
@@ -97,6 +105,16 @@ pub enum HeartbeatGrowth {
     WholeSeconds,
     /// In proportion: 0.21 and later.
     Proportional,
+}
+
+/// What keeps an attempt from failing that was assigned long ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchExpiry {
+    /// That its tracker has reported it, though it wait for a slot.
+    Reported,
+    /// That it has started: 1.2 and later.
+    Started,
 }
 
 /// How an attempt that waits for its commit is counted.

@@ -1,7 +1,7 @@
 //! A job as the JobTracker keeps it: its state, its tasks and their tries.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -51,7 +51,7 @@ pub struct Job {
     /// Attempts whose output is to be removed.
     pub(super) unclean: PerSlot<VecDeque<AttemptId>>,
     /// Failed attempts by tracker.
-    pub(super) failures_on: FxHashMap<TrackerId, u32>,
+    pub(super) failures_on: BTreeMap<TrackerId, u32>,
     /// Trackers that the job avoids, as long as they are few.
     pub(super) flaky: u32,
     /// Where attempts of a task have failed.
@@ -133,7 +133,7 @@ impl Job {
             setup: Default::default(),
             cleanup: Default::default(),
             unclean: PerSlot::default(),
-            failures_on: FxHashMap::default(),
+            failures_on: BTreeMap::new(),
             flaky: 0,
             barred: FxHashMap::default(),
             load: PerSlot::default(),

@@ -128,6 +128,7 @@ impl JobTracker {
         };
 
         self.ledger.trackers[id.index()].last_seen = now;
+        self.ledger.forgive_in_time(now, id, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut commits = Vec::new();
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
@@ -142,8 +143,12 @@ impl JobTracker {
 
         let has_room =
             SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
-        let (launches, looks) =
-            if has_room { self.launch(now, &status, out) } else { (Vec::new(), 0) };
+        let is_blacklisted = self.ledger.trackers[id.index()].is_blacklisted;
+        let (launches, looks) = if has_room && !is_blacklisted {
+            self.launch(now, &status, out)
+        } else {
+            (Vec::new(), 0)
+        };
         let span = self.spec.per_heartbeat
             + self.spec.per_task * launches.len() as u64
             + self.spec.per_job * u64::from(looks);
@@ -152,7 +157,7 @@ impl JobTracker {
         directives.append(&mut self.ledger.trackers[id.index()].orders);
         directives.extend(commits.into_iter().map(Directive::Commit));
         let maps = self.maps_wanted(&status);
-        let interval = self.ledger.hadoop.heartbeat_interval(self.ledger.registered);
+        let interval = self.ledger.hadoop.heartbeat_interval(self.ledger.active);
         let tracker = &mut self.ledger.trackers[id.index()];
         // Filled in place unless the last one is still on its way.
         let reply = Arc::make_mut(&mut tracker.last_reply);
@@ -182,6 +187,9 @@ impl JobTracker {
                 if tracker.is_registered {
                     // It has started anew before it was missed: what it ran is gone.
                     self.ledger.lose_tracker(now, id, out);
+                }
+                if status.restarted {
+                    self.ledger.forgive_all(now, id, out);
                 }
                 self.ledger.register(now, id, status.slots, out);
                 Some(u16::MAX)
@@ -305,7 +313,7 @@ impl JobTracker {
         }
     }
 
-    /// Gives up trackers that have been silent for too long.
+    /// Gives up trackers that have been silent for too long, and launches that came to nothing.
     fn expire(&mut self, now: SimTime, out: &mut Outbox) {
         let expiry = self.ledger.hadoop.expiry;
         for index in 0..self.ledger.trackers.len() {
@@ -314,12 +322,14 @@ impl JobTracker {
                 self.ledger.lose_tracker(now, TrackerId(index as u32), out);
             }
         }
+        self.ledger.expire_launches(now, out);
         self.tell_policy(now);
         // Twice the expiry: by then the last machine that died has been missed.
         let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));
-        // Without trackers, even what waits to be cleaned up after waits for ever.
-        let is_idle = self.ledger.open_tries == 0 || self.ledger.registered == 0;
-        if is_idle && expiry * 2 < quiet {
+        // Without trackers, even what waits to be cleaned up after waits for ever; but one that is
+        // blacklisted will get tasks again.
+        let is_idle = self.ledger.open_tries == 0 || self.ledger.active == 0;
+        if is_idle && expiry * 2 < quiet && self.ledger.blacklisted().next().is_none() {
             out.send(Address::INJECTOR, Msg::Stalled);
         }
         self.plan_expiry(out);

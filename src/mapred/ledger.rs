@@ -5,14 +5,16 @@
 //! change for the policy; orders for a tracker wait until its next heartbeat.
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
-//! submission to end), [`launches`], [`attempts`] (what becomes of them), [`trackers`].
+//! submission to end), [`launches`], [`attempts`] (what becomes of them), [`trackers`] and their
+//! [`faults`].
 
 mod attempts;
+mod faults;
 mod jobs;
 mod launches;
 mod trackers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::job::{Job, Task, Try};
@@ -40,10 +42,12 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
+    /// What was handed out within the expiry, and a little before: when, in this order, and what.
+    launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
-    /// How many trackers are registered.
-    pub(super) registered: u32,
-    /// Slots of all registered trackers.
+    /// How many trackers may get tasks.
+    pub(super) active: u32,
+    /// Their slots.
     pub(super) capacity: PerSlot<u32>,
     /// Slots that their last heartbeats reported as taken.
     pub(super) occupied: PerSlot<u32>,
@@ -74,6 +78,19 @@ pub(super) struct Tracker {
     pub(super) reports: Vec<Report>,
     /// What it is to do, told with the next reply.
     pub(super) orders: Vec<Directive>,
+    /// Whether it gets no tasks; it stays so when it is given up and comes back.
+    pub(super) is_blacklisted: bool,
+    /// How many jobs avoided it and succeeded, less what was forgiven.
+    faults: u32,
+    /// When the last fault was added or forgiven.
+    faults_changed_at: SimTime,
+}
+
+impl Tracker {
+    /// Returns whether it may get tasks.
+    fn is_active(&self) -> bool {
+        self.is_registered && !self.is_blacklisted
+    }
 }
 
 impl Ledger {
@@ -89,8 +106,9 @@ impl Ledger {
             wants_setup: BTreeSet::new(),
             wants_cleanup: BTreeSet::new(),
             wants_task_cleanup: PerSlot::default(),
+            launches: VecDeque::new(),
             trackers,
-            registered: 0,
+            active: 0,
             capacity: PerSlot::default(),
             occupied: PerSlot::default(),
             unfinished: PerSlot::default(),
@@ -125,7 +143,7 @@ impl Ledger {
         let done: f64 = reports.filter(is_map).map(|report| f64::from(report.progress)).sum();
         Load {
             jobs: self.open.len() as u32,
-            trackers: self.registered,
+            trackers: self.active,
             map_slots: self.capacity.map,
             map_work: f64::from(left) - done,
         }
@@ -211,8 +229,8 @@ const fn is_first_map(task: TaskId) -> bool {
 }
 
 /// Returns whether so many trackers may be avoided: less than a quarter of the cluster.
-fn is_a_few(flaky: u32, registered: u32) -> bool {
-    u64::from(flaky) * 4 < u64::from(registered)
+fn is_a_few(flaky: u32, trackers: u32) -> bool {
+    u64::from(flaky) * 4 < u64::from(trackers)
 }
 
 /// Returns how an attempt ended whose output is not removed yet, or never will be.

@@ -174,12 +174,12 @@ impl<'a> View<'a> {
         self.ledger.unfinished[kind]
     }
 
-    /// Returns how many trackers are registered.
+    /// Returns how many trackers may get tasks: all that are registered and not blacklisted.
     pub fn trackers(&self) -> u32 {
-        self.ledger.registered
+        self.ledger.active
     }
 
-    /// Returns the slots of all registered trackers.
+    /// Returns the slots of all trackers that may get tasks.
     pub fn capacity(&self, kind: SlotKind) -> u32 {
         self.ledger.capacity[kind]
     }

@@ -28,6 +28,8 @@ pub struct Books {
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, Attempt)>,
     shift: Option<Shift>,
+    /// Jobs that arrive before this are in no statistics.
+    warm_up: SimTime,
     submitted: u32,
     ended: u32,
     attempts: u64,
@@ -123,6 +125,11 @@ pub struct Shift {
 }
 
 impl Books {
+    /// Returns empty books.
+    pub(super) fn new(warm_up: SimTime) -> Self {
+        Self { warm_up, ..Self::default() }
+    }
+
     /// Returns a job that was submitted.
     pub fn job(&self, job: JobId) -> Option<&Job> {
         self.jobs.get(job.index())?.as_ref()
@@ -131,6 +138,16 @@ impl Books {
     /// Returns all submitted jobs in the order of their ids.
     pub fn jobs(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().flatten()
+    }
+
+    /// Returns the jobs that statistics are made of: those that arrived after the warm-up.
+    pub fn counted(&self) -> impl Iterator<Item = &Job> {
+        self.jobs().filter(|job| self.warm_up <= job.submitted)
+    }
+
+    /// Returns whether statistics are made of a job.
+    pub fn counts(&self, job: JobId) -> bool {
+        self.job(job).is_none_or(|job| self.warm_up <= job.submitted)
     }
 
     /// Returns an open attempt.
@@ -165,7 +182,7 @@ impl Books {
         self.ended
     }
 
-    /// Returns how many map and reduce attempts were assigned.
+    /// Returns how many map and reduce attempts were assigned, of the jobs that count.
     pub const fn attempts(&self) -> u64 {
         self.attempts
     }
@@ -268,7 +285,7 @@ impl Books {
         if !task.is_work() {
             return;
         }
-        self.attempts += 1;
+        self.attempts += u64::from(self.counts(task.job));
         if let Some(job) = self.job_mut(task.job) {
             job.first_launch.get_or_insert(at);
         }

@@ -127,7 +127,7 @@ impl<W: Watcher + 'static> Recorder<W> {
         let mut watchers = open(&settings, folder.as_ref(), &racks)?;
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
-            books: Books::default(),
+            books: Books::new(SimTime::ZERO + settings.warm_up),
             tally: Tally::default(),
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
             watchers,

@@ -141,6 +141,8 @@ impl<'a> Line<'a> {
             },
             Fact::TrackerJoined(tracker) => Self::named("tracker joined").node(tracker),
             Fact::TrackerLost(tracker) => Self::named("tracker lost").node(tracker),
+            Fact::TrackerBlacklisted(tracker) => Self::named("tracker blacklisted").node(tracker),
+            Fact::TrackerForgiven(tracker) => Self::named("tracker forgiven").node(tracker),
             Fact::TrackerUp { tracker, slots: PerSlot { map, reduce } } => Self {
                 map_slots: Some(map),
                 reduce_slots: Some(reduce),

@@ -102,7 +102,7 @@ impl Histograms {
         let mut note = |name: String, span| {
             record(named.entry(name).or_insert_with(empty), span);
         };
-        for job in end.books.jobs() {
+        for job in end.books.counted() {
             if let Some(wait) = job.wait() {
                 note("job_wait".to_owned(), wait);
             }
@@ -132,7 +132,9 @@ impl Watcher for Histograms {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }
             Fact::Assigned { attempt, role: Role::Work, waited, reason, .. } => {
-                self.assigned(attempt, waited, reason);
+                if books.counts(attempt.job()) {
+                    self.assigned(attempt, waited, reason);
+                }
             }
             Fact::Resumed { attempt, .. } => {
                 if let Some(attempt) = books.attempt(attempt) {

@@ -1,5 +1,6 @@
 //! `summary.json`: a run in thirty numbers, which a caller gets as a [`Summary`] too.
 //!
+//! Jobs of the warm-up, and their attempts, are left out; slots and messages are the whole run's.
 //! Sojourn times are those of the jobs that have ended, however they ended; waits those of the jobs
 //! that have launched. The median and the 95th percentile lie between two jobs where they must
 //! (linear interpolation, as spreadsheets and NumPy do). Numbers are rounded to six digits after
@@ -122,12 +123,13 @@ impl Tally {
         let End { books, run, .. } = *end;
         let ended = |outcome| {
             let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
-            books.jobs().filter(how).count() as u64
+            books.counted().filter(how).count() as u64
         };
-        let mut sojourns: Vec<SimSpan> = books.jobs().filter_map(|job| job.sojourn()).collect();
+        let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
         sojourns.sort_unstable();
-        let waits: Vec<SimSpan> = books.jobs().filter_map(|job| job.wait()).collect();
-        let local = books.jobs().fold(ByLocality::default(), |sum, job| sum + job.maps_by_locality);
+        let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
+        let local =
+            books.counted().fold(ByLocality::default(), |sum, job| sum + job.maps_by_locality);
         let locality = |part: u64| share(part.into(), local.total().into());
         Summary {
             scenario: run.scenario.clone(),
@@ -135,13 +137,13 @@ impl Tally {
             seed: run.seed,
             version: run.version.clone(),
             nodes: run.nodes,
-            jobs: books.jobs().count() as u64,
+            jobs: books.counted().count() as u64,
             jobs_succeeded: ended(Outcome::Succeeded),
             jobs_failed: ended(Outcome::Failed),
             jobs_killed: ended(Outcome::Killed),
             attempts: books.attempts(),
-            maps: books.jobs().map(|job| u64::from(job.spec.maps)).sum(),
-            reduces: books.jobs().map(|job| u64::from(job.spec.reduces)).sum(),
+            maps: books.counted().map(|job| u64::from(job.spec.maps)).sum(),
+            reduces: books.counted().map(|job| u64::from(job.spec.reduces)).sum(),
             makespan_s: makespan(books),
             mean_sojourn_s: mean(&sojourns),
             median_sojourn_s: quantile(&sojourns, 0.5),
@@ -230,8 +232,8 @@ impl std::ops::Add for ByLocality {
 }
 
 fn makespan(books: &Books) -> Option<f64> {
-    let first = books.jobs().map(|job| job.submitted).min()?;
-    let last = books.jobs().filter_map(|job| job.ended).map(|(at, _)| at).max()?;
+    let first = books.counted().map(|job| job.submitted).min()?;
+    let last = books.counted().filter_map(|job| job.ended).map(|(at, _)| at).max()?;
     Some(rounded(last.saturating_since(first).as_secs_f64()))
 }
 

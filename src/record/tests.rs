@@ -406,6 +406,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         timeline: false,
         events: false,
         histograms: false,
+        warm_up: SimSpan::ZERO,
         sample: SimSpan::ZERO,
     };
     let left = record(small_run(), none, 16_000);

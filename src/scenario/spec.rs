@@ -82,6 +82,9 @@ pub struct RecordSpec {
     /// The time between two samples of the timeline and of the interval log; with `0s` the
     /// timeline has every change.
     pub sample: SimSpan,
+    /// Jobs that are submitted before this are left out of the summary and the histograms; the
+    /// tables have them.
+    pub warm_up: SimSpan,
 }
 
 impl Default for RecordSpec {
@@ -92,6 +95,7 @@ impl Default for RecordSpec {
             events: false,
             histograms: true,
             sample: SimSpan::from_secs(10),
+            warm_up: SimSpan::ZERO,
         }
     }
 }

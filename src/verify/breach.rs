@@ -21,6 +21,10 @@ pub enum Breach {
     JoinedTwice { tracker: TrackerId },
     #[error("{tracker} was given up though it had not joined")]
     LostUnjoined { tracker: TrackerId },
+    #[error("{tracker} was blacklisted twice")]
+    BlacklistedTwice { tracker: TrackerId },
+    #[error("{tracker} was forgiven though it was not blacklisted")]
+    ForgivenInVain { tracker: TrackerId },
     #[error("{tracker} had a reply to a heartbeat while it was down")]
     HeartbeatWhileDown { tracker: TrackerId },
     #[error("{tracker}'s heartbeat waited longer in the queue than it took")]
@@ -72,6 +76,8 @@ pub enum Breach {
     AssignedTooEarly { attempt: AttemptId },
     #[error("{attempt} was assigned to {tracker}, which has not joined")]
     AssignedToStranger { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} was assigned to {tracker}, which is blacklisted")]
+    AssignedToBlacklisted { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was assigned twice")]
     AssignedTwice { attempt: AttemptId },
     #[error("{attempt} was assigned though the task had succeeded")]

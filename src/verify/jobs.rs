@@ -104,6 +104,10 @@ impl Jobs {
                     attempt,
                     tracker,
                 });
+                check.that(!trackers.blacklisted(tracker), || Breach::AssignedToBlacklisted {
+                    attempt,
+                    tracker,
+                });
                 if let Some(job) = self.live(attempt.job(), check) {
                     if role == Role::Work {
                         let losses = trackers.losses(tracker);

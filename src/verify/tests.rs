@@ -48,7 +48,8 @@ impl Whole for Stream {
     }
 }
 
-/// A run with everything in it: an attempt that is cleaned up after, a lost map, a suspension.
+/// A run with everything in it: an attempt that is cleaned up after, a lost map, a suspension, a
+/// blacklisted tracker.
 fn eventful() -> Stream {
     let last = reduce(0, 0);
     let phases = Phases::default();
@@ -69,7 +70,9 @@ fn eventful() -> Stream {
         .fact(Fact::TrackerLost(TrackerId(0)))
         .learn(map(0, 1), 0, Killed, (0, 2))
         .up(0, 2, 1)
+        .fact(Fact::TrackerBlacklisted(TrackerId(0)))
         .whole(again(map(0, 0)), 1)
+        .fact(Fact::TrackerForgiven(TrackerId(0)))
         .whole(again(map(0, 1)), 0)
         .fact(Fact::MapsDone(JobId(0)))
         .at(3_000)
@@ -216,6 +219,12 @@ fn trackers_come_and_go_in_turns() {
     assert_eq!(found(down()), "at 0 s: node-1 died though it was down");
     assert_eq!(found(joined()), "at 0 s: node-1 joined twice");
     assert_eq!(found(lost()), "at 0 s: node-1 was given up though it had not joined");
+    let listed = |stream: Stream| stream.fact(Fact::TrackerBlacklisted(tracker));
+    assert_eq!(found(listed(listed(Stream::default()))), "at 0 s: node-1 was blacklisted twice");
+    assert_eq!(
+        found(Stream::default().fact(Fact::TrackerForgiven(tracker))),
+        "at 0 s: node-1 was forgiven though it was not blacklisted"
+    );
 }
 
 #[test]
@@ -387,6 +396,11 @@ fn an_assignment_that_must_not_be_is_found() {
     assert_eq!(
         found(cluster().assign(map(0, 0), 7, (1, 1))),
         "at 0 s: job 0 map 0 attempt 0 was assigned to node-8, which has not joined"
+    );
+    let listed = cluster().fact(Fact::TrackerBlacklisted(TrackerId(0)));
+    assert_eq!(
+        found(listed.assign(map(0, 0), 0, (1, 1))),
+        "at 0 s: job 0 map 0 attempt 0 was assigned to node-1, which is blacklisted"
     );
     assert_eq!(
         found(cluster().whole(map(0, 0), 0).assign(again(map(0, 0)), 1, (1, 1))),

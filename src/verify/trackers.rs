@@ -17,6 +17,8 @@ struct Tracker {
     up: bool,
     /// Whether the JobTracker counts on it.
     joined: bool,
+    /// Whether it may get no tasks.
+    blacklisted: bool,
     /// How often the JobTracker has given it up.
     losses: u32,
     slots: PerSlot<u32>,
@@ -35,6 +37,11 @@ impl Trackers {
     /// Returns whether the JobTracker counts on the tracker.
     pub(super) fn joined(&self, tracker: TrackerId) -> bool {
         self.all.get(tracker.index()).is_some_and(|tracker| tracker.joined)
+    }
+
+    /// Returns whether the tracker may get no tasks.
+    pub(super) fn blacklisted(&self, tracker: TrackerId) -> bool {
+        self.all.get(tracker.index()).is_some_and(|tracker| tracker.blacklisted)
     }
 
     /// Returns how often the JobTracker has given the tracker up.
@@ -74,6 +81,16 @@ impl Trackers {
                 check.that(known.joined, || Breach::LostUnjoined { tracker });
                 known.joined = false;
                 known.losses += 1;
+            }
+            Fact::TrackerBlacklisted(tracker) => {
+                let known = self.at(tracker);
+                check.that(!known.blacklisted, || Breach::BlacklistedTwice { tracker });
+                known.blacklisted = true;
+            }
+            Fact::TrackerForgiven(tracker) => {
+                let known = self.at(tracker);
+                check.that(known.blacklisted, || Breach::ForgivenInVain { tracker });
+                known.blacklisted = false;
             }
             _ => {}
         }

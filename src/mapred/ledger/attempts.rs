@@ -225,9 +225,9 @@ impl Ledger {
     /// Counts a failure against a tracker, as long as the job does not avoid too many already.
     pub(super) fn blame(&mut self, job: JobId, tracker: TrackerId) {
         let most = self.hadoop.tracker_failures.get();
-        let registered = self.registered;
+        let trackers = self.active;
         let Some(job) = self.job_mut(job) else { return };
-        if is_a_few(job.flaky, registered) {
+        if is_a_few(job.flaky, trackers) {
             let count = job.failures_on.entry(tracker).or_default();
             *count += 1;
             job.flaky += u32::from(*count == most);

@@ -97,6 +97,9 @@ impl Ledger {
         }
         self.recount(now, id);
         out.emit(now, Fact::JobEnded { job: id, outcome });
+        if outcome == Outcome::Succeeded {
+            self.count_faults(now, id, out);
+        }
         out.send(Address::INJECTOR, Msg::JobEnded(id, outcome));
         self.change(now, id, JobChange::Ended(outcome));
         self.forget_if_drained(id);

@@ -7,13 +7,46 @@ use crate::mapred::job::{Job, Stage, Try};
 use crate::mapred::map_cache::{Reach, Verdict};
 use crate::mapred::sabotage::Sabotage;
 use crate::mapred::{
-    AttemptState, Fact, JobId, Launch, Locality, Outbox, Reason, Role, SlotKind, TaskId, TaskKind,
-    TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
+    Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
+/// A decision to launch.
+struct Handout {
+    attempt: AttemptId,
+    tracker: TrackerId,
+    role: Role,
+    locality: Option<Locality>,
+    speculative: bool,
+    reason: Reason,
+    waited: SimSpan,
+}
+
 impl Ledger {
-    /// Hands a task out; what it returns travels with the reply that is being made.
+    /// Tells of a launch; what it returns travels with the reply that is being made.
+    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Option<Launch> {
+        let Handout { attempt, tracker, role, locality, speculative, reason, waited } = handout;
+        let job = self.job(attempt.job())?;
+        let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
+        self.moved_at = now;
+        out.emit(
+            now,
+            Fact::Assigned {
+                attempt,
+                tracker,
+                role,
+                locality,
+                speculative,
+                reason,
+                waited,
+                counts,
+            },
+        );
+        Some(Launch { attempt, role, job: spec, locality })
+    }
+
+    /// Begins an attempt of a task.
     fn assign(
         &mut self,
         now: SimTime,
@@ -52,32 +85,50 @@ impl Ledger {
             tasks.running += 1;
             tasks.waiting -= u32::from(was_waiting);
         }
-        let spec = job.spec.clone();
-        let counts = job.counts(task.slot());
         self.recount(now, task.job);
         self.open_tries += 1;
-        self.moved_at = now;
-        let (attempt, role) = (task.attempt(number), Role::Work);
-        out.emit(
-            now,
-            Fact::Assigned {
-                attempt,
-                tracker,
-                role,
-                locality,
-                speculative: is_speculative,
-                reason,
-                waited: if task.is_work() { waited } else { SimSpan::ZERO },
-                counts,
-            },
-        );
-        Some(Launch { attempt, role, job: spec, locality })
+        self.launches.push_back((now, task.attempt(number)));
+        let handout = Handout {
+            attempt: task.attempt(number),
+            tracker,
+            role: Role::Work,
+            locality,
+            speculative: is_speculative,
+            reason,
+            waited: if task.is_work() { waited } else { SimSpan::ZERO },
+        };
+        self.hand_out(now, handout, out)
+    }
+
+    /// Fails the attempts that were assigned longer ago than the expiry and never came to life.
+    ///
+    /// A tracker that has received a launch reports it with its next heartbeat, so what nobody
+    /// reports is lost with its tracker before it gets here, unless the tracker breaks the protocol.
+    /// What waits all the time for a slot, such as one that a resumed attempt has taken, does get
+    /// here. Walks what was assigned since the last call.
+    pub(in crate::mapred) fn expire_launches(&mut self, now: SimTime, out: &mut Outbox) {
+        let Hadoop { expiry, launch_expiry, .. } = self.hadoop;
+        while let Some((assigned, attempt)) = self.launches.front().copied()
+            && expiry < now.saturating_since(assigned)
+        {
+            self.launches.pop_front();
+            let waiting = self.find_try(attempt).filter(|t| t.state == AttemptState::Unassigned);
+            let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
+            let tracker = &mut self.trackers[tracker.index()];
+            let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
+            if is_reported && launch_expiry == LaunchExpiry::Reported {
+                continue;
+            }
+            // It may start yet: what it says then is not listened to.
+            tracker.orders.push(Directive::Kill(attempt));
+            self.lose(now, attempt, Outcome::Failed, out);
+        }
     }
 
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
-        is_a_few(job.flaky, self.registered) && self.hadoop.tracker_failures.get() <= failures
+        is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
     /// Launches the job's best waiting map for a node within reach.
@@ -105,7 +156,7 @@ impl Ledger {
         tracker: TrackerId,
         reach: Reach,
     ) -> Option<(u32, Option<Locality>)> {
-        let hosts = self.registered;
+        let hosts = self.active;
         let job = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut)?;
         let Job { cache, maps, barred, failed_maps, spec, .. } = job;
         let verdict = |index: u32| {
@@ -138,7 +189,7 @@ impl Ledger {
         reason: Reason,
         out: &mut Outbox,
     ) -> Option<Launch> {
-        let hosts = self.registered;
+        let hosts = self.active;
         let job = self.job(id)?;
         if job.pending(SlotKind::Reduce) == 0 || self.avoids(job, tracker) {
             return None;
@@ -193,29 +244,20 @@ impl Ledger {
         let job = self.job_mut(id)?;
         let attempt = job.unclean[kind].pop_front()?;
         let is_last = job.unclean[kind].is_empty();
-        let spec = job.spec.clone();
-        let counts = job.counts(kind);
-        let record = job.task(attempt.task)?.find(attempt.number)?;
-        record.cleaner = Some(tracker);
+        job.task(attempt.task)?.find(attempt.number)?.cleaner = Some(tracker);
         if is_last {
             self.wants_task_cleanup[kind].remove(&id);
         }
-        self.moved_at = now;
-        let role = Role::TaskCleanup;
-        out.emit(
-            now,
-            Fact::Assigned {
-                attempt,
-                tracker,
-                role,
-                locality: None,
-                speculative: false,
-                reason: Reason::TaskCleanup,
-                waited: SimSpan::ZERO,
-                counts,
-            },
-        );
-        Some(Launch { attempt, role, job: spec, locality: None })
+        let handout = Handout {
+            attempt,
+            tracker,
+            role: Role::TaskCleanup,
+            locality: None,
+            speculative: false,
+            reason: Reason::TaskCleanup,
+            waited: SimSpan::ZERO,
+        };
+        self.hand_out(now, handout, out)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Trackers: they join, and they are given up with all that lay on them.
 
-use super::{Ledger, unclean_outcome};
+use super::{Ledger, Tracker, unclean_outcome};
 use crate::mapred::job::Stage;
 use crate::mapred::{
     AttemptId, AttemptState, Fact, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId, TaskKind,
@@ -16,16 +16,32 @@ impl Ledger {
         slots: PerSlot<u32>,
         out: &mut Outbox,
     ) {
-        let tracker = &mut self.trackers[id.index()];
-        tracker.is_registered = true;
-        tracker.slots = slots;
-        tracker.reports.clear();
-        tracker.orders.clear();
-        self.registered += 1;
-        for kind in SlotKind::BOTH {
-            self.capacity[kind] += slots[kind];
-        }
+        self.change_tracker(id, |tracker| {
+            tracker.is_registered = true;
+            tracker.slots = slots;
+            tracker.reports.clear();
+            tracker.orders.clear();
+        });
         out.emit(now, Fact::TrackerJoined(id));
+    }
+
+    /// Changes what decides whether a tracker may get tasks; the sums over all trackers follow.
+    pub(super) fn change_tracker(&mut self, id: TrackerId, change: impl FnOnce(&mut Tracker)) {
+        let tracker = &mut self.trackers[id.index()];
+        let (was_active, slots) = (tracker.is_active(), tracker.slots);
+        change(tracker);
+        if was_active {
+            self.active -= 1;
+            for kind in SlotKind::BOTH {
+                self.capacity[kind] -= slots[kind];
+            }
+        }
+        if tracker.is_active() {
+            self.active += 1;
+            for kind in SlotKind::BOTH {
+                self.capacity[kind] += tracker.slots[kind];
+            }
+        }
     }
 
     pub(in crate::mapred) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {
@@ -44,14 +60,10 @@ impl Ledger {
         out: &mut Outbox,
     ) {
         self.set_occupied(id, PerSlot::default());
-        let tracker = &mut self.trackers[id.index()];
-        tracker.is_registered = false;
-        tracker.orders.clear();
-        let slots = tracker.slots;
-        self.registered -= 1;
-        for kind in SlotKind::BOTH {
-            self.capacity[kind] -= slots[kind];
-        }
+        self.change_tracker(id, |tracker| {
+            tracker.is_registered = false;
+            tracker.orders.clear();
+        });
         out.emit(now, Fact::TrackerLost(id));
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
