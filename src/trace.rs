@@ -6,6 +6,8 @@
 //! | format | record | written by |
 //! |---|---|---|
 //! | SWIM, lines of columns | [`swim::SwimJob`] | [`swim::SwimJob::write_to`] |
+//! | Rumen's job trace | [`rumen::LoggedJob`] | [`rumen::LoggedJob::write_to`] |
+//! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
 //!
 //! ```
 //! use mumakil::trace::{Records, Strictness, swim::SwimJob};
@@ -26,7 +28,9 @@
 //! at most 1 GiB and a hundred brackets within each other, an id at most 1 KiB.
 
 mod error;
+mod json;
 mod records;
+pub mod rumen;
 pub mod swim;
 mod text;
 
