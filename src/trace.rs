@@ -8,6 +8,9 @@
 //! | SWIM, lines of columns | [`swim::SwimJob`] | [`swim::SwimJob::write_to`] |
 //! | Rumen's job trace | [`rumen::LoggedJob`] | [`rumen::LoggedJob::write_to`] |
 //! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
+//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`sls::SlsJob::write_to`] |
+//! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
+//! | generator of YARN's SLS | [`sls::Synth`] | |
 //!
 //! ```
 //! use mumakil::trace::{Records, Strictness, swim::SwimJob};
@@ -31,6 +34,7 @@ mod error;
 mod json;
 mod records;
 pub mod rumen;
+pub mod sls;
 pub mod swim;
 mod text;
 
