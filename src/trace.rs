@@ -1,7 +1,7 @@
 //! Trace files of other tools: read and written exactly, nothing interpreted.
 //!
 //! [`Records`] is the way in, the same for every format: it opens a file, plain or gzipped, and
-//! gives one record after the other.
+//! gives one record after the other. [`recognise`] says which format a file has.
 //!
 //! | format | record | written by |
 //! |---|---|---|
@@ -32,6 +32,7 @@
 
 mod error;
 mod json;
+mod recognise;
 mod records;
 pub mod rumen;
 pub mod sls;
@@ -39,4 +40,5 @@ pub mod swim;
 mod text;
 
 pub use error::{Place, TraceError};
+pub use recognise::{Format, recognise};
 pub use records::{FirstFew, Notes, Record, Records, Strictness, Suspicion};
