@@ -360,6 +360,17 @@ mod tests {
     }
 
     #[test]
+    fn lines_have_a_longest_length() {
+        let long = "x".repeat(LONGEST_LINE);
+        let (mut text, mut line) = (text(format!("{long}\n{long}x\ny").as_bytes()), Vec::new());
+        assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 1, offset: 0 }));
+        let error = text.line(&mut line).unwrap_err().to_string();
+        assert_eq!(error, "t:2: the line is longer than 1 MiB");
+        assert_eq!(text.line(&mut line).unwrap().map(|place| place.line), Some(3));
+        assert_eq!(line, b"y");
+    }
+
+    #[test]
     fn a_record_that_is_too_large_is_not_kept() {
         let mut record = vec![1, 2, 3];
         keep(&mut record, &[4, 5, 6], 4);
