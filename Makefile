@@ -16,6 +16,8 @@ demo: build ## Run the bundled scenario; results in out/quickstart-42
 test: ## Run all tests, those in the documentation too
 	$(CARGO) test
 
+# Coverage takes unstable flags of the compiler. Memory is safe without a sanitizer: there is no
+# unsafe code here.
 fuzz: ## Fuzz each reader of traces for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
 	@mkdir -p target/fuzz
 	@for target in swim rumen topology sls; do \

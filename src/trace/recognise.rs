@@ -35,9 +35,10 @@ impl Format {
         Some(match attribute {
             "jobID" => Self::RumenJobs,
             "children" => Self::RumenTopology,
-            "job.id" | "job.tasks" | "num.nodes" => Self::SlsJobs,
+            "num.nodes" => Self::SlsJobs,
             "rack" => Self::SlsNodes,
             "workloads" => Self::SlsSynth,
+            name if name.starts_with("job.") => Self::SlsJobs,
             _ => return None,
         })
     }

@@ -24,7 +24,7 @@ pub enum Strictness {
 
 /// A kind of record. The formats of this module implement it, and nothing else can.
 pub trait Record: Sized {
-    /// What a file of such records is called.
+    /// What such a record is called.
     const NAME: &'static str;
 
     /// How records are told apart.
@@ -206,10 +206,9 @@ impl<T: Record> Records<T> {
         };
         let Some(place) = start else { return Ok(None) };
         let read = T::parse(record, &mut notes.unknown)
-            .and_then(|read| {
-                let job = read.job().map(str::to_owned);
-                self.admit(&read).map_err(|fault| fault.of(job.as_deref()))?;
-                Ok(read)
+            .and_then(|read| match self.admit(&read) {
+                Ok(()) => Ok(read),
+                Err(fault) => Err(fault.of(read.job())),
             })
             .map_err(|fault| fault.within(self.text.path(), place, &self.record))?;
         if let Some(what) = read.suspicious() {

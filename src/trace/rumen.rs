@@ -230,10 +230,9 @@ impl Record for LoggedJob {
             tries.chain([own])
         });
         let own = (&self.job_id, self.launch_time, self.finish_time);
-        let mut backwards = spans
-            .chain([own])
-            .filter_map(|(id, start, finish)| (finish? < start?).then(|| clip(id)));
-        let first = backwards.next()?;
+        let mut backwards =
+            spans.chain([own]).filter(|(_, start, finish)| finish.is_some() && finish < start);
+        let first = clip(backwards.next()?.0);
         Some(match backwards.count() {
             0 => format!("{first} ends before it begins"),
             others => format!("{first} and {others} more end before they begin"),

@@ -160,7 +160,7 @@ impl Record for SlsJob {
     }
 
     fn suspicious(&self) -> Option<String> {
-        let backwards = |task: &&SlsTask| task.end_ms < task.start_ms && task.end_ms.is_some();
+        let backwards = |task: &&SlsTask| task.end_ms.is_some() && task.end_ms < task.start_ms;
         match self.tasks.iter().filter(backwards).count() {
             0 => None,
             1 => Some("a task ends before it begins".to_owned()),

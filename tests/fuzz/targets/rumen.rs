@@ -1,3 +1,5 @@
+//! Any bytes as Rumen's jobs.
+
 #![no_main]
 
 #[path = "../exercise.rs"]

@@ -1,3 +1,5 @@
+//! Any bytes as the SLS' files.
+
 #![no_main]
 
 #[path = "../exercise.rs"]

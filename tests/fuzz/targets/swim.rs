@@ -1,3 +1,5 @@
+//! Any bytes as SWIM's traces.
+
 #![no_main]
 
 #[path = "../exercise.rs"]

@@ -1,3 +1,5 @@
+//! Any bytes as Rumen's topologies.
+
 #![no_main]
 
 #[path = "../exercise.rs"]
