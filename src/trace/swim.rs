@@ -68,7 +68,9 @@ impl Record for SwimJob {
             ..Fault::new("the line is not a text in UTF-8")
         })?;
         let columns: Vec<&str> = line.split('\t').collect();
-        job(line, &columns).map_err(|fault| fault.of(Some(columns[0])))
+        // What has no columns has no id either.
+        let id = (1 < columns.len()).then_some(columns[0]);
+        job(line, &columns).map_err(|fault| fault.of(id))
     }
 
     fn job(&self) -> Option<&str> {
@@ -81,10 +83,6 @@ impl Record for SwimJob {
 }
 
 fn job(line: &str, columns: &[&str]) -> Result<SwimJob, Fault> {
-    if line.ends_with('\r') {
-        return Err(Fault::new("the line ends in a carriage return")
-            .hint("convert the file to the line ends of Unix"));
-    }
     let (&[id, submit, gap, input, shuffle, output], paths) = match columns.split_first_chunk() {
         Some((first, paths)) if paths.len() <= 2 => (first, paths),
         _ => {
@@ -94,6 +92,10 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, Fault> {
             return Err(if count == 1 { fault.hint("separate them by tabs") } else { fault });
         }
     };
+    if line.ends_with('\r') {
+        return Err(Fault::new("the line ends in a carriage return")
+            .hint("convert the file to the line ends of Unix"));
+    }
     if id.is_empty() {
         return Err(Fault::new("the id, column 1, is empty"));
     }
@@ -162,7 +164,7 @@ mod tests {
         let bad = |line: &str| read(&format!("job0\t9\t9\t1\t2\t3\n{line}\n")).unwrap_err();
         for (line, message) in [
             ("", "t:2: the line is empty"),
-            ("job1", "t:2: job \"job1\": 1 column, expected 6 to 8\n  hint: separate them by tabs"),
+            ("job1", "t:2: 1 column, expected 6 to 8\n  hint: separate them by tabs"),
             ("job1\t9\t9\t1\t2", "t:2: job \"job1\": 5 columns, expected 6 to 8"),
             ("job1\t9\t9\t1\t2\t3\t4\t5\t6", "t:2: job \"job1\": 9 columns, expected 6 to 8"),
             ("\t9\t9\t1\t2\t3", "t:2: job \"\": the id, column 1, is empty"),
