@@ -2,9 +2,10 @@
 
 CARGO ?= cargo
 MUMAKIL = target/release/mumakil
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench lint format doc transcripts install clean help
+.PHONY: build demo test fuzz bench lint format doc transcripts install clean help
 
 build: ## Build the release binary, target/release/mumakil
 	$(CARGO) build --release
@@ -14,6 +15,18 @@ demo: build ## Run the bundled scenario; results in out/quickstart-42
 
 test: ## Run all tests, those in the documentation too
 	$(CARGO) test
+
+# Coverage takes unstable flags of the compiler. Memory is safe without a sanitizer: there is no
+# unsafe code here.
+fuzz: ## Fuzz each reader of traces for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
+	@mkdir -p target/fuzz
+	@for target in swim rumen topology sls; do \
+	    mkdir -p target/fuzz/corpus/$$target; \
+	    RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz \
+	        --sanitizer none $$target target/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \
+	        -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=512 -artifact_prefix=target/fuzz/$$target- \
+	        || exit 1; \
+	done
 
 bench: ## Measure speed; prints figures, checks none
 	$(CARGO) bench

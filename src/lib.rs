@@ -49,6 +49,7 @@
 //! |---|---|
 //! | [`units`] | instants, spans, bytes, rates, shares, and how people write them |
 //! | [`random`] | the random stream of each purpose and subject; distributions |
+//! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
@@ -74,6 +75,7 @@ pub mod record;
 pub mod runtime;
 pub mod scenario;
 pub mod scheduler;
+pub mod trace;
 pub mod units;
 pub mod verify;
 pub mod workload;

@@ -15,6 +15,7 @@ mod invalid;
 mod readme;
 mod scenarios;
 mod tidy;
+mod traces;
 mod transcripts;
 
 /// The repository.

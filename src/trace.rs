@@ -1,0 +1,44 @@
+//! Trace files of other tools: read and written exactly, nothing interpreted.
+//!
+//! [`Records`] is the way in, the same for every format: it opens a file, plain or gzipped, and
+//! gives one record after the other. [`recognise`] says which format a file has.
+//!
+//! | format | record | written by |
+//! |---|---|---|
+//! | SWIM, lines of columns | [`swim::SwimJob`] | [`swim::SwimJob::write_to`] |
+//! | Rumen's job trace | [`rumen::LoggedJob`] | [`rumen::LoggedJob::write_to`] |
+//! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
+//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`sls::SlsJob::write_to`] |
+//! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
+//! | generator of YARN's SLS | [`sls::Synth`] | |
+//!
+//! ```
+//! use mumakil::trace::{Records, Strictness, swim::SwimJob};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "job0\t49\t49\t740773\t2339561\t627471\n";
+//! let mut jobs = Records::<SwimJob>::from_reader("jobs.tsv", text.as_bytes(), Strictness::Strict)?;
+//! let job = jobs.next().expect("a job")?;
+//! assert_eq!((job.id.as_str(), job.submit_s), ("job0", 49));
+//! assert!(jobs.next().is_none());
+//! assert!(jobs.sha256().is_some(), "the whole file was read");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Whatever the bytes of a file, what comes of them is records or a [`TraceError`]. A pass holds one
+//! record at a time and the ids of the jobs that it has seen: a line has at most 1 MiB, an object
+//! at most 1 GiB and a hundred brackets within each other, an id at most 1 KiB.
+
+mod error;
+mod json;
+mod recognise;
+mod records;
+pub mod rumen;
+pub mod sls;
+pub mod swim;
+mod text;
+
+pub use error::{Place, TraceError};
+pub use recognise::{Format, recognise};
+pub use records::{FirstFew, Notes, Record, Records, Strictness, Suspicion};

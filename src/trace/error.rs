@@ -1,0 +1,107 @@
+//! Why a trace cannot be used: the file, the place, the job, what is wrong, what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A place in the text of a trace, after decompression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: u64,
+    /// The byte, from 0.
+    pub offset: u64,
+}
+
+impl Place {
+    /// Where a text begins.
+    pub(super) const START: Self = Self { line: 1, offset: 0 };
+
+    /// Returns the place after `text`, which begins here.
+    pub(super) fn after(self, text: &[u8]) -> Self {
+        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        Self { line: self.line + lines as u64, offset: self.offset + text.len() as u64 }
+    }
+}
+
+/// Why a trace cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file cannot be read: it does not exist, is a folder, or its gzip is cut off.
+    #[error("cannot read the trace {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file can be read, but what it says is wrong.
+    #[error(
+        "{}:{}: {}{what}{}", path.display(), place.line,
+        prefix("job ", job.as_ref().map(|job| format!("{job:?}: "))), prefix("\n  hint: ", *hint)
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where it is wrong.
+        place: Place,
+        /// The id of the job, where it could be read.
+        job: Option<String>,
+        /// What is wrong.
+        what: String,
+        /// What to do about it, if that is clear.
+        hint: Option<&'static str>,
+    },
+}
+
+fn prefix(prefix: &str, text: Option<impl AsRef<str>>) -> String {
+    text.map(|text| format!("{prefix}{}", text.as_ref())).unwrap_or_default()
+}
+
+/// What is wrong with one record, before it is known where that stands.
+#[derive(Debug, Default)]
+pub struct Fault {
+    /// The byte of the record, where that is more than its line says.
+    pub(super) at: usize,
+    pub(super) job: Option<String>,
+    pub(super) what: String,
+    pub(super) hint: Option<&'static str>,
+}
+
+impl Fault {
+    /// Returns a fault of a record as a whole.
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), ..Self::default() }
+    }
+
+    /// Returns the same fault with a hint.
+    pub(super) fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// Returns the same fault, of this job.
+    pub(super) fn of(self, job: Option<&str>) -> Self {
+        Self { job: job.map(clip), ..self }
+    }
+
+    /// Returns the error that this is in a record of a file.
+    pub(super) fn within(self, path: &Path, start: Place, record: &[u8]) -> TraceError {
+        let Self { at, job, mut what, hint } = self;
+        let place = start.after(&record[..at.min(record.len())]);
+        if 0 < at {
+            what = format!("{what} (byte {})", place.offset);
+        }
+        TraceError::Malformed { path: path.to_owned(), place, job, what, hint }
+    }
+}
+
+/// Shortens what a message quotes, which may be as long as a record, and takes out what would
+/// move a terminal's cursor.
+pub(super) fn clip(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => text[..end].chars().map(plain).chain(['…']).collect(),
+        None => text.chars().map(plain).collect(),
+    }
+}

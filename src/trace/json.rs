@@ -1,0 +1,145 @@
+//! One JSON object: read with its path for messages, written on a line.
+
+use std::fmt;
+use std::io;
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess};
+use serde::ser::Serialize;
+use serde_json::value::RawValue;
+
+use super::FirstFew;
+use super::error::{Fault, clip};
+
+/// Reads an object. `id` is the attribute that names the job, for messages.
+pub(super) fn parse<T: DeserializeOwned>(
+    object: &[u8],
+    id: &str,
+    unknown: &mut FirstFew<String>,
+) -> Result<T, Fault> {
+    let mut json = serde_json::Deserializer::from_slice(object);
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
+    let read = serde_ignored::deserialize(tracked, |path| {
+        if let serde_ignored::Path::Map { key, .. } = path {
+            unknown.add_name(clip(&key));
+        }
+    });
+    read.map_err(|error: serde_json::Error| {
+        let job = attributes(object).into_iter().find(|(name, _)| name == id);
+        let path = track.path().to_string();
+        // `?` stands for an attribute whose name could not be read, `.` for the object itself.
+        let path = match path.trim_end_matches(['?', '.']) {
+            "" => String::new(),
+            path => format!("{path}: "),
+        };
+        Fault {
+            at: position(object, &error),
+            what: clip(&(path + &bare(&error))),
+            ..Fault::default()
+        }
+        .of(job.and_then(|(_, text)| text).as_deref())
+    })
+}
+
+/// Returns the attributes of an object up to its first error, and their values if they are texts.
+pub(super) fn attributes(object: &[u8]) -> Vec<(String, Option<String>)> {
+    struct Attributes<'a>(&'a mut Vec<(String, Option<String>)>);
+    impl<'de> de::Visitor<'de> for Attributes<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
+                self.0.push((name, serde_json::from_str(value.get()).ok()));
+            }
+            Ok(())
+        }
+    }
+    let mut found = Vec::new();
+    // What comes before an error has been found all the same.
+    let _ = serde_json::Deserializer::from_slice(object).deserialize_map(Attributes(&mut found));
+    found
+}
+
+/// Returns the byte of an object that an error speaks of.
+fn position(object: &[u8], error: &serde_json::Error) -> usize {
+    let lines = object.split_inclusive(|byte| *byte == b'\n');
+    let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
+    before + error.column()
+}
+
+/// Returns the text of an error without the place, which counts from the object.
+fn bare(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
+/// Writes an object on a line of its own.
+pub(super) fn write(record: &impl Serialize, mut to: impl io::Write) -> io::Result<()> {
+    serde_json::to_writer(&mut to, record)?;
+    to.write_all(b"\n")
+}
+
+/// Reads null as the default.
+pub(super) fn nullable<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
+/// A count that may be unknown: −1 or null in the file.
+pub(super) mod count {
+    use std::fmt;
+    use std::marker::PhantomData;
+
+    use serde::de::{self, Deserializer, Unexpected};
+    use serde::ser::Serializer;
+
+    pub(in crate::trace) fn serialize<S, N>(count: &Option<N>, to: S) -> Result<S::Ok, S::Error>
+    where
+        S: Serializer,
+        N: Copy + Into<u64>,
+    {
+        match count {
+            Some(count) => to.serialize_u64((*count).into()),
+            None => to.serialize_i64(-1),
+        }
+    }
+
+    pub(in crate::trace) fn deserialize<'de, D, N>(from: D) -> Result<Option<N>, D::Error>
+    where
+        D: Deserializer<'de>,
+        N: TryFrom<i64>,
+    {
+        struct Count<N>(PhantomData<N>);
+        impl<N: TryFrom<i64>> de::Visitor<'_> for Count<N> {
+            type Value = Option<N>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number, or -1 where it is unknown")
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Ok(None)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+                match number {
+                    -1 => Ok(None),
+                    0.. => N::try_from(number).map(Some).map_err(|_| ()),
+                    _ => Err(()),
+                }
+                .map_err(|()| E::invalid_value(Unexpected::Signed(number), &self))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+                match i64::try_from(number) {
+                    Ok(number) => self.visit_i64(number),
+                    // Rumen's own readers know no larger numbers.
+                    Err(_) => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
+                }
+            }
+        }
+        from.deserialize_any(Count(PhantomData))
+    }
+}

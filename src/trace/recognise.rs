@@ -1,0 +1,133 @@
+//! Which format a trace file has: told by its first record, not by its name.
+
+use std::fmt;
+use std::path::Path;
+
+use super::TraceError;
+use super::error::Fault;
+use super::json;
+use super::text::Text;
+
+/// A format of trace files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// SWIM: [`super::swim::SwimJob`].
+    Swim,
+    /// Rumen's job trace: [`super::rumen::LoggedJob`].
+    RumenJobs,
+    /// Rumen's topology: [`super::rumen::LoggedTopology`].
+    RumenTopology,
+    /// Jobs of the SLS: [`super::sls::SlsJob`].
+    SlsJobs,
+    /// Nodes of the SLS: [`super::sls::SlsRack`].
+    SlsNodes,
+    /// The generator of the SLS: [`super::sls::Synth`].
+    SlsSynth,
+}
+
+const HINT: &str = "known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs (objects with \
+    `jobID`) and topology (`name`, `children`), and the SLS' jobs (`job.tasks`), nodes (`rack`, \
+    `nodes`) and generator (`workloads`)";
+
+impl Format {
+    /// Returns the format of objects with an attribute of this name.
+    fn with(attribute: &str) -> Option<Self> {
+        Some(match attribute {
+            "jobID" => Self::RumenJobs,
+            "children" => Self::RumenTopology,
+            "num.nodes" => Self::SlsJobs,
+            "rack" => Self::SlsNodes,
+            "workloads" => Self::SlsSynth,
+            name if name.starts_with("job.") => Self::SlsJobs,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Swim => "SWIM",
+            Self::RumenJobs => "Rumen's jobs",
+            Self::RumenTopology => "Rumen's topology",
+            Self::SlsJobs => "the SLS' jobs",
+            Self::SlsNodes => "the SLS' nodes",
+            Self::SlsSynth => "the SLS' generator",
+        })
+    }
+}
+
+/// Returns the format of a file, as its first record shows it.
+///
+/// # Errors
+/// If the file cannot be read or has none of the formats.
+pub fn recognise(path: &Path) -> Result<Format, TraceError> {
+    first_record(Text::open(path)?)
+}
+
+fn first_record(mut text: Text) -> Result<Format, TraceError> {
+    let mut record = Vec::new();
+    let (start, what) = match text.peek()? {
+        None => (None, "the file is empty".to_owned()),
+        Some(b'{') => {
+            let start = text.object(&mut record)?;
+            let attributes = json::attributes(&record);
+            if let Some(format) = attributes.iter().find_map(|(name, _)| Format::with(name)) {
+                return Ok(format);
+            }
+            (start, "an object, but none of a known trace".to_owned())
+        }
+        Some(_) => {
+            let start = text.line(&mut record)?;
+            let columns = record.split(|byte| *byte == b'\t').count();
+            if (6..=8).contains(&columns) {
+                return Ok(Format::Swim);
+            }
+            let s = if columns == 1 { "" } else { "s" };
+            (start, format!("a line of {columns} column{s}, not of a known trace"))
+        }
+    };
+    let place = start.unwrap_or(text.at());
+    Err(Fault::new(what).hint(HINT).within(text.path(), place, &[]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn of(text: &str) -> Result<Format, String> {
+        let text = Text::new(Path::new("t"), Box::new(Cursor::new(text.to_owned()))).unwrap();
+        first_record(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_format_is_told_by_the_first_record() {
+        for (text, format) in [
+            ("job0\t9\t9\tmany\t2\t3\n", Format::Swim),
+            (r#" {"user": {"a": [1]}, "jobID": "j"}"#, Format::RumenJobs),
+            (r#"{"jobID": "j", "submitTime": oops}"#, Format::RumenJobs),
+            (r#"{"name": "<root>", "children": null}"#, Format::RumenTopology),
+            (r#"{"am.type": "mapreduce", "job.id": "j"}"#, Format::SlsJobs),
+            (r#"{"num.nodes": 3}"#, Format::SlsJobs),
+            (r#"{"rack": "r", "nodes": []}"#, Format::SlsNodes),
+            (r#"{"description": "d", "workloads": []}"#, Format::SlsSynth),
+        ] {
+            assert_eq!(of(text), Ok(format), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_tried_is_said() {
+        let hint = format!("\n  hint: {HINT}");
+        for (text, what) in [
+            ("\n \n", "t:3: the file is empty"),
+            ("\n{\"a\": 1}", "t:2: an object, but none of a known trace"),
+            ("name: x\n", "t:1: a line of 1 column, not of a known trace"),
+        ] {
+            assert_eq!(of(text), Err(format!("{what}{hint}")));
+        }
+        assert_eq!(of("{").unwrap_err(), "t:1: the file ends in the middle of this object");
+    }
+}

@@ -1,0 +1,341 @@
+//! One pass over a trace: its records, and what was noticed on the way.
+
+use std::io::Read;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use super::error::Fault;
+use super::text::Text;
+use super::{Place, TraceError};
+
+/// The longest id of a job, in bytes: all ids of a trace are remembered.
+const LONGEST_ID: usize = 1 << 10;
+
+/// What to do about a record that is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// The first error ends the pass.
+    Strict,
+    /// Broken records are left out, counted and noted.
+    Lenient,
+}
+
+/// A kind of record. The formats of this module implement it, and nothing else can.
+pub trait Record: Sized {
+    /// What such a record is called.
+    const NAME: &'static str;
+
+    /// How records are told apart.
+    const FRAMING: Framing;
+
+    /// Reads one record; attributes that it does not know are added to `unknown`.
+    ///
+    /// # Errors
+    /// If the record is broken.
+    fn parse(record: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault>;
+
+    /// Returns the id of the job that this is. No other job of the trace may have it.
+    fn job(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns when the job was submitted, in seconds, if the trace is in that order.
+    fn submitted(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns what is wrong with the record though it can be read.
+    fn suspicious(&self) -> Option<String> {
+        None
+    }
+}
+
+/// How records are told apart.
+#[derive(Clone, Copy, Debug)]
+pub enum Framing {
+    /// Each is a line.
+    Line,
+    /// Each is a JSON object.
+    Object,
+}
+
+/// One pass over a trace file, from record to record.
+///
+/// A file that can no longer be read ends it, and so does, in a strict pass, a broken record.
+pub struct Records<T> {
+    text: Text,
+    strictness: Strictness,
+    notes: Notes,
+    ids: FxHashSet<String>,
+    /// The latest job was submitted then.
+    latest: u64,
+    ended: bool,
+    /// The file's, once all of it has been read.
+    sha256: Option<String>,
+    record: Vec<u8>,
+    kind: PhantomData<fn() -> T>,
+}
+
+/// What a pass noticed beside the records.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Notes {
+    /// Broken records that were left out.
+    pub skipped: FirstFew<TraceError>,
+    /// Attributes that were ignored because no reader here knows them, by name.
+    pub unknown: FirstFew<String>,
+    /// Records that were kept though something is wrong with them.
+    pub suspicious: FirstFew<Suspicion>,
+}
+
+/// A record that cannot be the whole truth, but can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspicion {
+    /// Where the record begins.
+    pub place: Place,
+    /// The id of the job.
+    pub job: Option<String>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The first few of many things of a kind, and how many there were.
+#[derive(Clone, Debug)]
+pub struct FirstFew<T> {
+    /// How many there were.
+    pub count: u64,
+    /// The first of them, at most twenty.
+    pub first: Vec<T>,
+}
+
+impl<T> Default for FirstFew<T> {
+    fn default() -> Self {
+        Self { count: 0, first: Vec::new() }
+    }
+}
+
+impl<T> FirstFew<T> {
+    const FEW: usize = 20;
+
+    fn add(&mut self, item: T) {
+        self.count += 1;
+        if self.first.len() < Self::FEW {
+            self.first.push(item);
+        }
+    }
+}
+
+impl FirstFew<String> {
+    /// Counts a name; keeps it if it is a new one.
+    pub(super) fn add_name(&mut self, name: String) {
+        if self.first.contains(&name) {
+            self.count += 1;
+        } else {
+            self.add(name);
+        }
+    }
+}
+
+impl<T: Record> Records<T> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
+        Ok(Self::new(Text::open(path)?, strictness))
+    }
+
+    /// Begins to read what is called `name` in messages.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn from_reader(
+        name: &str,
+        reader: impl Read + Send + 'static,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        Ok(Self::new(Text::new(Path::new(name), Box::new(reader))?, strictness))
+    }
+
+    fn new(text: Text, strictness: Strictness) -> Self {
+        Self {
+            text,
+            strictness,
+            notes: Notes::default(),
+            ids: FxHashSet::default(),
+            latest: 0,
+            ended: false,
+            sha256: None,
+            record: Vec::new(),
+            kind: PhantomData,
+        }
+    }
+
+    /// Returns the one record of a file that must have exactly one, such as a topology.
+    ///
+    /// # Errors
+    /// If there is none or another one, or if it is broken.
+    pub fn only(&mut self) -> Result<T, TraceError> {
+        let only = self.next().transpose()?;
+        let what = match (only, self.next().transpose()?) {
+            (Some(only), None) => return Ok(only),
+            (Some(_), Some(_)) => format!("another {} in the same file", T::NAME),
+            (None, _) => format!("no {} in the file", T::NAME),
+        };
+        Err(Fault::new(what).within(self.text.path(), self.text.at(), &[]))
+    }
+
+    /// Returns what was noticed so far.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Returns the SHA-256 of the file as it is on the disk, compressed or not, in hexadecimal
+    /// digits; nothing before the pass has come to its end without an error.
+    pub fn sha256(&self) -> Option<&str> {
+        self.sha256.as_deref()
+    }
+
+    fn read(&mut self) -> Result<Option<T>, TraceError> {
+        let Self { text, record, notes, .. } = self;
+        let start = match T::FRAMING {
+            Framing::Line => text.line(record)?,
+            Framing::Object => text.object(record)?,
+        };
+        let Some(place) = start else { return Ok(None) };
+        let read = T::parse(record, &mut notes.unknown)
+            .and_then(|read| match self.admit(&read) {
+                Ok(()) => Ok(read),
+                Err(fault) => Err(fault.of(read.job())),
+            })
+            .map_err(|fault| fault.within(self.text.path(), place, &self.record))?;
+        if let Some(what) = read.suspicious() {
+            let job = read.job().map(str::to_owned);
+            self.notes.suspicious.add(Suspicion { place, job, what });
+        }
+        Ok(Some(read))
+    }
+
+    /// Checks a record against those before it, and remembers it.
+    fn admit(&mut self, record: &T) -> Result<(), Fault> {
+        let submitted = record.submitted().unwrap_or(self.latest);
+        if submitted < self.latest {
+            let earlier = self.latest - submitted;
+            return Err(Fault::new(format!("submitted {earlier} s before the job above it"))
+                .hint("sort the trace by the time of submission"));
+        }
+        if let Some(id) = record.job() {
+            if LONGEST_ID < id.len() {
+                return Err(Fault::new(format!("an id of {} bytes", id.len())));
+            }
+            if !self.ids.insert(id.to_owned()) {
+                return Err(Fault::new("another job before it has the same id"));
+            }
+        }
+        self.latest = submitted;
+        Ok(())
+    }
+}
+
+impl<T: Record> Iterator for Records<T> {
+    type Item = Result<T, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.ended {
+            match self.read() {
+                Ok(Some(record)) => return Some(Ok(record)),
+                Ok(None) => {
+                    self.ended = true;
+                    self.sha256 = Some(self.text.sha256());
+                }
+                Err(error @ TraceError::Malformed { .. })
+                    if self.strictness == Strictness::Lenient =>
+                {
+                    self.notes.skipped.add(error);
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::trace::swim::SwimJob;
+
+    fn pass(text: &'static str, strictness: Strictness) -> Records<SwimJob> {
+        Records::from_reader("t.tsv", text.as_bytes(), strictness).unwrap()
+    }
+
+    const TRACE: &str =
+        "a\t1\t1\t0\t0\t0\nb\t2\n\na\t3\t1\t0\t0\t0\nc\t2\t1\t0\t0\t0\nd\t0\t0\t0\t0\t0\n";
+
+    #[test]
+    fn a_strict_pass_ends_at_the_first_error() {
+        let mut jobs = pass(TRACE, Strictness::Strict);
+        assert_eq!(jobs.next().unwrap().unwrap().id, "a");
+        let error = jobs.next().unwrap().unwrap_err().to_string();
+        assert_eq!(error, "t.tsv:2: job \"b\": 2 columns, expected 6 to 8");
+        assert!(jobs.next().is_none());
+        assert_eq!(jobs.notes().skipped.count, 0);
+    }
+
+    #[test]
+    fn a_lenient_pass_leaves_out_what_is_broken() {
+        let mut jobs = pass(TRACE, Strictness::Lenient);
+        let ids: Vec<String> = jobs.by_ref().map(|job| job.unwrap().id).collect();
+        assert_eq!(ids, ["a", "c"]);
+        let skipped = &jobs.notes().skipped;
+        assert_eq!(skipped.count, 4);
+        let errors: Vec<String> = skipped.first.iter().map(TraceError::to_string).collect();
+        assert_eq!(
+            errors,
+            [
+                "t.tsv:2: job \"b\": 2 columns, expected 6 to 8",
+                "t.tsv:3: the line is empty",
+                "t.tsv:4: job \"a\": another job before it has the same id",
+                "t.tsv:6: job \"d\": submitted 2 s before the job above it\n  \
+                 hint: sort the trace by the time of submission",
+            ]
+        );
+    }
+
+    #[test]
+    fn only_the_first_errors_are_kept() {
+        let text: &str = "x\n".repeat(100).leak();
+        let mut jobs = pass(text, Strictness::Lenient);
+        assert!(jobs.next().is_none());
+        assert_eq!((jobs.notes().skipped.count, jobs.notes().skipped.first.len()), (100, 20));
+    }
+
+    #[test]
+    fn an_id_without_end_is_refused() {
+        let text: &str = format!("{}\t1\t1\t0\t0\t0\n", "x".repeat(1_025)).leak();
+        let error = pass(text, Strictness::Strict).next().unwrap().unwrap_err().to_string();
+        assert!(error.ends_with("xxx…\": an id of 1025 bytes"), "{error}");
+        assert!(error.len() < 300);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_from_what_is_malformed() {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("folder")).unwrap();
+        for name in ["missing", "folder"] {
+            let path = folder.path().join(name);
+            let error = Records::<SwimJob>::open(&path, Strictness::Lenient).err().unwrap();
+            assert!(matches!(error, TraceError::Read { .. }), "{error}");
+            assert_eq!(error.to_string(), format!("cannot read the trace {}", path.display()));
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Rumen's traces: everything that the history of a Hadoop cluster says of its jobs.
+//!
+//! A trace is JSON objects one after the other, one for each job, and a topology file is one
+//! object. The structs here have Rumen's attributes under Rumen's names, of its older and its newer
+//! releases. Times are milliseconds since the epoch, sizes bytes. What a trace does not know is
+//! `None`: in the file it is −1, null, or no attribute at all.
+//!
+//! A job that ends before it begins can be read, since such jobs are in the published traces; it
+//! is noted as suspicious.
+
+mod attempt;
+mod topology;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+pub use attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
+pub use topology::LoggedTopology;
+
+use super::error::{Fault, clip};
+use super::json::{self, count, nullable};
+use super::records::Framing;
+use super::{FirstFew, Record};
+
+/// A job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LoggedJob {
+    /// The id, such as `job_200904211745_0002`.
+    #[serde(rename = "jobID")]
+    pub job_id: String,
+    /// Who submitted it.
+    pub user: Option<String>,
+    /// Its name.
+    pub job_name: Option<String>,
+    /// The queue that it was submitted to.
+    pub queue: Option<String>,
+    /// Its priority.
+    pub priority: Option<Priority>,
+    /// What its code is written in.
+    #[serde(rename = "jobtype")]
+    pub job_type: Option<JobType>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// When it was submitted.
+    #[serde(with = "count")]
+    pub submit_time: Option<u64>,
+    /// When its setup began.
+    #[serde(with = "count")]
+    pub launch_time: Option<u64>,
+    /// When it ended.
+    #[serde(with = "count")]
+    pub finish_time: Option<u64>,
+    /// What is to be taken off `submit_time`.
+    #[serde(deserialize_with = "nullable")]
+    pub relative_time: i64,
+    /// How many maps it has; more than are logged, in some traces.
+    #[serde(with = "count")]
+    pub total_maps: Option<u32>,
+    /// How many reduces it has.
+    #[serde(with = "count")]
+    pub total_reduces: Option<u32>,
+    /// Its maps, in the order of the file, which is not always that of the ids.
+    #[serde(deserialize_with = "nullable")]
+    pub map_tasks: Vec<LoggedTask>,
+    /// Its reduces.
+    #[serde(deserialize_with = "nullable")]
+    pub reduce_tasks: Vec<LoggedTask>,
+    /// Its setup and cleanup tasks.
+    #[serde(deserialize_with = "nullable")]
+    pub other_tasks: Vec<LoggedTask>,
+    /// How long map attempts took that succeeded: on the node of their input, in its rack, off it,
+    /// and where that is unknown.
+    #[serde(rename = "successfulMapAttemptCDFs", deserialize_with = "nullable")]
+    pub successful_map_attempt_cdfs: Vec<LoggedCdf>,
+    /// How long map attempts took that failed, by the same distances.
+    #[serde(rename = "failedMapAttemptCDFs", deserialize_with = "nullable")]
+    pub failed_map_attempt_cdfs: Vec<LoggedCdf>,
+    /// How long reduce attempts took that succeeded.
+    #[serde(rename = "successfulReduceAttemptCDF")]
+    pub successful_reduce_attempt_cdf: Option<LoggedCdf>,
+    /// How long reduce attempts took that failed.
+    #[serde(rename = "failedReduceAttemptCDF")]
+    pub failed_reduce_attempt_cdf: Option<LoggedCdf>,
+    /// The share of the maps that succeeded at their first attempt, their second, and so on.
+    pub mapper_tries_to_succeed: Option<Vec<f64>>,
+    /// The share of the maps that never succeeded.
+    #[serde(deserialize_with = "nullable")]
+    pub failed_mapper_fraction: f64,
+    /// The heap of its tasks.
+    #[serde(with = "count")]
+    pub heap_megabytes: Option<u32>,
+    /// The memory that a map of this job asks for.
+    #[serde(rename = "jobMapMB", with = "count")]
+    pub job_map_mb: Option<u32>,
+    /// The memory that a reduce of this job asks for.
+    #[serde(rename = "jobReduceMB", with = "count")]
+    pub job_reduce_mb: Option<u32>,
+    /// The memory of a map slot.
+    #[serde(rename = "clusterMapMB", with = "count")]
+    pub cluster_map_mb: Option<u32>,
+    /// The memory of a reduce slot.
+    #[serde(rename = "clusterReduceMB", with = "count")]
+    pub cluster_reduce_mb: Option<u32>,
+    /// Work for each byte that a map reads. No trace knows it.
+    #[serde(with = "count")]
+    pub computons_per_map_input_byte: Option<u64>,
+    /// Work for each byte that a map writes.
+    #[serde(with = "count")]
+    pub computons_per_map_output_byte: Option<u64>,
+    /// Work for each byte that a reduce reads.
+    #[serde(with = "count")]
+    pub computons_per_reduce_input_byte: Option<u64>,
+    /// Work for each byte that a reduce writes.
+    #[serde(with = "count")]
+    pub computons_per_reduce_output_byte: Option<u64>,
+    /// The ids of jobs that wait for this one.
+    #[serde(deserialize_with = "nullable")]
+    pub direct_dependant_jobs: Vec<String>,
+    /// The job's configuration, in newer traces.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
+    pub job_properties: BTreeMap<String, String>,
+}
+
+/// The priority of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say all")]
+pub enum Priority {
+    VeryLow,
+    Low,
+    Normal,
+    High,
+    VeryHigh,
+}
+
+/// What a job's code is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names are Rumen's")]
+pub enum JobType {
+    Java,
+    Pig,
+    Streaming,
+    Pipes,
+    Overall,
+}
+
+/// How a job, a task or an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say all")]
+pub enum Outcome {
+    Success,
+    Failed,
+    Killed,
+}
+
+/// A distribution of durations, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LoggedCdf {
+    /// How many durations it sums up. Where there are none, Rumen writes the extremes of a 64-bit
+    /// number as minimum and maximum.
+    pub number_values: u64,
+    /// The shortest; below zero where an attempt ended before it began.
+    pub minimum: i64,
+    /// The longest.
+    pub maximum: i64,
+    /// Quantiles in between, by rising rank.
+    #[serde(deserialize_with = "nullable")]
+    pub rankings: Vec<LoggedRanking>,
+}
+
+/// A quantile of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedRanking {
+    /// The rank, from 0 to 1.
+    pub relative_ranking: f64,
+    /// The duration.
+    pub datum: i64,
+}
+
+impl LoggedJob {
+    /// Writes the job as an object on a line of its own.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
+        json::write(self, to)
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = &LoggedTask> {
+        self.map_tasks.iter().chain(&self.reduce_tasks).chain(&self.other_tasks)
+    }
+}
+
+impl Record for LoggedJob {
+    const NAME: &'static str = "job of a Rumen trace";
+    const FRAMING: Framing = Framing::Object;
+
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
+        let job: Self = json::parse(object, "jobID", unknown)?;
+        if job.job_id.is_empty() {
+            return Err(Fault::new("the object has no jobID"));
+        }
+        for task in job.tasks() {
+            if task.task_id.is_empty() {
+                return Err(Fault::new("a task has no taskID").of(job.job()));
+            }
+            if task.attempts.iter().any(|attempt| attempt.attempt_id.is_empty()) {
+                let what = format!("an attempt of {} has no attemptID", clip(&task.task_id));
+                return Err(Fault::new(what).of(job.job()));
+            }
+        }
+        Ok(job)
+    }
+
+    fn job(&self) -> Option<&str> {
+        Some(&self.job_id)
+    }
+
+    fn suspicious(&self) -> Option<String> {
+        let spans = self.tasks().flat_map(|task| {
+            let own = (&task.task_id, task.start_time, task.finish_time);
+            let tries = task.attempts.iter().map(|a| (&a.attempt_id, a.start_time, a.finish_time));
+            tries.chain([own])
+        });
+        let own = (&self.job_id, self.launch_time, self.finish_time);
+        let mut backwards =
+            spans.chain([own]).filter(|(_, start, finish)| finish.is_some() && finish < start);
+        let first = clip(backwards.next()?.0);
+        Some(match backwards.count() {
+            0 => format!("{first} ends before it begins"),
+            others => format!("{first} and {others} more end before they begin"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Records, Strictness};
+
+    fn pass(text: &str, strictness: Strictness) -> Records<LoggedJob> {
+        Records::from_reader("t", io::Cursor::new(text.to_owned()), strictness).unwrap()
+    }
+
+    fn read(text: &str) -> Result<Vec<LoggedJob>, String> {
+        let jobs = pass(text, Strictness::Strict);
+        jobs.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    fn written(job: &LoggedJob) -> String {
+        let mut text = Vec::new();
+        job.write_to(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    const OLDER: &str = include_str!("../../tests/fuzz/seeds/rumen/older.json");
+    const NEWER: &str = include_str!("../../tests/fuzz/seeds/rumen/newer.json");
+
+    #[test]
+    fn an_older_trace_is_read_whole() {
+        let mut jobs = pass(OLDER, Strictness::Strict);
+        let job = jobs.next().unwrap().unwrap();
+        assert_eq!(job.job_id, "job_200904211745_0002");
+        assert_eq!(job.outcome, Some(Outcome::Success));
+        assert_eq!((job.job_name, job.queue), (None, None));
+        assert_eq!((job.total_maps, job.heap_megabytes), (Some(1), None));
+        assert_eq!(job.computons_per_map_input_byte, None);
+        let task = &job.map_tasks[0];
+        assert_eq!(task.task_type, Some(TaskType::Map));
+        assert_eq!(task.preferred_locations[0].layers, ["194\\.6", "node1"]);
+        let attempt = &task.attempts[0];
+        assert_eq!(attempt.host_name.as_deref(), Some("/194\\.6/node1"));
+        assert_eq!((attempt.hdfs_bytes_read, attempt.hdfs_bytes_written), (Some(53_639), None));
+        assert_eq!(job.successful_map_attempt_cdfs[0].rankings[0].datum, 3_912);
+        assert_eq!(job.mapper_tries_to_succeed, Some(vec![1.0]));
+        assert!(jobs.next().is_none());
+        assert_eq!(jobs.notes().unknown.count, 0, "{:?}", jobs.notes());
+    }
+
+    #[test]
+    fn a_newer_trace_is_read_whole() {
+        let mut jobs = pass(NEWER, Strictness::Strict);
+        let job = jobs.next().unwrap().unwrap();
+        assert_eq!(job.job_properties["mapreduce.job.maps"], "1");
+        assert_eq!((job.job_map_mb, job.cluster_reduce_mb), (Some(1_024), None));
+        assert_eq!(job.reduce_tasks, []);
+        let attempt = &job.map_tasks[0].attempts[0];
+        assert_eq!(attempt.clock_splits, [226, 226]);
+        assert_eq!(attempt.resource_usage_metrics.unwrap().heap_usage, Some(512));
+        assert!(jobs.next().is_none());
+        assert_eq!(jobs.notes().unknown.count, 0, "{:?}", jobs.notes());
+    }
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        for text in [OLDER, NEWER, r#"{"jobID":"j","failedMapperFraction":0.043478260869565216}"#] {
+            for job in read(text).unwrap() {
+                assert_eq!(read(&written(&job)).unwrap(), [job]);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_numbers_are_written_as_rumen_writes_them() {
+        let job = read(r#"{"jobID":"j","totalMaps":null}"#).unwrap().remove(0);
+        let text = written(&job);
+        assert!(text.contains(r#""submitTime":-1,"#), "{text}");
+        assert!(text.contains(r#""totalMaps":-1,"#), "{text}");
+        assert!(!text.contains("jobProperties"), "{text}");
+        assert!(text.ends_with("}\n") && text.lines().count() == 1);
+    }
+
+    #[test]
+    fn unknown_attributes_are_counted() {
+        let text = r#"{"jobID": "j", "mood": "good", "mapTasks": [{"taskID": "t", "hue": {"a": [1]}}, {"taskID": "u", "hue": 1}]}"#;
+        let mut jobs = pass(text, Strictness::Strict);
+        assert!(jobs.by_ref().all(|job| job.is_ok()));
+        assert_eq!(jobs.notes().unknown.count, 3);
+        assert_eq!(jobs.notes().unknown.first, ["mood", "hue"]);
+    }
+
+    #[test]
+    fn an_attempt_that_ends_before_it_begins_is_suspicious() {
+        let text = r#"{"jobID": "j"}
+            {"jobID": "k", "mapTasks": [{"taskID": "t", "attempts": [
+                {"attemptID": "a", "startTime": 5, "finishTime": 4},
+                {"attemptID": "b", "startTime": 5, "finishTime": 3},
+                {"attemptID": "c", "startTime": 5, "finishTime": -1}]}]}"#;
+        let mut jobs = pass(text, Strictness::Strict);
+        assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
+        let [suspicion] = jobs.notes().suspicious.first.as_slice() else { panic!("one job") };
+        assert_eq!(suspicion.job.as_deref(), Some("k"));
+        assert_eq!(suspicion.place.line, 2);
+        assert_eq!(suspicion.what, "a and 1 more end before they begin");
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_object_is_said() {
+        for (text, message) in [
+            ("{}", "t:1: the object has no jobID"),
+            (
+                "{\"jobID\": \"j\",\n \"totalMaps\": -2}",
+                "t:2: job \"j\": totalMaps: invalid value: integer `-2`, \
+                 expected a whole number, or -1 where it is unknown (byte 31)",
+            ),
+            (
+                "{\"totalMaps\": 1.5, \"jobID\": \"j\"}",
+                "t:1: job \"j\": totalMaps: invalid type: floating point `1.5`, \
+                 expected a whole number, or -1 where it is unknown (byte 17)",
+            ),
+            (
+                r#"{"jobID": "j", "submitTime": 9223372036854775808}"#,
+                "t:1: job \"j\": submitTime: invalid value: integer `9223372036854775808`, \
+                 expected a whole number, or -1 where it is unknown (byte 48)",
+            ),
+            (
+                r#"{"jobID": "j", "priority": "URGENT"}"#,
+                "t:1: job \"j\": priority: unknown variant `URGENT`, expected one of `VERY_LOW`, \
+                 `LOW`, `NORMAL`, `HIGH`, `VERY_HIGH` (byte 35)",
+            ),
+            (
+                r#"{"jobID": "j", "mapTasks": [{"taskID": "t", "attempts": [{"startTime": "x"}]}]}"#,
+                "t:1: job \"j\": mapTasks[0].attempts[0].startTime: invalid type: string \"x\", \
+                 expected a whole number, or -1 where it is unknown (byte 74)",
+            ),
+            (
+                r#"{"jobID": "j", "jobID": "k"}"#,
+                "t:1: job \"j\": duplicate field `jobID` (byte 22)",
+            ),
+            (r#"{"jobID": "j" "user": 1}"#, "t:1: job \"j\": expected `,` or `}` (byte 15)"),
+            (r#"{"jobID": "j", "mapTasks": [{}]}"#, "t:1: job \"j\": a task has no taskID"),
+            (
+                r#"{"jobID": "j", "mapTasks": [{"taskID": "t", "attempts": [{}]}]}"#,
+                "t:1: job \"j\": an attempt of t has no attemptID",
+            ),
+            (
+                "{\"jobID\": \"j\"}\n{\"jobID\": \"j\"}",
+                "t:2: job \"j\": another job before it has the same id",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn a_lenient_pass_goes_on_after_a_broken_object() {
+        let text =
+            "{\"jobID\": \"a\"}\n{\"jobID\": [1}}\n{\"jobID\": \"b\"} ?\n{\"jobID\": \"c\"}\n";
+        let mut jobs = pass(text, Strictness::Lenient);
+        let ids: Vec<String> = jobs.by_ref().map(|job| job.unwrap().job_id).collect();
+        assert_eq!(ids, ["a", "b", "c"]);
+        assert_eq!(jobs.notes().skipped.count, 2);
+    }
+}

@@ -1,0 +1,412 @@
+//! The text of a trace file, cut into records: lines or JSON objects.
+//!
+//! A file may be gzipped, whatever its name. Lines and bytes are counted in the text, the hash is
+//! taken of the file. Nothing is read ahead but buffers; of a record that is too large no more is
+//! kept than its largest size.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+
+use super::error::Fault;
+use super::{Place, TraceError};
+
+/// The longest line, in bytes.
+const LONGEST_LINE: usize = 1 << 20;
+/// The largest object, in bytes.
+const LARGEST_OBJECT: usize = 1 << 30;
+/// How many brackets may be within each other. The JSON reader recurses, and gives up at 128.
+const DEEPEST: usize = 100;
+
+/// A file's bytes, hashed on their way.
+struct Hashed {
+    bytes: Box<dyn Read + Send>,
+    hash: Sha256,
+}
+
+impl Read for Hashed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.hash.update(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+/// A file: the bytes that told its kind, then the others.
+type Bytes = BufReader<Chain<Cursor<Vec<u8>>, Hashed>>;
+
+enum Source {
+    Plain(Bytes),
+    Gzip(BufReader<MultiGzDecoder<Bytes>>),
+}
+
+impl Source {
+    fn reader(&mut self) -> &mut dyn BufRead {
+        match self {
+            Self::Plain(bytes) => bytes,
+            Self::Gzip(text) => text,
+        }
+    }
+
+    fn hashed(&self) -> &Hashed {
+        match self {
+            Self::Plain(bytes) => bytes.get_ref().get_ref().1,
+            Self::Gzip(text) => text.get_ref().get_ref().get_ref().get_ref().1,
+        }
+    }
+}
+
+/// The text of a trace file, from its beginning to its end.
+pub(super) struct Text {
+    path: PathBuf,
+    source: Source,
+    /// What comes next.
+    at: Place,
+}
+
+impl Text {
+    /// Opens a file.
+    pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
+        let file = File::open(path)
+            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+        Self::new(path, Box::new(file))
+    }
+
+    /// Begins to read what is called `path` in messages.
+    pub(super) fn new(path: &Path, bytes: Box<dyn Read + Send>) -> Result<Self, TraceError> {
+        let mut hashed = Hashed { bytes, hash: Sha256::new() };
+        let mut magic = Vec::new();
+        (&mut hashed)
+            .take(2)
+            .read_to_end(&mut magic)
+            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+        let gzip = magic == [0x1f, 0x8b];
+        let bytes = BufReader::new(Cursor::new(magic).chain(hashed));
+        let source = if gzip {
+            Source::Gzip(BufReader::new(MultiGzDecoder::new(bytes)))
+        } else {
+            Source::Plain(bytes)
+        };
+        Ok(Self { path: path.to_owned(), source, at: Place::START })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns where the text has been read to.
+    pub(super) fn at(&self) -> Place {
+        self.at
+    }
+
+    /// Returns the SHA-256 of what has been read of the file: at the end of the text, all.
+    pub(super) fn sha256(&self) -> String {
+        let hash = self.source.hashed().hash.clone();
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Shows what comes next to `scan`, which returns how many bytes of it are done with. Returns
+    /// whether there was anything.
+    fn take(&mut self, scan: impl FnOnce(&[u8], Place) -> usize) -> Result<bool, TraceError> {
+        let Self { path, source, at } = self;
+        let reader = source.reader();
+        let chunk = loop {
+            match reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(TraceError::Read { path: path.clone(), source }),
+                // The borrow checker wants the buffer to be asked for once more.
+                Ok(_) => break reader.fill_buf().expect("the buffer has just been filled"),
+            }
+        };
+        if chunk.is_empty() {
+            return Ok(false);
+        }
+        let done = scan(chunk, *at);
+        *at = at.after(&chunk[..done]);
+        reader.consume(done);
+        Ok(true)
+    }
+
+    /// Skips white space. Returns what comes after it.
+    pub(super) fn peek(&mut self) -> Result<Option<u8>, TraceError> {
+        let mut next = None;
+        while next.is_none()
+            && self.take(|chunk, _| {
+                let space = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                next = chunk.get(space).copied();
+                space
+            })?
+        {}
+        Ok(next)
+    }
+
+    /// Reads a line into `line`, without its end. Returns where it begins, or nothing at the end
+    /// of the file.
+    pub(super) fn line(&mut self, line: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
+        line.clear();
+        let start = self.at;
+        let mut ended = false;
+        while !ended
+            && self.take(|chunk, _| {
+                let end = chunk.iter().position(|byte| *byte == b'\n');
+                ended = end.is_some();
+                keep(line, &chunk[..end.unwrap_or(chunk.len())], LONGEST_LINE);
+                end.map_or(chunk.len(), |end| end + 1)
+            })?
+        {}
+        if LONGEST_LINE < line.len() {
+            let what = format!("the line is longer than {} MiB", LONGEST_LINE >> 20);
+            return Err(Fault::new(what).within(&self.path, start, &[]));
+        }
+        Ok((ended || !line.is_empty()).then_some(start))
+    }
+
+    /// Reads an object into `object`, from `{` to `}`. Returns where it begins, or nothing at the
+    /// end of the file.
+    ///
+    /// After an error the next object can be read.
+    pub(super) fn object(&mut self, object: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
+        object.clear();
+        if let Some((place, byte)) = self.skip_to_object()? {
+            let what = format!("`{}` where an object should begin", byte.escape_ascii());
+            let fault = Fault::new(what);
+            let fault = match byte {
+                b'[' | b',' => fault.hint("write the objects one after the other, without `[ , ]`"),
+                _ => fault,
+            };
+            return Err(fault.within(&self.path, place, &[]));
+        }
+        let start = self.at;
+        let mut brackets = Brackets::default();
+        while !brackets.closed
+            && self.take(|chunk, _| {
+                let end = brackets.scan(chunk);
+                keep(object, &chunk[..end], LARGEST_OBJECT);
+                end
+            })?
+        {}
+        let fault = if LARGEST_OBJECT < object.len() {
+            Fault::new(format!("the object is larger than {} GiB", LARGEST_OBJECT >> 30))
+        } else if DEEPEST < brackets.deepest {
+            Fault::new(format!("the object has more than {DEEPEST} brackets within each other"))
+        } else if brackets.closed {
+            return Ok(Some(start));
+        } else if object.is_empty() {
+            return Ok(None);
+        } else {
+            Fault::new("the file ends in the middle of this object")
+        };
+        Err(fault.within(&self.path, start, &[]))
+    }
+
+    /// Skips to the next `{`. Returns the first byte on the way that does not belong there.
+    fn skip_to_object(&mut self) -> Result<Option<(Place, u8)>, TraceError> {
+        let mut odd = None;
+        let mut found = false;
+        while !found
+            && self.take(|chunk, at| {
+                let end = chunk.iter().position(|byte| *byte == b'{');
+                found = end.is_some();
+                let skipped = &chunk[..end.unwrap_or(chunk.len())];
+                if let (None, Some(index)) =
+                    (odd, skipped.iter().position(|byte| !byte.is_ascii_whitespace()))
+                {
+                    odd = Some((at.after(&skipped[..index]), skipped[index]));
+                }
+                skipped.len()
+            })?
+        {}
+        Ok(odd)
+    }
+}
+
+/// Adds `more` to a record; of one that is too large only so much that this shows.
+fn keep(record: &mut Vec<u8>, more: &[u8], largest: usize) {
+    let room = (largest + 1).saturating_sub(record.len());
+    record.extend_from_slice(&more[..more.len().min(room)]);
+}
+
+/// Finds the end of an object without understanding more of it than brackets and strings.
+#[derive(Default)]
+struct Brackets {
+    open: usize,
+    deepest: usize,
+    in_string: bool,
+    escaped: bool,
+    closed: bool,
+}
+
+impl Brackets {
+    /// Returns how many bytes of the chunk belong to the object.
+    fn scan(&mut self, chunk: &[u8]) -> usize {
+        for (index, byte) in chunk.iter().enumerate() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' | b'[' => {
+                    self.open += 1;
+                    self.deepest = self.deepest.max(self.open);
+                }
+                b'}' | b']' => {
+                    self.open -= 1;
+                    if self.open == 0 {
+                        self.closed = true;
+                        return index + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        chunk.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// Gives one byte at a time, as a slow pipe does.
+    struct Drops(Cursor<Vec<u8>>);
+
+    impl Read for Drops {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(1);
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    fn text(bytes: &[u8]) -> Text {
+        Text::new(Path::new("t"), Box::new(Drops(Cursor::new(bytes.to_owned())))).unwrap()
+    }
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Returns the lines and bytes at which objects begin and what they are, and all errors.
+    fn objects(bytes: &[u8]) -> Vec<Result<(u64, u64, String), String>> {
+        let (mut text, mut object) = (text(bytes), Vec::new());
+        let mut all = Vec::new();
+        loop {
+            all.push(match text.object(&mut object) {
+                Ok(None) => return all,
+                Ok(Some(Place { line, offset })) => {
+                    Ok((line, offset, String::from_utf8(object.clone()).unwrap()))
+                }
+                Err(error) => Err(error.to_string()),
+            });
+        }
+    }
+
+    fn object(line: u64, offset: u64, text: &str) -> Result<(u64, u64, String), String> {
+        Ok((line, offset, text.to_owned()))
+    }
+
+    #[test]
+    fn objects_are_found_by_their_brackets_outside_of_strings() {
+        let first = r#"{"a": "}{\"]\\", "b": [{}, "["]}"#;
+        assert_eq!(
+            objects(format!(" {first}\n\n{{}}{{\"c\":\n1}}\n").as_bytes()),
+            [object(1, 1, first), object(3, 35, "{}"), object(3, 37, "{\"c\":\n1}")]
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_told_and_skipped() {
+        assert_eq!(
+            objects(b"{}\n oops {}\n{\"a\":"),
+            [
+                object(1, 0, "{}"),
+                Err("t:2: `o` where an object should begin".to_owned()),
+                object(2, 9, "{}"),
+                Err("t:3: the file ends in the middle of this object".to_owned()),
+            ]
+        );
+        assert_eq!(
+            objects(b"\xef\xbb\xbf{}")[0],
+            Err("t:1: `\\xef` where an object should begin".to_owned())
+        );
+        assert_eq!(
+            objects(b"[{}]")[0],
+            Err("t:1: `[` where an object should begin\n  hint: write the objects one after the \
+                 other, without `[ , ]`"
+                .to_owned())
+        );
+    }
+
+    #[test]
+    fn brackets_have_a_depth_limit() {
+        let nested = |depth| format!("{{{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(objects(nested(DEEPEST - 1).as_bytes()).len(), 1);
+        assert_eq!(
+            objects((nested(DEEPEST) + "\n{}").as_bytes()),
+            [
+                Err("t:1: the object has more than 100 brackets within each other".to_owned()),
+                object(2, 203, "{}")
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_have_a_longest_length() {
+        let long = "x".repeat(LONGEST_LINE);
+        let (mut text, mut line) = (text(format!("{long}\n{long}x\ny").as_bytes()), Vec::new());
+        assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 1, offset: 0 }));
+        let error = text.line(&mut line).unwrap_err().to_string();
+        assert_eq!(error, "t:2: the line is longer than 1 MiB");
+        assert_eq!(text.line(&mut line).unwrap().map(|place| place.line), Some(3));
+        assert_eq!(line, b"y");
+    }
+
+    #[test]
+    fn a_record_that_is_too_large_is_not_kept() {
+        let mut record = vec![1, 2, 3];
+        keep(&mut record, &[4, 5, 6], 4);
+        assert_eq!(record, [1, 2, 3, 4, 5]);
+        keep(&mut record, &[7], 4);
+        assert_eq!(record, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_gzipped_file_is_known_by_its_first_bytes() {
+        let mut twice = gzip("one\n");
+        twice.extend(gzip("two"));
+        for bytes in [b"one\ntwo".as_slice(), &twice] {
+            let (mut text, mut line) = (text(bytes), Vec::new());
+            assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 1, offset: 0 }));
+            assert_eq!(line, b"one");
+            assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 2, offset: 4 }));
+            assert_eq!(line, b"two");
+            assert_eq!(text.line(&mut line).unwrap(), None);
+            let hash: String =
+                Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(text.sha256(), hash);
+        }
+    }
+
+    #[test]
+    fn a_gzip_that_is_cut_off_cannot_be_read() {
+        let whole = gzip("one\ntwo\n");
+        for length in 2..whole.len() {
+            let (mut text, mut line) = (text(&whole[..length]), Vec::new());
+            let error = loop {
+                if let Err(error) = text.line(&mut line) {
+                    break error;
+                }
+            };
+            assert_eq!(error.to_string(), "cannot read the trace t", "{length} bytes");
+        }
+    }
+}

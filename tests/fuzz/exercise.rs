@@ -1,0 +1,67 @@
+//! What the readers of traces promise whatever the bytes: the fuzz targets and `tests/it/traces.rs`
+//! hold them to it.
+
+use std::fmt::Debug;
+use std::io::{self, Cursor};
+
+use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
+use mumakil::trace::sls::{SlsJob, SlsRack, Synth};
+use mumakil::trace::swim::SwimJob;
+use mumakil::trace::{Record, Records, Strictness};
+
+pub(crate) fn swim(bytes: &[u8]) {
+    read_and_write(bytes, |job: &SwimJob, to| job.write_to(to));
+}
+
+pub(crate) fn rumen(bytes: &[u8]) {
+    read_and_write(bytes, |job: &LoggedJob, to| job.write_to(to));
+}
+
+pub(crate) fn topology(bytes: &[u8]) {
+    read_and_write(bytes, |root: &LoggedTopology, to| root.write_to(to));
+}
+
+pub(crate) fn sls(bytes: &[u8]) {
+    read_and_write(bytes, |job: &SlsJob, to| job.write_to(to));
+    read_and_write(bytes, |rack: &SlsRack, to| rack.write_to(to));
+    read::<Synth>(bytes, Strictness::Lenient);
+}
+
+/// Reads all records that are not broken, writes them, and reads the same again.
+fn read_and_write<T: Record + Debug + PartialEq>(
+    bytes: &[u8],
+    write: fn(&T, &mut Vec<u8>) -> io::Result<()>,
+) {
+    let strict = read::<T>(bytes, Strictness::Strict);
+    let lenient = read::<T>(bytes, Strictness::Lenient);
+    assert_eq!(lenient[..strict.len()], strict, "before the first error both read the same");
+    let mut written = Vec::new();
+    for record in &lenient {
+        write(record, &mut written).expect("memory can be written");
+    }
+    assert_eq!(read::<T>(&written, Strictness::Strict), lenient);
+}
+
+fn read<T: Record>(bytes: &[u8], strictness: Strictness) -> Vec<T> {
+    let bytes = Cursor::new(bytes.to_vec());
+    let Ok(mut pass) = Records::<T>::from_reader("trace", bytes, strictness) else {
+        return Vec::new();
+    };
+    let mut records = Vec::new();
+    let mut errors = 0;
+    for record in pass.by_ref() {
+        match record {
+            Ok(record) => records.push(record),
+            Err(error) => {
+                errors += 1;
+                assert!(error.to_string().len() < 2_000, "{error}");
+            }
+        }
+    }
+    assert!(errors <= 1, "an error ends a pass");
+    assert_eq!(pass.sha256().is_some(), errors == 0, "a pass without an error is whole");
+    for error in &pass.notes().skipped.first {
+        assert!(error.to_string().len() < 2_000, "{error}");
+    }
+    records
+}

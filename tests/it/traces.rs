@@ -1,0 +1,158 @@
+//! Trace files: whatever the bytes, and the real ones.
+//!
+//! Real traces are not part of the repository: `MUMAKIL_TRACES` names a folder with SWIM's in
+//! `swim/*.tsv` and Rumen's in `rumen/*.gz`.
+
+use std::fmt::Debug;
+use std::fs;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+
+use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
+use mumakil::trace::swim::SwimJob;
+use mumakil::trace::{Format, Record, Records, Strictness, recognise};
+use proptest::prelude::*;
+
+use crate::{files, root};
+
+#[path = "../fuzz/exercise.rs"]
+mod exercise;
+
+/// Reads bytes as each format.
+fn exercise_all(bytes: &[u8]) {
+    exercise::swim(bytes);
+    exercise::rumen(bytes);
+    exercise::topology(bytes);
+    exercise::sls(bytes);
+}
+
+/// Returns what the fuzzer begins with, and what it has found.
+fn seeds() -> Vec<Vec<u8>> {
+    let folder = root().join("tests/fuzz/seeds");
+    files(&folder).iter().map(|file| fs::read(folder.join(file)).unwrap()).collect()
+}
+
+#[test]
+fn every_seed_of_the_fuzzer_is_read_or_refused() {
+    assert!(!seeds().is_empty());
+    for seed in seeds() {
+        exercise_all(&seed);
+    }
+}
+
+/// A piece of a seed is replaced.
+#[derive(Clone, Debug)]
+struct Mutation {
+    at: prop::sample::Index,
+    removed: usize,
+    added: Vec<u8>,
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    // Bytes that mean something, more often than others.
+    let byte =
+        prop_oneof![prop::sample::select(b"{}[]\",:\\\t\n-019eE.\0\xff".to_vec()), any::<u8>()];
+    let added = prop::collection::vec(byte, 0..4);
+    (any::<prop::sample::Index>(), 0..8_usize, added).prop_map(|(at, removed, added)| Mutation {
+        at,
+        removed,
+        added,
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..500)) {
+        exercise_all(&bytes);
+    }
+
+    #[test]
+    fn a_trace_with_mistakes_is_read_or_refused(
+        seed in prop::sample::select(seeds()),
+        mutations in prop::collection::vec(mutation(), 1..6),
+    ) {
+        let mut bytes = seed;
+        for Mutation { at, removed, added } in mutations {
+            let start = at.index(bytes.len() + 1);
+            let end = (start + removed).min(bytes.len());
+            bytes.splice(start..end, added);
+        }
+        exercise_all(&bytes);
+    }
+}
+
+/// Returns a folder of real traces, if there is one.
+fn real(folder: &str) -> Option<PathBuf> {
+    let traces = std::env::var_os("MUMAKIL_TRACES");
+    if traces.is_none() {
+        eprintln!("skipped: MUMAKIL_TRACES names no folder with real traces");
+    }
+    Some(PathBuf::from(traces?).join(folder))
+}
+
+fn read<T: Record>(path: &Path) -> (Vec<T>, Records<T>) {
+    let mut pass = Records::open(path, Strictness::Strict).unwrap();
+    let records = pass.by_ref().map(|record| record.unwrap_or_else(|error| panic!("{error}")));
+    (records.collect(), pass)
+}
+
+/// Writes records, reads them again, and returns the text.
+fn rewrite<T: Record + PartialEq + Debug>(
+    records: &[T],
+    write: fn(&T, &mut Vec<u8>) -> io::Result<()>,
+) -> Vec<u8> {
+    let mut text = Vec::new();
+    for record in records {
+        write(record, &mut text).unwrap();
+    }
+    let pass = Records::from_reader("copy", Cursor::new(text.clone()), Strictness::Strict).unwrap();
+    let copies: Vec<T> = pass.map(Result::unwrap).collect();
+    assert!(copies == records, "what was written does not read back the same");
+    text
+}
+
+#[test]
+fn real_traces_of_swim_are_read_and_written_byte_for_byte() {
+    let Some(folder) = real("swim") else { return };
+    for name in files(&folder).iter().filter(|name| name.ends_with(".tsv")) {
+        let path = folder.join(name);
+        assert_eq!(recognise(&path).unwrap(), Format::Swim);
+        let (jobs, pass) = read::<SwimJob>(&path);
+        let expected = match name.as_str() {
+            "FB-2009_samples_24_times_1hr_0.tsv" => 5_894,
+            "FB-2010_samples_24_times_1hr_0.tsv" => 24_442,
+            _ => jobs.len(),
+        };
+        assert_eq!(jobs.len(), expected, "{name}");
+        assert!(pass.sha256().is_some());
+        let written = rewrite(&jobs, |job, to| job.write_to(to));
+        assert!(written == fs::read(&path).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn real_traces_of_rumen_are_read_and_written() {
+    let Some(folder) = real("rumen") else { return };
+    for name in files(&folder).iter().filter(|name| name.ends_with(".gz")) {
+        let path = folder.join(name);
+        if recognise(&path).unwrap() == Format::RumenTopology {
+            let (topology, _) = read::<LoggedTopology>(&path);
+            let racks = &topology[0].children;
+            let nodes: usize = racks.iter().map(|rack| rack.children.len()).sum();
+            assert_eq!((racks.len(), nodes), (41, 1_545), "{name}");
+            rewrite(&topology, |root, to| root.write_to(to));
+            continue;
+        }
+        let (jobs, pass) = read::<LoggedJob>(&path);
+        let tasks: usize = jobs.iter().map(|job| job.map_tasks.len()).sum();
+        let expected = match name.as_str() {
+            "19-jobs.trace.json.gz" => (19, 8_573),
+            "gridmix-trace_1m.json.gz" => (5, 42),
+            "wordcount.json.gz" => (1, 3),
+            _ => (jobs.len(), tasks),
+        };
+        assert_eq!((jobs.len(), tasks), expected, "{name}");
+        assert_eq!(pass.notes().unknown.count, 0, "{name}: {:?}", pass.notes().unknown);
+        rewrite(&jobs, |job, to| job.write_to(to));
+    }
+}
