@@ -18,6 +18,7 @@ use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
 use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
+use crate::trace::TraceError;
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
 use crate::workload::JobInjector;
@@ -88,6 +89,9 @@ pub enum EmulationError {
     /// The policy cannot be built from its options.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The results cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),

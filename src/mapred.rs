@@ -37,6 +37,6 @@ pub use reason::Reason;
 pub use scheduler::{JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, View};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
 pub use task_tracker::TaskTracker;
-pub use traced::{Cdf, Traced, TracedTask, TracedTry};
+pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

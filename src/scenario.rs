@@ -155,6 +155,7 @@ fn resolve(
     let scenario = scenario.map(|mut scenario| {
         let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
         let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
+        scenario.folder = std::path::Path::new(file).parent().unwrap_or("".as_ref()).to_owned();
         if intact("scheduler") {
             match registry.complete(&scenario.scheduler) {
                 Ok(choice) => scenario.scheduler = choice,

@@ -31,6 +31,7 @@
 //! at most 1 GiB and a hundred brackets within each other, an id at most 1 KiB.
 
 mod error;
+mod file;
 mod json;
 mod recognise;
 mod records;
@@ -40,5 +41,6 @@ pub mod swim;
 mod text;
 
 pub use error::{Place, TraceError};
+pub use file::TraceFile;
 pub use recognise::{Format, recognise};
 pub use records::{FirstFew, Notes, Record, Records, Strictness, Suspicion};

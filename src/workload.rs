@@ -5,18 +5,23 @@
 
 mod injector;
 mod jobs;
+mod rumen;
 mod spec;
 mod submission;
 
+use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::cluster::{ClusterSpec, Topology};
 use crate::mapred::{Auto, Hadoop, JobSpec, PerSlot, SlotKind};
+use crate::trace::TraceError;
 use crate::units::{Bytes, Count, SimSpan};
 
 pub use injector::JobInjector;
 pub(crate) use jobs::in_order;
 pub use jobs::{JobEntry, Penalty};
+pub use rumen::{Rumen, RumenModel};
 pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
 
@@ -35,6 +40,31 @@ pub struct Workload {
     pub start: SimSpan,
     /// Jobs that are submitted before this are in no statistics.
     pub warm_up: SimSpan,
+    /// Records of a trace that give no job, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Records of a trace that give no job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeftOut {
+    /// So many jobs were killed or have no maps.
+    Empty(u64),
+    /// So many records are broken, and the scenario does not mind.
+    Broken(u64),
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty(jobs) => {
+                write!(f, "{jobs} jobs of the trace were killed or have no maps, and are left out")
+            }
+            Self::Broken(records) => {
+                write!(f, "{records} broken records of the trace are left out")
+            }
+        }
+    }
 }
 /// A job and when it is submitted.
 #[derive(Clone, Debug)]
@@ -60,6 +90,10 @@ impl BatchId {
 
 /// Where jobs will run.
 pub struct Site<'a> {
+    /// What all randomness begins with.
+    pub seed: u64,
+    /// The folder in which relative paths begin.
+    pub folder: &'a Path,
     /// The settings of the protocol.
     pub hadoop: &'a Hadoop,
     /// The cluster as written.
@@ -71,9 +105,21 @@ pub struct Site<'a> {
 }
 
 impl Workload {
-    /// Returns the jobs of a workload.
-    pub fn new(spec: &WorkloadSpec, site: &Site) -> Self {
-        let mut entries = spec.jobs.clone().unwrap_or_default();
+    /// Returns the jobs of a workload; notes the digests of the files that they come from.
+    ///
+    /// # Errors
+    /// If a trace cannot be read, or with what is wrong in it.
+    pub fn new(spec: &mut WorkloadSpec, site: &Site<'_>) -> Result<Self, TraceError> {
+        let mut left_out = Vec::new();
+        let mut entries = if let Some(rumen) = &mut spec.rumen {
+            let found = rumen.jobs(site)?;
+            let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
+            let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
+            left_out.extend(parts.into_iter().filter(|part| !none.contains(part)));
+            found.jobs
+        } else {
+            spec.jobs.clone().unwrap_or_default()
+        };
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
@@ -92,12 +138,12 @@ impl Workload {
         }
         let jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
         let start = start.unwrap_or_default();
-        Self { submission: spec.submission, start, warm_up, ..jobs }
+        Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
     }
 }
 
 /// Returns when the first job is submitted, if not when it says so itself.
-fn first_submission(spec: &WorkloadSpec, site: &Site) -> Option<SimSpan> {
+fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
     match spec.start {
         Auto::Fixed(start) => Some(start),
         Auto::Auto if site.hadoop.is_mumak() => {
@@ -110,7 +156,7 @@ fn first_submission(spec: &WorkloadSpec, site: &Site) -> Option<SimSpan> {
 
 /// Returns how long it takes to fill a cluster: a job is read and set up, and then, with policies
 /// that launch one task a heartbeat, each slot of a node takes one.
-fn settling(site: &Site) -> SimSpan {
+fn settling(site: &Site<'_>) -> SimSpan {
     let interval = site.hadoop.heartbeat_interval(site.topology.len());
     let slots = site.topology.nodes().map(|(_, node)| node.slots.map.max(node.slots.reduce)).max();
     site.hadoop.heartbeat_phase.or(interval)

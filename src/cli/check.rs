@@ -45,6 +45,7 @@ impl Arguments {
             match prepare(path, overrides, registry) {
                 Ok((prepared, warnings)) => {
                     warnings.iter().for_each(|warning| terminal::warn(warning));
+                    prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
                     terminal::print(&format!(
                         "{}: fine   {} · {} · {}\n",
                         path.display(),

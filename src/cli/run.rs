@@ -68,10 +68,11 @@ impl Arguments {
                 "--verify reads events in the order of time, which only `--clock virtual` keeps",
             ));
         }
+        let prepared = Prepared::new(scenario)?;
         if !self.quiet {
             warnings.iter().for_each(|warning| terminal::warn(warning));
+            prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
         }
-        let prepared = Prepared::new(scenario)?;
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Dist;
+use crate::trace::TraceFile;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
 /// How many nodes a cluster may have.
@@ -22,6 +23,9 @@ pub struct ClusterSpec {
     pub nodes: NodeCount,
     /// Over how many racks the nodes are spread, evenly and in order.
     pub racks: NodeCount,
+    /// A Rumen topology file: racks and hosts in place of `nodes`, `racks` and `groups`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<TraceFile>,
     /// Map slots of a node.
     pub map_slots: SlotCount,
     /// Reduce slots of a node.

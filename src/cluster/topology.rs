@@ -1,5 +1,10 @@
 //! Which nodes there are and in which racks they stand.
 
+use std::collections::HashMap;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
 use super::{ClusterSpec, GroupSpec, Node, PerSlot, RackId, TrackerId};
 use crate::units::Rate;
 
@@ -7,6 +12,8 @@ use crate::units::Rate;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     nodes: Vec<Node>,
+    /// The nodes by their hosts' names, where these are known.
+    hosts: HashMap<String, TrackerId, FxBuildHasher>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
 }
@@ -64,7 +71,34 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, racks }
+        Self { nodes, hosts: HashMap::default(), racks }
+    }
+
+    /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
+    /// are numbered in the order of the names, the racks as they come. All nodes are as the
+    /// scenario's plain ones.
+    pub fn of_hosts(spec: &ClusterSpec, hosts: &[(String, &str)]) -> Self {
+        let mut racks: IndexSet<&str> = IndexSet::new();
+        let mut named: Vec<(&str, RackId)> = Vec::with_capacity(hosts.len());
+        for (rack, host) in hosts {
+            let (rack, _) = racks.insert_full(rack);
+            named.push((host, RackId(rack as u32)));
+        }
+        named.sort_unstable();
+        let nodes = named.iter().map(|(_, rack)| node(spec, None, *rack)).collect();
+        let names = (0..).map(TrackerId).zip(&named);
+        let hosts = names.map(|(id, (host, _))| ((*host).to_owned(), id)).collect();
+        Self { hosts, ..Self::from_nodes(nodes) }
+    }
+
+    /// Returns whether the hosts have names.
+    pub fn has_names(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+
+    /// Returns the node on a host.
+    pub fn find(&self, host: &str) -> Option<TrackerId> {
+        self.hosts.get(host).copied()
     }
 
     /// Returns how many nodes there are.

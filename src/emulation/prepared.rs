@@ -6,6 +6,8 @@ use super::EmulationError;
 use crate::cluster::Topology;
 use crate::mapred::JobId;
 use crate::scenario::Scenario;
+use crate::trace::rumen::LoggedTopology;
+use crate::trace::{Records, Strictness, TraceError};
 use crate::workload::{Site, Workload};
 
 /// A scenario that is ready to run: every file that it names has been read.
@@ -19,23 +21,40 @@ pub struct Prepared {
     pub workload: Workload,
 }
 
+/// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
+fn topology(scenario: &mut Scenario) -> Result<Topology, TraceError> {
+    let Scenario { cluster, workload, folder, .. } = scenario;
+    let of_trace = workload.rumen.as_mut().and_then(|rumen| rumen.topology.as_mut());
+    let Some(file) = of_trace.or(cluster.topology.as_mut()) else {
+        return Ok(Topology::new(cluster));
+    };
+    let mut records = Records::<LoggedTopology>::open(&file.find(folder), Strictness::Strict)?;
+    let tree = records.only()?;
+    file.pin(folder, records.sha256())?;
+    Ok(Topology::of_hosts(cluster, &tree.hosts()))
+}
+
 impl Prepared {
     /// Reads what a scenario names.
     ///
     /// # Errors
     /// If a file cannot be read, or with what is wrong in it.
-    pub fn new(scenario: Scenario) -> Result<Self, EmulationError> {
-        let topology = Arc::new(Topology::new(&scenario.cluster));
+    pub fn new(mut scenario: Scenario) -> Result<Self, EmulationError> {
+        let topology = Arc::new(topology(&mut scenario)?);
+        let mut spec = std::mem::take(&mut scenario.workload);
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
         let workload = Workload::new(
-            &scenario.workload,
+            &mut spec,
             &Site {
+                seed: scenario.seed,
+                folder: &scenario.folder,
                 hadoop: &scenario.hadoop,
                 cluster: &scenario.cluster,
                 topology: &topology,
                 class_of: &class_of,
             },
-        );
+        )?;
+        scenario.workload = spec;
         Ok(Self { scenario, topology, workload })
     }
 

@@ -82,18 +82,18 @@ impl Costs {
         let AttemptId { task, number } = launch.attempt;
         let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
         let is_map = task.kind == TaskKind::Map;
-        let attempt = if is_map {
+        let (times, fails) = if is_map {
             traced.map(task.index, number, launch.locality, &mut rng)
         } else {
             traced.reduce(task.index, number, &mut rng)
         };
         Plan {
             start_up: SimSpan::ZERO,
-            shuffle: attempt.shuffle,
-            sort: attempt.sort.ceil_mul(1.0 / node.speed.get()),
-            work: attempt.work.ceil_mul(1.0 / node.speed.get()),
+            shuffle: times.shuffle,
+            sort: times.sort.ceil_mul(1.0 / node.speed.get()),
+            work: times.work.ceil_mul(1.0 / node.speed.get()),
             commits: self.commits(&launch.job, task.kind),
-            fails_at: attempt.fails.then_some(1.0),
+            fails_at: fails.then_some(1.0),
         }
     }
 

@@ -44,6 +44,9 @@ pub struct Hadoop {
     pub setup_cleanup: bool,
     /// Whether the output of a killed or failed attempt is removed by an attempt of its own.
     pub task_cleanup: bool,
+    /// Whether a job that ends takes with it what it still runs. Mumak lets that run out, and
+    /// reduces that wait for maps keep their slots for ever.
+    pub kill_orphans: bool,
     /// So many failed attempts fail a task.
     pub max_attempts: Count<1, 100>,
     /// The share of a job's maps that may fail without failing the job.

@@ -9,19 +9,26 @@ use rand::{Rng, RngExt};
 use super::Locality;
 use crate::units::SimSpan;
 
-/// How an attempt went, or goes.
+/// How an attempt went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedTry {
+    /// Its times, if the trace has them.
+    pub times: Option<TracedTimes>,
+    /// How far its input was: node, rack, elsewhere. Zero for reduces.
+    pub distance: usize,
+    /// Whether it failed.
+    pub fails: bool,
+}
+
+/// How long an attempt's phases took, or take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TracedTimes {
     /// Fetching, once all maps have ended; zero but for reduces.
     pub shuffle: SimSpan,
     /// Merging; zero but for reduces.
     pub sort: SimSpan,
     /// The work itself.
     pub work: SimSpan,
-    /// How far its input was: node, rack, elsewhere. Zero for reduces.
-    pub distance: usize,
-    /// Whether it failed.
-    pub fails: bool,
 }
 
 /// The attempts of a task, by number; those that the trace does not have are made up.
@@ -39,8 +46,10 @@ pub struct Traced {
     pub map_times: [Cdf; 4],
     /// The same for maps that failed.
     pub failed_map_times: [Cdf; 4],
-    /// How long reduces took.
+    /// How long reduces took that succeeded.
     pub reduce_times: Cdf,
+    /// The same for reduces that failed.
+    pub failed_reduce_times: Cdf,
     /// The share of the successful maps that succeeded at their first attempt, second, …; where
     /// there is none at all, a map that is made up fails.
     pub tries: Option<Box<[f64]>>,
@@ -64,61 +73,63 @@ pub struct Cdf {
 const UNKNOWN: SimSpan = SimSpan::from_millis(100);
 
 impl Traced {
-    /// Returns how an attempt of a map goes whose input is so far.
+    /// Returns how an attempt of a map goes whose input is so far: its times, and whether it fails.
     pub fn map<R: Rng>(
         &self,
         map: u32,
         attempt: u32,
         locality: Option<Locality>,
         rng: &mut R,
-    ) -> TracedTry {
+    ) -> (TracedTimes, bool) {
         let distance = self.distances[match locality {
-            None | Some(Locality::Node) => 0,
+            Some(Locality::Node) => 0,
             Some(Locality::Rack) => 1,
-            Some(Locality::OffRack) => 2,
+            Some(Locality::OffRack) | None => 2,
         }];
-        match find(&self.maps, map, attempt) {
+        let (times, then, fails) = match find(&self.maps, map, attempt) {
+            Some(TracedTry { times, distance, fails }) => (times, distance, fails),
+            None => (None, distance, self.fails(attempt, rng)),
+        };
+        let work = match times {
             // What made an attempt fail did not wait for its input.
-            Some(traced) if traced.fails || traced.distance == distance => traced,
-            Some(traced) => {
-                let factor = self.factors[distance] / self.factors[traced.distance];
-                let millis = traced.work.as_micros() as f64 / 1e3 * factor;
-                TracedTry { work: SimSpan::from_millis(millis as u64), distance, ..traced }
+            Some(times) if fails || then == distance => times.work,
+            Some(times) => {
+                let factor = self.factors[distance] / self.factors[then];
+                SimSpan::from_millis((times.work.as_micros() as f64 / 1e3 * factor) as u64)
             }
-            None => self.make_map_up(attempt, distance, rng),
-        }
-    }
-
-    fn make_map_up<R: Rng>(&self, attempt: u32, distance: usize, rng: &mut R) -> TracedTry {
-        let succeeds = match self.tries.as_deref() {
-            None => false,
-            Some(tries) if tries.len() <= attempt as usize + 1 => true,
-            Some(tries) => {
-                let left: f64 = tries[attempt as usize..].iter().sum();
-                rng.random::<f64>() * left < tries[attempt as usize]
+            None => {
+                let times = if fails { &self.failed_map_times } else { &self.map_times };
+                let millis = times[distance].sample(rng).or_else(|| sample_any(times, rng));
+                millis.and_then(span).unwrap_or(UNKNOWN)
             }
         };
-        let times = if succeeds { &self.map_times } else { &self.failed_map_times };
-        let time = times[distance].sample(rng).or_else(|| sample_any(times, rng));
-        TracedTry {
-            shuffle: SimSpan::ZERO,
-            sort: SimSpan::ZERO,
-            work: time.map_or(UNKNOWN, span),
-            distance,
-            fails: !succeeds,
+        (TracedTimes { work, ..TracedTimes::default() }, fails)
+    }
+
+    /// Returns whether an attempt of a map fails that is made up.
+    fn fails<R: Rng>(&self, attempt: u32, rng: &mut R) -> bool {
+        match self.tries.as_deref() {
+            None => true,
+            Some(tries) if tries.len() <= attempt as usize + 1 => false,
+            Some(tries) => {
+                let left: f64 = tries[attempt as usize..].iter().sum();
+                tries[attempt as usize] <= rng.random::<f64>() * left
+            }
         }
     }
 
-    /// Returns how an attempt of a reduce goes.
-    pub fn reduce<R: Rng>(&self, reduce: u32, attempt: u32, rng: &mut R) -> TracedTry {
-        find(&self.reduces, reduce, attempt).unwrap_or_else(|| TracedTry {
-            shuffle: SimSpan::ZERO,
-            sort: SimSpan::ZERO,
-            // The whole of an attempt becomes its reduce phase.
-            work: self.reduce_times.sample(rng).map_or(SimSpan::ZERO, span),
-            distance: 0,
-            fails: false,
-        })
+    /// Returns how an attempt of a reduce goes: its times, and whether it fails.
+    pub fn reduce<R: Rng>(&self, reduce: u32, attempt: u32, rng: &mut R) -> (TracedTimes, bool) {
+        let traced = find(&self.reduces, reduce, attempt);
+        let fails = traced.is_some_and(|traced| traced.fails);
+        let times = traced.and_then(|traced| traced.times).unwrap_or_else(|| {
+            let times = if fails { &self.failed_reduce_times } else { &self.reduce_times };
+            // Rumen draws again, up to five times, when an attempt ended before it began. The
+            // whole of an attempt becomes its reduce phase.
+            let work = (0..5).find_map(|_| times.sample(rng).and_then(span));
+            TracedTimes { work: work.unwrap_or_default(), ..TracedTimes::default() }
+        });
+        (times, fails)
     }
 }
 
@@ -138,8 +149,9 @@ fn sample_any<R: Rng>(cdfs: &[Cdf], rng: &mut R) -> Option<f64> {
     chosen?.sample(rng)
 }
 
-fn span(millis: f64) -> SimSpan {
-    SimSpan::from_millis(millis.max(0.0) as u64)
+/// Returns a time, unless it is below zero.
+fn span(millis: f64) -> Option<SimSpan> {
+    (0.0 <= millis).then(|| SimSpan::from_millis(millis as u64))
 }
 
 impl Cdf {
@@ -170,61 +182,67 @@ mod tests {
     }
 
     fn traced() -> Traced {
-        let done = |distance, fails| {
-            let nothing = SimSpan::ZERO;
-            Some(TracedTry { shuffle: nothing, sort: nothing, work: secs(10), distance, fails })
-        };
+        let times = Some(TracedTimes { work: secs(10), ..TracedTimes::default() });
+        let done = |distance, fails| Some(TracedTry { times, distance, fails });
         Traced {
             maps: vec![[done(0, false)].into(), [done(1, true), None].into()],
-            reduces: Vec::new(),
+            reduces: vec![[Some(TracedTry { times: None, distance: 0, fails: true })].into()],
             map_times: [Cdf::default(), Cdf::default(), cdf(7e3, 7e3), cdf(8e3, 8e3)],
             failed_map_times: Default::default(),
             reduce_times: Cdf::default(),
+            failed_reduce_times: cdf(9e3, 9e3),
             tries: Some([0.5, 0.5].into()),
             factors: [1.0, 1.5, 3.0],
             distances: [0, 1, 2],
         }
     }
 
-    fn map(traced: &Traced, map: u32, attempt: u32, locality: Locality) -> TracedTry {
-        traced.map(map, attempt, Some(locality), &mut stream(1, Purpose::Traced, 0))
+    /// The time of an attempt, and whether it fails.
+    fn map(traced: &Traced, map: u32, attempt: u32, locality: Locality) -> (SimSpan, bool) {
+        let rng = &mut stream(1, Purpose::Traced, 0);
+        let (times, fails) = traced.map(map, attempt, Some(locality), rng);
+        (times.work, fails)
     }
 
     #[test]
     fn a_map_takes_longer_the_farther_its_input_has_become() {
         let traced = traced();
-        assert_eq!(map(&traced, 0, 0, Locality::Node).work, secs(10));
-        assert_eq!(map(&traced, 0, 0, Locality::Rack).work, secs(15));
-        assert_eq!(map(&traced, 0, 0, Locality::OffRack).work, secs(30));
+        assert_eq!(map(&traced, 0, 0, Locality::Node), (secs(10), false));
+        assert_eq!(map(&traced, 0, 0, Locality::Rack), (secs(15), false));
+        assert_eq!(map(&traced, 0, 0, Locality::OffRack), (secs(30), false));
         let mumak = Traced { distances: [0, 2, 2], ..traced };
-        assert_eq!(map(&mumak, 0, 0, Locality::Rack).work, secs(30));
+        assert_eq!(map(&mumak, 0, 0, Locality::Rack), (secs(30), false));
     }
 
     #[test]
     fn a_failed_attempt_keeps_its_time() {
-        let failed = map(&traced(), 1, 0, Locality::OffRack);
-        assert_eq!((failed.work, failed.fails), (secs(10), true));
+        assert_eq!(map(&traced(), 1, 0, Locality::OffRack), (secs(10), true));
+    }
+
+    #[test]
+    fn an_attempt_without_times_ends_as_it_did_after_a_time_of_its_like() {
+        let (times, fails) = traced().reduce(0, 0, &mut stream(1, Purpose::Traced, 0));
+        assert_eq!((times.work, fails), (secs(9), true));
     }
 
     #[test]
     fn what_the_trace_lacks_is_made_up_from_the_jobs_distributions() {
         let mut traced = traced();
         // The second attempt is the last that ever succeeded.
-        assert!(!map(&traced, 1, 1, Locality::OffRack).fails);
-        assert_eq!(map(&traced, 1, 1, Locality::OffRack).work, secs(7));
+        assert_eq!(map(&traced, 1, 1, Locality::OffRack), (secs(7), false));
         // Nothing is known of local maps: any of the others'.
-        let work = map(&traced, 1, 1, Locality::Node).work;
+        let (work, _) = map(&traced, 1, 1, Locality::Node);
         assert!(work == secs(7) || work == secs(8), "{work}");
         traced.tries = None;
-        let made_up = map(&traced, 1, 1, Locality::Node);
-        assert_eq!((made_up.work, made_up.fails), (UNKNOWN, true));
+        assert_eq!(map(&traced, 1, 1, Locality::Node), (UNKNOWN, true));
     }
 
     #[test]
     fn a_first_attempt_succeeds_as_often_as_first_attempts_did() {
         let mut rng = stream(1, Purpose::Traced, 0);
-        let failures =
-            (0..1_000).filter(|_| traced().map(9, 0, Some(Locality::Node), &mut rng).fails).count();
+        let traced = traced();
+        let mut fails = || traced.map(9, 0, Some(Locality::Node), &mut rng).1;
+        let failures = (0..1_000).filter(|_| fails()).count();
         assert!((450..550).contains(&failures), "{failures}");
     }
 }

@@ -226,9 +226,6 @@ fn at(job: usize, field: &str) -> String {
 
 /// Names are what `after` and `faults` refer to, so they are unique, those made by `count` too.
 fn check_names(jobs: &[JobEntry], found: &mut Checked) {
-    if jobs.is_empty() {
-        found.value("workload.jobs", "there are no jobs: a run would end before it began");
-    }
     let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
     let micros = |span: SimSpan| u128::from(span.as_micros());
     let latest: u128 = jobs
@@ -361,6 +358,9 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
 
 /// Jobs come from one place.
 fn check_sources(workload: &WorkloadSpec, found: &mut Checked) {
+    if workload.jobs.as_ref().is_some_and(Vec::is_empty) {
+        found.value("workload.jobs", "there are no jobs: a run would end before it began");
+    }
     match workload.sources()[..] {
         [] => found.value("workload", "the workload has no jobs: give it one source of them"),
         [_] => {}
@@ -472,7 +472,11 @@ fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut
                 let message = format!("there is no {node}: the cluster has {nodes} nodes");
                 found.problems.push(Problem::value(entry.key(field), message));
             }
-            Fault::Kill { job, .. } if intact("workload") && !jobs.contains(job.as_str()) => {
+            Fault::Kill { job, .. }
+                if intact("workload")
+                    && scenario.workload.jobs.is_some()
+                    && !jobs.contains(job.as_str()) =>
+            {
                 let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
                 found.problems.push(problem.nearest(job, jobs.iter().copied()));
             }

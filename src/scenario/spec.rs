@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -61,6 +62,9 @@ pub struct Scenario {
     /// What to note of a run.
     #[serde(default)]
     pub record: RecordSpec,
+    /// The folder of the scenario's file, in which relative paths begin.
+    #[serde(skip)]
+    pub folder: PathBuf,
     /// What the results should show; expectations are not checked yet, so there can be none.
     #[serde(default)]
     pub expect: Expectations,

@@ -52,6 +52,29 @@ pub enum TraceError {
         /// What to do about it, if that is clear.
         hint: Option<&'static str>,
     },
+    /// What the file says of a job can be read, but not be run.
+    #[error("{}: job {job:?}: {what}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// The id of the job.
+        job: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The file is not the one that the scenario was written for.
+    #[error(
+        "{} has changed: its SHA-256 is {found}, the scenario says {expected}\n  \
+         hint: leave `sha256` out to take the file as it is", path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The digest that the scenario names.
+        expected: String,
+        /// The digest of the file.
+        found: String,
+    },
 }
 
 fn prefix(prefix: &str, text: Option<impl AsRef<str>>) -> String {

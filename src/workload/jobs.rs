@@ -288,6 +288,7 @@ impl Workload {
             submission: Submission::Replay,
             start: SimSpan::ZERO,
             warm_up: SimSpan::ZERO,
+            left_out: Vec::new(),
         }
     }
 }

@@ -20,7 +20,12 @@ impl Ledger {
         }
         record.is_doomed = true;
         let tracker = record.tracker;
-        self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
+        let is_orphan = self
+            .job(attempt.job())
+            .is_some_and(|job| job.verdict.is_some() || matches!(job.state, JobState::Ended(_)));
+        if !is_orphan || self.hadoop.kill_orphans {
+            self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
+        }
     }
 
     /// Ends an attempt of a job that needs it no more.

@@ -35,6 +35,22 @@ impl LoggedTopology {
         json::write(self, to)
     }
 
+    /// Returns the machines: the path of its rack, and its name.
+    pub fn hosts(&self) -> Vec<(String, &str)> {
+        fn walk<'a>(node: &'a LoggedTopology, path: &str, all: &mut Vec<(String, &'a str)>) {
+            for child in &node.children {
+                if child.children.is_empty() {
+                    all.push((path.to_owned(), &child.name));
+                } else {
+                    walk(child, &format!("{path}/{}", child.name), all);
+                }
+            }
+        }
+        let mut all = Vec::new();
+        walk(self, "", &mut all);
+        all
+    }
+
     /// Adds the depth and name of each machine below, which is itself if it has no children.
     fn machines<'a>(&'a self, depth: usize, all: &mut Vec<(usize, &'a str)>) {
         if self.children.is_empty() {

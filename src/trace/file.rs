@@ -1,0 +1,104 @@
+//! A trace file as a scenario names it: a path, and what the file held.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::TraceError;
+
+/// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// The path, as given.
+    pub path: PathBuf,
+    /// The SHA-256 of the content, in hexadecimal digits.
+    pub sha256: Option<String>,
+}
+
+/// The long form.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "TraceFile", deny_unknown_fields)]
+struct Pinned {
+    /// The path.
+    path: PathBuf,
+    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+impl TraceFile {
+    /// Returns where the file is: a relative path begins in the folder of the scenario, or else
+    /// where the command was called.
+    pub fn find(&self, folder: &Path) -> PathBuf {
+        let beside = folder.join(&self.path);
+        if beside.exists() { beside } else { self.path.clone() }
+    }
+
+    /// Notes what the file held.
+    ///
+    /// # Errors
+    /// If that is not what it is said to hold.
+    pub fn pin(&mut self, folder: &Path, sha256: Option<&str>) -> Result<(), TraceError> {
+        let found = sha256.unwrap_or_default();
+        match &self.sha256 {
+            Some(expected) if !expected.eq_ignore_ascii_case(found) => {
+                let (path, expected) = (self.find(folder), expected.clone());
+                Err(TraceError::Changed { path, expected, found: found.to_owned() })
+            }
+            _ => {
+                self.sha256 = Some(found.to_owned());
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Serialize for TraceFile {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.sha256 {
+            None => self.path.serialize(to),
+            Some(_) => {
+                Pinned { path: self.path.clone(), sha256: self.sha256.clone() }.serialize(to)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TraceFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct FileVisitor;
+
+        impl<'de> de::Visitor<'de> for FileVisitor {
+            type Value = TraceFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the path of a file, or {path: …, sha256: …}")
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<TraceFile, E> {
+                Ok(TraceFile { path: path.into(), sha256: None })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TraceFile, A::Error> {
+                let Pinned { path, sha256 } = Pinned::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(TraceFile { path, sha256 })
+            }
+        }
+        from.deserialize_any(FileVisitor)
+    }
+}
+
+impl JsonSchema for TraceFile {
+    fn schema_name() -> Cow<'static, str> {
+        "TraceFile".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let pinned = schemas.subschema_for::<Pinned>();
+        json_schema!({
+            "title": "the path of a file, or {path: …, sha256: …}",
+            "anyOf": [{ "type": "string" }, pinned],
+        })
+    }
+}
