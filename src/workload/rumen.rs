@@ -7,7 +7,6 @@
 //! the number in the id, counts an input in the rack as one elsewhere, and leaves out what a
 //! reduce does before it reduces.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -79,32 +78,19 @@ impl Rumen {
             true => RumenModel::Mumak,
             false => RumenModel::Measured,
         });
-        let mut reader = Reader { model, penalty: &self.penalty, hosts: Hosts::new(site.topology) };
+        let hosts = Hosts::new(site.topology);
+        let mut reader =
+            Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None, last: 0 };
         let mut found = Found::default();
-        let mut first = None;
-        let mut last = 0;
         for job in records.by_ref() {
             let job = job?;
-            let Some(submitted) = job.submit_time else {
-                return Err(wrong(&path, &job, "no submitTime"));
-            };
-            let submitted = submitted.saturating_add_signed(job.relative_time.saturating_neg());
-            if submitted < last {
-                return Err(wrong(&path, &job, "submitted before the job above it"));
-            }
-            last = submitted;
-            let logged = job.map_tasks.iter().any(|task| task.task_type == Some(TaskType::Map));
-            let maps = job.total_maps.unwrap_or(0);
-            if job.outcome == Some(Outcome::Killed) || maps == 0 || !logged {
-                found.left_out += 1;
-                continue;
-            }
-            let submit = SimSpan::from_millis(submitted - *first.get_or_insert(submitted));
-            let number = found.jobs.len() as u64;
-            match reader.entry(&job, submit, site.seed, number) {
-                Ok(entry) => found.jobs.push(entry),
+            match reader.read(&job, found.jobs.len() as u64) {
+                Ok(Some(entry)) => found.jobs.push(entry),
+                Ok(None) => found.left_out += 1,
                 Err(_) if self.lenient => found.broken += 1,
-                Err(what) => return Err(wrong(&path, &job, what)),
+                Err(what) => {
+                    return Err(TraceError::Unusable { path, job: job.job_id, what });
+                }
             }
         }
         found.broken += records.notes().skipped.count;
@@ -124,25 +110,37 @@ pub(super) struct Found {
     pub(super) broken: u64,
 }
 
-fn wrong(path: &Path, job: &LoggedJob, what: impl Into<String>) -> TraceError {
-    TraceError::Unusable { path: path.to_owned(), job: job.job_id.clone(), what: what.into() }
-}
-
 /// Makes jobs of what is logged.
 struct Reader<'a> {
     model: RumenModel,
     penalty: &'a Penalty,
     hosts: Hosts<'a>,
+    seed: u64,
+    /// When the first job that runs was submitted, in the milliseconds of the trace.
+    first: Option<u64>,
+    /// When the latest job was.
+    last: u64,
 }
 
 impl Reader<'_> {
-    fn entry(
-        &mut self,
-        job: &LoggedJob,
-        submit: SimSpan,
-        seed: u64,
-        number: u64,
-    ) -> Result<JobEntry, String> {
+    /// Returns a job, unless there is nothing to run of it.
+    fn read(&mut self, job: &LoggedJob, number: u64) -> Result<Option<JobEntry>, String> {
+        let submitted = job.submit_time.ok_or("no submitTime")?;
+        let submitted = submitted.saturating_add_signed(job.relative_time.saturating_neg());
+        if submitted < self.last {
+            return Err("submitted before the job above it".to_owned());
+        }
+        self.last = submitted;
+        let logged = job.map_tasks.iter().any(|task| task.task_type == Some(TaskType::Map));
+        let maps = job.total_maps.unwrap_or(0);
+        if job.outcome == Some(Outcome::Killed) || maps == 0 || !logged {
+            return Ok(None);
+        }
+        let submit = SimSpan::from_millis(submitted - *self.first.get_or_insert(submitted));
+        self.entry(job, submit, number).map(Some)
+    }
+
+    fn entry(&mut self, job: &LoggedJob, submit: SimSpan, number: u64) -> Result<JobEntry, String> {
         self.hosts.meet(job);
         let is_mumak = self.model == RumenModel::Mumak;
         let logged: Vec<&LoggedTask> =
@@ -164,7 +162,7 @@ impl Reader<'_> {
             };
             splits.push(self.split(task));
         }
-        self.make_splits_up(&mut splits, maps.get() as usize, seed, number);
+        self.make_splits_up(&mut splits, maps.get() as usize, number);
         let maps_ended = logged.iter().filter_map(|task| task.finish_time).max().unwrap_or(0);
         let traced = Traced {
             maps: self.tasks(&by_number, maps.get(), |task, attempt| self.map_try(task, attempt)),
@@ -268,14 +266,14 @@ impl Reader<'_> {
     }
 
     /// Adds the splits of maps that are not logged: as many random hosts as the others have.
-    fn make_splits_up(&self, splits: &mut Vec<Split>, maps: usize, seed: u64, job: u64) {
+    fn make_splits_up(&self, splits: &mut Vec<Split>, maps: usize, job: u64) {
         let held: usize = splits.iter().map(|split| split.holders.len()).sum();
         let copies = match held.checked_div(splits.len()) {
             None | Some(0) => 3,
             Some(copies) => copies,
         };
         let nodes = self.hosts.topology.len();
-        let mut rng = stream(seed, Purpose::Workload, job);
+        let mut rng = stream(self.seed, Purpose::Workload, job);
         while splits.len() < maps {
             let mut holders: Vec<TrackerId> = Vec::new();
             while holders.len() < copies.min(nodes as usize) {
@@ -401,4 +399,147 @@ impl<'a> Hosts<'a> {
 /// Returns the name of a host that is given by its name or its path `/rack/host`.
 fn host_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::cluster::ClusterSpec;
+    use crate::mapred::{Hadoop, TracedTimes};
+
+    /// A job whose second map stands first, on two hosts of which the topology knows one.
+    const TRACE: &str = r#"
+        {"jobID": "job_1_0001", "outcome": "KILLED", "submitTime": 1000, "totalMaps": 1,
+         "mapTasks": [{"taskID": "task_1_0001_m_000000", "taskType": "MAP"}]}
+        {"jobID": "job_1_0002", "user": "ann", "priority": "HIGH", "submitTime": 5000,
+         "relativeTime": 1000, "totalMaps": 3, "totalReduces": 1, "jobMapMB": 512,
+         "mapTasks": [
+           {"taskID": "task_1_0002_m_000001", "taskType": "MAP", "taskStatus": "SUCCESS",
+            "finishTime": 9000, "preferredLocations": [{"layers": ["r1", "h1"]}], "attempts": [
+              {"attemptID": "attempt_1_0002_m_000001_0", "result": "FAILED", "startTime": 0,
+               "finishTime": 6000, "hostName": "/r1/h1"},
+              {"attemptID": "attempt_1_0002_m_000001_1", "result": "SUCCESS", "startTime": 6000,
+               "finishTime": 9000, "hostName": "/r1/h2", "hdfsBytesRead": 100}]},
+           {"taskID": "task_1_0002_m_000000", "taskType": "MAP", "taskStatus": "SUCCESS",
+            "finishTime": 8000, "preferredLocations": [{"layers": ["r2", "h3"]}], "attempts": [
+              {"attemptID": "attempt_1_0002_m_000000_0", "result": "SUCCESS", "startTime": 5000,
+               "finishTime": 8000, "hostName": "/r9/unknown", "hdfsBytesRead": 50}]}],
+         "reduceTasks": [
+           {"taskID": "task_1_0002_r_000000", "taskType": "REDUCE", "taskStatus": "SUCCESS",
+            "attempts": [
+              {"attemptID": "attempt_1_0002_r_000000_0", "result": "SUCCESS", "startTime": 7000,
+               "shuffleFinished": 10000, "sortFinished": 10500, "finishTime": 12500}]}]}
+        {"jobID": "job_1_0003", "submitTime": 9000, "totalMaps": 1,
+         "mapTasks": [{"taskID": "task_1_0003_m_000000", "taskType": "MAP"}]}
+    "#;
+
+    fn read(trace: &str, options: &str, line: &str) -> Result<Found, String> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.json"), trace).unwrap();
+        let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
+        let hadoop = include_str!("../../scenarios/hadoop/0.20.yaml");
+        let mut hadoop: Hadoop = serde_yaml::from_str(hadoop).unwrap();
+        line.clone_into(&mut hadoop.line);
+        let cluster = include_str!("../../scenarios/clusters/default.yaml");
+        let cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
+        let host = |rack: &str, name| (rack.to_owned(), name);
+        let hosts = [host("/r1", "h1"), host("/r1", "h2"), host("/r2", "h3")];
+        let found = rumen.jobs(&Site {
+            seed: 1,
+            folder: folder.path(),
+            hadoop: &hadoop,
+            cluster: &cluster,
+            topology: &Topology::of_hosts(&cluster, &hosts),
+            class_of: &|_, _| "".into(),
+        });
+        found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+    }
+
+    fn jobs(line: &str) -> Vec<JobEntry> {
+        let found = read(TRACE, "", line).unwrap();
+        assert_eq!(found.left_out, 1, "the job that was killed");
+        found.jobs
+    }
+
+    fn millis(millis: u64) -> SimSpan {
+        SimSpan::from_millis(millis)
+    }
+
+    #[test]
+    fn a_job_is_what_the_trace_says() {
+        let jobs = jobs("0.20");
+        let job = &jobs[0];
+        assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
+        assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
+        assert_eq!(job.map_memory, Bytes::from_mib(512));
+        // The first job that runs comes at once; its time is less by the relative one.
+        assert_eq!((job.submit, jobs[1].submit), (SimSpan::ZERO, millis(5_000)));
+        assert_eq!(jobs[1].user, "unknown");
+    }
+
+    #[test]
+    fn as_measured_a_map_reads_its_own_split_and_a_reduce_fetches_after_the_last_map() {
+        let jobs = jobs("0.20");
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(50), &[TrackerId(2)][..]));
+        assert_eq!((splits[1].bytes, &*splits[1].holders), (Bytes::new(100), &[TrackerId(0)][..]));
+        assert_eq!((splits[2].bytes, splits[2].holders.len()), (Bytes::ZERO, 1), "made up");
+        let traced = jobs[0].traced.as_ref().unwrap();
+        let work = |work| Some(TracedTimes { work, ..TracedTimes::default() });
+        let try_of = |times, distance, fails| Some(TracedTry { times, distance, fails });
+        assert_eq!(*traced.maps[0], [try_of(work(millis(3_000)), 2, false)], "an unknown host");
+        let tries = [try_of(None, 0, true), try_of(work(millis(3_000)), 1, false)];
+        assert_eq!(*traced.maps[1], tries);
+        assert!(traced.maps[2].is_empty());
+        let reduce = TracedTimes { shuffle: millis(1_000), sort: millis(500), work: millis(2_000) };
+        assert_eq!(*traced.reduces[0], [try_of(Some(reduce), 0, false)]);
+        assert_eq!(traced.distances, [0, 1, 2]);
+    }
+
+    #[test]
+    fn mumak_takes_splits_by_place_and_leaves_out_what_comes_before_the_reduce_phase() {
+        let jobs = jobs("mumak");
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(100), &[TrackerId(0)][..]));
+        let traced = jobs[0].traced.as_ref().unwrap();
+        assert_eq!(traced.maps[0].len(), 1, "times go by the number in the id");
+        let reduce = TracedTimes { work: millis(2_000), ..TracedTimes::default() };
+        assert_eq!(traced.reduces[0][0].unwrap().times, Some(reduce));
+        assert_eq!((traced.distances, traced.tries.is_none()), ([0, 2, 2], true));
+        assert_eq!(jobs[0].priority, Priority::Normal, "no configuration says otherwise");
+    }
+
+    #[test]
+    fn what_cannot_be_run_names_the_job() {
+        let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
+        let none = r#"{"jobID": "j", "totalMaps": 1}"#;
+        let back = r#"{"jobID": "i", "submitTime": 5} {"jobID": "j", "submitTime": 4}"#;
+        for (trace, message) in [
+            (more, "/t.json: job \"j\": 2 maps are logged, but totalMaps is 1"),
+            (none, "/t.json: job \"j\": no submitTime"),
+            (back, "/t.json: job \"j\": submitted before the job above it"),
+        ] {
+            assert_eq!(read(trace, "", "0.20").unwrap_err(), message);
+        }
+        for trace in [more, none, back] {
+            assert_eq!(read(trace, "lenient: true", "0.20").unwrap().broken, 1);
+        }
+    }
+
+    #[test]
+    fn a_trace_that_has_changed_is_not_the_one_that_was_meant() {
+        let error = read(TRACE, "lenient: false", "0.20").map(|_| ()).err();
+        assert_eq!(error, None);
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.json"), "").unwrap();
+        let mut file: TraceFile = serde_yaml::from_str("{path: t.json, sha256: 00}").unwrap();
+        let error = file.pin(folder.path(), Some("ff")).unwrap_err().to_string();
+        assert!(error.contains("t.json has changed: its SHA-256 is ff"), "{error}");
+        file.sha256 = None;
+        file.pin(folder.path(), Some("ff")).unwrap();
+        assert_eq!(serde_yaml::to_string(&file).unwrap(), "path: t.json\nsha256: ff\n");
+    }
 }

@@ -12,6 +12,7 @@ mod commit_pending;
 mod determinism;
 mod fifo;
 mod invalid;
+mod mumak;
 mod readme;
 mod scenarios;
 mod tidy;
