@@ -1,9 +1,7 @@
 //! Which nodes there are and in which racks they stand.
 
-use std::collections::HashMap;
-
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use super::{ClusterSpec, GroupSpec, Node, PerSlot, RackId, TrackerId};
 use crate::units::Rate;
@@ -13,7 +11,7 @@ use crate::units::Rate;
 pub struct Topology {
     nodes: Vec<Node>,
     /// The nodes by their hosts' names, where these are known.
-    hosts: HashMap<String, TrackerId, FxBuildHasher>,
+    hosts: FxHashMap<String, TrackerId>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
 }
@@ -71,7 +69,7 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, hosts: HashMap::default(), racks }
+        Self { nodes, hosts: FxHashMap::default(), racks }
     }
 
     /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes

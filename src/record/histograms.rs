@@ -131,10 +131,10 @@ impl Watcher for Histograms {
             Fact::TrackerDown(tracker) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }
-            Fact::Assigned { attempt, role: Role::Work, waited, reason, .. } => {
-                if books.counts(attempt.job()) {
-                    self.assigned(attempt, waited, reason);
-                }
+            Fact::Assigned { attempt, role: Role::Work, waited, reason, .. }
+                if books.counts(attempt.job()) =>
+            {
+                self.assigned(attempt, waited, reason);
             }
             Fact::Resumed { attempt, .. } => {
                 if let Some(attempt) = books.attempt(attempt) {
