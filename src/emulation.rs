@@ -89,6 +89,12 @@ pub enum EmulationError {
     /// The policy cannot be built from its options.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// A fault strikes what is not there.
+    #[error("faults: {what}")]
+    Fault {
+        /// What is not there.
+        what: String,
+    },
     /// A trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::EmulationError;
 use crate::cluster::Topology;
 use crate::mapred::JobId;
-use crate::scenario::Scenario;
+use crate::scenario::{Fault, Scenario};
 use crate::trace::rumen::LoggedTopology;
 use crate::trace::{Records, Strictness, TraceError};
 use crate::workload::{Site, Workload};
@@ -55,7 +55,30 @@ impl Prepared {
             },
         )?;
         scenario.workload = spec;
-        Ok(Self { scenario, topology, workload })
+        let prepared = Self { scenario, topology, workload };
+        prepared.check_faults()?;
+        Ok(prepared)
+    }
+
+    /// Checks that what faults strike is there; of what no file tells, the scenario's own check has
+    /// said so already, with its place.
+    fn check_faults(&self) -> Result<(), EmulationError> {
+        let nodes = self.topology.len();
+        for fault in &self.scenario.faults {
+            let what = match fault {
+                Fault::Stop { node, .. } | Fault::Start { node, .. }
+                    if nodes <= node.tracker().0 =>
+                {
+                    format!("there is no {node}: the cluster has {nodes} nodes")
+                }
+                Fault::Kill { job, .. } if self.jobs_of(job).next().is_none() => {
+                    format!("there is no job `{job}` in the workload")
+                }
+                _ => continue,
+            };
+            return Err(EmulationError::Fault { what });
+        }
+        Ok(())
     }
 
     /// Returns how many jobs there are.

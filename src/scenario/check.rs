@@ -13,8 +13,9 @@ use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind, TaskTimes};
+use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::{JobEntry, WorkloadSpec, in_order};
+use crate::workload::{JobEntry, Rumen, WorkloadSpec, in_order};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_cluster(cluster, found);
     }
     if intact("workload") {
-        check_sources(workload, found);
+        check_sources(workload, cluster.topology.as_ref(), found);
         check_names(jobs, found);
         check_order(jobs, found);
     }
@@ -357,9 +358,14 @@ fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
 }
 
 /// Jobs come from one place.
-fn check_sources(workload: &WorkloadSpec, found: &mut Checked) {
+fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
     if workload.jobs.as_ref().is_some_and(Vec::is_empty) {
         found.value("workload.jobs", "there are no jobs: a run would end before it began");
+    }
+    if let (Some(Rumen { topology: Some(_), .. }), Some(_)) = (&workload.rumen, topology) {
+        let message = "the nodes come from `cluster.topology` already";
+        let path = Path::of("workload.rumen").key("topology");
+        found.problems.push(Problem::key(path, message));
     }
     match workload.sources()[..] {
         [] => found.value("workload", "the workload has no jobs: give it one source of them"),
@@ -459,7 +465,12 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
 }
 
 fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
-    let nodes = scenario.cluster.nodes.get();
+    // Of what a file holds it is not known yet; that is checked when it has been read.
+    let in_file = scenario.workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some());
+    let nodes = match &scenario.cluster.topology {
+        None if !in_file => scenario.cluster.nodes.get(),
+        _ => u32::MAX,
+    };
     let jobs = scenario.workload.jobs.iter().flatten();
     let jobs: BTreeSet<&str> = jobs.map(|job| job.name.as_str()).collect();
     for (number, fault) in scenario.faults.iter().enumerate() {

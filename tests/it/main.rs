@@ -15,6 +15,7 @@ mod invalid;
 mod mumak;
 mod readme;
 mod scenarios;
+mod sources;
 mod tidy;
 mod traces;
 mod transcripts;
