@@ -12,10 +12,10 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 use rand::RngExt;
 
-use crate::cluster::{Hdfs, ReadRates, Topology};
+use crate::cluster::{Hdfs, ReadRates, Topology, TrackerId};
 use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
 use crate::random::{Purpose, stream};
-use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary};
+use crate::record::{OnProgress, Place, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
 use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
@@ -160,7 +160,7 @@ fn emulate_by_rules(
                 ..scenario.record.clone()
             },
             folder: options.folder,
-            racks: topology.nodes().map(|(_, node)| node.rack).collect(),
+            places: topology.nodes().map(|(id, _)| place(topology, id)).collect(),
             progress: options.progress,
         },
         verifier,
@@ -204,6 +204,15 @@ fn emulate_by_rules(
         Ending::SinkBroke => {
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
         }
+    }
+}
+
+/// Returns what tables call a node.
+fn place(topology: &Topology, id: TrackerId) -> Place {
+    let rack = topology.rack(id);
+    match topology.names(id) {
+        Some((rack, host)) => Place { node: host.to_owned(), rack: rack.to_owned() },
+        None => Place { node: id.to_string(), rack: rack.to_string() },
     }
 }
 

@@ -56,6 +56,9 @@ fn a_trace_runs_on_the_hosts_of_its_topology() {
     let summary = summary(&room, "a");
     assert_eq!((&summary["nodes"], &summary["jobs_succeeded"]), (&2.into(), &2.into()));
     assert_eq!(column(&room, "a/jobs.csv", "name"), ["job_1", "job_2"]);
+    let mut places = column(&room, "a/tasks.csv", "node");
+    places.extend(column(&room, "a/tasks.csv", "rack"));
+    assert!(places.iter().all(|name| ["h1", "h2", "r1", "r2"].contains(&name.as_str())));
     // When every tracker has sent a heartbeat, and an hour later.
     assert_eq!(column(&room, "a/jobs.csv", "submit_ms"), ["103000", "3703000"]);
     let times = column(&room, "a/tasks.csv", "finish_ms").into_iter();
