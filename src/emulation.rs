@@ -43,6 +43,8 @@ pub struct Emulated {
     pub summary: Summary,
     /// Why it ended.
     pub stop: Stop,
+    /// How many jobs have ended, in the warm-up too.
+    pub ended: u32,
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
@@ -66,19 +68,26 @@ pub enum RunWarning {
         /// The largest factor that this machine seems to hold.
         holds: f64,
     },
+    /// Every job was submitted before the warm-up was over.
+    NothingCounted,
 }
 
 impl fmt::Display for RunWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Lag { p99, interval, holds } = self;
-        write!(
-            f,
-            "the clock was late by {:.3} s or more for one message in a hundred, of a heartbeat \
-             interval of {:.3} s, which distorts the results; this machine seems to hold \
-             `--clock {holds}x`",
-            p99.as_secs_f64(),
-            interval.as_secs_f64(),
-        )
+        match self {
+            Self::Lag { p99, interval, holds } => write!(
+                f,
+                "the clock was late by {:.3} s or more for one message in a hundred, of a heartbeat \
+                 interval of {:.3} s, which distorts the results; this machine seems to hold \
+                 `--clock {holds}x`",
+                p99.as_secs_f64(),
+                interval.as_secs_f64(),
+            ),
+            Self::NothingCounted => f.write_str(
+                "no job came after the warm-up, so the statistics say nothing; lower \
+                 `record.warm_up`",
+            ),
+        }
     }
 }
 
@@ -89,10 +98,10 @@ pub enum EmulationError {
     /// The policy cannot be built from its options.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A fault strikes what is not there.
-    #[error("faults: {what}")]
-    Fault {
-        /// What is not there.
+    /// What the scenario's files hold does not go with the rest of it.
+    #[error("{what}")]
+    Unfit {
+        /// What does not.
         what: String,
     },
     /// A trace cannot be read.
@@ -189,10 +198,14 @@ fn emulate_by_rules(
     let thinking = thinking.lock();
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
-            summary: recording.summary,
             stop,
             decision_time: thinking.decision_time.clone(),
-            warnings: lag_warning(scenario, topology, stats.lag.as_ref()).into_iter().collect(),
+            warnings: lag_warning(scenario, topology, stats.lag.as_ref())
+                .into_iter()
+                .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
+                .collect(),
+            ended: recording.ended,
+            summary: recording.summary,
             lag: stats.lag,
             verifier: recording.watcher,
         }),
@@ -279,7 +292,8 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
         racks: topology.racks(),
         task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
     });
-    let lossy = scenario.faults.iter().any(|fault| matches!(fault, Fault::Loss(_)));
+    let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
+    let lossy = scenario.faults.iter().any(mends);
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core> {
         let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));

@@ -25,8 +25,8 @@ pub enum Purpose {
     MapTime,
     /// How long a reduce's work takes.
     ReduceTime,
-    /// How long setup and cleanup tasks take.
-    ServiceTime,
+    /// How long a setup task takes.
+    SetupTime,
     /// Whether and when a map attempt fails.
     MapFailure,
     /// Whether and when a reduce attempt fails.
@@ -37,6 +37,12 @@ pub enum Purpose {
     Traced,
     /// What a generated workload consists of.
     Workload,
+    /// How long a job's cleanup task takes.
+    CleanupTime,
+    /// How long it takes to remove the output of a map.
+    MapCleanupTime,
+    /// How long it takes to remove the output of a reduce.
+    ReduceCleanupTime,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -57,9 +57,11 @@ pub enum LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Empty(1) => f.write_str("a job of the trace without work is left out"),
             Self::Empty(jobs) => {
-                write!(f, "{jobs} jobs of the trace were killed or have no maps, and are left out")
+                write!(f, "{jobs} jobs of the trace that were killed or have no maps are left out")
             }
+            Self::Broken(1) => f.write_str("a broken record of the trace is left out"),
             Self::Broken(records) => {
                 write!(f, "{records} broken records of the trace are left out")
             }
@@ -75,6 +77,8 @@ pub struct Arrival {
     pub batch: BatchId,
     /// When it is submitted: after the beginning, or after the last job that its batch follows.
     pub delay: SimSpan,
+    /// Whether it is of the warm start.
+    pub is_warm: bool,
 }
 
 /// Jobs that wait, and are waited for, together: those of one entry of a list.
@@ -133,10 +137,14 @@ impl Workload {
                 entry.submit = start + entry.submit.saturating_sub(first);
             }
         }
+        let own = entries.len();
         if let Some(warm) = &spec.warm_start {
             entries.extend(warm.jobs(site.topology.slots()));
         }
-        let jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        let mut jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        for arrival in &mut jobs.arrivals {
+            arrival.is_warm = own <= arrival.batch.index();
+        }
         let start = start.unwrap_or_default();
         Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::Topology;
+use crate::cluster::{SlotKind, Topology};
 use crate::mapred::JobId;
 use crate::scenario::{Fault, Scenario};
 use crate::trace::rumen::LoggedTopology;
@@ -56,27 +56,41 @@ impl Prepared {
         )?;
         scenario.workload = spec;
         let prepared = Self { scenario, topology, workload };
-        prepared.check_faults()?;
+        prepared.check()?;
         Ok(prepared)
     }
 
-    /// Checks that what faults strike is there; of what no file tells, the scenario's own check has
-    /// said so already, with its place.
-    fn check_faults(&self) -> Result<(), EmulationError> {
+    /// Checks what could not be checked before files were read. Of what is written out the scenario's
+    /// own check has said it already, with its place.
+    fn check(&self) -> Result<(), EmulationError> {
+        let unfit = |what: String| Err(EmulationError::Unfit { what });
+        if self.workload.arrivals.is_empty() {
+            return unfit("the workload has no job to run".to_owned());
+        }
+        let slots = self.topology.slots();
+        for job in self.workload.arrivals.iter().map(|arrival| &arrival.spec) {
+            for (kind, tasks) in [(SlotKind::Map, job.maps), (SlotKind::Reduce, job.reduces)] {
+                if 0 < tasks && slots[kind] == 0 {
+                    let (word, name) = (kind.word(), &job.name);
+                    return unfit(format!("no node has a {word} slot, but `{name}` has {word}s"));
+                }
+            }
+        }
         let nodes = self.topology.len();
         for fault in &self.scenario.faults {
-            let what = match fault {
+            match fault {
                 Fault::Stop { node, .. } | Fault::Start { node, .. }
                     if nodes <= node.tracker().0 =>
                 {
-                    format!("there is no {node}: the cluster has {nodes} nodes")
+                    return unfit(format!(
+                        "faults: there is no {node}: the cluster has {nodes} nodes"
+                    ));
                 }
                 Fault::Kill { job, .. } if self.jobs_of(job).next().is_none() => {
-                    format!("there is no job `{job}` in the workload")
+                    return unfit(format!("faults: there is no job `{job}` in the workload"));
                 }
-                _ => continue,
-            };
-            return Err(EmulationError::Fault { what });
+                _ => {}
+            }
         }
         Ok(())
     }

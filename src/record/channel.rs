@@ -78,6 +78,8 @@ pub struct Progress {
 pub struct Recording<W> {
     /// The run in numbers.
     pub summary: Summary,
+    /// How many jobs have ended, in the warm-up too.
+    pub ended: u32,
     /// The watcher that was given to the recorder.
     pub watcher: W,
 }
@@ -301,7 +303,7 @@ impl<W: Watcher> Writer<W> {
         if let Some(folder) = &self.folder {
             summary.write(folder)?;
         }
-        Ok(Recording { summary, watcher: self.watcher })
+        Ok(Recording { summary, ended: self.books.ended(), watcher: self.watcher })
     }
 
     fn progress(&self) -> Progress {

@@ -136,12 +136,12 @@ impl Watcher for Histograms {
             {
                 self.assigned(attempt, waited, reason);
             }
-            Fact::Resumed { attempt, .. } => {
+            Fact::Resumed { attempt, .. } if books.counts(attempt.job()) => {
                 if let Some(attempt) = books.attempt(attempt) {
                     record(&mut self.suspension, attempt.suspension);
                 }
             }
-            Fact::Ended { phases, .. } => {
+            Fact::Ended { attempt, phases, .. } if books.counts(attempt.job()) => {
                 if let Some(commit) = phases.commit {
                     record(&mut self.commit_delay, commit);
                 }

@@ -28,13 +28,6 @@ pub enum Warning {
         /// The nodes there are.
         nodes: u32,
     },
-    /// Trackers are given up between two heartbeats.
-    ExpiryBelowHeartbeat {
-        /// When a tracker is given up.
-        expiry: SimSpan,
-        /// The time between two heartbeats.
-        heartbeat: SimSpan,
-    },
     /// No job can be in a class, since one before it takes all.
     ClassAfterAny {
         /// The class.
@@ -56,11 +49,6 @@ impl fmt::Display for Warning {
                 f,
                 "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
                  lower cluster.hdfs.replication or add nodes"
-            ),
-            Self::ExpiryBelowHeartbeat { expiry, heartbeat } => write!(
-                f,
-                "a tracker is given up after {expiry} but sends a heartbeat every {heartbeat}; \
-                 raise hadoop.expiry"
             ),
             Self::ClassAfterAny { class } => write!(
                 f,
@@ -179,7 +167,7 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
         found.value("cluster.hdfs.block", "a block has at least one byte");
     }
     let replication = cluster.hdfs.replication.get();
-    if replication > nodes {
+    if replication > nodes && cluster.topology.is_none() {
         found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
     }
 }
@@ -217,7 +205,11 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         found.value("hadoop.heartbeat_fuzz", message);
     }
     if hadoop.expiry <= heartbeat && !hadoop.expiry.is_zero() {
-        found.warnings.push(Warning::ExpiryBelowHeartbeat { expiry: hadoop.expiry, heartbeat });
+        let message = format!(
+            "a tracker would be given up after {}, but sends a heartbeat only every {heartbeat}",
+            hadoop.expiry
+        );
+        found.value("hadoop.expiry", message);
     }
 }
 

@@ -277,6 +277,7 @@ impl Workload {
                 spec: Arc::new(entry.spec(JobId(id), name, file, block, classify)),
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
+                is_warm: false,
             }
         });
         let batch = |entry: usize| BatchId(entry as u32);

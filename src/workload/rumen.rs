@@ -137,6 +137,9 @@ impl Reader<'_> {
             return Ok(None);
         }
         let submit = SimSpan::from_millis(submitted - *self.first.get_or_insert(submitted));
+        if SimSpan::LONGEST < submit {
+            return Err("submitted more than a hundred years after the first job".to_owned());
+        }
         self.entry(job, submit, number).map(Some)
     }
 
@@ -154,15 +157,15 @@ impl Reader<'_> {
             Count::new(reduces).ok_or_else(|| format!("{reduces} reduces are too many"))?;
 
         let by_number = numbered(&job.map_tasks);
-        let mut splits = Vec::with_capacity(maps.get() as usize);
-        for (place, task) in logged.iter().enumerate() {
-            let task = match by_number.get(&(place as u32)) {
-                Some(own) if !is_mumak => own,
-                _ => task,
+        let split_of = |number: u32| {
+            let task = if is_mumak {
+                logged.get(number as usize).copied()
+            } else {
+                by_number.get(&number).copied()
             };
-            splits.push(self.split(task));
-        }
-        self.make_splits_up(&mut splits, maps.get() as usize, number);
+            task.map(|task| self.split(task))
+        };
+        let splits = self.fill((0..maps.get()).map(split_of).collect(), number);
         let maps_ended = logged.iter().filter_map(|task| task.finish_time).max().unwrap_or(0);
         let traced = Traced {
             maps: self.tasks(&by_number, maps.get(), |task, attempt| self.map_try(task, attempt)),
@@ -197,7 +200,9 @@ impl Reader<'_> {
             priority: priority(job, is_mumak),
             maps: Some(maps),
             reduces,
-            input: Some(Bytes::new(splits.iter().map(|split| split.bytes.get()).sum())),
+            input: Some(Bytes::new(
+                splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.bytes.get())),
+            )),
             map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
             reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
             splits: Some(splits.into()),
@@ -265,16 +270,17 @@ impl Reader<'_> {
         Split { bytes: Bytes::new(bytes), holders: self.holders(task).into() }
     }
 
-    /// Adds the splits of maps that are not logged: as many random hosts as the others have.
-    fn make_splits_up(&self, splits: &mut Vec<Split>, maps: usize, job: u64) {
-        let held: usize = splits.iter().map(|split| split.holders.len()).sum();
-        let copies = match held.checked_div(splits.len()) {
+    /// Makes up the splits of maps that are not logged: on as many random hosts as the others'.
+    fn fill(&self, splits: Vec<Option<Split>>, job: u64) -> Vec<Split> {
+        let known = splits.iter().flatten().count();
+        let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
+        let copies = match held.checked_div(known) {
             None | Some(0) => 3,
             Some(copies) => copies,
         };
         let nodes = self.hosts.topology.len();
         let mut rng = stream(self.seed, Purpose::Workload, job);
-        while splits.len() < maps {
+        let mut make_up = || {
             let mut holders: Vec<TrackerId> = Vec::new();
             while holders.len() < copies.min(nodes as usize) {
                 let node = TrackerId(rng.random_range(0..nodes));
@@ -282,8 +288,9 @@ impl Reader<'_> {
                     holders.push(node);
                 }
             }
-            splits.push(Split { bytes: Bytes::ZERO, holders: holders.into() });
-        }
+            Split { bytes: Bytes::ZERO, holders: holders.into() }
+        };
+        splits.into_iter().map(|split| split.unwrap_or_else(&mut make_up)).collect()
     }
 }
 
@@ -499,6 +506,17 @@ mod tests {
     }
 
     #[test]
+    fn as_measured_maps_that_are_not_logged_have_splits_made_up() {
+        let gap = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 3, "mapTasks": [
+            {"taskID": "t_m_2", "taskType": "MAP",
+             "preferredLocations": [{"layers": ["r2", "h3"]}]}]}"#;
+        let jobs = read(gap, "", "0.20").unwrap().jobs;
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!(*splits[2].holders, [TrackerId(2)]);
+        assert_eq!((splits[0].holders.len(), splits[1].holders.len()), (1, 1));
+    }
+
+    #[test]
     fn mumak_takes_splits_by_place_and_leaves_out_what_comes_before_the_reduce_phase() {
         let jobs = jobs("mumak");
         let splits = jobs[0].splits.as_ref().unwrap();
@@ -517,7 +535,12 @@ mod tests {
             {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
         let none = r#"{"jobID": "j", "totalMaps": 1}"#;
         let back = r#"{"jobID": "i", "submitTime": 5} {"jobID": "j", "submitTime": 4}"#;
+        let late = r#"{"jobID": "i", "submitTime": 5, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}]}
+            {"jobID": "j", "submitTime": 18446744073709560, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}]}"#;
         for (trace, message) in [
+            (late, "/t.json: job \"j\": submitted more than a hundred years after the first job"),
             (more, "/t.json: job \"j\": 2 maps are logged, but totalMaps is 1"),
             (none, "/t.json: job \"j\": no submitTime"),
             (back, "/t.json: job \"j\": submitted before the job above it"),
@@ -540,6 +563,7 @@ mod tests {
         assert!(error.contains("t.json has changed: its SHA-256 is ff"), "{error}");
         file.sha256 = None;
         file.pin(folder.path(), Some("ff")).unwrap();
-        assert_eq!(serde_yaml::to_string(&file).unwrap(), "path: t.json\nsha256: ff\n");
+        assert_eq!(file.path, folder.path().join("t.json"), "where it was found");
+        assert_eq!(file.sha256.as_deref(), Some("ff"));
     }
 }

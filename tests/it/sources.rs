@@ -93,11 +93,25 @@ fn a_resolved_trace_runs_again_and_only_as_it_was() {
 }
 
 #[test]
+fn a_resolved_trace_is_found_from_where_the_first_run_was_called() {
+    let room = room();
+    fs::create_dir(room.path("sub")).unwrap();
+    for name in ["jobs.json", "nodes.json", "replay.yaml"] {
+        fs::rename(room.path(name), room.path(&format!("sub/{name}"))).unwrap();
+    }
+    room.mumakil("run sub/replay.yaml --out a").assert().success();
+    room.mumakil("run a/scenario.resolved.yaml --out b").assert().success();
+    let read = |run: &str| fs::read(room.path(&format!("{run}/scenario.resolved.yaml"))).unwrap();
+    assert!(read("a") == read("b"));
+}
+
+#[test]
 fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
     let room = room();
     for (set, message) in [
         ("workload.rumen.trace=missing.json", "cannot read the trace missing.json"),
         ("workload.rumen.trace=replay.yaml", "replay.yaml:1:"),
+        ("cluster.map_slots=0", "no node has a map slot, but `job_1` has maps"),
         ("workload.rumen.topology=jobs.json", "jobs.json:10: missing field `name`"),
         ("faults=[{at: 1s, stop: node-3}]", "there is no node-3: the cluster has 2 nodes"),
         ("faults=[{at: 1s, kill: job_3}]", "there is no job `job_3` in the workload"),
@@ -131,6 +145,29 @@ fn jobs_of_a_warm_start_and_of_the_warm_up_are_in_no_statistics() {
     room.mumakil("run warm.yaml --out b --set record.warm_up=5min").assert().success();
     assert_eq!(summary(&room, "b")["jobs"], 1);
     assert!(summary(&room, "b")["mean_wait_s"].as_f64().unwrap() < 30.0);
+}
+
+#[test]
+fn no_pacing_minds_a_warm_start() {
+    let room = Room::new();
+    for submission in ["replay", "serial", "stress", "{closed: {active: 1}}"] {
+        room.write(
+            "warm.yaml",
+            &format!(
+                "name: warm\ncluster: {{nodes: 4}}\nworkload:\n  submission: {submission}\n  \
+                 jobs: [{{name: a, maps: 2, map_time: 10s, count: 3}}]\n  warm_start: {{map_slots: \
+                 50 %, map_time: 1h}}\n"
+            ),
+        );
+        room.mumakil("run warm.yaml --out a --force --verify").assert().success();
+        assert_eq!(column(&room, "a/jobs.csv", "name")[0], "warm-start-maps");
+        let submits = column(&room, "a/jobs.csv", "submit_ms");
+        assert_eq!(submits[0], "0", "{submission}");
+        assert!(submits[1..].iter().all(|at| 1_000 < at.parse().unwrap()), "{submits:?}");
+        let summary = summary(&room, "a");
+        assert_eq!(summary["jobs"], 3, "{submission}");
+        assert!(summary["makespan_s"].as_f64().unwrap() < 600.0, "half of the slots are free");
+    }
 }
 
 #[test]
