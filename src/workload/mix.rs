@@ -26,7 +26,7 @@ use crate::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
 pub use arrivals::Arrivals;
 pub use names::{Names, Several};
 
-/// The largest size that a scenario may name.
+/// The largest size that a scenario may name, in bytes.
 const MOST_BYTES: u64 = 1 << 60;
 
 /// Jobs of several types, drawn by chance.
@@ -62,8 +62,8 @@ pub struct Mix {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobType {
-    /// How many such jobs there are, in an order that is drawn. Every so many as all types count
-    /// together, it begins anew in another order.
+    /// How many such jobs there are, in an order that is drawn. With more `jobs` than all types count
+    /// together it begins again, in another order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Count<0, 1_000_000>>,
     /// How often a job is of this type, in proportion to the other types; 1 unless there is a
