@@ -5,6 +5,7 @@
 
 mod injector;
 mod jobs;
+mod mix;
 mod rumen;
 mod spec;
 mod submission;
@@ -20,7 +21,8 @@ use crate::units::{Bytes, Count, SimSpan};
 
 pub use injector::JobInjector;
 pub(crate) use jobs::in_order;
-pub use jobs::{JobEntry, Penalty};
+pub use jobs::{JobEntry, Penalty, TaskCount};
+pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel};
 pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
@@ -92,7 +94,7 @@ impl BatchId {
     }
 }
 
-/// Where jobs will run.
+/// Where jobs will run, and with what luck.
 pub struct Site<'a> {
     /// What all randomness begins with.
     pub seed: u64,
@@ -121,6 +123,8 @@ impl Workload {
             let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
             left_out.extend(parts.into_iter().filter(|part| !none.contains(part)));
             found.jobs
+        } else if let Some(mix) = &spec.mix {
+            mix.jobs(site.seed)
         } else {
             spec.jobs.clone().unwrap_or_default()
         };

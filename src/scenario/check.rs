@@ -3,6 +3,8 @@
 //! Each check is left out where the part that it looks at has mistakes of its own; they would only
 //! be reported twice.
 
+mod mix;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -91,15 +93,19 @@ impl Checked {
 /// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
-    let jobs = workload.jobs.as_deref().unwrap_or_default();
     let found = &mut Checked::default();
+    let mix = workload.mix.as_ref().filter(|_| intact("workload"));
+    let drawn = mix.map(|mix| mix::draw(mix, scenario.seed, found));
+    let jobs = drawn.as_deref().or(workload.jobs.as_deref()).unwrap_or_default();
     if intact("cluster") {
         check_cluster(cluster, found);
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
-        check_names(jobs, found);
-        check_order(jobs, found);
+        if drawn.is_none() {
+            check_names(jobs, found);
+            check_order(jobs, found);
+        }
     }
     if intact("workload") && intact("cluster") {
         check_sizes(jobs, cluster, found);
@@ -109,6 +115,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
         }
+        if drawn.is_some() {
+            mix::point_at_types(jobs, &mut found.problems);
+        }
     }
     if intact("hadoop") {
         check_hadoop(hadoop, found);
@@ -117,7 +126,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("faults") {
-        check_faults(scenario, &intact, found);
+        check_faults(scenario, jobs, &intact, found);
     }
     if intact("classes") && intact("workload") {
         check_classes(scenario, found);
@@ -456,15 +465,19 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
-fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
+fn check_faults(
+    scenario: &Scenario,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
     // Of what a file holds it is not known yet; that is checked when it has been read.
     let in_file = scenario.workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some());
     let nodes = match &scenario.cluster.topology {
         None if !in_file => scenario.cluster.nodes.get(),
         _ => u32::MAX,
     };
-    let jobs = scenario.workload.jobs.iter().flatten();
-    let jobs: BTreeSet<&str> = jobs.map(|job| job.name.as_str()).collect();
+    let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     for (number, fault) in scenario.faults.iter().enumerate() {
         let entry = Path::of(&format!("faults[{number}]"));
         match fault {
@@ -476,9 +489,7 @@ fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut
                 found.problems.push(Problem::value(entry.key(field), message));
             }
             Fault::Kill { job, .. }
-                if intact("workload")
-                    && scenario.workload.jobs.is_some()
-                    && !jobs.contains(job.as_str()) =>
+                if intact("workload") && !jobs.is_empty() && !jobs.contains(job.as_str()) =>
             {
                 let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
                 found.problems.push(problem.nearest(job, jobs.iter().copied()));

@@ -17,6 +17,9 @@ use crate::mapred::{
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
+/// How many maps or reduces a job has.
+pub type TaskCount = Count<0, 10_000_000>;
+
 /// One entry of the list: a job, or several alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,10 +55,10 @@ pub struct JobEntry {
 
     /// How many maps it has; one for each block of the input unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub maps: Option<Count<0, 10_000_000>>,
+    pub maps: Option<TaskCount>,
     /// How many reduces it has.
     #[serde(default = "none")]
-    pub reduces: Count<0, 10_000_000>,
+    pub reduces: TaskCount,
     /// The bytes that the maps read together; one block a map unless given. `0` for maps without
     /// input, which are local nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -346,25 +349,27 @@ fn one() -> Count<1, 1_000_000> {
     Count::of(1)
 }
 
-fn none() -> Count<0, 10_000_000> {
-    Count::of(0)
+fn none() -> TaskCount {
+    TaskCount::of(0)
 }
 
-fn user() -> String {
+pub(super) fn user() -> String {
     "default".to_owned()
 }
 
 /// The median sort phase of a real trace was 0.08 s: what was fetched is merged already.
+pub(super) const MERGE: SimSpan = SimSpan::from_millis(80);
+
 fn merge() -> TaskTimes {
-    SimSpan::from_millis(80).into()
+    MERGE.into()
 }
 
-fn no_noise() -> Dist<Factor> {
+pub(super) fn no_noise() -> Dist<Factor> {
     Dist::Constant(Factor::ONE)
 }
 
 /// Hadoop's default heap of a child.
-fn heap() -> Bytes {
+pub(super) fn heap() -> Bytes {
     Bytes::from_mib(200)
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{JobEntry, Rumen, Submission};
+use super::{JobEntry, Mix, Rumen, Submission};
 use crate::mapred::Auto;
 use crate::random::Dist;
 use crate::units::{Fraction, SimSpan};
@@ -16,6 +16,9 @@ pub struct WorkloadSpec {
     /// Jobs written out.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "list")]
     pub jobs: Option<Vec<JobEntry>>,
+    /// Jobs of several types, drawn by chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     /// Jobs of a Rumen trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rumen: Option<Rumen>,
@@ -58,7 +61,11 @@ fn list<S: Serializer>(jobs: &Option<Vec<JobEntry>>, to: S) -> Result<S::Ok, S::
 impl WorkloadSpec {
     /// Returns the names of the sources that are given; a scenario has one.
     pub fn sources(&self) -> Vec<&'static str> {
-        let given = [("jobs", self.jobs.is_some()), ("rumen", self.rumen.is_some())];
+        let given = [
+            ("jobs", self.jobs.is_some()),
+            ("mix", self.mix.is_some()),
+            ("rumen", self.rumen.is_some()),
+        ];
         given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
     }
 }

@@ -19,6 +19,7 @@ mod sources;
 mod tidy;
 mod traces;
 mod transcripts;
+mod workloads;
 
 /// The repository.
 fn root() -> &'static Path {
