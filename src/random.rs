@@ -7,7 +7,7 @@
 
 mod dist;
 
-pub use dist::Dist;
+pub use dist::{Dist, Shape};
 use rand::SeedableRng;
 pub use rand::rngs::ChaCha8Rng;
 

@@ -12,9 +12,9 @@ use super::path::Path;
 use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
-use crate::mapred::{Auto, Hadoop, SlotKind, TaskTimes};
+use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::{JobEntry, WorkloadSpec, in_order};
+use crate::workload::{JobEntry, Jobs, LATEST, MOST_JOBS, Swim, WorkloadSpec, in_order};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,17 +75,6 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The most jobs that a scenario may have: their numbers are part of what keys random streams.
-const MOST_JOBS: u64 = 1 << 24;
-/// The latest submission that a scenario may have, in microseconds: a margin below the last instant
-/// of virtual time.
-const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
-/// The most maps that a job may have, as `maps` says.
-const MOST_MAPS: u64 = 10_000_000;
-
-/// The largest input that a job may have, as `input` says.
-const MOST_BYTES: u64 = 1 << 60;
-
 /// What the checks found.
 #[derive(Default)]
 pub(super) struct Checked {
@@ -102,7 +91,7 @@ impl Checked {
 /// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
-    let jobs = workload.jobs.as_deref().unwrap_or_default();
+    let jobs = workload.listed();
     let found = &mut Checked::default();
     if intact("cluster") {
         check_cluster(cluster, found);
@@ -113,8 +102,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_order(jobs, found);
     }
     if intact("workload") && intact("cluster") {
-        check_sizes(jobs, cluster, found);
-        check_times(jobs, cluster.hdfs.block, found);
+        check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
         // What was found so far is of these two parts.
         if found.problems.is_empty() {
@@ -319,47 +307,26 @@ fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
     }
 }
 
-/// A job has maps, said or by its input, and they can share it.
-fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
+/// Each job fits together.
+fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, job) in jobs.iter().enumerate() {
-        let input = job.input.map(Bytes::get);
-        match (job.maps.map(|maps| u64::from(maps.get())), input) {
-            (None, None) => found.value(
-                &format!("workload.jobs[{number}]"),
-                format!("the job `{}` has neither `maps` nor `input`", job.name),
-            ),
-            (None, Some(0)) => found.value(
-                &at(number, "input"),
-                "without `maps` the input says how many there are, so it is not empty",
-            ),
-            (None, Some(input)) => {
-                let maps = input.div_ceil(cluster.hdfs.block.get().max(1));
-                if maps > MOST_MAPS {
-                    found.value(
-                        &at(number, "input"),
-                        format!("an input of {maps} blocks gives more than {MOST_MAPS} maps"),
-                    );
-                }
-            }
-            (Some(maps), Some(input)) if 0 < input && maps == 0 => {
-                found.value(&at(number, "maps"), "there is an input, but no map that reads it");
-            }
-            (Some(maps), Some(input)) if 0 < input && input < maps => {
-                let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
-                found.value(&at(number, "input"), message);
-            }
-            (Some(maps), None) if MOST_BYTES / cluster.hdfs.block.get().max(1) < maps => {
-                found.value(&at(number, "maps"), "a block for each map is more than 1EiB of input");
-            }
-            _ => {}
+        for (field, message) in job.faults(block) {
+            let path = match field {
+                "" => format!("workload.jobs[{number}]"),
+                field => at(number, field),
+            };
+            found.value(&path, message);
         }
     }
 }
 
 /// Jobs come from one place.
 fn check_sources(workload: &WorkloadSpec, found: &mut Checked) {
-    if workload.jobs.as_ref().is_some_and(Vec::is_empty) {
+    if matches!(&workload.jobs, Some(Jobs::Listed(jobs)) if jobs.is_empty()) {
         found.value("workload.jobs", "there are no jobs: a run would end before it began");
+    }
+    for (field, message) in workload.swim.iter().flat_map(Swim::faults) {
+        found.value(&format!("workload.swim.{field}"), message);
     }
     match workload.sources()[..] {
         [] => found.value("workload", "the workload has no jobs: give it one source of them"),
@@ -368,30 +335,6 @@ fn check_sources(workload: &WorkloadSpec, found: &mut Checked) {
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
             found.problems.push(Problem::key(path, message));
-        }
-    }
-}
-
-/// A list of times has one for each task.
-fn check_times(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
-    for (number, job) in jobs.iter().enumerate() {
-        let (maps, reduces) = (job.map_count(block), job.reduces.get());
-        let lists = [
-            ("map_time", &job.map_time, maps, "map"),
-            ("shuffle_time", &job.shuffle_time, reduces, "reduce"),
-            ("sort_time", &Some(job.sort_time.clone()), reduces, "reduce"),
-            ("reduce_time", &job.reduce_time, reduces, "reduce"),
-        ];
-        for (field, times, tasks, word) in lists {
-            if let Some(times) = times.as_ref().and_then(TaskTimes::listed)
-                && times != tasks as usize
-            {
-                let message = format!(
-                    "there are {times} times for the {tasks} {word}s of the job `{}`",
-                    job.name
-                );
-                found.value(&at(number, field), message);
-            }
         }
     }
 }
@@ -460,8 +403,8 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
 
 fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
     let nodes = scenario.cluster.nodes.get();
-    let jobs = scenario.workload.jobs.iter().flatten();
-    let jobs: BTreeSet<&str> = jobs.map(|job| job.name.as_str()).collect();
+    let jobs = scenario.workload.listed();
+    let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     for (number, fault) in scenario.faults.iter().enumerate() {
         let entry = Path::of(&format!("faults[{number}]"));
         match fault {
@@ -474,7 +417,7 @@ fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut
             }
             Fault::Kill { job, .. }
                 if intact("workload")
-                    && scenario.workload.jobs.is_some()
+                    && matches!(scenario.workload.jobs, Some(Jobs::Listed(_)))
                     && !jobs.contains(job.as_str()) =>
             {
                 let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
@@ -492,7 +435,7 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
         let hidden = rules.map(|(class, _)| Warning::ClassAfterAny { class: class.clone() });
         found.warnings.extend(hidden);
     }
-    for job in scenario.workload.jobs.iter().flatten() {
+    for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {

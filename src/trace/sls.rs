@@ -138,6 +138,12 @@ impl SlsJob {
 }
 
 impl SlsRack {
+    /// Returns the nodes of racks: the name of its rack, and its own.
+    pub fn hosts(racks: &[Self]) -> Vec<(String, &str)> {
+        let named = racks.iter().flat_map(|rack| rack.nodes.iter().map(move |node| (rack, node)));
+        named.map(|(rack, node)| (rack.rack.clone(), node.node.as_str())).collect()
+    }
+
     /// Writes the rack as an object on a line of its own.
     ///
     /// # Errors
