@@ -9,6 +9,7 @@ use crate::emulation::EmulationError;
 use crate::output::OutputError;
 use crate::record::RecordError;
 use crate::scenario::{Finding, ScenarioError};
+use crate::trace::TraceError;
 
 /// The exit code of a run that failed.
 const RUN: u8 = 1;
@@ -96,6 +97,12 @@ impl From<ScenarioError> for Failure {
     }
 }
 
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::Input(error.into())
+    }
+}
+
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
@@ -115,7 +122,7 @@ impl From<EmulationError> for Failure {
     fn from(error: EmulationError) -> Self {
         match error {
             EmulationError::Scenario(error) => error.into(),
-            EmulationError::Trace(error) => Self::Input(error.into()),
+            EmulationError::Trace(error) => error.into(),
             EmulationError::Record(error) => error.into(),
             EmulationError::Policy { .. } => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
