@@ -122,8 +122,3 @@ impl Output {
         Failure::input(format!("{} exists already (--force replaces it)", self.out.display()))
     }
 }
-
-/// Returns the failure that a job is which cannot be run.
-fn unusable(file: &Path, (job, what): (String, String)) -> Failure {
-    Failure::input(format!("{}: job {job:?}: {what}", file.display()))
-}

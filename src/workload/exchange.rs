@@ -52,13 +52,13 @@ impl Trace {
     /// # Errors
     /// If it cannot be read, is no file of jobs, or with what is wrong in it.
     pub fn read(path: &Path, block: Bytes, strictness: Strictness) -> Result<Self, TraceError> {
-        let format = recognise(path)?;
+        let (format, how) = (recognise(path)?, (block, strictness));
         match format {
-            Format::Swim => Self::of(format, Records::open(path, strictness)?, TraceJob::Swim),
-            Format::RumenJobs => Self::of(format, Records::open(path, strictness)?, |job| {
+            Format::Swim => Self::of(format, Records::open(path, strictness)?, how, TraceJob::Swim),
+            Format::RumenJobs => Self::of(format, Records::open(path, strictness)?, how, |job| {
                 TraceJob::Rumen(Box::new(job))
             }),
-            Format::SlsJobs => Self::of(format, Records::open(path, strictness)?, |job| {
+            Format::SlsJobs => Self::of(format, Records::open(path, strictness)?, how, |job| {
                 TraceJob::Sls(Box::new(job))
             }),
             Format::JobTable | Format::JobList => {
@@ -75,22 +75,34 @@ impl Trace {
     fn of<T: Record>(
         format: Format,
         mut records: Records<T>,
+        (block, strictness): (Bytes, Strictness),
         job: impl Fn(T) -> TraceJob,
     ) -> Result<Self, TraceError> {
-        let jobs = records.by_ref().map(|record| record.map(&job)).collect::<Result<_, _>>()?;
-        let Notes { skipped, suspicious, .. } = records.into_notes();
+        let mut jobs = Vec::new();
+        let mut unusable = FirstFew::default();
+        while let Some(record) = records.next().transpose()? {
+            let (job, number) = (job(record), jobs.len() as u64 + 1);
+            match job.entry(number, block) {
+                Ok(_) => jobs.push(job),
+                Err(what) => {
+                    let error = records.unusable(&job.name(number), what);
+                    if strictness == Strictness::Strict {
+                        return Err(error);
+                    }
+                    unusable.add(error);
+                }
+            }
+        }
+        let Notes { mut skipped, suspicious, .. } = records.into_notes();
+        skipped.append(unusable);
         Ok(Self { format, jobs, skipped, suspicious })
     }
 
     /// Returns the jobs as a scenario would list them, without those that have no task.
-    ///
-    /// # Errors
-    /// With the name of a job that cannot be run, and why.
-    pub fn entries(&self, block: Bytes) -> Result<Vec<JobEntry>, (String, String)> {
-        let entries = (1..).zip(&self.jobs).filter_map(|(number, job)| {
-            job.entry(number, block).map_err(|what| (job.name(number), what)).transpose()
-        });
-        entries.collect()
+    pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
+        // What cannot be run has been left out when the file was read.
+        let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
+        (1..).zip(&self.jobs).filter_map(entry).collect()
     }
 
     /// Keeps so many of the jobs, each as likely as the others, in their order.
@@ -311,7 +323,7 @@ mod tests {
 
     /// Returns a trace in another format, as its file reads, and what that cannot say.
     fn through(trace: &Trace, format: Format) -> (Trace, Vec<String>) {
-        let (made, lost) = converted(&trace.entries(BLOCK).unwrap(), format, BLOCK);
+        let (made, lost) = converted(&trace.entries(BLOCK), format, BLOCK);
         let mut text = Vec::new();
         made.write_to(&mut text).unwrap();
         let read = read(&text);
@@ -390,7 +402,7 @@ mod tests {
         let mut trace = read(SWIM);
         trace.scale(0.5, 2.0);
         assert_eq!(times_s(&trace), [5, 7]);
-        let jobs = trace.entries(BLOCK).unwrap();
+        let jobs = trace.entries(BLOCK);
         assert_eq!((jobs[0].input, jobs[0].output), (Some(Bytes::new(2_000)), Bytes::new(14)));
         assert_eq!(jobs[1].maps.map(Count::get), Some(3));
     }
@@ -411,11 +423,11 @@ mod tests {
     #[test]
     fn a_rumen_job_moves_as_a_whole() {
         let mut trace = read(RUMEN);
-        let entry = trace.entries(BLOCK).unwrap().remove(0);
+        let entry = trace.entries(BLOCK).remove(0);
         let before = trace.jobs[0].submit();
         trace.jobs[0].set_submit(before + SimSpan::from_secs(5));
         trace.jobs[0].scale_sizes(2.0);
-        let moved = trace.entries(BLOCK).unwrap().remove(0);
+        let moved = trace.entries(BLOCK).remove(0);
         assert_eq!(moved.submit, before + SimSpan::from_secs(5));
         assert_eq!(moved.map_time, entry.map_time);
         assert_eq!(moved.input.map(Bytes::get), entry.input.map(|bytes| bytes.get() * 2));

@@ -89,7 +89,9 @@ impl List {
             return Err(reader.error(rows.place(), None, fault));
         }
         while let Some(row) = rows.next().transpose()? {
-            reader.add(rows.place(), fields(&header, &row.cells))?;
+            let name = header.iter().zip(&row.cells).find(|(column, _)| *column == "name");
+            let name = name.map(|(_, cell)| cell.as_str());
+            reader.add(rows.place(), name, fields(&header, &row.cells))?;
         }
         reader.end(rows)
     }
@@ -106,7 +108,8 @@ impl List {
     ) -> Result<Self, TraceError> {
         let mut reader = Reader::new(path, block, strictness);
         while let Some(entry) = entries.next().transpose()? {
-            reader.add(entries.place(), Ok(entry.fields))?;
+            let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
+            reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
         }
         reader.end(entries)
     }
@@ -128,7 +131,7 @@ fn check_header(header: &[String]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns what a row says of a job; what of it can be read even if something cannot.
+/// Returns what a row says of a job.
 fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Fault> {
     if header.len() != cells.len() {
         let message = format!("{} cells in {} columns", cells.len(), header.len());
@@ -189,9 +192,12 @@ impl Reader {
     }
 
     /// Takes a job, or leaves it out if it is broken and that does not matter.
-    fn add(&mut self, place: Place, fields: Result<Mapping, Fault>) -> Result<(), TraceError> {
-        let name = fields.as_ref().ok().and_then(|fields| fields.get("name"));
-        let name = name.and_then(Value::as_str).map(str::to_owned);
+    fn add(
+        &mut self,
+        place: Place,
+        name: Option<&str>,
+        fields: Result<Mapping, Fault>,
+    ) -> Result<(), TraceError> {
         match fields.and_then(|fields| self.job(fields)) {
             Ok(job) => {
                 self.by_name.insert(job.name.clone(), self.jobs.len());
@@ -200,7 +206,7 @@ impl Reader {
                 Ok(())
             }
             Err(fault) => {
-                let error = self.error(place, name.as_deref(), fault);
+                let error = self.error(place, name, fault);
                 if self.strictness == Strictness::Strict {
                     return Err(error);
                 }
@@ -429,7 +435,7 @@ mod tests {
             ("name,maps,maps\n", "t.csv:1: two columns `maps`"),
             (
                 "name,maps\na,1,2\n",
-                "t.csv:2: 3 cells in 2 columns\n  hint: put a cell with a comma in it into quotes",
+                "t.csv:2: job \"a\": 3 cells in 2 columns\n  hint: put a cell with a comma in it into quotes",
             ),
             (
                 "name,maps,map_time\na,1,10 parsecs\n",

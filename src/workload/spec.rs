@@ -98,7 +98,11 @@ impl<'de> Deserialize<'de> for Jobs {
                 TraceFile::deserialize(StrDeserializer::new(path)).map(Jobs::File)
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Jobs, A::Error> {
-                TraceFile::deserialize(MapAccessDeserializer::new(map)).map(Jobs::File)
+                let file = TraceFile::deserialize(MapAccessDeserializer::new(map));
+                file.map(Jobs::File).map_err(|_| {
+                    let found = de::Unexpected::Map;
+                    de::Error::invalid_type(found, &"a list of jobs, or {path: …, sha256: …}")
+                })
             }
         }
         from.deserialize_any(JobsVisitor)

@@ -1,6 +1,6 @@
 //! `mumakil trace convert`: the jobs of a trace in another format.
 
-use super::{Input, Output, unusable};
+use super::{Input, Output};
 use crate::cli::failure::Failure;
 use crate::cli::story::counted;
 use crate::cli::terminal;
@@ -65,12 +65,11 @@ impl Arguments {
         if trace.format == format {
             return self.output.write(&trace);
         }
-        let entries =
-            trace.entries(self.block).map_err(|wrong| unusable(&self.input.file, wrong))?;
+        let entries = trace.entries(self.block);
         let left_out = trace.jobs.len() - entries.len();
         let (made, lost) = converted(&entries, format, self.block);
         self.output.write(&made)?;
-        for (part, jobs) in [("without a task", left_out), (beyond(&trace.jobs))] {
+        for (part, jobs) in [("without a task", left_out), beyond(&trace.jobs)] {
             if 0 < jobs {
                 terminal::warn(&format!("left out: {part}, {}", counted(jobs as u64, "job")));
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{Input, unusable};
+use super::Input;
 use crate::cli::failure::Failure;
 use crate::cli::story::{counted, digits, span};
 use crate::cli::terminal::{self, BOLD};
@@ -40,8 +40,7 @@ impl Arguments {
             }
             _ => {
                 let trace = self.input.read(self.block)?;
-                let entries = trace.entries(self.block).map_err(|wrong| unusable(path, wrong))?;
-                told(path, &trace, &entries)
+                told(path, &trace, &trace.entries(self.block))
             }
         };
         Ok(terminal::print(&text)?)
@@ -85,8 +84,10 @@ struct Measure {
     name: &'static str,
     /// Rising.
     values: Vec<f64>,
-    print: fn(f64) -> String,
+    print: Print,
 }
+
+type Print = fn(f64) -> String;
 
 /// A terminal's columns.
 const WIDTH: usize = 80;
@@ -207,21 +208,21 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
         listed.flatten().collect()
     };
     let bytes = |bytes: Bytes| bytes.get() as f64;
-    let all: [(_, Vec<f64>, fn(f64) -> String); 7] = [
-        ("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), size),
-        ("shuffle", of_jobs(&|job| bytes(job.shuffle)), size),
-        ("output", of_jobs(&|job| bytes(job.output)), size),
-        ("maps", of_jobs(&|job| f64::from(job.maps.map_or(0, Count::get))), number),
-        ("reduces", of_jobs(&|job| f64::from(job.reduces.get())), number),
-        ("map time", of_tasks(|job| &job.map_time), seconds),
-        ("reduce time", of_tasks(|job| &job.reduce_time), seconds),
-    ];
-    let known = all.into_iter().filter(|(_, values, _)| values.iter().any(|value| 0.0 < *value));
-    let measure = |(name, mut values, print): (_, Vec<f64>, _)| {
+    let measure = |name, mut values: Vec<f64>, print: Print| {
         values.sort_unstable_by(f64::total_cmp);
         Measure { name, values, print }
     };
-    known.map(measure).collect()
+    let all = [
+        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), size),
+        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), size),
+        measure("output", of_jobs(&|job| bytes(job.output)), size),
+        measure("maps", of_jobs(&|job| f64::from(job.maps.map_or(0, Count::get))), number),
+        measure("reduces", of_jobs(&|job| f64::from(job.reduces.get())), number),
+        measure("map time", of_tasks(|job| &job.map_time), seconds),
+        measure("reduce time", of_tasks(|job| &job.reduce_time), seconds),
+    ];
+    let is_known = |measure: &Measure| measure.values.iter().any(|value| 0.0 < *value);
+    all.into_iter().filter(is_known).collect()
 }
 
 /// Returns the smallest value that is not below so many per cent of all.
