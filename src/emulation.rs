@@ -12,10 +12,10 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 use rand::RngExt;
 
-use crate::cluster::{Hdfs, ReadRates, Topology};
+use crate::cluster::{Hdfs, ReadRates, Topology, TrackerId};
 use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
 use crate::random::{Purpose, stream};
-use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary};
+use crate::record::{OnProgress, Place, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
 use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
@@ -43,6 +43,8 @@ pub struct Emulated {
     pub summary: Summary,
     /// Why it ended.
     pub stop: Stop,
+    /// How many jobs have ended, in the warm-up too.
+    pub ended: u32,
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
@@ -66,19 +68,26 @@ pub enum RunWarning {
         /// The largest factor that this machine seems to hold.
         holds: f64,
     },
+    /// Every job was submitted before the warm-up was over.
+    NothingCounted,
 }
 
 impl fmt::Display for RunWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Lag { p99, interval, holds } = self;
-        write!(
-            f,
-            "the clock was late by {:.3} s or more for one message in a hundred, of a heartbeat \
-             interval of {:.3} s, which distorts the results; this machine seems to hold \
-             `--clock {holds}x`",
-            p99.as_secs_f64(),
-            interval.as_secs_f64(),
-        )
+        match self {
+            Self::Lag { p99, interval, holds } => write!(
+                f,
+                "the clock was late by {:.3} s or more for one message in a hundred, of a heartbeat \
+                 interval of {:.3} s, which distorts the results; this machine seems to hold \
+                 `--clock {holds}x`",
+                p99.as_secs_f64(),
+                interval.as_secs_f64(),
+            ),
+            Self::NothingCounted => f.write_str(
+                "no job came after the warm-up, so the statistics say nothing; lower \
+                 `record.warm_up`",
+            ),
+        }
     }
 }
 
@@ -89,6 +98,12 @@ pub enum EmulationError {
     /// The policy cannot be built from its options.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// What the scenario's files hold does not go with the rest of it.
+    #[error("{what}")]
+    Unfit {
+        /// What does not.
+        what: String,
+    },
     /// A trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -154,7 +169,7 @@ fn emulate_by_rules(
                 ..scenario.record.clone()
             },
             folder: options.folder,
-            racks: topology.nodes().map(|(_, node)| node.rack).collect(),
+            places: topology.nodes().map(|(id, _)| place(topology, id)).collect(),
             progress: options.progress,
         },
         verifier,
@@ -183,10 +198,14 @@ fn emulate_by_rules(
     let thinking = thinking.lock();
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
-            summary: recording.summary,
             stop,
             decision_time: thinking.decision_time.clone(),
-            warnings: lag_warning(scenario, topology, stats.lag.as_ref()).into_iter().collect(),
+            warnings: lag_warning(scenario, topology, stats.lag.as_ref())
+                .into_iter()
+                .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
+                .collect(),
+            ended: recording.ended,
+            summary: recording.summary,
             lag: stats.lag,
             verifier: recording.watcher,
         }),
@@ -198,6 +217,15 @@ fn emulate_by_rules(
         Ending::SinkBroke => {
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
         }
+    }
+}
+
+/// Returns what tables call a node.
+fn place(topology: &Topology, id: TrackerId) -> Place {
+    let rack = topology.rack(id);
+    match topology.names(id) {
+        Some((rack, host)) => Place { node: host.to_owned(), rack: rack.to_owned() },
+        None => Place { node: id.to_string(), rack: rack.to_string() },
     }
 }
 
@@ -264,7 +292,8 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
         racks: topology.racks(),
         task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
     });
-    let lossy = scenario.faults.iter().any(|fault| matches!(fault, Fault::Loss(_)));
+    let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
+    let lossy = scenario.faults.iter().any(mends);
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core> {
         let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));

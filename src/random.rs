@@ -8,8 +8,8 @@
 mod dist;
 
 pub use dist::{Dist, Shape};
-use rand::SeedableRng;
 pub use rand::rngs::ChaCha8Rng;
+use rand::{Rng, RngExt, SeedableRng};
 
 /// What a stream is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub enum Purpose {
     MapTime,
     /// How long a reduce's work takes.
     ReduceTime,
-    /// How long setup and cleanup tasks take.
-    ServiceTime,
+    /// How long a setup task takes.
+    SetupTime,
     /// Whether and when a map attempt fails.
     MapFailure,
     /// Whether and when a reduce attempt fails.
@@ -37,6 +37,12 @@ pub enum Purpose {
     Traced,
     /// What a generated workload consists of.
     Workload,
+    /// How long a job's cleanup task takes.
+    CleanupTime,
+    /// How long it takes to remove the output of a map.
+    MapCleanupTime,
+    /// How long it takes to remove the output of a reduce.
+    ReduceCleanupTime,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.
@@ -49,10 +55,23 @@ pub fn stream(seed: u64, purpose: Purpose, subject: u64) -> ChaCha8Rng {
     rng
 }
 
+/// Draws one of several by their weights, of which one is above zero; returns its place.
+pub fn pick<R: Rng>(weights: impl Iterator<Item = f64> + Clone, rng: &mut R) -> usize {
+    let mut left = rng.random::<f64>() * weights.clone().sum::<f64>();
+    let mut place = 0;
+    for (next, weight) in weights.enumerate().filter(|(_, weight)| 0.0 < *weight) {
+        place = next;
+        if left < weight {
+            break;
+        }
+        left -= weight;
+    }
+    place
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::Rng;
 
     #[test]
     fn a_stream_is_the_same_whoever_else_draws() {
@@ -73,6 +92,17 @@ mod tests {
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b), "{all:?}");
         }
+    }
+
+    #[test]
+    fn places_are_picked_by_their_weights() {
+        let mut rng = stream(1, Purpose::Workload, 0);
+        let mut picked = [0; 4];
+        for _ in 0..10_000 {
+            picked[pick([3.0, 0.0, 1.0, 0.0].into_iter(), &mut rng)] += 1;
+        }
+        assert_eq!((picked[1], picked[3]), (0, 0));
+        assert!((7_350..7_650).contains(&picked[0]), "{picked:?}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod tests;
 mod timeline;
 
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
-pub use channel::{EventSender, OnProgress, Progress, Recorder, Recording, Setup};
+pub use channel::{EventSender, OnProgress, Place, Progress, Recorder, Recording, Setup};
 pub use summary::{LocalityShares, SlotShares, Summary};
 
 /// One subject's view of the stream.

@@ -39,7 +39,7 @@ pub use spec::{ClockSpec, Expectations, Name, RecordSpec, Scenario};
 
 use locate::{Part, locate};
 use path::Path;
-use preset::{CLUSTERS, HADOOP, overlay};
+use preset::{CLUSTERS, HADOOP, WORKLOADS, overlay};
 use read::{MOST, Problem, read};
 use set::Setting;
 
@@ -201,14 +201,6 @@ fn complete(root: Value, file: &str, problems: &mut Vec<Problem>) -> (Value, Val
     };
     // A key without a value is as if it were not there.
     root.retain(|_, value| !value.is_null());
-    for presets in [HADOOP, CLUSTERS] {
-        let preset = match root.get_mut(presets.key) {
-            Some(written) => presets.take(written, problems),
-            None => presets.plain(),
-        };
-        plain.insert(presets.key.into(), preset);
-    }
-    let mut merged = Value::from(plain.clone());
     if !root.contains_key("workload") {
         let problem = Problem::value(Path::default(), "the scenario has no `workload`");
         problems.push(
@@ -217,6 +209,14 @@ fn complete(root: Value, file: &str, problems: &mut Vec<Problem>) -> (Value, Val
         );
         root.insert("workload".into(), none_yet());
     }
+    for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+        let preset = match root.get_mut(presets.key) {
+            Some(written) => presets.take(written, problems),
+            None => presets.plain(),
+        };
+        plain.insert(presets.key.into(), preset);
+    }
+    let mut merged = Value::from(plain.clone());
     overlay(&mut merged, root.into());
     (merged, plain.into())
 }

@@ -18,6 +18,8 @@ pub use time::{SimSpan, SimTime};
 
 /// A quantity that models compute with as a float, in the type's base unit.
 pub trait Quantity: Copy {
+    /// The distance of two neighbours that a model must tell apart: none unless values are counts.
+    const STEP: f64 = 0.0;
     /// Returns the value in the base unit.
     fn as_f64(self) -> f64;
     /// Returns the quantity nearest to `value`, which models keep finite and not negative.

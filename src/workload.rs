@@ -8,6 +8,7 @@ mod hosts;
 mod injector;
 mod jobs;
 pub mod list;
+mod mix;
 mod rumen;
 mod sls;
 mod spec;
@@ -15,7 +16,7 @@ mod submission;
 mod swim;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::cluster::{ClusterSpec, Topology};
@@ -24,9 +25,10 @@ use crate::trace::{Strictness, TraceError, TraceFile};
 use crate::units::{Bytes, Count, SimSpan};
 
 pub use injector::JobInjector;
-pub use jobs::{JobEntry, Penalty};
+pub use jobs::{JobEntry, Penalty, TaskCount};
 pub(crate) use jobs::{LATEST, MOST_JOBS, in_order};
 use list::List;
+pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel};
 pub use sls::Sls;
 pub use spec::{Jobs, WarmStart, WorkloadSpec};
@@ -65,9 +67,11 @@ pub enum LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Empty(1) => f.write_str("a job of the trace without work is left out"),
             Self::Empty(jobs) => {
-                write!(f, "{jobs} jobs of the trace were killed or have no tasks, and are left out")
+                write!(f, "{jobs} jobs of the trace that were killed or have no tasks are left out")
             }
+            Self::Broken(1) => f.write_str("a broken record of the trace is left out"),
             Self::Broken(records) => {
                 write!(f, "{records} broken records of the trace are left out")
             }
@@ -83,6 +87,8 @@ pub struct Arrival {
     pub batch: BatchId,
     /// When it is submitted: after the beginning, or after the last job that its batch follows.
     pub delay: SimSpan,
+    /// Whether it is of the warm start.
+    pub is_warm: bool,
 }
 
 /// Jobs that wait, and are waited for, together: those of one entry of a list.
@@ -96,7 +102,7 @@ impl BatchId {
     }
 }
 
-/// Where jobs will run.
+/// Where jobs will run, and with what luck.
 pub struct Site<'a> {
     /// What all randomness begins with.
     pub seed: u64,
@@ -113,19 +119,13 @@ pub struct Site<'a> {
 }
 
 /// What a trace gave.
+#[derive(Debug, Default)]
 struct Found {
-    path: PathBuf,
     jobs: Vec<JobEntry>,
     /// How many jobs there is nothing to run of.
     left_out: u64,
     /// How many records are broken.
     broken: u64,
-}
-
-impl Found {
-    fn of(path: PathBuf) -> Self {
-        Self { path, jobs: Vec::new(), left_out: 0, broken: 0 }
-    }
 }
 
 impl Workload {
@@ -143,13 +143,12 @@ impl Workload {
             _ => None,
         };
         let mut entries = if let Some(found) = found {
-            if found.jobs.is_empty() {
-                return Err(TraceError::NoJobs { path: found.path });
-            }
             let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
             let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
             left_out.extend(parts.into_iter().filter(|part| !none.contains(part)));
             found.jobs
+        } else if let Some(mix) = &spec.mix {
+            mix.jobs(site.seed)
         } else {
             spec.listed().to_vec()
         };
@@ -166,10 +165,14 @@ impl Workload {
                 entry.submit = start + entry.submit.saturating_sub(first);
             }
         }
+        let own = entries.len();
         if let Some(warm) = &spec.warm_start {
             entries.extend(warm.jobs(site.topology.slots()));
         }
-        let jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        let mut jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        for arrival in &mut jobs.arrivals {
+            arrival.is_warm = own <= arrival.batch.index();
+        }
         let start = start.unwrap_or_default();
         Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
     }
@@ -180,7 +183,7 @@ fn listed(file: &mut TraceFile, site: &Site<'_>) -> Result<Found, TraceError> {
     let path = file.find(site.folder);
     let list = List::read(&path, site.cluster.hdfs.block, Strictness::Strict)?;
     file.pin(site.folder, list.sha256.as_deref())?;
-    Ok(Found { jobs: list.jobs, ..Found::of(path) })
+    Ok(Found { jobs: list.jobs, ..Found::default() })
 }
 
 /// Returns when the first job is submitted, if not when it says so itself.

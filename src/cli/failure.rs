@@ -122,7 +122,7 @@ impl From<EmulationError> for Failure {
     fn from(error: EmulationError) -> Self {
         match error {
             EmulationError::Scenario(error) => error.into(),
-            EmulationError::Trace(error) => error.into(),
+            EmulationError::Unfit { .. } | EmulationError::Trace(_) => Self::Input(error.into()),
             EmulationError::Record(error) => error.into(),
             EmulationError::Policy { .. } => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },

@@ -7,12 +7,12 @@ use super::failure::Failure;
 use super::interrupt::Guard;
 use super::progress::Bar;
 use super::source::{self, Overrides};
-use super::story::{Story, counted, left, span};
+use super::story::{Story, counted, span};
 use super::terminal;
 use crate::emulation::{Emulated, Options, Prepared};
 use crate::mapred::Stop;
 use crate::output::{Digest, Perf, RunFolder};
-use crate::scenario::{ClockSpec, Loaded, Registry, Scenario};
+use crate::scenario::{ClockSpec, Loaded, Registry};
 
 /// Run a scenario and write its results into a folder
 ///
@@ -107,12 +107,12 @@ impl Arguments {
             terminal::print(&(story.tell() + &wrote))?;
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
-        verdict(scenario, &emulated)
+        verdict(&prepared, &emulated)
     }
 }
 
 /// Returns what is wrong with a run that has results.
-fn verdict(scenario: &Scenario, emulated: &Emulated) -> Result<(), Failure> {
+fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
     if let Some(verifier) = &emulated.verifier
         && !verifier.violations().is_empty()
     {
@@ -126,12 +126,12 @@ fn verdict(scenario: &Scenario, emulated: &Emulated) -> Result<(), Failure> {
         )));
     }
     if emulated.stop == Stop::Stalled {
-        let summary = &emulated.summary;
+        let left = prepared.jobs() - u64::from(emulated.ended);
         return Err(Failure::run(format!(
             "the run stalled after {}: {} left under `{}`, and nothing can move any more",
-            span(summary.virtual_s),
-            counted(left(summary), "job"),
-            scenario.scheduler.name
+            span(emulated.summary.virtual_s),
+            counted(left, "job"),
+            prepared.scenario.scheduler.name
         )));
     }
     Ok(())

@@ -82,7 +82,7 @@ impl Story<'_> {
 }
 
 /// Returns how many jobs have not ended.
-pub(super) fn left(summary: &Summary) -> u64 {
+fn left(summary: &Summary) -> u64 {
     summary.jobs - summary.jobs_succeeded - summary.jobs_failed - summary.jobs_killed
 }
 

@@ -1,9 +1,7 @@
 //! Which nodes there are and in which racks they stand.
 
-use std::collections::HashMap;
-
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use super::{ClusterSpec, GroupSpec, Node, PerSlot, RackId, TrackerId};
 use crate::units::Rate;
@@ -13,7 +11,9 @@ use crate::units::Rate;
 pub struct Topology {
     nodes: Vec<Node>,
     /// The nodes by their hosts' names, where these are known.
-    hosts: HashMap<String, TrackerId, FxBuildHasher>,
+    hosts: FxHashMap<String, TrackerId>,
+    /// The rack and host of each node, where these are known.
+    names: Vec<(String, String)>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
 }
@@ -71,7 +71,7 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, hosts: HashMap::default(), racks }
+        Self { nodes, hosts: FxHashMap::default(), names: Vec::new(), racks }
     }
 
     /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
@@ -79,21 +79,32 @@ impl Topology {
     /// scenario's plain ones.
     pub fn of_hosts(spec: &ClusterSpec, hosts: &[(String, &str)]) -> Self {
         let mut racks: IndexSet<&str> = IndexSet::new();
-        let mut named: Vec<(&str, RackId)> = Vec::with_capacity(hosts.len());
+        let mut named: Vec<(&str, &str, RackId)> = Vec::with_capacity(hosts.len());
         for (rack, host) in hosts {
-            let (rack, _) = racks.insert_full(rack);
-            named.push((host, RackId(rack as u32)));
+            let (number, _) = racks.insert_full(rack);
+            named.push((host, rack, RackId(number as u32)));
         }
         named.sort_unstable();
-        let nodes = named.iter().map(|(_, rack)| node(spec, None, *rack)).collect();
-        let names = (0..).map(TrackerId).zip(&named);
-        let hosts = names.map(|(id, (host, _))| ((*host).to_owned(), id)).collect();
-        Self { hosts, ..Self::from_nodes(nodes) }
+        let nodes = named.iter().map(|(_, _, rack)| node(spec, None, *rack)).collect();
+        let ids = (0..).map(TrackerId).zip(&named);
+        Self {
+            hosts: ids.map(|(id, (host, ..))| ((*host).to_owned(), id)).collect(),
+            names: named
+                .iter()
+                .map(|(host, rack, _)| (rack.trim_start_matches('/').into(), (*host).into()))
+                .collect(),
+            ..Self::from_nodes(nodes)
+        }
     }
 
     /// Returns whether the hosts have names.
     pub fn has_names(&self) -> bool {
-        !self.hosts.is_empty()
+        !self.names.is_empty()
+    }
+
+    /// Returns what a node's rack and host are called, where these have names.
+    pub fn names(&self, id: TrackerId) -> Option<(&str, &str)> {
+        self.names.get(id.index()).map(|(rack, host)| (rack.as_str(), host.as_str()))
     }
 
     /// Returns the node on a host.

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{ClusterSpec, Topology};
+use crate::cluster::{ClusterSpec, SlotKind, Topology};
 use crate::mapred::JobId;
-use crate::scenario::Scenario;
+use crate::scenario::{Fault, Scenario};
 use crate::trace::rumen::LoggedTopology;
 use crate::trace::sls::SlsRack;
 use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
@@ -54,8 +54,9 @@ fn topology_of_file(
         Format::SlsNodes => {
             let mut records = Records::<SlsRack>::open(&path, Strictness::Strict)?;
             let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
+            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
             file.pin(folder, records.sha256())?;
-            Ok(Topology::of_hosts(cluster, &SlsRack::hosts(&racks)))
+            Ok(Topology::of_hosts(cluster, &hosts))
         }
         found => {
             let expected = "a topology of Rumen or nodes of the SLS";
@@ -85,7 +86,44 @@ impl Prepared {
             },
         )?;
         scenario.workload = spec;
-        Ok(Self { scenario, topology, workload })
+        let prepared = Self { scenario, topology, workload };
+        prepared.check()?;
+        Ok(prepared)
+    }
+
+    /// Checks what could not be checked before files were read. Of what is written out the scenario's
+    /// own check has said it already, with its place.
+    fn check(&self) -> Result<(), EmulationError> {
+        let unfit = |what: String| Err(EmulationError::Unfit { what });
+        if self.workload.arrivals.is_empty() {
+            return unfit("the workload has no job to run".to_owned());
+        }
+        let slots = self.topology.slots();
+        for job in self.workload.arrivals.iter().map(|arrival| &arrival.spec) {
+            for (kind, tasks) in [(SlotKind::Map, job.maps), (SlotKind::Reduce, job.reduces)] {
+                if 0 < tasks && slots[kind] == 0 {
+                    let (word, name) = (kind.word(), &job.name);
+                    return unfit(format!("no node has a {word} slot, but `{name}` has {word}s"));
+                }
+            }
+        }
+        let nodes = self.topology.len();
+        for fault in &self.scenario.faults {
+            match fault {
+                Fault::Stop { node, .. } | Fault::Start { node, .. }
+                    if nodes <= node.tracker().0 =>
+                {
+                    return unfit(format!(
+                        "faults: there is no {node}: the cluster has {nodes} nodes"
+                    ));
+                }
+                Fault::Kill { job, .. } if self.jobs_of(job).next().is_none() => {
+                    return unfit(format!("faults: there is no job `{job}` in the workload"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Returns how many jobs there are.

@@ -7,7 +7,9 @@
 
 use rand::RngExt;
 
-use super::{AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Role, TaskKind, Traced};
+use super::{
+    AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Role, TaskId, TaskKind, Traced,
+};
 use crate::cluster::{Node, ReadRates};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, Fraction, SimSpan};
@@ -60,11 +62,19 @@ impl Costs {
         }
     }
 
+    /// Returns the phases of a setup, a cleanup, or the removal of an attempt's output.
     fn service(&self, launch: &Launch) -> Plan {
-        let is_setup = launch.attempt.task.kind == TaskKind::Setup;
-        let task = launch.attempt.task;
-        let subject = subject(task.attempt(0)) | u64::from(is_setup) << 8;
-        let mut rng = stream(self.seed, Purpose::ServiceTime, subject);
+        let AttemptId { task, .. } = launch.attempt;
+        let is_setup = task.kind == TaskKind::Setup;
+        // A job has one setup, whichever kind of slot it gets.
+        let of_job = TaskId { index: 0, ..task }.attempt(0);
+        let (purpose, subject) = match task.kind {
+            TaskKind::Setup => (Purpose::SetupTime, subject(of_job)),
+            TaskKind::Cleanup => (Purpose::CleanupTime, subject(of_job)),
+            TaskKind::Map => (Purpose::MapCleanupTime, subject(launch.attempt)),
+            TaskKind::Reduce => (Purpose::ReduceCleanupTime, subject(launch.attempt)),
+        };
+        let mut rng = stream(self.seed, purpose, subject);
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
         Plan {

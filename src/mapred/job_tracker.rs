@@ -178,12 +178,12 @@ impl JobTracker {
     fn admit(&mut self, now: SimTime, status: &Status, out: &mut Outbox) -> Option<u16> {
         let id = status.tracker;
         let tracker = &self.ledger.trackers[id.index()];
+        // Calls rise for as long as a machine lives: this one was answered, or has been overtaken.
+        if status.call <= tracker.last_reply.call {
+            return None;
+        }
         match status.last_reply {
             None => {
-                let is_copy = tracker.is_registered && tracker.last_reply.call == status.call;
-                if is_copy && tracker.last_reply.id == 0 {
-                    return None;
-                }
                 if tracker.is_registered {
                     // It has started anew before it was missed: what it ran is gone.
                     self.ledger.lose_tracker(now, id, out);
@@ -328,9 +328,9 @@ impl JobTracker {
         let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));
         // Without trackers, even what waits to be cleaned up after waits for ever; but one that is
         // blacklisted will get tasks again.
-        let is_idle = self.ledger.open_tries == 0 || self.ledger.active == 0;
+        let is_idle = self.ledger.active == 0 || !self.ledger.has_work();
         if is_idle && expiry * 2 < quiet && self.ledger.blacklisted().next().is_none() {
-            out.send(Address::INJECTOR, Msg::Stalled);
+            out.send(Address::INJECTOR, Msg::Stalled(self.ledger.arrived));
         }
         self.plan_expiry(out);
     }

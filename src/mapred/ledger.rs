@@ -17,7 +17,7 @@ mod trackers;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::job::{Job, Task, Try};
+use super::job::{Job, JobState, Task, Try};
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
     Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
@@ -32,6 +32,8 @@ pub(super) struct Ledger {
     hdfs: Hdfs,
     /// By number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
+    /// How many jobs have arrived.
+    pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
     /// The jobs that give tasks, in the order of their numbers.
@@ -101,6 +103,7 @@ impl Ledger {
             topology,
             hdfs,
             jobs: Vec::new(),
+            arrived: 0,
             open: BTreeSet::new(),
             running: BTreeSet::new(),
             wants_setup: BTreeSet::new(),
@@ -130,6 +133,18 @@ impl Ledger {
 
     pub(super) fn running_jobs(&self) -> impl Iterator<Item = &Job> {
         self.running.iter().filter_map(|id| self.job(*id))
+    }
+
+    /// Returns whether a tracker has something in hand that will end: not so a reduce of a job
+    /// that has ended before its maps. Walks all jobs.
+    pub(super) fn has_work(&self) -> bool {
+        0 < self.open_tries
+            && self.jobs.iter().flatten().filter(|job| 0 < job.open_tries).any(|job| {
+                let waits_in_vain =
+                    matches!(job.state, JobState::Ended(_)) && job.maps_over() < job.maps.total;
+                let is_reduce = |id: &AttemptId| id.task.kind == TaskKind::Reduce;
+                !waits_in_vain || !self.attempts_on(job.id(), None).iter().all(is_reduce)
+            })
     }
 
     /// Returns how busy the cluster is.

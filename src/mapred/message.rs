@@ -63,8 +63,9 @@ pub enum Msg {
     AskLoad,
     /// JobTracker to injector: so busy.
     Load(Arc<Load>),
-    /// JobTracker to injector: nothing runs, nothing moves, and jobs are left.
-    Stalled,
+    /// JobTracker to injector: of so many jobs that have arrived some are left, but nothing runs
+    /// and nothing moves.
+    Stalled(u32),
 
     /// The world to a TaskTracker: its machine starts.
     PowerOn,

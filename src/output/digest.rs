@@ -7,6 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use super::folder::RESOLVED;
 use super::{OutputError, perf};
 
 /// Sixteen consonants that a bad line does not confuse much, and five vowels.
@@ -21,14 +22,15 @@ const VOWELS: &[u8; 5] = b"aeiou";
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Reads all files in `folder` and below, in the order of their names, but `perf.json`.
+    /// Reads all files in `folder` and below, in the order of their names, but `perf.json`, and the
+    /// resolved scenario: that says how the results came about, down to the paths of traces.
     ///
     /// # Errors
     /// If a file cannot be read.
     pub fn of(folder: &Path) -> Result<Self, OutputError> {
         let mut names = Vec::new();
         list(folder, "", &mut names)?;
-        names.retain(|name| name != perf::NAME);
+        names.retain(|name| name != perf::NAME && name != RESOLVED);
         names.sort_unstable();
         let mut hash = Sha256::new();
         for name in names {

@@ -1,7 +1,7 @@
 //! Distributions of a quantity: a task's time, a link's latency, the noise of a model.
 //!
 //! In a scenario a distribution is a plain value (`20s`: always that), or a name with its options
-//! (`{log_normal: {mean: 20s, cv: 0.2}}`). Means are means of what is drawn, not parameters of a
+//! (`{log_normal: {mean: 20s, cv: 0.2}}`). Counts are drawn like times, and rounded. Means are means of what is drawn, not parameters of a
 //! logarithm.
 
 use std::borrow::Cow;
@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{F64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::pick;
 use crate::units::{Factor, Fraction, Quantity};
 
 /// A distribution of a quantity.
@@ -60,6 +61,8 @@ pub enum Shape<T> {
         /// Values with the share of all that is not above them, both rising, the last share 1.
         cdf: Vec<(T, Fraction)>,
     },
+    /// One of several values, each with its weight: `[[1, 3], [2, 1]]`.
+    Choice(Vec<(T, Factor)>),
 }
 
 impl<T: Quantity> Dist<T> {
@@ -90,7 +93,8 @@ impl<T: Quantity> Shape<T> {
         match self {
             Self::Uniform { from, to } => {
                 let (from, to) = (from.as_f64(), to.as_f64());
-                from + (to - from) * rng.random::<f64>()
+                // The first and the last count have as much room as those in between.
+                from + (to - from + T::STEP) * rng.random::<f64>() - T::STEP / 2.0
             }
             Self::Exponential { mean } => {
                 let unit: f64 = Exp1.sample(rng);
@@ -106,6 +110,9 @@ impl<T: Quantity> Shape<T> {
                 min.as_f64() * (unit / shape.get()).exp()
             }
             Self::Empirical { cdf } => quantile(cdf, rng.random()),
+            Self::Choice(values) => {
+                values[pick(values.iter().map(|(_, weight)| weight.get()), rng)].0.as_f64()
+            }
         }
     }
 
@@ -126,6 +133,11 @@ impl<T: Quantity> Shape<T> {
                 };
                 below + cdf.windows(2).map(piece).sum::<f64>()
             }
+            Self::Choice(values) => {
+                let weights: f64 = values.iter().map(|(_, weight)| weight.get()).sum();
+                let weighted = |(value, weight): &(T, Factor)| value.as_f64() * weight.get();
+                values.iter().map(weighted).sum::<f64>() / weights
+            }
         }
     }
 
@@ -144,6 +156,9 @@ impl<T: Quantity> Shape<T> {
                     .all(|pair| pair[0].0.as_f64() <= pair[1].0.as_f64() && pair[0].1 <= pair[1].1);
                 let ends = cdf.last().is_some_and(|(_, share)| share.get() == 1.0);
                 (!rises || !ends).then_some("a `cdf` rises in both columns and ends at the share 1")
+            }
+            Self::Choice(values) if values.iter().all(|(_, weight)| weight.get() == 0.0) => {
+                Some("a `choice` has a value whose weight is above zero")
             }
             _ => None,
         }
@@ -233,7 +248,7 @@ impl<T: JsonSchema> JsonSchema for Dist<T> {
 mod tests {
     use super::*;
     use crate::random::{Purpose, stream};
-    use crate::units::SimSpan;
+    use crate::units::{Count, SimSpan};
 
     fn dist(yaml: &str) -> Dist<SimSpan> {
         serde_yaml::from_str(yaml).unwrap()
@@ -262,6 +277,7 @@ mod tests {
         // Pareto with tail index a: mean a·min/(a−1), cv 1/√(a(a−2)).
         close("{pareto: {min: 10s, shape: 5}}", 12.5, 1.0 / 15f64.sqrt());
         close("{empirical: {cdf: [[0s, 0], [40s, 1]]}}", 20.0, 1.0 / 3f64.sqrt());
+        close("{choice: [[10s, 3], [50s, 1]]}", 20.0, 3f64.sqrt() / 2.0);
     }
 
     #[test]
@@ -270,6 +286,18 @@ mod tests {
             .map(|(value, share)| (SimSpan::ceil_from_secs(value), Fraction::of(share)));
         let secs = |u| quantile(&cdf, u) / 1e6;
         assert_eq!((secs(0.0), secs(0.4), secs(0.75), secs(1.0)), (5.0, 5.0, 7.0, 9.0));
+    }
+
+    #[test]
+    fn every_count_of_a_range_is_equally_likely() {
+        let dist: Dist<Count<0, 9>> = serde_yaml::from_str("{uniform: {from: 0, to: 3}}").unwrap();
+        let mut rng = stream(1, Purpose::Workload, 0);
+        let mut drawn = [0; 10];
+        for _ in 0..10_000 {
+            drawn[dist.sample(&mut rng).get() as usize] += 1;
+        }
+        assert!(drawn[..4].iter().all(|times| (2_350..2_650).contains(times)), "{drawn:?}");
+        assert_eq!(drawn[4..], [0; 6]);
     }
 
     #[test]
@@ -286,6 +314,8 @@ mod tests {
             "{pareto: {min: 1s, shape: 0}}",
             "{empirical: {cdf: []}}",
             "{empirical: {cdf: [[1s, 0.5]]}}",
+            "{choice: []}",
+            "{choice: [[1s, 0]]}",
             "{gamma: {mean: 1s}}",
             "{exponential: {mean: 1s}, uniform: {from: 1s, to: 2s}}",
             "{exponential: {mean: 1s, cv: 2}}",

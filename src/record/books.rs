@@ -297,8 +297,9 @@ impl Books {
             known.verdict = Some(verdict);
             locality = known.grant.and_then(|grant| grant.locality);
         }
+        // What the JobTracker says of a job that has ended is no count of that job any more.
         if attempt.task.is_work()
-            && let Some(job) = self.job_mut(attempt.job())
+            && let Some(job) = self.job_mut(attempt.job()).filter(|job| job.ended.is_none())
         {
             match verdict {
                 Outcome::Succeeded => job.maps_by_locality.count(locality),

@@ -8,6 +8,7 @@
 use std::mem;
 use std::panic;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use super::summary::{Summary, Tally};
 use super::tasks::Tasks;
 use super::timeline::Timeline;
 use super::{Books, End, RecordError, RunFacts, Watcher};
-use crate::mapred::{Event, Fact, RackId};
+use crate::mapred::{Event, Fact};
 use crate::runtime::EventSink;
 use crate::scenario::RecordSpec;
 use crate::units::SimTime;
@@ -39,10 +40,19 @@ pub struct Setup {
     pub settings: RecordSpec,
     /// An empty folder for them; without one, there is only the [`Summary`].
     pub folder: Option<PathBuf>,
-    /// The rack of each tracker.
-    pub racks: Vec<RackId>,
+    /// What each tracker is called.
+    pub places: Arc<[Place]>,
     /// Called from the writer's thread, a few times a second.
     pub progress: Option<OnProgress>,
+}
+
+/// What tables call a tracker's node and rack: its host's name, or its number.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The node.
+    pub node: String,
+    /// The rack.
+    pub rack: String,
 }
 
 /// What is called to tell of progress.
@@ -68,6 +78,8 @@ pub struct Progress {
 pub struct Recording<W> {
     /// The run in numbers.
     pub summary: Summary,
+    /// How many jobs have ended, in the warm-up too.
+    pub ended: u32,
     /// The watcher that was given to the recorder.
     pub watcher: W,
 }
@@ -123,8 +135,8 @@ impl<W: Watcher + 'static> Recorder<W> {
     /// # Errors
     /// If a file cannot be created.
     pub fn start(setup: Setup, watcher: W) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, racks, progress } = setup;
-        let mut watchers = open(&settings, folder.as_ref(), &racks)?;
+        let Setup { settings, folder, places, progress } = setup;
+        let mut watchers = open(&settings, folder.as_ref(), &places)?;
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: Books::new(SimTime::ZERO + settings.warm_up),
@@ -291,7 +303,7 @@ impl<W: Watcher> Writer<W> {
         if let Some(folder) = &self.folder {
             summary.write(folder)?;
         }
-        Ok(Recording { summary, watcher: self.watcher })
+        Ok(Recording { summary, ended: self.books.ended(), watcher: self.watcher })
     }
 
     fn progress(&self) -> Progress {
@@ -310,13 +322,13 @@ impl<W: Watcher> Writer<W> {
 fn open(
     settings: &RecordSpec,
     folder: Option<&PathBuf>,
-    racks: &[RackId],
+    places: &Arc<[Place]>,
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
     watchers.push(Box::new(Jobs::create(folder)?));
     if settings.tasks {
-        watchers.push(Box::new(Tasks::create(folder, racks)?));
+        watchers.push(Box::new(Tasks::create(folder, places.clone())?));
     }
     if settings.timeline {
         watchers.push(Box::new(Timeline::create(folder, settings.sample)?));
@@ -325,7 +337,7 @@ fn open(
         watchers.push(Box::new(Histograms::create(folder)?));
     }
     if settings.events {
-        watchers.push(Box::new(Events::create(folder)?));
+        watchers.push(Box::new(Events::create(folder, places.clone())?));
     }
     Ok(watchers)
 }

@@ -6,11 +6,12 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::table::Text;
-use super::{Books, End, RecordError, Watcher};
+use super::{Books, End, Place, RecordError, Watcher};
 use crate::mapred::{
     AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Role,
     TrackerId,
@@ -20,6 +21,7 @@ use crate::mapred::{
 #[derive(Debug)]
 pub(super) struct Events {
     lines: Text,
+    places: Arc<[Place]>,
 }
 
 /// A line: what the facts have, together.
@@ -43,8 +45,10 @@ struct Line<'a> {
     task: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
+    #[serde(skip)]
+    tracker: Option<TrackerId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<String>,
+    node: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,14 +86,15 @@ struct Line<'a> {
 }
 
 impl Events {
-    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self { lines: Text::create(folder, "events.jsonl")? })
+    pub(super) fn create(folder: &Path, places: Arc<[Place]>) -> Result<Self, RecordError> {
+        Ok(Self { lines: Text::create(folder, "events.jsonl")?, places })
     }
 }
 
 impl Watcher for Events {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        let line = Line::of(event);
+        let mut line = Line::of(event);
+        line.node = line.tracker.map(|tracker| &*self.places[tracker.index()].node);
         self.lines.write(|to| {
             serde_json::to_writer(&mut *to, &line)?;
             to.write_all(b"\n")
@@ -184,7 +189,7 @@ impl<'a> Line<'a> {
     }
 
     fn node(self, tracker: TrackerId) -> Self {
-        Self { node: Some(tracker.to_string()), ..self }
+        Self { tracker: Some(tracker), ..self }
     }
 
     fn attempt(self, attempt: AttemptId, tracker: TrackerId) -> Self {

@@ -131,17 +131,17 @@ impl Watcher for Histograms {
             Fact::TrackerDown(tracker) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }
-            Fact::Assigned { attempt, role: Role::Work, waited, reason, .. } => {
-                if books.counts(attempt.job()) {
-                    self.assigned(attempt, waited, reason);
-                }
+            Fact::Assigned { attempt, role: Role::Work, waited, reason, .. }
+                if books.counts(attempt.job()) =>
+            {
+                self.assigned(attempt, waited, reason);
             }
-            Fact::Resumed { attempt, .. } => {
+            Fact::Resumed { attempt, .. } if books.counts(attempt.job()) => {
                 if let Some(attempt) = books.attempt(attempt) {
                     record(&mut self.suspension, attempt.suspension);
                 }
             }
-            Fact::Ended { phases, .. } => {
+            Fact::Ended { attempt, phases, .. } if books.counts(attempt.job()) => {
                 if let Some(commit) = phases.commit {
                     record(&mut self.commit_delay, commit);
                 }

@@ -8,12 +8,13 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::table::Table;
-use super::{Attempt, Books, End, RecordError, Watcher};
-use crate::mapred::{AttemptId, Event, Locality, Outcome, RackId, TaskKind, TrackerId};
+use super::{Attempt, Books, End, Place, RecordError, Watcher};
+use crate::mapred::{AttemptId, Event, Locality, Outcome, TaskKind};
 use crate::units::{SimSpan, SimTime};
 
 const HEADING: &[&str] = &[
@@ -39,8 +40,7 @@ const HEADING: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Tasks {
     table: Table,
-    /// The name of each tracker and of its rack.
-    places: Vec<(String, String)>,
+    places: Arc<[Place]>,
     reason: String,
 }
 
@@ -66,14 +66,10 @@ struct Row<'a> {
 }
 
 impl Tasks {
-    /// Creates the table; `racks` has the rack of each tracker.
-    pub(super) fn create(folder: &Path, racks: &[RackId]) -> Result<Self, RecordError> {
-        let place = |(node, rack): (u32, &RackId)| (TrackerId(node).to_string(), rack.to_string());
-        Ok(Self {
-            table: Table::create(folder, "tasks.csv", HEADING)?,
-            places: (0..).zip(racks).map(place).collect(),
-            reason: String::new(),
-        })
+    /// Creates the table.
+    pub(super) fn create(folder: &Path, places: Arc<[Place]>) -> Result<Self, RecordError> {
+        let table = Table::create(folder, "tasks.csv", HEADING)?;
+        Ok(Self { table, places, reason: String::new() })
     }
 
     fn row(&mut self, id: AttemptId, attempt: &Attempt) -> Result<(), RecordError> {
@@ -84,7 +80,7 @@ impl Tasks {
         if let Some(grant) = attempt.grant {
             write!(self.reason, "{}", grant.reason).expect("a string takes every text");
         }
-        let (node, rack) = &self.places[attempt.tracker.index()];
+        let Place { node, rack } = &self.places[attempt.tracker.index()];
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);

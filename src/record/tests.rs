@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use super::stream::{Stream, again, map, reduce};
 use super::*;
 use crate::mapred::{
-    AttemptState, Fact, JobId, JobSpec, Locality, Outcome, Phases, RackId, Reason, Role, TaskId,
-    TaskKind, TrackerId,
+    AttemptState, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId, TaskKind,
+    TrackerId,
 };
 use crate::scenario::RecordSpec;
 use crate::units::SimSpan;
@@ -39,7 +39,9 @@ fn everything() -> RecordSpec {
 
 fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
-    Setup { settings, folder, racks: vec![RackId(0), RackId(1)], progress: None }
+    let place = |node: &str, rack: &str| Place { node: node.to_owned(), rack: rack.to_owned() };
+    let places = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
+    Setup { settings, folder, places, progress: None }
 }
 
 fn run(millis: u64) -> RunFacts {

@@ -10,7 +10,7 @@ use actix::{Actor, Context, Handler, Message};
 
 use super::clock::Clock;
 use super::link::Link;
-use crate::mapred::{Core, Msg, Outbox};
+use crate::mapred::{Core, Letter, Msg, Outbox};
 use crate::units::SimTime;
 
 /// A message in a mailbox.
@@ -31,7 +31,7 @@ pub(super) struct CoreActor {
 /// What an actor is made of. Its mailbox feeds it, and so does its own clockwork.
 pub(super) struct Body {
     core: Box<dyn Core>,
-    pub(super) link: Link,
+    link: Link,
 }
 
 impl Body {
@@ -39,18 +39,25 @@ impl Body {
         Self { core, link }
     }
 
-    /// Lets the core handle a message; what it leaves is in `out`.
+    /// Lets the core handle a message and carries the letters that it leaves: `post` gets each with
+    /// the instant of its arrival. Its other wishes are in `out`.
     ///
     /// # Errors
-    /// With its words, if the core panics. It is never called again: the run is over.
+    /// With its words, if anything of this panics. It is never called again: the run is over.
     pub(super) fn handle(
         &mut self,
         now: SimTime,
         msg: Msg,
         out: &mut Outbox,
+        mut post: impl FnMut(SimTime, Letter),
     ) -> Result<(), String> {
-        catch_unwind(AssertUnwindSafe(|| self.core.handle(now, msg, out)))
-            .map_err(|panic| words(&*panic))
+        catch_unwind(AssertUnwindSafe(|| {
+            self.core.handle(now, msg, out);
+            for letter in out.letters.drain(..) {
+                self.link.carry(letter, |delay, letter| post(now + delay, letter));
+            }
+        }))
+        .map_err(|panic| words(&*panic))
     }
 }
 

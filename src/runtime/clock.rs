@@ -17,7 +17,7 @@ use super::actor::{Body, CoreActor, Mail};
 use super::scaled::ScaledClock;
 use super::timers::Timers;
 use super::{Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Msg, Outbox, Stop};
+use crate::mapred::{Address, Letter, Msg, Outbox, Stop};
 use crate::units::SimTime;
 
 /// An actor's handle of the clock that drives it.
@@ -94,13 +94,10 @@ impl VirtualClock {
     /// Lets a core handle a message, and takes over what it leaves.
     fn run(&mut self, now: SimTime, msg: Msg, body: &RefCell<Body>) {
         let mut body = body.borrow_mut();
-        if let Err(words) = body.handle(now, msg, &mut self.outbox) {
+        let timers = &mut self.timers;
+        let post = |at, letter: Letter| timers.push(at, (letter.to, letter.msg));
+        if let Err(words) = body.handle(now, msg, &mut self.outbox, post) {
             return self.end(Ending::Panicked(words));
-        }
-        for letter in self.outbox.letters.drain(..) {
-            body.link.carry(letter, |delay, letter| {
-                self.timers.push(now + delay, (letter.to, letter.msg));
-            });
         }
         if !self.outbox.events.is_empty() {
             self.events.take(&mut self.outbox.events);

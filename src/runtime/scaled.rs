@@ -24,7 +24,7 @@ use super::clock::Clock;
 use super::link::{Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Core, Event, Msg, Outbox, Stop, TrackerId};
+use crate::mapred::{Address, Core, Event, Letter, Msg, Outbox, Stop, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
@@ -75,13 +75,10 @@ impl ScaledClock {
     pub(super) fn run(&self, due: SimTime, msg: Msg, body: &mut Body) {
         let now = self.wall.now().max(due);
         let mut outbox = Outbox::default();
-        if let Err(words) = body.handle(now, msg, &mut outbox) {
+        let mut letters = Vec::new();
+        let post = |at, letter: Letter| letters.push((at, letter.to, letter.msg));
+        if let Err(words) = body.handle(now, msg, &mut outbox, post) {
             return self.end(Ending::Panicked(words));
-        }
-        let mut letters = Vec::with_capacity(outbox.letters.len());
-        for letter in outbox.letters {
-            body.link
-                .carry(letter, |delay, letter| letters.push((now + delay, letter.to, letter.msg)));
         }
         let (lag, events) = (now.saturating_since(due), outbox.events);
         self.send(Parcel::Posts { lag, letters, events });

@@ -3,6 +3,8 @@
 //! Each check is left out where the part that it looks at has mistakes of its own; they would only
 //! be reported twice.
 
+mod mix;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -13,8 +15,11 @@ use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::{JobEntry, Jobs, LATEST, MOST_JOBS, Swim, WorkloadSpec, in_order};
+use crate::workload::{
+    JobEntry, Jobs, LATEST, MOST_JOBS, Rumen, Sls, Swim, WorkloadSpec, in_order,
+};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +31,6 @@ pub enum Warning {
         replication: u32,
         /// The nodes there are.
         nodes: u32,
-    },
-    /// Trackers are given up between two heartbeats.
-    ExpiryBelowHeartbeat {
-        /// When a tracker is given up.
-        expiry: SimSpan,
-        /// The time between two heartbeats.
-        heartbeat: SimSpan,
     },
     /// No job can be in a class, since one before it takes all.
     ClassAfterAny {
@@ -55,11 +53,6 @@ impl fmt::Display for Warning {
                 f,
                 "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
                  lower cluster.hdfs.replication or add nodes"
-            ),
-            Self::ExpiryBelowHeartbeat { expiry, heartbeat } => write!(
-                f,
-                "a tracker is given up after {expiry} but sends a heartbeat every {heartbeat}; \
-                 raise hadoop.expiry"
             ),
             Self::ClassAfterAny { class } => write!(
                 f,
@@ -91,15 +84,19 @@ impl Checked {
 /// Looks for what does not fit together; `intact` says whether a top-level key had no mistakes.
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
-    let jobs = workload.listed();
     let found = &mut Checked::default();
+    let mix = workload.mix.as_ref().filter(|_| intact("workload"));
+    let drawn = mix.map(|mix| mix::draw(mix, scenario.seed, found));
+    let jobs = drawn.as_deref().unwrap_or(workload.listed());
     if intact("cluster") {
         check_cluster(cluster, found);
     }
     if intact("workload") {
-        check_sources(workload, found);
-        check_names(jobs, found);
-        check_order(jobs, found);
+        check_sources(workload, cluster.topology.as_ref(), found);
+        if drawn.is_none() {
+            check_names(jobs, found);
+            check_order(jobs, found);
+        }
     }
     if intact("workload") && intact("cluster") {
         check_jobs(jobs, cluster.hdfs.block, found);
@@ -107,6 +104,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         // What was found so far is of these two parts.
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
+        }
+        if drawn.is_some() {
+            mix::point_at_types(jobs, &mut found.problems);
         }
     }
     if intact("hadoop") {
@@ -116,7 +116,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("faults") {
-        check_faults(scenario, &intact, found);
+        check_faults(scenario, jobs, &intact, found);
     }
     if intact("classes") && intact("workload") {
         check_classes(scenario, found);
@@ -166,7 +166,7 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
         found.value("cluster.hdfs.block", "a block has at least one byte");
     }
     let replication = cluster.hdfs.replication.get();
-    if replication > nodes {
+    if replication > nodes && cluster.topology.is_none() {
         found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
     }
 }
@@ -204,7 +204,11 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         found.value("hadoop.heartbeat_fuzz", message);
     }
     if hadoop.expiry <= heartbeat && !hadoop.expiry.is_zero() {
-        found.warnings.push(Warning::ExpiryBelowHeartbeat { expiry: hadoop.expiry, heartbeat });
+        let message = format!(
+            "a tracker would be given up after {}, but sends a heartbeat only every {heartbeat}",
+            hadoop.expiry
+        );
+        found.value("hadoop.expiry", message);
     }
 }
 
@@ -321,12 +325,21 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
 }
 
 /// Jobs come from one place.
-fn check_sources(workload: &WorkloadSpec, found: &mut Checked) {
+fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
     if matches!(&workload.jobs, Some(Jobs::Listed(jobs)) if jobs.is_empty()) {
         found.value("workload.jobs", "there are no jobs: a run would end before it began");
     }
     for (field, message) in workload.swim.iter().flat_map(Swim::faults) {
         found.value(&format!("workload.swim.{field}"), message);
+    }
+    let of_rumen = matches!(&workload.rumen, Some(Rumen { topology: Some(_), .. }));
+    let of_sls = matches!(&workload.sls, Some(Sls { nodes: Some(_), .. }));
+    for (is_given, source, key) in [(of_rumen, "rumen", "topology"), (of_sls, "sls", "nodes")] {
+        if is_given && topology.is_some() {
+            let message = "the nodes come from `cluster.topology` already";
+            let path = Path::of("workload").key(source).key(key);
+            found.problems.push(Problem::key(path, message));
+        }
     }
     match workload.sources()[..] {
         [] => found.value("workload", "the workload has no jobs: give it one source of them"),
@@ -401,9 +414,20 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
-fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut Checked) {
-    let nodes = scenario.cluster.nodes.get();
-    let jobs = scenario.workload.listed();
+fn check_faults(
+    scenario: &Scenario,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
+    // Of what a file holds it is not known yet; that is checked when it has been read.
+    let Scenario { cluster, workload, .. } = scenario;
+    let in_file = workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some())
+        || workload.sls.as_ref().is_some_and(|sls| sls.nodes.is_some());
+    let nodes = match &cluster.topology {
+        None if !in_file => cluster.nodes.get(),
+        _ => u32::MAX,
+    };
     let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     for (number, fault) in scenario.faults.iter().enumerate() {
         let entry = Path::of(&format!("faults[{number}]"));
@@ -416,9 +440,7 @@ fn check_faults(scenario: &Scenario, intact: &impl Fn(&str) -> bool, found: &mut
                 found.problems.push(Problem::value(entry.key(field), message));
             }
             Fault::Kill { job, .. }
-                if intact("workload")
-                    && matches!(scenario.workload.jobs, Some(Jobs::Listed(_)))
-                    && !jobs.contains(job.as_str()) =>
+                if intact("workload") && !jobs.is_empty() && !jobs.contains(job.as_str()) =>
             {
                 let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
                 found.problems.push(problem.nearest(job, jobs.iter().copied()));

@@ -1,7 +1,7 @@
 //! Presets: YAML files in the binary, over which a scenario is laid.
 //!
-//! There is one mechanism for Hadoop's lines and for clusters. A preset says only what differs
-//! from the plain one of its kind, which says everything.
+//! There is one mechanism for Hadoop's lines, clusters and workloads. A preset says only what
+//! differs from the plain one of its kind, which says everything that has a default.
 
 use serde_yaml::{Mapping, Value};
 
@@ -9,7 +9,7 @@ use super::path::Path;
 use super::read::Problem;
 use super::tree;
 
-/// The presets of one key of a scenario; the first is the plain one, on which the others stand.
+/// The presets of one key of a scenario.
 pub(super) struct Presets {
     /// The key of the scenario.
     pub(super) key: &'static str,
@@ -17,19 +17,27 @@ pub(super) struct Presets {
     pub(super) field: &'static str,
     /// What a message calls one.
     kind: &'static str,
+    /// The text of the plain one, on which all stand and which is there if none is named.
+    plain: &'static str,
     /// Names and texts.
     files: &'static [(&'static str, &'static str)],
 }
 
-macro_rules! files {
-    ($folder:literal: $($name:literal)*) => {
-        &[$((
+macro_rules! file {
+    ($folder:literal $name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/scenarios/",
+            $folder,
+            "/",
             $name,
-            include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/scenarios/", $folder, "/", $name, ".yaml"
-            )),
-        )),*]
+            ".yaml"
+        ))
     };
+}
+
+macro_rules! files {
+    ($folder:literal: $($name:literal)*) => { &[$(($name, file!($folder $name))),*] };
 }
 
 /// Hadoop's lines.
@@ -37,6 +45,7 @@ pub(super) const HADOOP: Presets = Presets {
     key: "hadoop",
     field: "line",
     kind: "Hadoop line",
+    plain: file!("hadoop" "0.20"),
     files: files!("hadoop": "0.20" "0.21" "1.x" "mumak"),
 };
 
@@ -45,14 +54,27 @@ pub(super) const CLUSTERS: Presets = Presets {
     key: "cluster",
     field: "preset",
     kind: "cluster preset",
+    plain: file!("clusters" "default"),
     files: files!(
         "clusters": "default" "ec2-100" "private-100" "facebook-620"
         "srt-4" "srt-6" "srt-8" "srt-10" "vm-8" "mumak"
     ),
 };
 
+/// Workloads. The plain one has no jobs, so nobody can ask for it.
+pub(super) const WORKLOADS: Presets = Presets {
+    key: "workload",
+    field: "preset",
+    kind: "workload preset",
+    plain: "{submission: replay, start: auto}",
+    files: files!(
+        "workloads": "fb2009" "fb2010" "ds-io" "ds-cpu" "ds-mixed" "ds-scan" "ds-small"
+        "ds-hierarchy" "srt" "mfs-a" "mfs-b"
+    ),
+};
+
 impl Presets {
-    /// Returns the names, the plain one first.
+    /// Returns the names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.files.iter().map(|(name, _)| *name)
     }
@@ -60,15 +82,19 @@ impl Presets {
     /// Returns a preset with every value, or nothing if there is none of this name.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
-        let (_, plain) = self.files.first()?;
-        let mut value = parse(plain);
+        let mut value = self.plain();
         overlay(&mut value, parse(text));
         Some(value)
     }
 
     /// Returns the plain preset.
     pub(super) fn plain(&self) -> Value {
-        parse(self.files[0].1)
+        parse(self.plain)
+    }
+
+    /// Returns the name of the plain preset, if it has one.
+    pub(super) fn default(&self) -> Option<&'static str> {
+        self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
     }
 
     /// Takes the preset's name out of what the user wrote for the key, and returns the preset; the
@@ -164,7 +190,9 @@ mod tests {
 
     #[test]
     fn every_file_is_embedded() {
-        for (presets, folder) in [(HADOOP, "hadoop"), (CLUSTERS, "clusters")] {
+        for (presets, folder) in
+            [(HADOOP, "hadoop"), (CLUSTERS, "clusters"), (WORKLOADS, "workloads")]
+        {
             let folder = format!("{}/scenarios/{folder}", env!("CARGO_MANIFEST_DIR"));
             let mut files: Vec<String> = std::fs::read_dir(folder)
                 .unwrap()
@@ -180,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_preset_opens_with_its_question() {
-        for (name, text) in HADOOP.files.iter().chain(CLUSTERS.files) {
+        for (name, text) in [HADOOP, CLUSTERS, WORKLOADS].iter().flat_map(|presets| presets.files) {
             let first = text.lines().next().unwrap();
             assert!(first.starts_with("# ") && first.contains('?'), "{name}: {first}");
         }

@@ -194,7 +194,7 @@ fn problem(path: Path, message: &str) -> Problem {
 }
 
 /// What `serde` says, and what a user of YAML would say.
-const WORDS: [(&str, &str); 17] = [
+const WORDS: [(&str, &str); 18] = [
     ("unknown variant", "unknown name"),
     ("invalid type: unit variant, expected newtype variant", "this name needs its options"),
     ("invalid type: unit variant, expected struct variant", "this name needs its options"),
@@ -206,6 +206,7 @@ const WORDS: [(&str, &str); 17] = [
     ("invalid type: sequence", "invalid type: a list"),
     ("invalid type: map", "invalid type: a mapping"),
     ("expected a sequence", "expected a list"),
+    ("expected an array of length", "expected a list of"),
     ("expected a map", "expected a mapping"),
     ("expected a string", "expected a text"),
     ("expected a boolean", "expected `true` or `false`"),

@@ -44,6 +44,9 @@ fn table(path: &str, schema: &Value, rows: &mut String) {
     if let Some(items) = schema.get("items") {
         table(&format!("{path}[]"), items, rows);
     }
+    if let Some(named) = schema.get("additionalProperties").filter(|of| of.is_object()) {
+        table(&format!("{path}.NAME"), named, rows);
+    }
 }
 
 fn fields(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -159,6 +162,7 @@ mod tests {
             "### `cluster`",
             "| `cluster.nodes` | 1 to 100000 | `20` | How many nodes there are, those in `groups` among them. |",
             "| `scheduler.lazy.sleep` | a duration with a unit, such as 3s, 200ms, 10min or 1h 30min | `5s` | How long it sleeps. |",
+            "| `workload.mix.types.NAME.class` | a text |  | The class that reports group them by; the type's name unless given. |",
             "| `record.events` | `true` or `false` | `false` | Every event, one a line; much. |",
         ] {
             assert!(text.lines().any(|other| other == line), "{line}\n{text}");

@@ -7,7 +7,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::preset::{CLUSTERS, HADOOP, Presets};
+use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
 
@@ -15,7 +15,7 @@ use super::spec::Scenario;
 pub fn schema(registry: &Registry) -> Value {
     let mut root = generator().into_root_schema_for::<Scenario>().to_value();
     root["required"] = json!(["workload"]);
-    for presets in [HADOOP, CLUSTERS] {
+    for presets in [HADOOP, CLUSTERS, WORKLOADS] {
         shorten_preset(&mut root["properties"][presets.key], &presets);
     }
     let scheduler = &mut root["properties"]["scheduler"];
@@ -39,8 +39,10 @@ fn describe_choices(schema: &mut Value) {
         let forms = schema.get_mut(word).and_then(Value::as_array_mut);
         forms.into_iter().flatten().for_each(describe_choices);
     }
-    if let Some(items) = schema.get_mut("items") {
-        describe_choices(items);
+    for word in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.get_mut(word).filter(|inner| inner.is_object()) {
+            describe_choices(inner);
+        }
     }
 }
 
@@ -52,32 +54,35 @@ fn generator() -> SchemaGenerator {
 /// Allows a preset's name for the mapping, and leaving out each field that the preset gives.
 fn shorten_preset(schema: &mut Value, presets: &Presets) {
     let names: Vec<&str> = presets.names().collect();
-    let name = json!({
-        "description": "The preset that gives every field that is not given here.",
-        "enum": names,
-        "default": names[0],
-    });
+    let named = |mut schema: Value| {
+        if let Some(default) = presets.default() {
+            schema["default"] = default.into();
+        }
+        schema
+    };
     let plain = serde_json::to_value(presets.plain()).expect("a preset is JSON as well");
     let mut long = schema.take();
     fill_defaults(&mut long, &plain);
     let description = long["description"].clone();
     if let Some(properties) = long.get_mut("properties").and_then(Value::as_object_mut) {
-        match properties.get_mut(presets.field) {
-            // The type's own words say more of a line than that it is a preset.
-            Some(field) => {
-                field["enum"] = name["enum"].clone();
-                field["default"] = name["default"].clone();
-            }
-            None => {
-                properties.shift_insert(0, presets.field.to_owned(), name);
-            }
+        // The type's own words say more of a line than that it is a preset.
+        let about = match properties.shift_remove(presets.field) {
+            Some(field) => field["description"].clone(),
+            None => "The preset that gives every field that is not given here.".into(),
+        };
+        let name = named(json!({ "description": about, "enum": names }));
+        properties.shift_insert(0, presets.field.to_owned(), name);
+        if let Some(mix) = properties.get_mut("mix") {
+            require_nothing(mix);
         }
     }
-    *schema = json!({
-        "description": description,
-        "anyOf": [{ "enum": names }, long],
-        "default": names[0],
-    });
+    *schema = named(json!({ "description": description, "anyOf": [{ "enum": names }, long] }));
+}
+
+/// Makes every field of a mix and of its types optional: a preset may give it.
+fn require_nothing(mix: &mut Value) {
+    mix["required"] = json!([]);
+    mix["properties"]["types"]["additionalProperties"]["required"] = json!([]);
 }
 
 /// Makes every field optional that has a default, and says the default.
@@ -140,8 +145,10 @@ mod tests {
         for inner in ["anyOf", "oneOf"].iter().filter_map(|of| schema[of].as_array()).flatten() {
             undescribed(path, inner, found);
         }
-        if schema["items"].is_object() {
-            undescribed(&format!("{path}[]"), &schema["items"], found);
+        for inner in ["items", "additionalProperties"].map(|word| &schema[word]) {
+            if inner.is_object() {
+                undescribed(&format!("{path}[]"), inner, found);
+            }
         }
     }
 
@@ -162,6 +169,11 @@ mod tests {
         assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["disk"]["required"], json!([]));
         assert_eq!(fields["cluster"]["anyOf"][1]["properties"]["nodes"]["default"], json!(20));
         assert_eq!(fields["hadoop"]["anyOf"][1]["properties"]["line"]["enum"][2], json!("1.x"));
+        assert!(fields["workload"].get("default").is_none(), "the plain one has no jobs");
+        let mix = &fields["workload"]["anyOf"][1]["properties"]["mix"];
+        assert_eq!(mix["required"], json!([]), "a preset may give it");
+        let one = &mix["properties"]["types"]["additionalProperties"];
+        assert_eq!(one["required"], json!([]), "a preset may give it");
     }
 
     #[test]

@@ -14,9 +14,6 @@ pub(super) struct Setting {
     pub(super) made: Path,
 }
 
-/// Where naming another choice replaces the one that stands there.
-const CHOICES: [&str; 2] = ["scheduler", "workload"];
-
 /// Puts `path=value` over a scenario.
 pub(super) fn apply(root: &mut Value, argument: String, text: &str) -> Result<Setting, String> {
     let Some((path, value)) = text.split_once('=') else {
@@ -70,15 +67,16 @@ fn put(root: &mut Value, argument: &str, path: &Path, value: Value) -> Result<Se
 /// Makes a node a mapping that has room for `key`; returns whether that replaced what was there.
 ///
 /// A bare name on the way is short for a mapping: of a preset, a line, or a choice without options.
+/// To name another policy replaces the one that stands there.
 fn open(node: &mut Value, at: &Path, key: &str) -> bool {
     let place = at.to_string();
-    let is_choice = CHOICES.contains(&place.as_str());
+    let is_choice = place == "scheduler";
     let (long, replaced) = match &*node {
         Value::Mapping(map) if is_choice && !map.contains_key(key) => (Mapping::new(), true),
         Value::Mapping(_) | Value::Sequence(_) => return false,
         Value::Null => (Mapping::new(), false),
         name => match place.as_str() {
-            "cluster" => (one("preset", name.clone()), false),
+            "cluster" | "workload" => (one("preset", name.clone()), false),
             "hadoop" => (one("line", name.clone()), false),
             _ if name.as_str() == Some(key) => (one(key, Value::Null), false),
             _ => (Mapping::new(), true),
@@ -124,6 +122,16 @@ mod tests {
                 r#"{"cluster":{"preset":"ec2-100","nodes":5}}"#,
             ),
             ("hadoop: 1.x", "hadoop.poll=5s", r#"{"hadoop":{"line":"1.x","poll":"5s"}}"#),
+            (
+                "workload: fb2009",
+                "workload.mix.jobs=5",
+                r#"{"workload":{"preset":"fb2009","mix":{"jobs":5}}}"#,
+            ),
+            (
+                "workload: {jobs: []}",
+                "workload.start=5s",
+                r#"{"workload":{"jobs":[],"start":"5s"}}"#,
+            ),
             ("scheduler: a", "scheduler.a.x=1", r#"{"scheduler":{"a":{"x":1}}}"#),
             ("scheduler: a", "scheduler.b.x=1", r#"{"scheduler":{"b":{"x":1}}}"#),
             ("scheduler: {a: {y: 2}}", "scheduler.b.x=1", r#"{"scheduler":{"b":{"x":1}}}"#),

@@ -45,7 +45,7 @@ pub struct Scenario {
     pub hadoop: Hadoop,
     /// The machines, or just the name of a preset.
     pub cluster: ClusterSpec,
-    /// What arrives.
+    /// What arrives, or just the name of a preset.
     pub workload: WorkloadSpec,
     /// The scheduling policy: its name, or its name with its options.
     #[serde(default)]

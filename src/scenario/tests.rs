@@ -44,6 +44,16 @@ fn every_preset_resolves_and_reads_back_the_same() {
 }
 
 #[test]
+fn every_workload_resolves_and_reads_back_the_same() {
+    for workload in WORKLOADS.names() {
+        let first = scenario(&format!("workload: {workload}"));
+        assert_eq!(first, scenario(&first.to_yaml()), "{workload}");
+        let same = parse_with("workload: {jobs: []}", &[&format!("workload={workload}")]);
+        assert_eq!(same.unwrap().scenario, first, "{workload}");
+    }
+}
+
+#[test]
 fn a_rich_scenario_reads_back_the_same() {
     let text = "\
 name: rich
@@ -78,6 +88,11 @@ fn a_field_of_a_preset_keeps_the_rest_of_it() {
     assert_eq!(scenario(&format!("{JOB}cluster: {{preset: ec2-100, nodes: 50}}")), half);
     let set = parse_with(&format!("{JOB}cluster: ec2-100"), &["cluster.nodes=50"]);
     assert_eq!(set.unwrap().scenario, half);
+    let fb2009 = scenario("workload: fb2009").workload;
+    let brief = scenario("workload: {preset: fb2009, mix: {jobs: 9}, start: 5s}").workload;
+    let (whole, brief) = (fb2009.mix.unwrap(), brief.mix.unwrap());
+    assert_eq!(brief.jobs.map(|jobs| jobs.get()), Some(9));
+    assert_eq!(brief.types, whole.types);
 }
 
 #[test]

@@ -175,6 +175,12 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
         self.scalar(value.into(), 0)
     }
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Value, E> {
+        self.visit_f64(value as f64)
+    }
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Value, E> {
+        self.visit_f64(value as f64)
+    }
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
         self.scalar(value.into(), 0)
     }

@@ -64,12 +64,6 @@ pub enum TraceError {
         /// What could be used.
         expected: &'static str,
     },
-    /// The file can be read, but there is nothing in it to run.
-    #[error("{}: no job to run: all are left out, or there are none", path.display())]
-    NoJobs {
-        /// The file.
-        path: PathBuf,
-    },
     /// The file is not the one that the scenario was written for.
     #[error(
         "{} has changed: its SHA-256 is {found}, the scenario says {expected}\n  \

@@ -38,7 +38,7 @@ impl TraceFile {
         if beside.exists() { beside } else { self.path.clone() }
     }
 
-    /// Notes what the file held.
+    /// Notes where the file was and what it held.
     ///
     /// # Errors
     /// If that is not what it is said to hold.
@@ -50,6 +50,7 @@ impl TraceFile {
                 Err(TraceError::Changed { path, expected, found: found.to_owned() })
             }
             _ => {
+                self.path = self.find(folder);
                 self.sha256 = Some(found.to_owned());
                 Ok(())
             }

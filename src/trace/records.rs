@@ -207,8 +207,8 @@ impl<T: Record> Records<T> {
     }
 
     /// Returns the error that the last record is, which can be read but not be used.
-    pub fn unusable(&self, job: &str, what: impl Into<String>) -> TraceError {
-        Fault::new(what).of(Some(job)).within(self.text.path(), self.place, &[])
+    pub fn unusable(&self, job: Option<&str>, what: impl Into<String>) -> TraceError {
+        Fault::new(what).of(job).within(self.text.path(), self.place, &[])
     }
 
     /// Returns where the last record begins.

@@ -33,6 +33,17 @@ impl<const MIN: u32, const MAX: u32> Count<MIN, MAX> {
     }
 }
 
+impl<const MIN: u32, const MAX: u32> Quantity for Count<MIN, MAX> {
+    const STEP: f64 = 1.0;
+    fn as_f64(self) -> f64 {
+        self.0.into()
+    }
+    /// Rounds, and stays in the range.
+    fn from_f64(value: f64) -> Self {
+        Self((value.round() as u32).clamp(MIN, MAX))
+    }
+}
+
 impl<const MIN: u32, const MAX: u32> serde::Serialize for Count<MIN, MAX> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u32(self.0)

@@ -63,20 +63,21 @@ impl SimSpan {
         Self(micros)
     }
 
-    /// Returns a span of whole milliseconds.
+    /// Returns a span of whole milliseconds; the longest there is, if that would be longer.
     pub const fn from_millis(millis: u64) -> Self {
-        Self(millis * 1_000)
+        Self(millis.saturating_mul(1_000))
     }
 
-    /// Returns a span of whole seconds.
+    /// Returns a span of whole seconds; the longest there is, if that would be longer.
     pub const fn from_secs(secs: u64) -> Self {
-        Self(secs * 1_000_000)
+        Self(secs.saturating_mul(1_000_000))
     }
 
-    /// Rounds up, so that work which takes any time at all takes at least one tick.
+    /// Rounds up, so that work which takes any time at all takes at least one tick; what would take
+    /// longer than [`Self::LONGEST`] takes that.
     pub fn ceil_from_secs(secs: f64) -> Self {
-        assert!(secs.is_finite() && 0.0 <= secs, "not a duration: {secs} s");
-        Self((secs * 1e6).ceil() as u64)
+        assert!(!secs.is_nan() && 0.0 <= secs, "not a duration: {secs} s");
+        Self((secs * 1e6).ceil() as u64).min(Self::LONGEST)
     }
 
     /// Returns the whole microseconds.

@@ -85,7 +85,7 @@ impl Trace {
             match job.entry(number, block) {
                 Ok(_) => jobs.push(job),
                 Err(what) => {
-                    let error = records.unusable(&job.name(number), what);
+                    let error = records.unusable(Some(&job.name(number)), what);
                     if strictness == Strictness::Strict {
                         return Err(error);
                     }

@@ -21,8 +21,12 @@ pub struct JobInjector {
     /// When each job is due of which that is known, until it is submitted; the next one first.
     due: BinaryHeap<Reverse<(SimTime, JobId)>>,
     pacing: Pacing,
+    /// Jobs of the warm start: they are submitted at once, and no pacing minds them.
+    warm: Vec<JobId>,
     /// The earliest [`Msg::Arrive`] that is on its way.
     wake: SimTime,
+    /// How many jobs were submitted.
+    sent: u32,
     /// Jobs that have not ended.
     left: usize,
 }
@@ -57,7 +61,8 @@ impl JobInjector {
         }
         let left = arrivals.len();
         let (due, wake) = (BinaryHeap::new(), SimTime::NEVER);
-        let mut injector = Self { arrivals, batches, due, pacing, wake, left };
+        let mut injector =
+            Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, sent: 0, left };
         for (id, before) in (0..).map(BatchId).zip(&follows) {
             if before.is_empty() {
                 injector.release(SimTime::ZERO, id);
@@ -69,13 +74,21 @@ impl JobInjector {
     /// Notes when the jobs of a batch are due that waits no more.
     fn release(&mut self, now: SimTime, batch: BatchId) {
         for id in std::mem::take(&mut self.batches[batch.index()].jobs) {
-            self.due.push(Reverse((now + self.arrivals[id.index()].delay, id)));
+            let arrival = &self.arrivals[id.index()];
+            if arrival.is_warm {
+                self.warm.push(id);
+            } else {
+                self.due.push(Reverse((now + arrival.delay, id)));
+            }
         }
     }
 
     fn arrive(&mut self, now: SimTime, out: &mut Outbox) {
         if self.wake <= now {
             self.wake = SimTime::NEVER;
+        }
+        for id in std::mem::take(&mut self.warm) {
+            self.submit(id, out);
         }
         while self.next_at().is_some_and(|at| at <= now) {
             match &mut self.pacing {
@@ -96,9 +109,14 @@ impl JobInjector {
 
     fn submit_next(&mut self, out: &mut Outbox) {
         if let Some(Reverse((_, id))) = self.due.pop() {
-            let spec = self.arrivals[id.index()].spec.clone();
-            out.send(Address::JOB_TRACKER, Msg::Submit(spec));
+            self.submit(id, out);
         }
+    }
+
+    fn submit(&mut self, id: JobId, out: &mut Outbox) {
+        self.sent += 1;
+        let spec = self.arrivals[id.index()].spec.clone();
+        out.send(Address::JOB_TRACKER, Msg::Submit(spec));
     }
 
     /// Returns when there is something to do for the next job, if that is known.
@@ -117,7 +135,9 @@ impl JobInjector {
     /// Notes that a job has ended, however it did.
     fn job_ended(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
         self.left -= 1;
-        self.pacing.job_ended(now);
+        if !self.arrivals[id.index()].is_warm {
+            self.pacing.job_ended(now);
+        }
         let batch = self.arrivals[id.index()].batch;
         let batch = &mut self.batches[batch.index()];
         batch.left -= 1;
@@ -170,7 +190,7 @@ impl Core for JobInjector {
             Msg::Arrive => self.arrive(now, out),
             Msg::JobEnded(id, _) => self.job_ended(now, id, out),
             Msg::Load(load) => self.hear_load(now, &load, out),
-            Msg::Stalled => self.stalled(out),
+            Msg::Stalled(arrived) if arrived == self.sent => self.stalled(out),
             _ => {}
         }
     }
@@ -275,6 +295,19 @@ mod tests {
         assert_eq!(bench.hear(SimTime::ZERO, Msg::Arrive), ["a"]);
         bench.ends(10, 0);
         assert_eq!(bench.pass(), [at(11, "next"), at(60, "late")]);
+    }
+
+    #[test]
+    fn a_run_is_stalled_only_when_what_was_submitted_has_arrived() {
+        let mut bench = bench("[{name: a, maps: 1, count: 2, every: 1h}]");
+        bench.pass();
+        let stops = |bench: &mut Bench, arrived| {
+            let mut out = Outbox::default();
+            bench.injector.handle(secs(3_600), Msg::Stalled(arrived), &mut out);
+            out.stop
+        };
+        assert_eq!(stops(&mut bench, 1), None, "one is on its way");
+        assert_eq!(stops(&mut bench, 2), Some(Stop::Stalled));
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
 const MOST_MAPS: u64 = 10_000_000;
 /// The largest input that a job may have, as `input` says.
 pub(super) const MOST_BYTES: u64 = 1 << 60;
+/// How many maps or reduces a job has.
+pub type TaskCount = Count<0, 10_000_000>;
 
 /// One entry of the list: a job, or several alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,10 +64,10 @@ pub struct JobEntry {
 
     /// How many maps it has; one for each block of the input unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub maps: Option<Count<0, 10_000_000>>,
+    pub maps: Option<TaskCount>,
     /// How many reduces it has.
     #[serde(default = "none")]
-    pub reduces: Count<0, 10_000_000>,
+    pub reduces: TaskCount,
     /// The bytes that the maps read together; one block a map unless given. `0` for maps without
     /// input, which are local nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -446,6 +448,7 @@ impl Workload {
                 spec: Arc::new(entry.spec(JobId(id), name, file, block, classify)),
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
+                is_warm: false,
             }
         });
         let batch = |entry: usize| BatchId(entry as u32);
@@ -514,25 +517,27 @@ fn one() -> Count<1, 1_000_000> {
     Count::of(1)
 }
 
-fn none() -> Count<0, 10_000_000> {
-    Count::of(0)
+fn none() -> TaskCount {
+    TaskCount::of(0)
 }
 
-fn user() -> String {
+pub(super) fn user() -> String {
     "default".to_owned()
 }
 
 /// The median sort phase of a real trace was 0.08 s: what was fetched is merged already.
+pub(super) const MERGE: SimSpan = SimSpan::from_millis(80);
+
 fn merge() -> TaskTimes {
-    SimSpan::from_millis(80).into()
+    MERGE.into()
 }
 
-fn no_noise() -> Dist<Factor> {
+pub(super) fn no_noise() -> Dist<Factor> {
     Dist::Constant(Factor::ONE)
 }
 
 /// Hadoop's default heap of a child.
-fn heap() -> Bytes {
+pub(super) fn heap() -> Bytes {
     Bytes::from_mib(200)
 }
 

@@ -81,31 +81,16 @@ impl Rumen {
             true => RumenModel::Mumak,
             false => RumenModel::Measured,
         });
-        let mut reader = Reader { model, penalty: &self.penalty, hosts: Hosts::new(site.topology) };
-        let mut found = Found::of(path);
-        let mut first = None;
-        let mut last = 0;
+        let hosts = Hosts::new(site.topology);
+        let mut reader =
+            Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None, last: 0 };
+        let mut found = Found::default();
         while let Some(job) = records.next().transpose()? {
-            let Some(submitted) = job.submit_time else {
-                return Err(records.unusable(&job.job_id, "no submitTime"));
-            };
-            let submitted = submitted.saturating_add_signed(job.relative_time.saturating_neg());
-            if submitted < last {
-                return Err(records.unusable(&job.job_id, "submitted before the job above it"));
-            }
-            last = submitted;
-            let logged = job.map_tasks.iter().any(|task| task.task_type == Some(TaskType::Map));
-            let maps = job.total_maps.unwrap_or(0);
-            if job.outcome == Some(Outcome::Killed) || maps == 0 || !logged {
-                found.left_out += 1;
-                continue;
-            }
-            let submit = SimSpan::from_millis(submitted - *first.get_or_insert(submitted));
-            let number = found.jobs.len() as u64;
-            match reader.entry(&job, submit, site.seed, number) {
-                Ok(entry) => found.jobs.push(entry),
+            match reader.read(&job, found.jobs.len() as u64) {
+                Ok(Some(entry)) => found.jobs.push(entry),
+                Ok(None) => found.left_out += 1,
                 Err(_) if self.lenient => found.broken += 1,
-                Err(what) => return Err(records.unusable(&job.job_id, what)),
+                Err(what) => return Err(records.unusable(Some(&job.job_id), what)),
             }
         }
         found.broken += records.notes().skipped.count;
@@ -119,16 +104,35 @@ struct Reader<'a> {
     model: RumenModel,
     penalty: &'a Penalty,
     hosts: Hosts<'a>,
+    seed: u64,
+    /// When the first job that runs was submitted, in the milliseconds of the trace.
+    first: Option<u64>,
+    /// When the latest job was.
+    last: u64,
 }
 
 impl Reader<'_> {
-    fn entry(
-        &mut self,
-        job: &LoggedJob,
-        submit: SimSpan,
-        seed: u64,
-        number: u64,
-    ) -> Result<JobEntry, String> {
+    /// Returns a job, unless there is nothing to run of it.
+    fn read(&mut self, job: &LoggedJob, number: u64) -> Result<Option<JobEntry>, String> {
+        let submitted = job.submit_time.ok_or("no submitTime")?;
+        let submitted = submitted.saturating_add_signed(job.relative_time.saturating_neg());
+        if submitted < self.last {
+            return Err("submitted before the job above it".to_owned());
+        }
+        self.last = submitted;
+        let logged = job.map_tasks.iter().any(|task| task.task_type == Some(TaskType::Map));
+        let maps = job.total_maps.unwrap_or(0);
+        if job.outcome == Some(Outcome::Killed) || maps == 0 || !logged {
+            return Ok(None);
+        }
+        let submit = SimSpan::from_millis(submitted - *self.first.get_or_insert(submitted));
+        if SimSpan::LONGEST < submit {
+            return Err("submitted more than a hundred years after the first job".to_owned());
+        }
+        self.entry(job, submit, number).map(Some)
+    }
+
+    fn entry(&mut self, job: &LoggedJob, submit: SimSpan, number: u64) -> Result<JobEntry, String> {
         for task in &job.map_tasks {
             let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
             let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
@@ -146,15 +150,15 @@ impl Reader<'_> {
             Count::new(reduces).ok_or_else(|| format!("{reduces} reduces are too many"))?;
 
         let by_number = numbered(&job.map_tasks);
-        let mut splits = Vec::with_capacity(maps.get() as usize);
-        for (place, task) in logged.iter().enumerate() {
-            let task = match by_number.get(&(place as u32)) {
-                Some(own) if !is_mumak => own,
-                _ => task,
+        let split_of = |number: u32| {
+            let task = if is_mumak {
+                logged.get(number as usize).copied()
+            } else {
+                by_number.get(&number).copied()
             };
-            splits.push(self.split(task));
-        }
-        self.make_splits_up(&mut splits, maps.get() as usize, seed, number);
+            task.map(|task| self.split(task))
+        };
+        let splits = self.fill((0..maps.get()).map(split_of).collect(), number);
         let maps_ended = logged.iter().filter_map(|task| task.finish_time).max().unwrap_or(0);
         let traced = Traced {
             maps: self.tasks(&by_number, maps.get(), |task, attempt| self.map_try(task, attempt)),
@@ -189,7 +193,9 @@ impl Reader<'_> {
             priority: priority(job, is_mumak),
             maps: Some(maps),
             reduces,
-            input: Some(Bytes::new(splits.iter().map(|split| split.bytes.get()).sum())),
+            input: Some(Bytes::new(
+                splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.bytes.get())),
+            )),
             map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
             reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
             splits: Some(splits.into()),
@@ -257,16 +263,17 @@ impl Reader<'_> {
         Split { bytes: Bytes::new(bytes), holders: self.holders(task).into() }
     }
 
-    /// Adds the splits of maps that are not logged: as many random hosts as the others have.
-    fn make_splits_up(&self, splits: &mut Vec<Split>, maps: usize, seed: u64, job: u64) {
-        let held: usize = splits.iter().map(|split| split.holders.len()).sum();
-        let copies = match held.checked_div(splits.len()) {
+    /// Makes up the splits of maps that are not logged: on as many random hosts as the others'.
+    fn fill(&self, splits: Vec<Option<Split>>, job: u64) -> Vec<Split> {
+        let known = splits.iter().flatten().count();
+        let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
+        let copies = match held.checked_div(known) {
             None | Some(0) => 3,
             Some(copies) => copies,
         };
         let nodes = self.hosts.topology.len();
-        let mut rng = stream(seed, Purpose::Workload, job);
-        while splits.len() < maps {
+        let mut rng = stream(self.seed, Purpose::Workload, job);
+        let mut make_up = || {
             let mut holders: Vec<TrackerId> = Vec::new();
             while holders.len() < copies.min(nodes as usize) {
                 let node = TrackerId(rng.random_range(0..nodes));
@@ -274,8 +281,9 @@ impl Reader<'_> {
                     holders.push(node);
                 }
             }
-            splits.push(Split { bytes: Bytes::ZERO, holders: holders.into() });
-        }
+            Split { bytes: Bytes::ZERO, holders: holders.into() }
+        };
+        splits.into_iter().map(|split| split.unwrap_or_else(&mut make_up)).collect()
     }
 }
 
@@ -492,5 +500,165 @@ pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         job_map_mb: memory(entry.map_memory),
         job_reduce_mb: memory(entry.reduce_memory),
         ..LoggedJob::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::cluster::{ClusterSpec, Topology};
+    use crate::mapred::{Hadoop, TracedTimes};
+
+    /// A job whose second map stands first, on two hosts of which the topology knows one.
+    const TRACE: &str = r#"
+        {"jobID": "job_1_0001", "outcome": "KILLED", "submitTime": 1000, "totalMaps": 1,
+         "mapTasks": [{"taskID": "task_1_0001_m_000000", "taskType": "MAP"}]}
+        {"jobID": "job_1_0002", "user": "ann", "priority": "HIGH", "submitTime": 5000,
+         "relativeTime": 1000, "totalMaps": 3, "totalReduces": 1, "jobMapMB": 512,
+         "mapTasks": [
+           {"taskID": "task_1_0002_m_000001", "taskType": "MAP", "taskStatus": "SUCCESS",
+            "finishTime": 9000, "preferredLocations": [{"layers": ["r1", "h1"]}], "attempts": [
+              {"attemptID": "attempt_1_0002_m_000001_0", "result": "FAILED", "startTime": 0,
+               "finishTime": 6000, "hostName": "/r1/h1"},
+              {"attemptID": "attempt_1_0002_m_000001_1", "result": "SUCCESS", "startTime": 6000,
+               "finishTime": 9000, "hostName": "/r1/h2", "hdfsBytesRead": 100}]},
+           {"taskID": "task_1_0002_m_000000", "taskType": "MAP", "taskStatus": "SUCCESS",
+            "finishTime": 8000, "preferredLocations": [{"layers": ["r2", "h3"]}], "attempts": [
+              {"attemptID": "attempt_1_0002_m_000000_0", "result": "SUCCESS", "startTime": 5000,
+               "finishTime": 8000, "hostName": "/r9/unknown", "hdfsBytesRead": 50}]}],
+         "reduceTasks": [
+           {"taskID": "task_1_0002_r_000000", "taskType": "REDUCE", "taskStatus": "SUCCESS",
+            "attempts": [
+              {"attemptID": "attempt_1_0002_r_000000_0", "result": "SUCCESS", "startTime": 7000,
+               "shuffleFinished": 10000, "sortFinished": 10500, "finishTime": 12500}]}]}
+        {"jobID": "job_1_0003", "submitTime": 9000, "totalMaps": 1,
+         "mapTasks": [{"taskID": "task_1_0003_m_000000", "taskType": "MAP"}]}
+    "#;
+
+    fn read(trace: &str, options: &str, line: &str) -> Result<Found, String> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.json"), trace).unwrap();
+        let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
+        let hadoop = include_str!("../../scenarios/hadoop/0.20.yaml");
+        let mut hadoop: Hadoop = serde_yaml::from_str(hadoop).unwrap();
+        line.clone_into(&mut hadoop.line);
+        let cluster = include_str!("../../scenarios/clusters/default.yaml");
+        let cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
+        let host = |rack: &str, name| (rack.to_owned(), name);
+        let hosts = [host("/r1", "h1"), host("/r1", "h2"), host("/r2", "h3")];
+        let found = rumen.jobs(&Site {
+            seed: 1,
+            folder: folder.path(),
+            hadoop: &hadoop,
+            cluster: &cluster,
+            topology: &Topology::of_hosts(&cluster, &hosts),
+            class_of: &|_, _| "".into(),
+        });
+        found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+    }
+
+    fn jobs(line: &str) -> Vec<JobEntry> {
+        let found = read(TRACE, "", line).unwrap();
+        assert_eq!(found.left_out, 1, "the job that was killed");
+        found.jobs
+    }
+
+    fn millis(millis: u64) -> SimSpan {
+        SimSpan::from_millis(millis)
+    }
+
+    #[test]
+    fn a_job_is_what_the_trace_says() {
+        let jobs = jobs("0.20");
+        let job = &jobs[0];
+        assert_eq!((job.name.as_str(), job.user.as_str()), ("job_1_0002", "ann"));
+        assert_eq!((job.pool.as_deref(), job.priority), (Some("default"), Priority::High));
+        assert_eq!(job.map_memory, Bytes::from_mib(512));
+        // The first job that runs comes at once; its time is less by the relative one.
+        assert_eq!((job.submit, jobs[1].submit), (SimSpan::ZERO, millis(5_000)));
+        assert_eq!(jobs[1].user, "unknown");
+    }
+
+    #[test]
+    fn as_measured_a_map_reads_its_own_split_and_a_reduce_fetches_after_the_last_map() {
+        let jobs = jobs("0.20");
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(50), &[TrackerId(2)][..]));
+        assert_eq!((splits[1].bytes, &*splits[1].holders), (Bytes::new(100), &[TrackerId(0)][..]));
+        assert_eq!((splits[2].bytes, splits[2].holders.len()), (Bytes::ZERO, 1), "made up");
+        let traced = jobs[0].traced.as_ref().unwrap();
+        let work = |work| Some(TracedTimes { work, ..TracedTimes::default() });
+        let try_of = |times, distance, fails| Some(TracedTry { times, distance, fails });
+        assert_eq!(*traced.maps[0], [try_of(work(millis(3_000)), 2, false)], "an unknown host");
+        let tries = [try_of(None, 0, true), try_of(work(millis(3_000)), 1, false)];
+        assert_eq!(*traced.maps[1], tries);
+        assert!(traced.maps[2].is_empty());
+        let reduce = TracedTimes { shuffle: millis(1_000), sort: millis(500), work: millis(2_000) };
+        assert_eq!(*traced.reduces[0], [try_of(Some(reduce), 0, false)]);
+        assert_eq!(traced.distances, [0, 1, 2]);
+    }
+
+    #[test]
+    fn as_measured_maps_that_are_not_logged_have_splits_made_up() {
+        let gap = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 3, "mapTasks": [
+            {"taskID": "t_m_2", "taskType": "MAP",
+             "preferredLocations": [{"layers": ["r2", "h3"]}]}]}"#;
+        let jobs = read(gap, "", "0.20").unwrap().jobs;
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!(*splits[2].holders, [TrackerId(2)]);
+        assert_eq!((splits[0].holders.len(), splits[1].holders.len()), (1, 1));
+    }
+
+    #[test]
+    fn mumak_takes_splits_by_place_and_leaves_out_what_comes_before_the_reduce_phase() {
+        let jobs = jobs("mumak");
+        let splits = jobs[0].splits.as_ref().unwrap();
+        assert_eq!((splits[0].bytes, &*splits[0].holders), (Bytes::new(100), &[TrackerId(0)][..]));
+        let traced = jobs[0].traced.as_ref().unwrap();
+        assert_eq!(traced.maps[0].len(), 1, "times go by the number in the id");
+        let reduce = TracedTimes { work: millis(2_000), ..TracedTimes::default() };
+        assert_eq!(traced.reduces[0][0].unwrap().times, Some(reduce));
+        assert_eq!((traced.distances, traced.tries.is_none()), ([0, 2, 2], true));
+        assert_eq!(jobs[0].priority, Priority::Normal, "no configuration says otherwise");
+    }
+
+    #[test]
+    fn what_cannot_be_run_names_the_job() {
+        let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
+        let none = r#"{"jobID": "j", "totalMaps": 1}"#;
+        let back = r#"{"jobID": "i", "submitTime": 5} {"jobID": "j", "submitTime": 4}"#;
+        let late = r#"{"jobID": "i", "submitTime": 5, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}]}
+            {"jobID": "j", "submitTime": 18446744073709560, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}]}"#;
+        for (trace, message) in [
+            (late, "/t.json:3: job \"j\": submitted more than a hundred years after the first job"),
+            (more, "/t.json:1: job \"j\": 2 maps are logged, but totalMaps is 1"),
+            (none, "/t.json:1: job \"j\": no submitTime"),
+            (back, "/t.json:1: job \"j\": submitted before the job above it"),
+        ] {
+            assert_eq!(read(trace, "", "0.20").unwrap_err(), message);
+        }
+        for trace in [more, none, back] {
+            assert_eq!(read(trace, "lenient: true", "0.20").unwrap().broken, 1);
+        }
+    }
+
+    #[test]
+    fn a_trace_that_has_changed_is_not_the_one_that_was_meant() {
+        let error = read(TRACE, "lenient: false", "0.20").map(|_| ()).err();
+        assert_eq!(error, None);
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.json"), "").unwrap();
+        let mut file: TraceFile = serde_yaml::from_str("{path: t.json, sha256: 00}").unwrap();
+        let error = file.pin(folder.path(), Some("ff")).unwrap_err().to_string();
+        assert!(error.contains("t.json has changed: its SHA-256 is ff"), "{error}");
+        file.sha256 = None;
+        file.pin(folder.path(), Some("ff")).unwrap();
+        assert_eq!(file.path, folder.path().join("t.json"), "where it was found");
+        assert_eq!(file.sha256.as_deref(), Some("ff"));
     }
 }

@@ -17,7 +17,7 @@ use super::jobs::MOST_JOBS;
 use super::{Found, JobEntry, Site};
 use crate::cluster::TrackerId;
 use crate::mapred::{Split, TaskTimes};
-use crate::random::{ChaCha8Rng, Dist, Purpose, Shape, stream};
+use crate::random::{self, ChaCha8Rng, Dist, Purpose, Shape, stream};
 use crate::trace::sls::{self, Sample, SlsJob, SlsTask, Synth, SynthClass, SynthTask, TimeSample};
 use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
 use crate::units::{Bytes, Count, Factor, Quantity, SimSpan};
@@ -56,7 +56,7 @@ impl Sls {
 
     fn listed(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
         let mut records = Records::<SlsJob>::open(path, Strictness::of(self.lenient))?;
-        let mut found = Found::of(path.to_owned());
+        let mut found = Found::default();
         let mut hosts = Hosts::new(site.topology);
         let mut number = 0;
         while let Some(job) = records.next().transpose()? {
@@ -69,7 +69,7 @@ impl Sls {
                 Ok(None) => found.left_out += 1,
                 Ok(Some(entry)) => found.jobs.push(entry),
                 Err(_) if self.lenient => found.broken += 1,
-                Err(what) => return Err(records.unusable(&name, what)),
+                Err(what) => return Err(records.unusable(Some(&name), what)),
             }
         }
         found.broken += records.notes().skipped.count;
@@ -80,14 +80,14 @@ impl Sls {
     fn drawn(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
         let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
         let synth = records.only()?;
-        let mut found = Found::of(path.to_owned());
+        let mut found = Found::default();
         for number in 1..=synth.num_jobs.min(MOST_JOBS as u32) {
             let name = format!("job-{number}");
             let mut rng = stream(site.seed, Purpose::Workload, u64::from(number));
             match draw(&synth, &name, &mut rng) {
                 Ok(None) => found.left_out += 1,
                 Ok(Some(entry)) => found.jobs.push(entry),
-                Err(what) => return Err(records.unusable(&name, what)),
+                Err(what) => return Err(records.unusable(Some(&name), what)),
             }
         }
         self.file.pin(site.folder, records.sha256())?;
@@ -298,16 +298,8 @@ fn tasks(class: &SynthClass) -> Vec<SynthTask> {
 
 /// Returns one of several, each as likely as its weight says.
 fn pick<'a, T>(all: &'a [T], weight: fn(&T) -> f64, rng: &mut ChaCha8Rng) -> Option<&'a T> {
-    let total: f64 = all.iter().map(weight).sum();
-    let mut left = total * rng.random::<f64>();
-    let mut likely = all.iter().filter(|item| 0.0 < weight(item)).peekable();
-    while let Some(item) = likely.next() {
-        left -= weight(item);
-        if left < 0.0 || likely.peek().is_none() {
-            return Some(item);
-        }
-    }
-    None
+    let can = all.iter().any(|item| 0.0 < weight(item));
+    can.then(|| &all[random::pick(all.iter().map(weight), rng)])
 }
 
 /// Draws an instant: between a sample and the next one, as often as its weight says; that of the

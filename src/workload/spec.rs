@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{JobEntry, Rumen, Sls, Submission, Swim};
+use super::{JobEntry, Mix, Rumen, Sls, Submission, Swim};
 use crate::mapred::Auto;
 use crate::random::Dist;
 use crate::trace::TraceFile;
@@ -22,6 +22,9 @@ pub struct WorkloadSpec {
     /// columns, or a list in YAML.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Jobs>,
+    /// Jobs of several types, drawn by chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     /// Jobs of a Rumen trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rumen: Option<Rumen>,
@@ -133,6 +136,7 @@ impl WorkloadSpec {
     pub fn sources(&self) -> Vec<&'static str> {
         let given = [
             ("jobs", self.jobs.is_some()),
+            ("mix", self.mix.is_some()),
             ("rumen", self.rumen.is_some()),
             ("swim", self.swim.is_some()),
             ("sls", self.sls.is_some()),

@@ -187,7 +187,7 @@ impl Swim {
     pub(super) fn jobs(&mut self, site: &Site<'_>) -> Result<Found, TraceError> {
         let path = self.file.find(site.folder);
         let mut records = Records::<SwimJob>::open(&path, Strictness::of(self.lenient))?;
-        let mut found = Found::of(path);
+        let mut found = Found::default();
         let (mut place, mut replayed_s) = (0, 0_u64);
         while let Some(job) = records.next().transpose()? {
             place += 1;
@@ -208,7 +208,7 @@ impl Swim {
                 Ok(entry) if self.takes(&entry) => found.jobs.push(entry),
                 Ok(_) => {}
                 Err(_) if self.lenient => found.broken += 1,
-                Err(what) => return Err(records.unusable(&job.id, what)),
+                Err(what) => return Err(records.unusable(Some(&job.id), what)),
             }
         }
         found.broken += records.notes().skipped.count;

@@ -203,3 +203,38 @@ fn an_interrupted_run_leaves_nothing() {
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert!(crate::names(&room.path("out")).is_empty());
 }
+
+#[test]
+fn a_long_pause_is_no_stall() {
+    let room = Room::new();
+    room.write(
+        "pause.yaml",
+        "name: pause\nworkload: {jobs: [{name: a, maps: 1, count: 3, every: 1h, map_time: 5s}]}\n",
+    );
+    room.mumakil("run pause.yaml --quiet").assert().success();
+}
+
+#[test]
+fn what_lasts_longer_than_time_hangs_nobody() {
+    let room = Room::new();
+    room.write("small.yaml", SMALL);
+    for set in ["cluster.speed=1e-300", "workload.jobs[0].noise=1e300"] {
+        let mut run = room.mumakil("run small.yaml --quiet --force --set until=1h --set");
+        run.arg(set).assert().success();
+    }
+}
+
+#[test]
+fn reduces_that_wait_in_vain_do_not_keep_a_run_going() {
+    let room = Room::new();
+    room.write(
+        "orphans.yaml",
+        "name: orphans\nhadoop: {line: mumak, slow_start: 0}\ncluster: {nodes: 1, reduce_slots: 1}\n\
+         workload: {jobs: [{name: a, maps: 1, reduces: 1, map_time: 1h}, {name: b, maps: 1, reduces: \
+         1, submit: 20min}]}\nfaults: [{at: 10min, kill: a}]\n",
+    );
+    let output = room.mumakil("run orphans.yaml").output().unwrap();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("1 job left under `fifo`"), "{text}");
+}

@@ -10,6 +10,7 @@ use mumakil::mapred::{Offer, Policy, Scheduler};
 use mumakil::scenario::{self, Registry};
 use mumakil::units::SimSpan;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -134,6 +135,19 @@ classes: {small: maps <= 2, large: true}
 faults: [{at: 10min, stop: node-3}, {at: 5min, kill: a}, {loss: 10 %}]
 ";
 
+/// The same with jobs that are drawn.
+const MIXED: &str = "\
+workload:
+  preset: srt
+  mix:
+    jobs: 9
+    arrivals: {bursts: {size: 3, gap: {exponential: {mean: 5s}}, pause: 1min}}
+    user: {weighted: {ann: 3, bob: 1}}
+    types: {small: {maps: {choice: [[1, 2], [2, 3]]}}, next: {after: [small], maps: 2, delay: 1s}}
+  submission: {closed: {active: 5}}
+faults: [{at: 5min, kill: small-1}]
+";
+
 const PIECES: [&str; 24] = [
     "", " ", "\n", "  ", ":", ": ", "-", "- ", ",", "[", "]", "{", "}", "0", "-1", "1e400", "nan",
     "x", "'", "\"", "*c", "&c ", "!t ", "null",
@@ -154,11 +168,12 @@ proptest! {
 
     #[test]
     fn damaged_scenarios_never_panic(
-        damages in prop::collection::vec((0..WHOLE.len(), 0..12_usize, 0..PIECES.len()), 1..5),
+        whole in prop::sample::select(vec![WHOLE, MIXED]),
+        damages in prop::collection::vec((any::<Index>(), 0..12_usize, 0..PIECES.len()), 1..5),
     ) {
-        let mut text = WHOLE.to_owned();
+        let mut text = whole.to_owned();
         for (at, len, piece) in damages {
-            let at = at.min(text.len());
+            let at = at.index(text.len() + 1);
             text.replace_range(at..(at + len).min(text.len()), PIECES[piece]);
         }
         if let Err(error) = scenario::parse("test", &text, &[], &registry()) {
@@ -168,11 +183,12 @@ proptest! {
 
     #[test]
     fn what_can_be_resolved_reads_back_the_same(
-        damages in prop::collection::vec((0..WHOLE.len(), 0..2_usize, "[0-9.]{0,2}"), 0..3),
+        whole in prop::sample::select(vec![WHOLE, MIXED]),
+        damages in prop::collection::vec((any::<Index>(), 0..2_usize, "[0-9.]{0,2}"), 0..3),
     ) {
-        let mut text = WHOLE.to_owned();
+        let mut text = whole.to_owned();
         for (at, len, piece) in damages {
-            let at = at.min(text.len());
+            let at = at.index(text.len() + 1);
             text.replace_range(at..(at + len).min(text.len()), &piece);
         }
         if let Ok(first) = scenario::parse("test", &text, &[], &registry()) {

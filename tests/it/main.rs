@@ -12,11 +12,14 @@ mod commit_pending;
 mod determinism;
 mod fifo;
 mod invalid;
+mod mumak;
 mod readme;
 mod scenarios;
+mod sources;
 mod tidy;
 mod traces;
 mod transcripts;
+mod workloads;
 
 /// The repository.
 fn root() -> &'static Path {

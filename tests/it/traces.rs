@@ -85,7 +85,7 @@ proptest! {
 }
 
 /// Returns a folder of real traces, if there is one.
-fn real(folder: &str) -> Option<PathBuf> {
+pub(crate) fn real(folder: &str) -> Option<PathBuf> {
     let traces = std::env::var_os("MUMAKIL_TRACES");
     if traces.is_none() {
         eprintln!("skipped: MUMAKIL_TRACES names no folder with real traces");

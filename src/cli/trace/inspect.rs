@@ -63,9 +63,9 @@ fn other(path: &Path, format: Format) -> Result<Vec<String>, TraceError> {
             racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
         }
         Format::SlsNodes => {
-            let racks = Records::<SlsRack>::open(path, strict)?;
-            let racks: Vec<SlsRack> = racks.collect::<Result<_, _>>()?;
-            let hosts = SlsRack::hosts(&racks);
+            let mut records = Records::<SlsRack>::open(path, strict)?;
+            let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
+            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
             racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
         }
         _ => {

@@ -18,6 +18,7 @@ impl Ledger {
         }
         out.emit(now, Fact::JobSubmitted(spec.clone()));
         self.jobs[id.index()] = Some(Box::new(Job::new(spec, now)));
+        self.arrived += 1;
         self.open.insert(id);
         self.change(now, id, JobChange::Submitted);
     }

@@ -71,6 +71,15 @@ impl Record for LoggedTopology {
         let mut machines = Vec::new();
         root.machines(0, &mut machines);
         let (depth, first) = machines[0];
+        if depth == 0 {
+            return Err(Fault::new("a topology without machines")
+                .hint("list racks as the root's children, and machines as theirs"));
+        }
+        let mut names: Vec<&str> = machines.iter().map(|(_, name)| *name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Fault::new(format!("the machine {:?} is there twice", clip(twice[0]))));
+        }
         match machines.iter().find(|machine| machine.0 != depth) {
             None => Ok(root),
             Some((other, name)) => {
@@ -112,7 +121,19 @@ mod tests {
     fn what_is_wrong_with_a_topology_is_said() {
         for (text, message) in [
             ("", "t:1: no Rumen topology in the file"),
-            (r#"{"name": "a"} {"name": "b"}"#, "t:1: another Rumen topology in the same file"),
+            (
+                r#"{"name": "<root>"}"#,
+                "t:1: a topology without machines\n  \
+                 hint: list racks as the root's children, and machines as theirs",
+            ),
+            (
+                r#"{"name": "a", "children": [{"name": "b"}, {"name": "b"}]}"#,
+                "t:1: the machine \"b\" is there twice",
+            ),
+            (
+                r#"{"name": "a", "children": [{"name": "b"}]} {"name": "a", "children": [{"name": "b"}]}"#,
+                "t:1: another Rumen topology in the same file",
+            ),
             (r#"{"children": []}"#, "t:1: missing field `name` (byte 16)"),
             (
                 r#"{"name": "a", "children": [{"name": 1}]}"#,

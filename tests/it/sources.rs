@@ -1,0 +1,199 @@
+//! Workloads and clusters that come from files, and clusters that are busy before.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::Room;
+
+/// Two jobs of two maps each on two hosts, the second job an hour after the first.
+const TRACE: &str = r#"
+{"jobID": "job_1", "submitTime": 1000, "totalMaps": 2, "mapTasks": [
+  {"taskID": "task_1_m_0", "taskType": "MAP", "taskStatus": "SUCCESS",
+   "preferredLocations": [{"layers": ["r1", "h1"]}], "attempts": [
+     {"attemptID": "attempt_1_m_0_0", "result": "SUCCESS", "startTime": 1000, "finishTime": 11000,
+      "hostName": "/r1/h1"}]},
+  {"taskID": "task_1_m_1", "taskType": "MAP", "taskStatus": "SUCCESS",
+   "preferredLocations": [{"layers": ["r2", "h2"]}], "attempts": [
+     {"attemptID": "attempt_1_m_1_0", "result": "SUCCESS", "startTime": 1000, "finishTime": 31000,
+      "hostName": "/r2/h2"}]}]}
+{"jobID": "job_2", "submitTime": 3601000, "totalMaps": 1, "mapTasks": [
+  {"taskID": "task_2_m_0", "taskType": "MAP", "taskStatus": "SUCCESS",
+   "preferredLocations": [{"layers": ["r1", "h1"]}], "attempts": [
+     {"attemptID": "attempt_2_m_0_0", "result": "SUCCESS", "startTime": 5000, "finishTime": 6000,
+      "hostName": "/r1/h1"}]}]}
+"#;
+
+const TOPOLOGY: &str = r#"{"name": "<root>", "children": [
+    {"name": "r1", "children": [{"name": "h1", "children": null}]},
+    {"name": "r2", "children": [{"name": "h2", "children": null}]}]}"#;
+
+const SCENARIO: &str = "name: replay\nhadoop: mumak\ncluster: mumak\nworkload:\n  rumen:\n    \
+                        trace: jobs.json\n    topology: nodes.json\n";
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("jobs.json", TRACE).write("nodes.json", TOPOLOGY).write("replay.yaml", SCENARIO);
+    room
+}
+
+fn summary(room: &Room, run: &str) -> Value {
+    let text = fs::read_to_string(room.path(&format!("{run}/summary.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Returns a column of a table of a run.
+fn column(room: &Room, file: &str, column: &str) -> Vec<String> {
+    let mut table = csv::Reader::from_path(room.path(file)).unwrap();
+    let place = table.headers().unwrap().iter().position(|name| name == column).unwrap();
+    table.records().map(|row| row.unwrap()[place].to_owned()).collect()
+}
+
+#[test]
+fn a_trace_runs_on_the_hosts_of_its_topology() {
+    let room = room();
+    room.mumakil("run replay.yaml --out a --verify").assert().success();
+    let summary = summary(&room, "a");
+    assert_eq!((&summary["nodes"], &summary["jobs_succeeded"]), (&2.into(), &2.into()));
+    assert_eq!(column(&room, "a/jobs.csv", "name"), ["job_1", "job_2"]);
+    let mut places = column(&room, "a/tasks.csv", "node");
+    places.extend(column(&room, "a/tasks.csv", "rack"));
+    assert!(places.iter().all(|name| ["h1", "h2", "r1", "r2"].contains(&name.as_str())));
+    // When every tracker has sent a heartbeat, and an hour later.
+    assert_eq!(column(&room, "a/jobs.csv", "submit_ms"), ["103000", "3703000"]);
+    let times = column(&room, "a/tasks.csv", "finish_ms").into_iter();
+    let starts = column(&room, "a/tasks.csv", "start_ms");
+    let spans: Vec<u64> = times
+        .zip(starts)
+        .map(|(end, start)| end.parse::<u64>().unwrap() - start.parse::<u64>().unwrap())
+        .collect();
+    for (span, locality) in spans.iter().zip(column(&room, "a/tasks.csv", "locality")) {
+        let local =
+            if locality == "node" { [10_000, 30_000, 1_000] } else { [30_000, 90_000, 3_000] };
+        // Instants are cut to milliseconds, so their difference may be one off.
+        assert!(local.iter().any(|time| span.abs_diff(*time) <= 1), "{spans:?} {locality}");
+    }
+}
+
+#[test]
+fn a_resolved_trace_runs_again_and_only_as_it_was() {
+    let room = room();
+    room.mumakil("run replay.yaml --out a").assert().success();
+    room.mumakil("run a/scenario.resolved.yaml --out b").assert().success();
+    for file in ["jobs.csv", "tasks.csv", "summary.json", "scenario.resolved.yaml"] {
+        let read = |run: &str| fs::read(room.path(&format!("{run}/{file}"))).unwrap();
+        assert!(read("a") == read("b"), "{file}");
+    }
+    room.write("jobs.json", &TRACE.replace("31000", "32000"));
+    let output = room.mumakil("run a/scenario.resolved.yaml --out c").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("jobs.json has changed: its SHA-256 is"), "{text}");
+    assert!(!room.path("c").exists());
+}
+
+#[test]
+fn a_resolved_trace_is_found_from_where_the_first_run_was_called() {
+    let room = room();
+    fs::create_dir(room.path("sub")).unwrap();
+    for name in ["jobs.json", "nodes.json", "replay.yaml"] {
+        fs::rename(room.path(name), room.path(&format!("sub/{name}"))).unwrap();
+    }
+    room.mumakil("run sub/replay.yaml --out a").assert().success();
+    room.mumakil("run a/scenario.resolved.yaml --out b").assert().success();
+    let read = |run: &str| fs::read(room.path(&format!("{run}/scenario.resolved.yaml"))).unwrap();
+    assert!(read("a") == read("b"));
+}
+
+#[test]
+fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
+    let room = room();
+    for (set, message) in [
+        ("workload.rumen.trace=missing.json", "cannot read the trace missing.json"),
+        ("workload.rumen.trace=replay.yaml", "replay.yaml:1:"),
+        ("cluster.map_slots=0", "no node has a map slot, but `job_1` has maps"),
+        ("workload.rumen.topology=jobs.json", "jobs.json holds Rumen's jobs, not a topology"),
+        ("faults=[{at: 1s, stop: node-3}]", "there is no node-3: the cluster has 2 nodes"),
+        ("faults=[{at: 1s, kill: job_3}]", "there is no job `job_3` in the workload"),
+    ] {
+        for command in ["run", "check"] {
+            let mut run = room.mumakil(command);
+            let output = run.args(["replay.yaml", "--set", set]).output().unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{set}: {text}");
+            assert!(text.contains(message), "{set}: {text}");
+            assert!(!room.path("out").exists());
+        }
+    }
+}
+
+#[test]
+fn jobs_of_a_warm_start_and_of_the_warm_up_are_in_no_statistics() {
+    let room = Room::new();
+    room.write(
+        "warm.yaml",
+        "name: warm\ncluster: {nodes: 4}\nworkload:\n  jobs: [{name: a, maps: 4, map_time: 10s}, \
+         {name: b, maps: 4, map_time: 10s, submit: 10min}]\n  warm_start: {map_slots: 100 %, \
+         reduce_slots: 50 %, map_time: 5min, reduce_time: 1min}\n",
+    );
+    room.mumakil("run warm.yaml --out a --verify").assert().success();
+    let names = column(&room, "a/jobs.csv", "name");
+    assert_eq!(names, ["warm-start-maps", "warm-start-reduces", "a", "b"]);
+    assert_eq!(summary(&room, "a")["jobs"], 2);
+    // Every slot is taken when the first job comes, so it waits for the warm start's maps.
+    assert!(summary(&room, "a")["mean_wait_s"].as_f64().unwrap() > 120.0);
+    room.mumakil("run warm.yaml --out b --set record.warm_up=5min").assert().success();
+    assert_eq!(summary(&room, "b")["jobs"], 1);
+    assert!(summary(&room, "b")["mean_wait_s"].as_f64().unwrap() < 30.0);
+}
+
+#[test]
+fn no_pacing_minds_a_warm_start() {
+    let room = Room::new();
+    for submission in ["replay", "serial", "stress", "{closed: {active: 1}}"] {
+        room.write(
+            "warm.yaml",
+            &format!(
+                "name: warm\ncluster: {{nodes: 4}}\nworkload:\n  submission: {submission}\n  \
+                 jobs: [{{name: a, maps: 2, map_time: 10s, count: 3}}]\n  warm_start: {{map_slots: \
+                 50 %, map_time: 1h}}\n"
+            ),
+        );
+        room.mumakil("run warm.yaml --out a --force --verify").assert().success();
+        assert_eq!(column(&room, "a/jobs.csv", "name")[0], "warm-start-maps");
+        let submits = column(&room, "a/jobs.csv", "submit_ms");
+        assert_eq!(submits[0], "0", "{submission}");
+        assert!(submits[1..].iter().all(|at| 1_000 < at.parse().unwrap()), "{submits:?}");
+        let summary = summary(&room, "a");
+        assert_eq!(summary["jobs"], 3, "{submission}");
+        assert!(summary["makespan_s"].as_f64().unwrap() < 600.0, "half of the slots are free");
+    }
+}
+
+#[test]
+fn a_closed_loop_keeps_so_many_jobs_active() {
+    let room = Room::new();
+    let most_active = |submission: &str| {
+        room.write(
+            "loop.yaml",
+            &format!(
+                "name: loop\ncluster: {{nodes: 10}}\nworkload:\n  submission: {submission}\n  \
+                 jobs: [{{name: a, count: 20, maps: 3, map_time: 20s}}]\n"
+            ),
+        );
+        room.mumakil("run loop.yaml --out a --force --verify").assert().success();
+        let at = |name| column(&room, "a/jobs.csv", name).into_iter().map(|t| t.parse().unwrap());
+        let starts: Vec<u64> = at("submit_ms").collect();
+        let ends: Vec<u64> = at("finish_ms").collect();
+        let active = |now: u64| {
+            let jobs = starts.iter().zip(&ends);
+            jobs.filter(|(start, end)| **start <= now && now < **end).count()
+        };
+        starts.iter().map(|now| active(*now)).max().unwrap()
+    };
+    assert_eq!(most_active("replay"), 20);
+    assert_eq!(most_active("{closed: {active: 3}}"), 3);
+    assert_eq!(most_active("serial"), 1);
+    // As many jobs as trackers are too many: twice 20 maps are not reached before.
+    assert_eq!(most_active("stress"), 10);
+}
