@@ -20,7 +20,7 @@ test: ## Run all tests, those in the documentation too
 # unsafe code here.
 fuzz: ## Fuzz each reader of traces for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
 	@mkdir -p target/fuzz
-	@for target in swim rumen topology sls; do \
+	@for target in swim rumen topology sls list; do \
 	    mkdir -p target/fuzz/corpus/$$target; \
 	    RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz \
 	        --sanitizer none $$target target/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \

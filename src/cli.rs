@@ -36,6 +36,7 @@ mod schema;
 mod source;
 mod story;
 mod terminal;
+mod trace;
 
 /// An emulator of a Hadoop MapReduce v1 cluster
 ///
@@ -48,7 +49,8 @@ Examples:
   mumakil run quickstart                    run a scenario that Mumakil brings
   mumakil scenarios quickstart > mine.yaml  begin a scenario of your own with it
   mumakil check mine.yaml                   find all mistakes in it
-  mumakil run mine.yaml --set cluster.nodes=50")]
+  mumakil run mine.yaml --set cluster.nodes=50
+  mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -61,6 +63,7 @@ enum Command {
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
     Schema(schema::Arguments),
+    Trace(trace::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -90,6 +93,7 @@ impl Command {
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),
             Self::Schema(arguments) => arguments.run(registry),
+            Self::Trace(arguments) => arguments.run(),
             Self::Completions(arguments) => arguments.run(Arguments::command(), called()),
             Self::Man(arguments) => arguments.run(Arguments::command()),
         }

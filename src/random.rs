@@ -7,7 +7,7 @@
 
 mod dist;
 
-pub use dist::Dist;
+pub use dist::{Dist, Shape};
 pub use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
 

@@ -11,6 +11,8 @@
 //! | jobs of YARN's SLS | [`sls::SlsJob`] | [`sls::SlsJob::write_to`] |
 //! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
 //! | generator of YARN's SLS | [`sls::Synth`] | |
+//! | our own table of jobs, CSV | [`list::Row`] | [`crate::workload`] |
+//! | our own list of jobs, YAML | [`list::Entry`] | [`crate::workload`] |
 //!
 //! ```
 //! use mumakil::trace::{Records, Strictness, swim::SwimJob};
@@ -33,6 +35,7 @@
 mod error;
 mod file;
 mod json;
+pub mod list;
 mod recognise;
 mod records;
 pub mod rumen;

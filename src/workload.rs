@@ -3,12 +3,17 @@
 //! Every source makes the same of what it reads: a list of [`JobEntry`], as a scenario may write
 //! it out itself. What is made of that is said once, here.
 
+pub mod exchange;
+mod hosts;
 mod injector;
 mod jobs;
+pub mod list;
 mod mix;
 mod rumen;
+mod sls;
 mod spec;
 mod submission;
+mod swim;
 
 use std::fmt;
 use std::path::Path;
@@ -16,16 +21,19 @@ use std::sync::Arc;
 
 use crate::cluster::{ClusterSpec, Topology};
 use crate::mapred::{Auto, Hadoop, JobSpec, PerSlot, SlotKind};
-use crate::trace::TraceError;
+use crate::trace::{Strictness, TraceError, TraceFile};
 use crate::units::{Bytes, Count, SimSpan};
 
 pub use injector::JobInjector;
-pub(crate) use jobs::in_order;
 pub use jobs::{JobEntry, Penalty, TaskCount};
+pub(crate) use jobs::{LATEST, MOST_JOBS, in_order};
+use list::List;
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel};
-pub use spec::{WarmStart, WorkloadSpec};
+pub use sls::Sls;
+pub use spec::{Jobs, WarmStart, WorkloadSpec};
 pub use submission::Submission;
+pub use swim::{AtLeast, Between, Mapping, Pace, Swim};
 
 /// The jobs of a run.
 #[derive(Clone, Debug)]
@@ -50,7 +58,7 @@ pub struct Workload {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeftOut {
-    /// So many jobs were killed or have no maps.
+    /// So many jobs were killed or have no tasks.
     Empty(u64),
     /// So many records are broken, and the scenario does not mind.
     Broken(u64),
@@ -61,7 +69,7 @@ impl fmt::Display for LeftOut {
         match self {
             Self::Empty(1) => f.write_str("a job of the trace without work is left out"),
             Self::Empty(jobs) => {
-                write!(f, "{jobs} jobs of the trace that were killed or have no maps are left out")
+                write!(f, "{jobs} jobs of the trace that were killed or have no tasks are left out")
             }
             Self::Broken(1) => f.write_str("a broken record of the trace is left out"),
             Self::Broken(records) => {
@@ -110,6 +118,16 @@ pub struct Site<'a> {
     pub class_of: &'a dyn Fn(u32, u32) -> Arc<str>,
 }
 
+/// What a trace gave.
+#[derive(Debug, Default)]
+struct Found {
+    jobs: Vec<JobEntry>,
+    /// How many jobs there is nothing to run of.
+    left_out: u64,
+    /// How many records are broken.
+    broken: u64,
+}
+
 impl Workload {
     /// Returns the jobs of a workload; notes the digests of the files that they come from.
     ///
@@ -117,8 +135,14 @@ impl Workload {
     /// If a trace cannot be read, or with what is wrong in it.
     pub fn new(spec: &mut WorkloadSpec, site: &Site<'_>) -> Result<Self, TraceError> {
         let mut left_out = Vec::new();
-        let mut entries = if let Some(rumen) = &mut spec.rumen {
-            let found = rumen.jobs(site)?;
+        let found = match spec {
+            WorkloadSpec { jobs: Some(Jobs::File(file)), .. } => Some(listed(file, site)?),
+            WorkloadSpec { rumen: Some(rumen), .. } => Some(rumen.jobs(site)?),
+            WorkloadSpec { swim: Some(swim), .. } => Some(swim.jobs(site)?),
+            WorkloadSpec { sls: Some(sls), .. } => Some(sls.jobs(site)?),
+            _ => None,
+        };
+        let mut entries = if let Some(found) = found {
             let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
             let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
             left_out.extend(parts.into_iter().filter(|part| !none.contains(part)));
@@ -126,7 +150,7 @@ impl Workload {
         } else if let Some(mix) = &spec.mix {
             mix.jobs(site.seed)
         } else {
-            spec.jobs.clone().unwrap_or_default()
+            spec.listed().to_vec()
         };
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
@@ -152,6 +176,14 @@ impl Workload {
         let start = start.unwrap_or_default();
         Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
     }
+}
+
+/// Returns the jobs of a list in a file.
+fn listed(file: &mut TraceFile, site: &Site<'_>) -> Result<Found, TraceError> {
+    let path = file.find(site.folder);
+    let list = List::read(&path, site.cluster.hdfs.block, Strictness::Strict)?;
+    file.pin(site.folder, list.sha256.as_deref())?;
+    Ok(Found { jobs: list.jobs, ..Found::default() })
 }
 
 /// Returns when the first job is submitted, if not when it says so itself.
@@ -193,5 +225,52 @@ impl WarmStart {
         };
         let jobs = [job("warm-start-maps", maps, 0), job("warm-start-reduces", 0, reduces)];
         jobs.into_iter().filter(|job| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A cluster, and a folder for the files of a workload.
+    pub(super) struct Place {
+        pub(super) folder: TempDir,
+        hadoop: Hadoop,
+        cluster: ClusterSpec,
+        topology: Topology,
+    }
+
+    impl Place {
+        /// Returns a plain cluster of so many nodes.
+        pub(super) fn new(nodes: u32, block: Bytes) -> Self {
+            let cluster = include_str!("../scenarios/clusters/default.yaml");
+            let mut cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
+            (cluster.nodes, cluster.hdfs.block) = (Count::of(nodes), block);
+            let hadoop = include_str!("../scenarios/hadoop/0.20.yaml");
+            Self {
+                folder: TempDir::new().unwrap(),
+                hadoop: serde_yaml::from_str(hadoop).unwrap(),
+                topology: Topology::new(&cluster),
+                cluster,
+            }
+        }
+
+        /// Calls `read` with this place.
+        pub(super) fn found(
+            &self,
+            read: impl FnOnce(&Site<'_>) -> Result<Found, TraceError>,
+        ) -> Result<Found, String> {
+            let site = Site {
+                seed: 42,
+                folder: self.folder.path(),
+                hadoop: &self.hadoop,
+                cluster: &self.cluster,
+                topology: &self.topology,
+                class_of: &|_, _| "all".into(),
+            };
+            read(&site).map_err(|error| error.to_string())
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::emulation::EmulationError;
 use crate::output::OutputError;
 use crate::record::RecordError;
 use crate::scenario::{Finding, ScenarioError};
+use crate::trace::TraceError;
 
 /// The exit code of a run that failed.
 const RUN: u8 = 1;
@@ -93,6 +94,12 @@ impl From<ScenarioError> for Failure {
             ScenarioError::Invalid { findings } => Self::Findings(findings),
             error => Self::Input(error.into()),
         }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::Input(error.into())
     }
 }
 

@@ -10,14 +10,14 @@ Examples:
   mumakil man | man -l -
   mumakil man run > ~/.local/share/man/man1/mumakil-run.1")]
 pub(super) struct Arguments {
-    /// The command whose page to print
-    command: Option<String>,
+    /// The command whose page to print, such as `trace convert`
+    command: Vec<String>,
 }
 
 impl Arguments {
     pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
         command.build();
-        if let Some(name) = self.command {
+        for name in self.command {
             let found = command.find_subcommand(&name).cloned();
             command = found.ok_or_else(|| Failure::input(format!("no command `{name}`")))?;
         }

@@ -120,7 +120,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Prints a number in groups of three.
-fn digits(number: u64) -> String {
+pub(super) fn digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -23,7 +23,7 @@ pub struct ClusterSpec {
     pub nodes: NodeCount,
     /// Over how many racks the nodes are spread, evenly and in order.
     pub racks: NodeCount,
-    /// A Rumen topology file: racks and hosts in place of `nodes`, `racks` and `groups`.
+    /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and `groups`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TraceFile>,
     /// Map slots of a node.

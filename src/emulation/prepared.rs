@@ -1,13 +1,15 @@
 //! A scenario with what it stands for: the nodes of its cluster and the jobs of its workload.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{SlotKind, Topology};
+use crate::cluster::{ClusterSpec, SlotKind, Topology};
 use crate::mapred::JobId;
 use crate::scenario::{Fault, Scenario};
 use crate::trace::rumen::LoggedTopology;
-use crate::trace::{Records, Strictness, TraceError};
+use crate::trace::sls::SlsRack;
+use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
 use crate::workload::{Site, Workload};
 
 /// A scenario that is ready to run: every file that it names has been read.
@@ -24,14 +26,43 @@ pub struct Prepared {
 /// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
 fn topology(scenario: &mut Scenario) -> Result<Topology, TraceError> {
     let Scenario { cluster, workload, folder, .. } = scenario;
-    let of_trace = workload.rumen.as_mut().and_then(|rumen| rumen.topology.as_mut());
-    let Some(file) = of_trace.or(cluster.topology.as_mut()) else {
-        return Ok(Topology::new(cluster));
+    let of_rumen = workload.rumen.as_mut().and_then(|rumen| rumen.topology.as_mut());
+    let of_sls = workload.sls.as_mut().and_then(|sls| sls.nodes.as_mut());
+    // A file of the cluster's own cannot be borrowed while the cluster is.
+    let mut own = cluster.topology.take();
+    let topology = match of_rumen.or(of_sls).or(own.as_mut()) {
+        Some(file) => topology_of_file(file, cluster, folder)?,
+        None => Topology::new(cluster),
     };
-    let mut records = Records::<LoggedTopology>::open(&file.find(folder), Strictness::Strict)?;
-    let tree = records.only()?;
-    file.pin(folder, records.sha256())?;
-    Ok(Topology::of_hosts(cluster, &tree.hosts()))
+    cluster.topology = own;
+    Ok(topology)
+}
+
+fn topology_of_file(
+    file: &mut TraceFile,
+    cluster: &ClusterSpec,
+    folder: &Path,
+) -> Result<Topology, TraceError> {
+    let path = file.find(folder);
+    match recognise(&path)? {
+        Format::RumenTopology => {
+            let mut records = Records::<LoggedTopology>::open(&path, Strictness::Strict)?;
+            let tree = records.only()?;
+            file.pin(folder, records.sha256())?;
+            Ok(Topology::of_hosts(cluster, &tree.hosts()))
+        }
+        Format::SlsNodes => {
+            let mut records = Records::<SlsRack>::open(&path, Strictness::Strict)?;
+            let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
+            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
+            file.pin(folder, records.sha256())?;
+            Ok(Topology::of_hosts(cluster, &hosts))
+        }
+        found => {
+            let expected = "a topology of Rumen or nodes of the SLS";
+            Err(TraceError::OtherFormat { path, found, expected })
+        }
+    }
 }
 
 impl Prepared {

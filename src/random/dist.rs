@@ -74,6 +74,14 @@ impl<T: Quantity> Dist<T> {
         }
     }
 
+    /// Returns the mean of what is drawn, in the base unit; infinite for the heaviest tails.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Constant(value) => value.as_f64(),
+            Self::Drawn(shape) => shape.mean(),
+        }
+    }
+
     /// Returns whether every draw is the same, so that no stream is needed.
     pub fn is_constant(&self) -> bool {
         matches!(self, Self::Constant(_))
@@ -104,6 +112,31 @@ impl<T: Quantity> Shape<T> {
             Self::Empirical { cdf } => quantile(cdf, rng.random()),
             Self::Choice(values) => {
                 values[pick(values.iter().map(|(_, weight)| weight.get()), rng)].0.as_f64()
+            }
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        match self {
+            Self::Uniform { from, to } => (from.as_f64() + to.as_f64()) / 2.0,
+            Self::Exponential { mean } | Self::LogNormal { mean, .. } => mean.as_f64(),
+            Self::Pareto { min, shape } if 1.0 < shape.get() => {
+                min.as_f64() * shape.get() / (shape.get() - 1.0)
+            }
+            Self::Pareto { .. } => f64::INFINITY,
+            Self::Empirical { cdf } => {
+                let (first, share) = cdf[0];
+                let below = first.as_f64() * share.get();
+                let piece = |pair: &[(T, Fraction)]| {
+                    let middle = (pair[0].0.as_f64() + pair[1].0.as_f64()) / 2.0;
+                    middle * (pair[1].1.get() - pair[0].1.get())
+                };
+                below + cdf.windows(2).map(piece).sum::<f64>()
+            }
+            Self::Choice(values) => {
+                let weights: f64 = values.iter().map(|(_, weight)| weight.get()).sum();
+                let weighted = |(value, weight): &(T, Factor)| value.as_f64() * weight.get();
+                values.iter().map(weighted).sum::<f64>() / weights
             }
         }
     }
@@ -232,6 +265,7 @@ mod tests {
     #[test]
     fn draws_have_the_mean_and_variation_that_were_asked_for() {
         let close = |yaml: &str, mean: f64, cv: f64| {
+            assert!((dist(yaml).mean() / 1e6 / mean - 1.0).abs() < 1e-9, "{yaml}");
             let drawn = mean_and_cv(yaml);
             assert!((drawn.0 / mean - 1.0).abs() < 0.02, "{yaml}: mean {}", drawn.0);
             assert!((drawn.1 - cv).abs() < 0.02, "{yaml}: cv {}", drawn.1);

@@ -14,10 +14,12 @@ use super::path::Path;
 use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
-use crate::mapred::{Auto, Hadoop, SlotKind, TaskTimes};
+use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
-use crate::workload::{JobEntry, Rumen, WorkloadSpec, in_order};
+use crate::workload::{
+    JobEntry, Jobs, LATEST, MOST_JOBS, Rumen, Sls, Swim, WorkloadSpec, in_order,
+};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,17 +68,6 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The most jobs that a scenario may have: their numbers are part of what keys random streams.
-const MOST_JOBS: u64 = 1 << 24;
-/// The latest submission that a scenario may have, in microseconds: a margin below the last instant
-/// of virtual time.
-const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
-/// The most maps that a job may have, as `maps` says.
-const MOST_MAPS: u64 = 10_000_000;
-
-/// The largest input that a job may have, as `input` says.
-const MOST_BYTES: u64 = 1 << 60;
-
 /// What the checks found.
 #[derive(Default)]
 pub(super) struct Checked {
@@ -96,7 +87,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     let found = &mut Checked::default();
     let mix = workload.mix.as_ref().filter(|_| intact("workload"));
     let drawn = mix.map(|mix| mix::draw(mix, scenario.seed, found));
-    let jobs = drawn.as_deref().or(workload.jobs.as_deref()).unwrap_or_default();
+    let jobs = drawn.as_deref().unwrap_or(workload.listed());
     if intact("cluster") {
         check_cluster(cluster, found);
     }
@@ -108,8 +99,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         }
     }
     if intact("workload") && intact("cluster") {
-        check_sizes(jobs, cluster, found);
-        check_times(jobs, cluster.hdfs.block, found);
+        check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
         // What was found so far is of these two parts.
         if found.problems.is_empty() {
@@ -321,52 +311,35 @@ fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
     }
 }
 
-/// A job has maps, said or by its input, and they can share it.
-fn check_sizes(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
+/// Each job fits together.
+fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, job) in jobs.iter().enumerate() {
-        let input = job.input.map(Bytes::get);
-        match (job.maps.map(|maps| u64::from(maps.get())), input) {
-            (None, None) => found.value(
-                &format!("workload.jobs[{number}]"),
-                format!("the job `{}` has neither `maps` nor `input`", job.name),
-            ),
-            (None, Some(0)) => found.value(
-                &at(number, "input"),
-                "without `maps` the input says how many there are, so it is not empty",
-            ),
-            (None, Some(input)) => {
-                let maps = input.div_ceil(cluster.hdfs.block.get().max(1));
-                if maps > MOST_MAPS {
-                    found.value(
-                        &at(number, "input"),
-                        format!("an input of {maps} blocks gives more than {MOST_MAPS} maps"),
-                    );
-                }
-            }
-            (Some(maps), Some(input)) if 0 < input && maps == 0 => {
-                found.value(&at(number, "maps"), "there is an input, but no map that reads it");
-            }
-            (Some(maps), Some(input)) if 0 < input && input < maps => {
-                let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
-                found.value(&at(number, "input"), message);
-            }
-            (Some(maps), None) if MOST_BYTES / cluster.hdfs.block.get().max(1) < maps => {
-                found.value(&at(number, "maps"), "a block for each map is more than 1EiB of input");
-            }
-            _ => {}
+        for (field, message) in job.faults(block) {
+            let path = match field {
+                "" => format!("workload.jobs[{number}]"),
+                field => at(number, field),
+            };
+            found.value(&path, message);
         }
     }
 }
 
 /// Jobs come from one place.
 fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
-    if workload.jobs.as_ref().is_some_and(Vec::is_empty) {
+    if matches!(&workload.jobs, Some(Jobs::Listed(jobs)) if jobs.is_empty()) {
         found.value("workload.jobs", "there are no jobs: a run would end before it began");
     }
-    if let (Some(Rumen { topology: Some(_), .. }), Some(_)) = (&workload.rumen, topology) {
-        let message = "the nodes come from `cluster.topology` already";
-        let path = Path::of("workload.rumen").key("topology");
-        found.problems.push(Problem::key(path, message));
+    for (field, message) in workload.swim.iter().flat_map(Swim::faults) {
+        found.value(&format!("workload.swim.{field}"), message);
+    }
+    let of_rumen = matches!(&workload.rumen, Some(Rumen { topology: Some(_), .. }));
+    let of_sls = matches!(&workload.sls, Some(Sls { nodes: Some(_), .. }));
+    for (is_given, source, key) in [(of_rumen, "rumen", "topology"), (of_sls, "sls", "nodes")] {
+        if is_given && topology.is_some() {
+            let message = "the nodes come from `cluster.topology` already";
+            let path = Path::of("workload").key(source).key(key);
+            found.problems.push(Problem::key(path, message));
+        }
     }
     match workload.sources()[..] {
         [] => found.value("workload", "the workload has no jobs: give it one source of them"),
@@ -375,30 +348,6 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
             found.problems.push(Problem::key(path, message));
-        }
-    }
-}
-
-/// A list of times has one for each task.
-fn check_times(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
-    for (number, job) in jobs.iter().enumerate() {
-        let (maps, reduces) = (job.map_count(block), job.reduces.get());
-        let lists = [
-            ("map_time", &job.map_time, maps, "map"),
-            ("shuffle_time", &job.shuffle_time, reduces, "reduce"),
-            ("sort_time", &Some(job.sort_time.clone()), reduces, "reduce"),
-            ("reduce_time", &job.reduce_time, reduces, "reduce"),
-        ];
-        for (field, times, tasks, word) in lists {
-            if let Some(times) = times.as_ref().and_then(TaskTimes::listed)
-                && times != tasks as usize
-            {
-                let message = format!(
-                    "there are {times} times for the {tasks} {word}s of the job `{}`",
-                    job.name
-                );
-                found.value(&at(number, field), message);
-            }
         }
     }
 }
@@ -472,9 +421,11 @@ fn check_faults(
     found: &mut Checked,
 ) {
     // Of what a file holds it is not known yet; that is checked when it has been read.
-    let in_file = scenario.workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some());
-    let nodes = match &scenario.cluster.topology {
-        None if !in_file => scenario.cluster.nodes.get(),
+    let Scenario { cluster, workload, .. } = scenario;
+    let in_file = workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some())
+        || workload.sls.as_ref().is_some_and(|sls| sls.nodes.is_some());
+    let nodes = match &cluster.topology {
+        None if !in_file => cluster.nodes.get(),
         _ => u32::MAX,
     };
     let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
@@ -506,7 +457,7 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
         let hidden = rules.map(|(class, _)| Warning::ClassAfterAny { class: class.clone() });
         found.warnings.extend(hidden);
     }
-    for job in scenario.workload.jobs.iter().flatten() {
+    for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
             && nearest(class, classes.keys().map(String::as_str)).is_some()
         {

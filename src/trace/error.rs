@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::Format;
+
 /// A place in the text of a trace, after decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -52,15 +54,15 @@ pub enum TraceError {
         /// What to do about it, if that is clear.
         hint: Option<&'static str>,
     },
-    /// What the file says of a job can be read, but not be run.
-    #[error("{}: job {job:?}: {what}", path.display())]
-    Unusable {
+    /// The file can be read, but is of another kind.
+    #[error("{} holds {found}, not {expected}", path.display())]
+    OtherFormat {
         /// The file.
         path: PathBuf,
-        /// The id of the job.
-        job: String,
-        /// What is wrong.
-        what: String,
+        /// What it holds.
+        found: Format,
+        /// What could be used.
+        expected: &'static str,
     },
     /// The file is not the one that the scenario was written for.
     #[error(
@@ -79,6 +81,20 @@ pub enum TraceError {
 
 fn prefix(prefix: &str, text: Option<impl AsRef<str>>) -> String {
     text.map(|text| format!("{prefix}{}", text.as_ref())).unwrap_or_default()
+}
+
+impl TraceError {
+    /// Returns what is wrong with a record that can be read.
+    pub(crate) fn malformed(
+        path: &Path,
+        place: Place,
+        job: Option<&str>,
+        what: &str,
+        hint: Option<&'static str>,
+    ) -> Self {
+        let (path, job, what) = (path.to_owned(), job.map(clip), clip(what));
+        Self::Malformed { path, place, job, what, hint }
+    }
 }
 
 /// What is wrong with one record, before it is known where that stands.

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest, Sha256};
 
 use super::TraceError;
 
@@ -33,9 +36,24 @@ struct Pinned {
 impl TraceFile {
     /// Returns where the file is: a relative path begins in the folder of the scenario, or else
     /// where the command was called.
+    ///
+    /// Where there are both, the content decides, if it is known: a resolved scenario lies beside
+    /// tables of its run, and these have names that a trace may have too.
     pub fn find(&self, folder: &Path) -> PathBuf {
         let beside = folder.join(&self.path);
-        if beside.exists() { beside } else { self.path.clone() }
+        if !beside.exists() || self.path.exists() && !self.may_be(&beside) {
+            return self.path.clone();
+        }
+        beside
+    }
+
+    /// Returns whether a file may be the one that is meant.
+    fn may_be(&self, path: &Path) -> bool {
+        let Some(expected) = &self.sha256 else { return true };
+        let mut hash = Sha256::new();
+        let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
+        let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        read.is_ok() && expected.eq_ignore_ascii_case(&found)
     }
 
     /// Notes where the file was and what it held.

@@ -23,11 +23,15 @@ pub enum Format {
     SlsNodes,
     /// The generator of the SLS: [`super::sls::Synth`].
     SlsSynth,
+    /// A table of jobs, of our own: [`super::list::Row`].
+    JobTable,
+    /// A list of jobs in YAML, of our own: [`super::list::Entry`].
+    JobList,
 }
 
 const HINT: &str = "known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs (objects with \
-    `jobID`) and topology (`name`, `children`), and the SLS' jobs (`job.tasks`), nodes (`rack`, \
-    `nodes`) and generator (`workloads`)";
+    `jobID`) and topology (`name`, `children`), the SLS' jobs (`job.tasks`), nodes (`rack`, `nodes`) \
+    and generator (`workloads`), and Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
 
 impl Format {
     /// Returns the format of objects with an attribute of this name.
@@ -53,6 +57,8 @@ impl fmt::Display for Format {
             Self::SlsJobs => "the SLS' jobs",
             Self::SlsNodes => "the SLS' nodes",
             Self::SlsSynth => "the SLS' generator",
+            Self::JobTable => "a table of jobs",
+            Self::JobList => "a list of jobs in YAML",
         })
     }
 }
@@ -82,6 +88,12 @@ fn first_record(mut text: Text) -> Result<Format, TraceError> {
             let columns = record.split(|byte| *byte == b'\t').count();
             if (6..=8).contains(&columns) {
                 return Ok(Format::Swim);
+            }
+            if record.split(|byte| *byte == b',').any(|cell| cell.trim_ascii() == b"name") {
+                return Ok(Format::JobTable);
+            }
+            if record.starts_with(b"-") || record.starts_with(b"#") {
+                return Ok(Format::JobList);
             }
             let s = if columns == 1 { "" } else { "s" };
             (start, format!("a line of {columns} column{s}, not of a known trace"))
@@ -113,6 +125,8 @@ mod tests {
             (r#"{"num.nodes": 3}"#, Format::SlsJobs),
             (r#"{"rack": "r", "nodes": []}"#, Format::SlsNodes),
             (r#"{"description": "d", "workloads": []}"#, Format::SlsSynth),
+            ("submit,name\n", Format::JobTable),
+            ("# jobs\n- name: a\n", Format::JobList),
         ] {
             assert_eq!(of(text), Ok(format), "{text}");
         }

@@ -22,6 +22,13 @@ pub enum Strictness {
     Lenient,
 }
 
+impl Strictness {
+    /// Returns a lenient pass, or a strict one.
+    pub fn of(lenient: bool) -> Self {
+        if lenient { Self::Lenient } else { Self::Strict }
+    }
+}
+
 /// A kind of record. The formats of this module implement it, and nothing else can.
 pub trait Record: Sized {
     /// What such a record is called.
@@ -59,6 +66,8 @@ pub enum Framing {
     Line,
     /// Each is a JSON object.
     Object,
+    /// Each is an entry of a YAML list.
+    Entry,
 }
 
 /// One pass over a trace file, from record to record.
@@ -71,6 +80,8 @@ pub struct Records<T> {
     ids: FxHashSet<String>,
     /// The latest job was submitted then.
     latest: u64,
+    /// Where the last record begins.
+    place: Place,
     ended: bool,
     /// The file's, once all of it has been read.
     sha256: Option<String>,
@@ -119,11 +130,18 @@ impl<T> Default for FirstFew<T> {
 impl<T> FirstFew<T> {
     const FEW: usize = 20;
 
-    fn add(&mut self, item: T) {
+    pub(crate) fn add(&mut self, item: T) {
         self.count += 1;
         if self.first.len() < Self::FEW {
             self.first.push(item);
         }
+    }
+
+    /// Adds all of another.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.count += other.count;
+        self.first.extend(other.first);
+        self.first.truncate(Self::FEW);
     }
 }
 
@@ -166,6 +184,7 @@ impl<T: Record> Records<T> {
             notes: Notes::default(),
             ids: FxHashSet::default(),
             latest: 0,
+            place: Place::START,
             ended: false,
             sha256: None,
             record: Vec::new(),
@@ -187,6 +206,21 @@ impl<T: Record> Records<T> {
         Err(Fault::new(what).within(self.text.path(), self.text.at(), &[]))
     }
 
+    /// Returns the error that the last record is, which can be read but not be used.
+    pub fn unusable(&self, job: Option<&str>, what: impl Into<String>) -> TraceError {
+        Fault::new(what).of(job).within(self.text.path(), self.place, &[])
+    }
+
+    /// Returns where the last record begins.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Returns what was noticed.
+    pub fn into_notes(self) -> Notes {
+        self.notes
+    }
+
     /// Returns what was noticed so far.
     pub fn notes(&self) -> &Notes {
         &self.notes
@@ -203,8 +237,10 @@ impl<T: Record> Records<T> {
         let start = match T::FRAMING {
             Framing::Line => text.line(record)?,
             Framing::Object => text.object(record)?,
+            Framing::Entry => text.entry(record)?,
         };
         let Some(place) = start else { return Ok(None) };
+        self.place = place;
         let read = T::parse(record, &mut notes.unknown)
             .and_then(|read| match self.admit(&read) {
                 Ok(()) => Ok(read),

@@ -193,6 +193,46 @@ impl LoggedJob {
         json::write(self, to)
     }
 
+    /// Moves all its times by so many milliseconds.
+    pub(crate) fn shift(&mut self, millis: i64) {
+        let own = [&mut self.submit_time, &mut self.launch_time, &mut self.finish_time];
+        own.into_iter().flatten().for_each(|time| *time = time.saturating_add_signed(millis));
+        for task in self.tasks_mut() {
+            let own = [&mut task.start_time, &mut task.finish_time].into_iter();
+            let of_attempts = task.attempts.iter_mut().flat_map(|attempt| {
+                let LoggedAttempt { start_time, finish_time, shuffle_finished, .. } = attempt;
+                [start_time, finish_time, shuffle_finished, &mut attempt.sort_finished]
+            });
+            let times = own.chain(of_attempts).flatten();
+            times.for_each(|time| *time = time.saturating_add_signed(millis));
+        }
+    }
+
+    /// Returns all numbers of bytes that it knows.
+    pub(crate) fn sizes(&mut self) -> impl Iterator<Item = &mut u64> {
+        let sizes = self.tasks_mut().flat_map(|task| {
+            let own = [&mut task.input_bytes, &mut task.output_bytes];
+            let of_attempts = task.attempts.iter_mut().flat_map(|attempt| {
+                [
+                    &mut attempt.hdfs_bytes_read,
+                    &mut attempt.hdfs_bytes_written,
+                    &mut attempt.file_bytes_read,
+                    &mut attempt.file_bytes_written,
+                    &mut attempt.map_input_bytes,
+                    &mut attempt.map_output_bytes,
+                    &mut attempt.reduce_shuffle_bytes,
+                ]
+            });
+            own.into_iter().chain(of_attempts)
+        });
+        sizes.flatten()
+    }
+
+    fn tasks_mut(&mut self) -> impl Iterator<Item = &mut LoggedTask> {
+        let own = self.map_tasks.iter_mut().chain(&mut self.reduce_tasks);
+        own.chain(&mut self.other_tasks)
+    }
+
     fn tasks(&self) -> impl Iterator<Item = &LoggedTask> {
         self.map_tasks.iter().chain(&self.reduce_tasks).chain(&self.other_tasks)
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use synth::{Dist, Sample, Synth, SynthClass, SynthTask, SynthWorkload, TimeSample};
 
-use super::error::Fault;
+use super::error::{Fault, clip};
 use super::json::{self, nullable};
 use super::records::Framing;
 use super::{FirstFew, Record};
@@ -138,6 +138,23 @@ impl SlsJob {
 }
 
 impl SlsRack {
+    /// Returns the nodes of racks: the name of its rack, and its own.
+    ///
+    /// # Errors
+    /// If there are none, or two of the same name.
+    pub fn hosts(racks: &[Self]) -> Result<Vec<(String, &str)>, String> {
+        let named = racks.iter().flat_map(|rack| rack.nodes.iter().map(move |node| (rack, node)));
+        let hosts: Vec<(String, &str)> =
+            named.map(|(rack, node)| (rack.rack.clone(), node.node.as_str())).collect();
+        let mut names: Vec<&str> = hosts.iter().map(|(_, name)| *name).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            _ if names.is_empty() => Err("there are no nodes".to_owned()),
+            Some(twice) => Err(format!("the node {:?} is there twice", clip(twice[0]))),
+            None => Ok(hosts),
+        }
+    }
+
     /// Writes the rack as an object on a line of its own.
     ///
     /// # Errors

@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use super::error::Fault;
+use super::error::{Fault, clip};
 use super::{Place, TraceError};
 
 /// The longest line, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 /// The largest object, in bytes.
 const LARGEST_OBJECT: usize = 1 << 30;
+/// The largest entry of a YAML list, in bytes.
+const LARGEST_ENTRY: usize = 16 << 20;
 /// How many brackets may be within each other. The JSON reader recurses, and gives up at 128.
 const DEEPEST: usize = 100;
 
@@ -162,6 +164,48 @@ impl Text {
             return Err(Fault::new(what).within(&self.path, start, &[]));
         }
         Ok((ended || !line.is_empty()).then_some(start))
+    }
+
+    /// Returns the next byte, if there is one.
+    fn next_byte(&mut self) -> Result<Option<u8>, TraceError> {
+        let mut next = None;
+        self.take(|chunk, _| {
+            next = chunk.first().copied();
+            0
+        })?;
+        Ok(next)
+    }
+
+    /// Reads an entry of a YAML list into `entry`: the lines from one that begins with a dash up to
+    /// the next such line. Returns where it begins, or nothing at the end of the file.
+    pub(super) fn entry(&mut self, entry: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
+        entry.clear();
+        let (mut start, mut line) = (None, Vec::new());
+        while start.is_none() || self.next_byte()?.is_some_and(|next| next != b'-') {
+            let Some(place) = self.line(&mut line)? else { break };
+            if start.is_none() {
+                let words = line.trim_ascii();
+                if words.is_empty() || words.starts_with(b"#") || words == b"---" {
+                    continue;
+                }
+                if !line.starts_with(b"-") {
+                    let what = format!("`{}` where an entry should begin", line.escape_ascii());
+                    let fault = Fault::new(clip(&what));
+                    let hint = "begin each with `- ` at the beginning of a line";
+                    return Err(fault.hint(hint).within(&self.path, place, &[]));
+                }
+                start = Some(place);
+            }
+            line.push(b'\n');
+            keep(entry, &line, LARGEST_ENTRY);
+        }
+        match start {
+            Some(start) if LARGEST_ENTRY < entry.len() => {
+                let what = format!("the entry is larger than {} MiB", LARGEST_ENTRY >> 20);
+                Err(Fault::new(what).within(&self.path, start, &[]))
+            }
+            start => Ok(start),
+        }
     }
 
     /// Reads an object into `object`, from `{` to `}`. Returns where it begins, or nothing at the

@@ -14,9 +14,18 @@ use crate::cluster::FileId;
 use crate::mapred::{
     Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskTimes, Traced,
 };
-use crate::random::Dist;
+use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
+/// The most jobs that a scenario may have: their numbers are part of what keys random streams.
+pub(crate) const MOST_JOBS: u64 = 1 << 24;
+/// The latest submission that a scenario may have, in microseconds: a margin below the last instant
+/// of virtual time.
+pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
+/// The most maps that a job may have, as `maps` says.
+const MOST_MAPS: u64 = 10_000_000;
+/// The largest input that a job may have, as `input` says.
+pub(super) const MOST_BYTES: u64 = 1 << 60;
 /// How many maps or reduces a job has.
 pub type TaskCount = Count<0, 10_000_000>;
 
@@ -114,6 +123,25 @@ pub struct JobEntry {
     pub traced: Option<Arc<Traced>>,
 }
 
+/// How long each task of a job takes.
+pub(super) struct DrawnTimes {
+    pub(super) maps: Vec<SimSpan>,
+    pub(super) reduces: Vec<Phases>,
+}
+
+/// How long a reduce takes.
+pub(super) struct Phases {
+    pub(super) shuffle: SimSpan,
+    pub(super) sort: SimSpan,
+    pub(super) work: SimSpan,
+}
+
+impl Phases {
+    pub(super) fn sum(&self) -> SimSpan {
+        self.shuffle + self.sort + self.work
+    }
+}
+
 /// What a map's computing time is multiplied with when its input is on another node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -131,15 +159,49 @@ impl Default for Penalty {
 }
 
 impl JobEntry {
+    /// The names of the fields that a list can say, in their order.
+    pub const FIELDS: [&str; 25] = [
+        "name",
+        "submit",
+        "after",
+        "count",
+        "every",
+        "user",
+        "pool",
+        "class",
+        "priority",
+        "maps",
+        "reduces",
+        "input",
+        "file",
+        "shuffle",
+        "output",
+        "map_time",
+        "map_rate",
+        "shuffle_time",
+        "sort_time",
+        "reduce_time",
+        "reduce_rate",
+        "noise",
+        "penalty",
+        "map_memory",
+        "reduce_memory",
+    ];
+
     /// Writes a list without the fields that have their defaults, so that a long one stays about as
     /// short as its author wrote it.
     pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(Self::said(list))
+    }
+
+    /// Returns the fields of each job that do not have their defaults.
+    pub(super) fn said(list: &[Self]) -> impl Iterator<Item = Mapping> {
         let plain = Self::named("").fields();
-        to.collect_seq(list.iter().map(|entry| {
+        list.iter().map(move |entry| {
             let mut fields = entry.fields();
             fields.retain(|field, value| plain.get(field) != Some(value));
             fields
-        }))
+        })
     }
 
     /// Returns a job of which only the name is said.
@@ -149,7 +211,53 @@ impl JobEntry {
         Self::deserialize(fields).expect("a job needs only a name")
     }
 
-    fn fields(&self) -> Mapping {
+    /// Returns the entry's jobs, each as an entry of its own.
+    pub(super) fn copies(&self) -> impl Iterator<Item = Self> {
+        (0..).zip(self.names()).map(|(number, name)| Self {
+            name,
+            submit: self.submit + self.every * number,
+            count: one(),
+            every: SimSpan::ZERO,
+            ..self.clone()
+        })
+    }
+
+    /// Returns how long the tasks of this entry's first job take on their own, as a run of the
+    /// first seed would draw it; a time that only a cluster knows is zero.
+    pub(super) fn drawn(&self, block: Bytes) -> DrawnTimes {
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let noise = |rng: &mut ChaCha8Rng| self.noise.sample(rng).get();
+        let map = |map: u32| {
+            let mut rng = stream(1, Purpose::MapTime, map.into());
+            let noise = noise(&mut rng);
+            let split = self.input(block).map_or(Bytes::ZERO, |_| self.split(block));
+            let time = match (&self.map_time, self.map_rate) {
+                (Some(time), _) => time.of(map, &mut rng),
+                (None, rate) => rate.map_or(SimSpan::ZERO, |rate| rate.time_for(split)),
+            };
+            time.ceil_mul(noise)
+        };
+        let reduce = |reduce: u32| {
+            let mut rng = stream(1, Purpose::ReduceTime, reduce.into());
+            let noise = noise(&mut rng);
+            let shuffle = Bytes::new(self.shuffle.get() / u64::from(reduces));
+            let of = |times: &Option<TaskTimes>, rng: &mut ChaCha8Rng| {
+                times.as_ref().map(|times| times.of(reduce, rng))
+            };
+            let fetched = of(&self.shuffle_time, &mut rng).unwrap_or_default();
+            let sort = self.sort_time.of(reduce, &mut rng);
+            let work = of(&self.reduce_time, &mut rng)
+                .or(self.reduce_rate.map(|rate| rate.time_for(shuffle)))
+                .unwrap_or_default();
+            Phases { shuffle: fetched, sort, work: work.ceil_mul(noise) }
+        };
+        DrawnTimes {
+            maps: (0..maps).map(map).collect(),
+            reduces: (0..reduces).map(reduce).collect(),
+        }
+    }
+
+    pub(super) fn fields(&self) -> Mapping {
         match serde_yaml::to_value(self) {
             Ok(Value::Mapping(fields)) => fields,
             other => unreachable!("a struct is written as a mapping: {other:?}"),
@@ -193,6 +301,66 @@ impl JobEntry {
             (Some(maps), Some(bytes)) => Bytes::new(bytes.get() / u64::from(maps.get())),
             _ => block,
         }
+    }
+
+    /// Returns what does not fit together: the field, which is empty for the entry as a whole, and
+    /// why.
+    ///
+    /// A job has maps, said or by its input, and they can share it; a list of times has one for each
+    /// task.
+    pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
+        let mut faults = Vec::new();
+        let (input, block_size) = (self.input.map(Bytes::get), block.get().max(1));
+        match (self.maps.map(|maps| u64::from(maps.get())), input) {
+            (None, None) => {
+                faults
+                    .push(("", format!("the job `{}` has neither `maps` nor `input`", self.name)));
+            }
+            (None, Some(0)) => {
+                let message =
+                    "without `maps` the input says how many there are, so it is not empty";
+                faults.push(("input", message.to_owned()));
+            }
+            (None, Some(input)) => {
+                let maps = input.div_ceil(block_size);
+                if MOST_MAPS < maps {
+                    let message =
+                        format!("an input of {maps} blocks gives more than {MOST_MAPS} maps");
+                    faults.push(("input", message));
+                }
+            }
+            (Some(maps), Some(input)) if 0 < input && maps == 0 => {
+                faults.push(("maps", "there is an input, but no map that reads it".to_owned()));
+            }
+            (Some(maps), Some(input)) if 0 < input && input < maps => {
+                let message = format!("{maps} maps cannot share an input of {}", Bytes::new(input));
+                faults.push(("input", message));
+            }
+            (Some(maps), None) if MOST_BYTES / block_size < maps => {
+                let message = "a block for each map is more than 1EiB of input";
+                faults.push(("maps", message.to_owned()));
+            }
+            _ => {}
+        }
+        let (maps, reduces) = (self.map_count(block), self.reduces.get());
+        let lists = [
+            ("map_time", self.map_time.as_ref(), maps, "map"),
+            ("shuffle_time", self.shuffle_time.as_ref(), reduces, "reduce"),
+            ("sort_time", Some(&self.sort_time), reduces, "reduce"),
+            ("reduce_time", self.reduce_time.as_ref(), reduces, "reduce"),
+        ];
+        for (field, times, tasks, word) in lists {
+            if let Some(times) = times.and_then(TaskTimes::listed)
+                && times != tasks as usize
+            {
+                let message = format!(
+                    "there are {times} times for the {tasks} {word}s of the job `{}`",
+                    self.name
+                );
+                faults.push((field, message));
+            }
+        }
+        faults
     }
 
     fn spec(
@@ -397,6 +565,13 @@ mod tests {
         assert_eq!(splits("141MiB"), (2, Bytes::from_mib(13)));
         assert_eq!(splits("256MiB"), (2, Bytes::from_mib(128)));
         assert_eq!(splits("1GiB"), (8, Bytes::from_mib(128)));
+    }
+
+    #[test]
+    fn the_fields_are_those_of_the_schema() {
+        let schema = schemars::schema_for!(JobEntry);
+        let fields = schema.as_value()["properties"].as_object().unwrap();
+        assert_eq!(fields.keys().collect::<Vec<_>>(), JobEntry::FIELDS);
     }
 
     #[test]

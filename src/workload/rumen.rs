@@ -14,9 +14,13 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{JobEntry, Penalty, Site};
-use crate::cluster::{Topology, TrackerId};
-use crate::mapred::{Cdf, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry};
+use super::hosts::Hosts;
+use super::jobs::{MOST_BYTES, Phases};
+use super::{Found, JobEntry, Penalty, Site};
+use crate::cluster::TrackerId;
+use crate::mapred::{
+    Cdf, Locality, Priority, Split, TaskTimes, Traced, TracedTask, TracedTimes, TracedTry,
+};
 use crate::random::{Purpose, stream};
 use crate::trace::rumen::{
     self, LoggedAttempt, LoggedCdf, LoggedJob, LoggedTask, Outcome, TaskType,
@@ -72,8 +76,7 @@ impl Rumen {
     /// If the trace cannot be read, or with what is wrong in it.
     pub(super) fn jobs(&mut self, site: &Site<'_>) -> Result<Found, TraceError> {
         let path = self.trace.find(site.folder);
-        let strictness = if self.lenient { Strictness::Lenient } else { Strictness::Strict };
-        let mut records = Records::<LoggedJob>::open(&path, strictness)?;
+        let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
         let model = self.model.unwrap_or(match site.hadoop.is_mumak() {
             true => RumenModel::Mumak,
             false => RumenModel::Measured,
@@ -82,32 +85,18 @@ impl Rumen {
         let mut reader =
             Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None, last: 0 };
         let mut found = Found::default();
-        for job in records.by_ref() {
-            let job = job?;
+        while let Some(job) = records.next().transpose()? {
             match reader.read(&job, found.jobs.len() as u64) {
                 Ok(Some(entry)) => found.jobs.push(entry),
                 Ok(None) => found.left_out += 1,
                 Err(_) if self.lenient => found.broken += 1,
-                Err(what) => {
-                    return Err(TraceError::Unusable { path, job: job.job_id, what });
-                }
+                Err(what) => return Err(records.unusable(Some(&job.job_id), what)),
             }
         }
         found.broken += records.notes().skipped.count;
         self.trace.pin(site.folder, records.sha256())?;
         Ok(found)
     }
-}
-
-/// What a trace gave.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    /// Its jobs.
-    pub(super) jobs: Vec<JobEntry>,
-    /// How many jobs there is nothing to run of.
-    pub(super) left_out: u64,
-    /// How many records are broken.
-    pub(super) broken: u64,
 }
 
 /// Makes jobs of what is logged.
@@ -144,7 +133,11 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, job: &LoggedJob, submit: SimSpan, number: u64) -> Result<JobEntry, String> {
-        self.hosts.meet(job);
+        for task in &job.map_tasks {
+            let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
+            let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
+            preferred.chain(ran_on).for_each(|host| self.hosts.meet(host));
+        }
         let is_mumak = self.model == RumenModel::Mumak;
         let logged: Vec<&LoggedTask> =
             job.map_tasks.iter().filter(|task| task.task_type == Some(TaskType::Map)).collect();
@@ -366,46 +359,148 @@ fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
     own.or(configured).unwrap_or_default()
 }
 
-/// Finds the node that a host of the trace is, or stands for.
-struct Hosts<'a> {
-    topology: &'a Topology,
-    /// Where hosts stand in a cluster without names: on its nodes in turn, as they are met.
-    met: FxHashMap<String, TrackerId>,
+/// Returns a job with the time of each task's successful attempt, if it has a map or a reduce. What
+/// a task took that is not logged, or did not succeed, is the median of the others.
+pub(super) fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
+    let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
+    if maps == 0 && reduces == 0 {
+        return Ok(None);
+    }
+    let successes = |tasks: &'_ [LoggedTask]| -> FxHashMap<u32, LoggedAttempt> {
+        let success = |task: &LoggedTask| {
+            task.attempts.iter().find(|a| a.result == Some(Outcome::Success)).cloned()
+        };
+        numbered(tasks).into_iter().filter_map(|(n, task)| Some((n, success(task)?))).collect()
+    };
+    let (map_tries, reduce_tries) = (successes(&job.map_tasks), successes(&job.reduce_tasks));
+    let maps_ended = map_tries.values().filter_map(|attempt| attempt.finish_time).max();
+    let times: Vec<Option<TracedTimes>> = (0..reduces)
+        .map(|n| reduce_times(reduce_tries.get(&n)?, maps_ended.unwrap_or(0), false))
+        .collect();
+    let phase = |of: fn(&TracedTimes) -> SimSpan| {
+        filled(times.iter().map(|times| times.as_ref().map(of)).collect())
+    };
+    let map_time = |n| {
+        let attempt = map_tries.get(&n)?;
+        attempt.finish_time?.checked_sub(attempt.start_time?).map(SimSpan::from_millis)
+    };
+    let sum = |tries: &FxHashMap<u32, LoggedAttempt>, of: fn(&LoggedAttempt) -> Option<u64>| {
+        Bytes::new(tries.values().filter_map(of).fold(0, u64::saturating_add).min(MOST_BYTES))
+    };
+    let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
+    let written = if reduces == 0 { &map_tries } else { &reduce_tries };
+    let plain = JobEntry::named(&job.job_id);
+    let memory = |own: Option<u32>| {
+        own.or(job.heap_megabytes).filter(|mib| 0 < *mib).map(|mib| Bytes::from_mib(mib.into()))
+    };
+    Ok(Some(JobEntry {
+        submit: SimSpan::from_millis(
+            job.submit_time.unwrap_or(0).min(SimSpan::LONGEST.as_millis()),
+        ),
+        user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
+        pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
+        priority: priority(job, false),
+        maps: Some(Count::new(maps).ok_or_else(|| format!("{maps} maps are too many"))?),
+        reduces: Count::new(reduces).ok_or_else(|| format!("{reduces} reduces are too many"))?,
+        input: Some(if input.get() < u64::from(maps) { Bytes::ZERO } else { input }),
+        shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
+        output: sum(written, |attempt| attempt.hdfs_bytes_written),
+        map_time: filled((0..maps).map(map_time).collect()),
+        shuffle_time: phase(|times| times.shuffle),
+        sort_time: phase(|times| times.sort).unwrap_or(plain.sort_time.clone()),
+        reduce_time: phase(|times| times.work),
+        map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
+        reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
+        ..plain
+    }))
 }
 
-impl<'a> Hosts<'a> {
-    fn new(topology: &'a Topology) -> Self {
-        Self { topology, met: FxHashMap::default() }
-    }
-
-    /// Notes the hosts of a job's maps.
-    fn meet(&mut self, job: &LoggedJob) {
-        if self.topology.has_names() {
-            return;
-        }
-        for task in &job.map_tasks {
-            let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
-            let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
-            for host in preferred.chain(ran_on) {
-                let next = TrackerId(self.met.len() as u32 % self.topology.len());
-                self.met.entry(host_of(host).to_owned()).or_insert(next);
-            }
-        }
-    }
-
-    fn find(&self, host: &str) -> Option<TrackerId> {
-        let host = host_of(host);
-        if self.topology.has_names() {
-            self.topology.find(host)
-        } else {
-            self.met.get(host).copied()
-        }
-    }
+/// Returns the times of all tasks, if any is known.
+fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
+    let mut known: Vec<SimSpan> = times.iter().flatten().copied().collect();
+    known.sort_unstable();
+    let median = *known.get(known.len() / 2)?;
+    Some(TaskTimes::Each(times.into_iter().map(|time| time.unwrap_or(median)).collect()))
 }
 
-/// Returns the name of a host that is given by its name or its path `/rack/host`.
-fn host_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// Returns a job as Rumen would log it: every task succeeds at once, the reduces after all maps.
+pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
+    let times = entry.drawn(block);
+    let share = |bytes: Bytes, tasks: usize, number: usize| {
+        let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
+        Some(whole + u64::from((number as u64) < rest))
+    };
+    let id = &entry.name;
+    let attempt = |kind: &str, number: usize| LoggedAttempt {
+        attempt_id: format!("attempt_{id}_{kind}_{number:06}_0"),
+        result: Some(Outcome::Success),
+        ..LoggedAttempt::default()
+    };
+    let task = |kind: &str, number: usize, attempt: LoggedAttempt| LoggedTask {
+        task_id: format!("task_{id}_{kind}_{number:06}"),
+        task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
+        task_status: Some(Outcome::Success),
+        start_time: attempt.start_time,
+        finish_time: attempt.finish_time,
+        attempts: vec![attempt],
+        ..LoggedTask::default()
+    };
+    let submit = entry.submit.as_millis();
+    let (maps, reduces) = (times.maps.len(), times.reduces.len());
+    let input = entry.input(block).unwrap_or_default();
+    let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
+        start_time: Some(submit),
+        finish_time: Some(submit + time.as_millis()),
+        hdfs_bytes_read: share(input, maps, number),
+        hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
+        ..attempt("m", number)
+    };
+    let maps_ended = submit + times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
+    // A start at zero would be one that is not known.
+    let reduces_begin = maps_ended.max(1);
+    let reduce = |(number, phases): (usize, &Phases)| {
+        let shuffled = reduces_begin + phases.shuffle.as_millis();
+        let sorted = shuffled + phases.sort.as_millis();
+        LoggedAttempt {
+            start_time: Some(reduces_begin),
+            shuffle_finished: Some(shuffled),
+            sort_finished: Some(sorted),
+            finish_time: Some(sorted + phases.work.as_millis()),
+            reduce_shuffle_bytes: share(entry.shuffle, reduces, number),
+            hdfs_bytes_written: share(entry.output, reduces, number),
+            ..attempt("r", number)
+        }
+    };
+    let map_tasks: Vec<LoggedTask> =
+        times.maps.iter().enumerate().map(|at| task("m", at.0, map(at))).collect();
+    let reduce_tasks: Vec<LoggedTask> =
+        times.reduces.iter().enumerate().map(|at| task("r", at.0, reduce(at))).collect();
+    let ends = map_tasks.iter().chain(&reduce_tasks).filter_map(|task| task.finish_time);
+    let memory = |bytes: Bytes| u32::try_from(bytes.get() >> 20).ok();
+    LoggedJob {
+        job_id: id.clone(),
+        user: Some(entry.user.clone()),
+        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
+        priority: Some(match entry.priority {
+            Priority::VeryLow => rumen::Priority::VeryLow,
+            Priority::Low => rumen::Priority::Low,
+            Priority::Normal => rumen::Priority::Normal,
+            Priority::High => rumen::Priority::High,
+            Priority::VeryHigh => rumen::Priority::VeryHigh,
+        }),
+        outcome: Some(Outcome::Success),
+        submit_time: Some(submit),
+        launch_time: Some(submit),
+        finish_time: ends.max(),
+        total_maps: Some(maps as u32),
+        total_reduces: Some(reduces as u32),
+        map_tasks,
+        reduce_tasks,
+        mapper_tries_to_succeed: Some(vec![1.0]),
+        job_map_mb: memory(entry.map_memory),
+        job_reduce_mb: memory(entry.reduce_memory),
+        ..LoggedJob::default()
+    }
 }
 
 #[cfg(test)]
@@ -413,7 +508,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::cluster::ClusterSpec;
+    use crate::cluster::{ClusterSpec, Topology};
     use crate::mapred::{Hadoop, TracedTimes};
 
     /// A job whose second map stands first, on two hosts of which the topology knows one.
@@ -540,10 +635,10 @@ mod tests {
             {"jobID": "j", "submitTime": 18446744073709560, "totalMaps": 1, "mapTasks": [
             {"taskID": "t_m_0", "taskType": "MAP"}]}"#;
         for (trace, message) in [
-            (late, "/t.json: job \"j\": submitted more than a hundred years after the first job"),
-            (more, "/t.json: job \"j\": 2 maps are logged, but totalMaps is 1"),
-            (none, "/t.json: job \"j\": no submitTime"),
-            (back, "/t.json: job \"j\": submitted before the job above it"),
+            (late, "/t.json:3: job \"j\": submitted more than a hundred years after the first job"),
+            (more, "/t.json:1: job \"j\": 2 maps are logged, but totalMaps is 1"),
+            (none, "/t.json:1: job \"j\": no submitTime"),
+            (back, "/t.json:1: job \"j\": submitted before the job above it"),
         ] {
             assert_eq!(read(trace, "", "0.20").unwrap_err(), message);
         }

@@ -1,11 +1,16 @@
 //! The `workload:` part of a scenario, as written: where jobs come from, and when they come.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
 
-use super::{JobEntry, Mix, Rumen, Submission};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{JobEntry, Mix, Rumen, Sls, Submission, Swim};
 use crate::mapred::Auto;
 use crate::random::Dist;
+use crate::trace::TraceFile;
 use crate::units::{Fraction, SimSpan};
 
 /// What arrives: jobs from one source, and when they are submitted.
@@ -13,15 +18,22 @@ use crate::units::{Fraction, SimSpan};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WorkloadSpec {
-    /// Jobs written out.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "list")]
-    pub jobs: Option<Vec<JobEntry>>,
+    /// Jobs written out, here or in a file of their own: a table (CSV) with these fields as its
+    /// columns, or a list in YAML.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<Jobs>,
     /// Jobs of several types, drawn by chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
     /// Jobs of a Rumen trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rumen: Option<Rumen>,
+    /// Jobs of a SWIM trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swim: Option<Swim>,
+    /// Jobs of YARN's Scheduler Load Simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sls: Option<Sls>,
     /// When jobs are submitted.
     pub submission: Submission,
     /// When the first job is submitted; the others keep their distance from it. `auto`: as the
@@ -54,17 +66,80 @@ pub struct WarmStart {
     pub settle: Auto,
 }
 
-fn list<S: Serializer>(jobs: &Option<Vec<JobEntry>>, to: S) -> Result<S::Ok, S::Error> {
-    JobEntry::serialize_list(jobs.as_deref().unwrap_or_default(), to)
+/// Jobs written out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Jobs {
+    /// In the scenario.
+    Listed(Vec<JobEntry>),
+    /// In a file.
+    File(TraceFile),
+}
+
+impl Serialize for Jobs {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Listed(jobs) => JobEntry::serialize_list(jobs, to),
+            Self::File(file) => file.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Jobs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct JobsVisitor;
+
+        impl<'de> de::Visitor<'de> for JobsVisitor {
+            type Value = Jobs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of jobs, or the path of a file with one")
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Jobs, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Jobs::Listed)
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<Jobs, E> {
+                TraceFile::deserialize(StrDeserializer::new(path)).map(Jobs::File)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Jobs, A::Error> {
+                let file = TraceFile::deserialize(MapAccessDeserializer::new(map));
+                file.map(Jobs::File).map_err(|_| {
+                    let found = de::Unexpected::Map;
+                    de::Error::invalid_type(found, &"a list of jobs, or {path: …, sha256: …}")
+                })
+            }
+        }
+        from.deserialize_any(JobsVisitor)
+    }
+}
+
+impl JsonSchema for Jobs {
+    fn schema_name() -> Cow<'static, str> {
+        "Jobs".into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let listed = schemas.subschema_for::<Vec<JobEntry>>();
+        let file = schemas.subschema_for::<TraceFile>();
+        json_schema!({ "anyOf": [listed, file] })
+    }
 }
 
 impl WorkloadSpec {
+    /// Returns the jobs that the scenario itself writes out.
+    pub fn listed(&self) -> &[JobEntry] {
+        match &self.jobs {
+            Some(Jobs::Listed(jobs)) => jobs,
+            _ => &[],
+        }
+    }
+
     /// Returns the names of the sources that are given; a scenario has one.
     pub fn sources(&self) -> Vec<&'static str> {
         let given = [
             ("jobs", self.jobs.is_some()),
             ("mix", self.mix.is_some()),
             ("rumen", self.rumen.is_some()),
+            ("swim", self.swim.is_some()),
+            ("sls", self.sls.is_some()),
         ];
         given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
     }

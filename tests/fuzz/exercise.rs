@@ -3,11 +3,14 @@
 
 use std::fmt::Debug;
 use std::io::{self, Cursor};
+use std::path::Path;
 
 use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
 use mumakil::trace::sls::{SlsJob, SlsRack, Synth};
 use mumakil::trace::swim::SwimJob;
 use mumakil::trace::{Record, Records, Strictness};
+use mumakil::units::Bytes;
+use mumakil::workload::list::{self, List};
 
 pub(crate) fn swim(bytes: &[u8]) {
     read_and_write(bytes, |job: &SwimJob, to| job.write_to(to));
@@ -19,6 +22,36 @@ pub(crate) fn rumen(bytes: &[u8]) {
 
 pub(crate) fn topology(bytes: &[u8]) {
     read_and_write(bytes, |root: &LoggedTopology, to| root.write_to(to));
+}
+
+/// Reads bytes as a list of jobs, writes what is not broken, and reads the same again.
+pub(crate) fn list(bytes: &[u8]) {
+    let path = Path::new("list");
+    let block = Bytes::from_mib(64);
+    let lenient = Strictness::Lenient;
+    let table = |bytes: &[u8], how| {
+        let rows = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
+        List::of_table(rows, path, block, how)
+    };
+    let yaml = |bytes: &[u8], how| {
+        let entries = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
+        List::of_yaml(entries, path, block, how)
+    };
+    for read in [table(bytes, lenient), yaml(bytes, lenient)] {
+        let jobs = match read {
+            Ok(list) => list.jobs,
+            Err(error) => {
+                assert!(error.to_string().len() < 2_000, "{error}");
+                continue;
+            }
+        };
+        let mut written = Vec::new();
+        list::write_table(&jobs, &mut written).expect("memory can be written");
+        assert_eq!(table(&written, Strictness::Strict).expect("a table").jobs, jobs);
+        let mut written = Vec::new();
+        list::write_yaml(&jobs, &mut written).expect("memory can be written");
+        assert_eq!(yaml(&written, Strictness::Strict).expect("a list").jobs, jobs);
+    }
 }
 
 pub(crate) fn sls(bytes: &[u8]) {

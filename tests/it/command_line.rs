@@ -20,7 +20,16 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
     {
         room.mumakil(wrong).assert().code(2);
     }
-    for right in ["--help", "--version", "run --help", "help run", "man", "man run", "schema"] {
+    for right in [
+        "--help",
+        "--version",
+        "run --help",
+        "help run",
+        "man",
+        "man run",
+        "man trace fold",
+        "schema",
+    ] {
         room.mumakil(right).assert().success();
     }
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

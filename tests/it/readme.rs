@@ -45,11 +45,12 @@ fn the_readme_is_true() {
 
 /// Returns a text in which every command of a `console` block is followed by what it prints now.
 ///
-/// All are typed into one shell after the other, in one folder. What a run took on this machine is
+/// All are typed into one shell after the other, in one folder, which has the repository's scenarios. What a run took on this machine is
 /// left as it stands.
 #[cfg(unix)]
 fn typed_again(text: &str) -> String {
     let room = Room::new();
+    std::os::unix::fs::symlink(root().join("scenarios"), room.path("scenarios")).unwrap();
     let mut made = String::new();
     let mut blocks = text.split("```console\n");
     made.push_str(blocks.next().unwrap());

@@ -7,7 +7,7 @@ use mumakil::scenario::{self, Registry};
 use crate::{Room, files, root};
 
 /// Folders of parts of scenarios, which have tests of their own.
-const PRESETS: [&str; 3] = ["clusters/", "hadoop/", "workloads/"];
+const PRESETS: [&str; 4] = ["clusters/", "hadoop/", "traces/", "workloads/"];
 
 /// Returns the names of all scenarios, without `.yaml`.
 pub(crate) fn all() -> Vec<String> {

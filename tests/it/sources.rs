@@ -112,7 +112,7 @@ fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
         ("workload.rumen.trace=missing.json", "cannot read the trace missing.json"),
         ("workload.rumen.trace=replay.yaml", "replay.yaml:1:"),
         ("cluster.map_slots=0", "no node has a map slot, but `job_1` has maps"),
-        ("workload.rumen.topology=jobs.json", "jobs.json:10: missing field `name`"),
+        ("workload.rumen.topology=jobs.json", "jobs.json holds Rumen's jobs, not a topology"),
         ("faults=[{at: 1s, stop: node-3}]", "there is no node-3: the cluster has 2 nodes"),
         ("faults=[{at: 1s, kill: job_3}]", "there is no job `job_3` in the workload"),
     ] {
@@ -196,4 +196,34 @@ fn a_closed_loop_keeps_so_many_jobs_active() {
     assert_eq!(most_active("serial"), 1);
     // As many jobs as trackers are too many: twice 20 maps are not reached before.
     assert_eq!(most_active("stress"), 10);
+}
+
+#[test]
+fn files_of_jobs_run_again_from_what_they_resolve_to() {
+    let room = Room::new();
+    room.write("jobs.tsv", "a\t5\t5\t300000000\t9\t9\tin\nb\t9\t4\t50\t0\t9\tin\n")
+        .write("jobs.csv", "name,maps,map_time\na,2,\"[3s, 4s]\"\n")
+        .write("jobs.yaml", "- name: a\n  maps: 2\n  map_time: [3s, 4s]\n")
+        .write(
+            "sls.json",
+            r#"{"job.id": "j", "job.tasks": [{"container.host": "/r/n2", "duration.ms": 9000}]}"#,
+        )
+        .write("nodes.json", r#"{"rack": "r", "nodes": [{"node": "n1"}, {"node": "n2"}]}"#);
+    for workload in [
+        "swim: {file: jobs.tsv, pace: {load: 0.5}, window: {from: 1s}}",
+        "swim: {file: jobs.tsv, mapping: {replay: {nodes: 600}}, bytes_per_reduce: 1MB}",
+        "jobs: jobs.csv",
+        "jobs: jobs.yaml",
+        "sls: {file: sls.json, nodes: nodes.json}",
+    ] {
+        room.write("s.yaml", &format!("name: s\nworkload: {{{workload}}}\n"));
+        room.mumakil("run s.yaml --verify --force --out a").assert().success();
+        room.mumakil("run a/scenario.resolved.yaml --force --out b").assert().success();
+        let read = |run: &str, file: &str| fs::read(room.path(&format!("{run}/{file}"))).unwrap();
+        for file in ["scenario.resolved.yaml", "tasks.csv"] {
+            assert!(read("a", file) == read("b", file), "{workload}: {file}");
+        }
+    }
+    let tasks = fs::read_to_string(room.path("a/tasks.csv")).unwrap();
+    assert!(tasks.contains("\n0,map,0,0,n2,"), "where it would like to be: {tasks}");
 }

@@ -8,12 +8,14 @@ use std::fs;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
+use mumakil::emulation::Prepared;
+use mumakil::scenario::{self, Registry};
 use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
 use mumakil::trace::swim::SwimJob;
 use mumakil::trace::{Format, Record, Records, Strictness, recognise};
 use proptest::prelude::*;
 
-use crate::{files, root};
+use crate::{Room, files, root};
 
 #[path = "../fuzz/exercise.rs"]
 mod exercise;
@@ -24,6 +26,7 @@ fn exercise_all(bytes: &[u8]) {
     exercise::rumen(bytes);
     exercise::topology(bytes);
     exercise::sls(bytes);
+    exercise::list(bytes);
 }
 
 /// Returns what the fuzzer begins with, and what it has found.
@@ -154,5 +157,66 @@ fn real_traces_of_rumen_are_read_and_written() {
         assert_eq!((jobs.len(), tasks), expected, "{name}");
         assert_eq!(pass.notes().unknown.count, 0, "{name}: {:?}", pass.notes().unknown);
         rewrite(&jobs, |job, to| job.write_to(to));
+    }
+}
+
+/// Returns a scenario of a real trace with these options, on so many nodes of 128 MiB blocks.
+fn scenario_of(trace: &Path, nodes: u32, options: &str) -> String {
+    let trace = trace.display();
+    format!(
+        "cluster: {{nodes: {nodes}, map_slots: 5, reduce_slots: 3, hdfs: {{block: 128MiB}}}}\n\
+         workload: {{swim: {{file: {trace}{options}}}}}\n"
+    )
+}
+
+#[test]
+fn real_traces_of_swim_have_a_map_for_each_block() {
+    let Some(folder) = real("swim") else { return };
+    for (name, expected) in [
+        ("FB-2009_samples_24_times_1hr_0.tsv", 205_713),
+        ("FB-2010_samples_24_times_1hr_0.tsv", 8_084_865),
+    ] {
+        let text = scenario_of(&folder.join(name), 600, "");
+        let loaded = scenario::parse("test.yaml", &text, &[], &Registry::builtin()).unwrap();
+        let workload = Prepared::new(loaded.scenario).unwrap().workload;
+        let maps: u64 = workload.arrivals.iter().map(|job| u64::from(job.spec.maps)).sum();
+        assert_eq!(maps, expected, "{name}");
+    }
+}
+
+#[test]
+fn every_real_trace_can_be_inspected() {
+    for (kind, ending) in [("swim", ".tsv"), ("rumen", ".gz")] {
+        let Some(folder) = real(kind) else { return };
+        for name in files(&folder).iter().filter(|name| name.ends_with(ending)) {
+            let room = Room::new();
+            let output = room.mumakil("trace inspect").arg(folder.join(name)).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{name}: {output:?}");
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80), "{text}");
+        }
+    }
+}
+
+#[test]
+fn an_hour_of_a_real_trace_runs_to_its_end() {
+    let Some(folder) = real("swim") else { return };
+    let trace = folder.join("FB-2009_samples_24_times_1hr_0.tsv");
+    let room = Room::new();
+    room.write("hour.yaml", &scenario_of(&trace, 600, ", window: {to: 1h}"));
+    room.mumakil("run hour.yaml").assert().success();
+}
+
+#[test]
+fn a_real_trace_goes_through_a_list_and_back() {
+    let Some(folder) = real("swim") else { return };
+    let trace = folder.join("FB-2009_samples_24_times_1hr_0_first50jobs.tsv");
+    let room = Room::new();
+    for own in ["csv", "yaml"] {
+        let (list, back) = (format!("list.{own}"), format!("{own}.tsv"));
+        let arguments = format!("trace convert {} --to {own} -o {list}", trace.display());
+        room.mumakil(&arguments).assert().success();
+        room.mumakil(&format!("trace convert {list} --to swim -o {back}")).assert().success();
+        assert_eq!(fs::read(room.path(&back)).unwrap(), fs::read(&trace).unwrap());
     }
 }

@@ -1,0 +1,326 @@
+//! `mumakil trace inspect`: what is in a trace, in a screenful.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::Input;
+use crate::cli::failure::Failure;
+use crate::cli::story::{counted, digits, span};
+use crate::cli::terminal::{self, BOLD};
+use crate::mapred::TaskTimes;
+use crate::trace::rumen::{LoggedJob, LoggedTopology, Outcome};
+use crate::trace::sls::{SlsRack, Synth};
+use crate::trace::{FirstFew, Format, Records, Strictness, TraceError, recognise};
+use crate::units::{Bytes, Count};
+use crate::workload::JobEntry;
+use crate::workload::exchange::{Trace, TraceJob};
+
+/// Say what is in a trace: format, jobs, tasks, sizes and times
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil trace inspect trace.tsv
+  mumakil trace inspect jobs.json.gz --lenient")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: Input,
+    /// The size of a block: where a trace knows only bytes, a map reads one
+    #[arg(long, value_name = "SIZE", default_value = "128MiB")]
+    block: Bytes,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let path = &self.input.file;
+        let format = recognise(path)?;
+        let text = match format {
+            Format::RumenTopology | Format::SlsNodes | Format::SlsSynth => {
+                let parts = other(path, format)?;
+                format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "))
+            }
+            _ => {
+                let trace = self.input.read(self.block)?;
+                told(path, &trace, &trace.entries(self.block))
+            }
+        };
+        Ok(terminal::print(&text)?)
+    }
+}
+
+/// Returns what is in a file that has no jobs.
+fn other(path: &Path, format: Format) -> Result<Vec<String>, TraceError> {
+    let strict = Strictness::Strict;
+    let racks_and_nodes = |racks: Vec<&str>, nodes: usize| {
+        let mut racks = racks;
+        racks.sort_unstable();
+        racks.dedup();
+        vec![counted(racks.len() as u64, "rack"), counted(nodes as u64, "node")]
+    };
+    Ok(match format {
+        Format::RumenTopology => {
+            let tree = Records::<LoggedTopology>::open(path, strict)?.only()?;
+            let hosts = tree.hosts();
+            racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
+        }
+        Format::SlsNodes => {
+            let mut records = Records::<SlsRack>::open(path, strict)?;
+            let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
+            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
+            racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
+        }
+        _ => {
+            let synth = Records::<Synth>::open(path, strict)?.only()?;
+            let classes: usize = synth.workloads.iter().map(|all| all.job_classes.len()).sum();
+            vec![
+                format!("{} to draw", counted(synth.num_jobs.into(), "job")),
+                format!("from {}", counted(classes as u64, "class").replace("ss s", "sses")),
+            ]
+        }
+    })
+}
+
+/// Something that is counted or measured of every job, or of every task.
+struct Measure {
+    name: &'static str,
+    /// Rising.
+    values: Vec<f64>,
+    print: Print,
+}
+
+type Print = fn(f64) -> String;
+
+/// A terminal's columns.
+const WIDTH: usize = 80;
+
+/// What is shown of a distribution, in per cent.
+const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
+
+/// Returns what is in a trace.
+fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> String {
+    let copies = |job: &JobEntry| u64::from(job.count.get());
+    let maps = |job: &JobEntry| u64::from(job.maps.map_or(0, Count::get));
+    let total =
+        |of: &dyn Fn(&JobEntry) -> u64| entries.iter().map(|job| of(job) * copies(job)).sum();
+    let jobs: u64 = total(&|_| 1);
+    let mut text = format!(
+        "{BOLD}{}{BOLD:#}   {} · {} · {} · {}\n",
+        path.display(),
+        trace.format,
+        counted(jobs, "job"),
+        counted(total(&maps), "map"),
+        counted(total(&|job| u64::from(job.reduces.get())), "reduce")
+    );
+    let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
+    let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
+    if 0.0 < length {
+        let an_hour = jobs as f64 * 3_600.0 / length;
+        let gap = span(length / (jobs.max(2) - 1) as f64);
+        let _ = writeln!(
+            text,
+            "  arrivals {an_hour:.1} jobs an hour for {}   mean gap {gap}",
+            span(length)
+        );
+    }
+    outcomes(trace, &mut text);
+    noticed(trace, jobs, &mut text);
+
+    let measures = measures(entries);
+    let width = measures.iter().map(|measure| measure.name.len()).max().unwrap_or(0);
+    let _ = write!(text, "\n  {:width$}", "");
+    for quantile in QUANTILES {
+        let head = if quantile == 100 { "max".to_owned() } else { format!("{quantile} %") };
+        let _ = write!(text, " {head:>10}");
+    }
+    text.push('\n');
+    for Measure { name, values, print } in &measures {
+        let _ = write!(text, "  {name:width$}");
+        for quantile in QUANTILES {
+            let _ = write!(text, " {:>10}", print(at(values, quantile)));
+        }
+        text.push('\n');
+    }
+    for measure in measures.iter().filter(|m| ["input", "maps", "map time"].contains(&m.name)) {
+        histogram(measure, &mut text);
+    }
+    text
+}
+
+fn outcomes(trace: &Trace, text: &mut String) {
+    let logged = |job: &'_ TraceJob| match job {
+        TraceJob::Rumen(job) => Some(LoggedJob::clone(job)),
+        _ => None,
+    };
+    let jobs: Vec<LoggedJob> = trace.jobs.iter().filter_map(logged).collect();
+    let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
+        let kinds = [
+            (Some(Outcome::Success), "succeeded"),
+            (Some(Outcome::Failed), "failed"),
+            (Some(Outcome::Killed), "killed"),
+            (None, "unknown"),
+        ];
+        let parts: Vec<String> = kinds
+            .iter()
+            .map(|(kind, word)| (outcomes.iter().filter(|outcome| *outcome == kind).count(), word))
+            .filter(|(count, _)| 0 < *count)
+            .map(|(count, word)| format!("{} {word}", digits(count as u64)))
+            .collect();
+        if !parts.is_empty() {
+            let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
+        }
+    };
+    line("jobs", jobs.iter().map(|job| job.outcome).collect());
+    let tasks = jobs.iter().flat_map(|job| job.map_tasks.iter().chain(&job.reduce_tasks));
+    line("attempts", tasks.flat_map(|task| &task.attempts).map(|a| a.result).collect());
+}
+
+/// Adds what is odd about a trace.
+fn noticed(trace: &Trace, jobs: u64, text: &mut String) {
+    let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
+    let FirstFew { count, first } = &trace.suspicious;
+    if 0 < empty {
+        let _ = writeln!(text, "  empty    {} without a task", counted(empty, "job"));
+    }
+    if 0 < *count {
+        let _ = writeln!(text, "  odd      {}", counted(*count, "job"));
+        for suspicion in first.iter().take(3) {
+            let line = format!("    line {}: {}", suspicion.place.line, suspicion.what);
+            let _ = match line.char_indices().nth(WIDTH - 1) {
+                Some((end, _)) => writeln!(text, "{}…", &line[..end]),
+                None => writeln!(text, "{line}"),
+            };
+        }
+    }
+    if 0 < trace.skipped.count {
+        let _ = writeln!(text, "  broken   {}", counted(trace.skipped.count, "record"));
+    }
+}
+
+fn measures(entries: &[JobEntry]) -> Vec<Measure> {
+    let of_jobs = |of: &dyn Fn(&JobEntry) -> f64| {
+        let each = |job: &JobEntry| std::iter::repeat_n(of(job), job.count.get() as usize);
+        entries.iter().flat_map(each).collect()
+    };
+    let of_tasks = |of: fn(&JobEntry) -> &Option<TaskTimes>| {
+        let listed = entries.iter().filter_map(|job| match of(job) {
+            Some(TaskTimes::Each(times)) => Some(times.iter().map(|time| time.as_secs_f64())),
+            _ => None,
+        });
+        listed.flatten().collect()
+    };
+    let bytes = |bytes: Bytes| bytes.get() as f64;
+    let measure = |name, mut values: Vec<f64>, print: Print| {
+        values.sort_unstable_by(f64::total_cmp);
+        Measure { name, values, print }
+    };
+    let all = [
+        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), size),
+        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), size),
+        measure("output", of_jobs(&|job| bytes(job.output)), size),
+        measure("maps", of_jobs(&|job| f64::from(job.maps.map_or(0, Count::get))), number),
+        measure("reduces", of_jobs(&|job| f64::from(job.reduces.get())), number),
+        measure("map time", of_tasks(|job| &job.map_time), seconds),
+        measure("reduce time", of_tasks(|job| &job.reduce_time), seconds),
+    ];
+    let is_known = |measure: &Measure| measure.values.iter().any(|value| 0.0 < *value);
+    all.into_iter().filter(is_known).collect()
+}
+
+/// Returns the smallest value that is not below so many per cent of all.
+fn at(values: &[f64], per_cent: u8) -> f64 {
+    let rank = (values.len() * usize::from(per_cent)).div_ceil(100);
+    values[rank.saturating_sub(1)]
+}
+
+/// The longest bar of a histogram.
+const BAR: usize = 44;
+
+/// Adds a histogram whose bins are powers of ten.
+fn histogram(measure: &Measure, text: &mut String) {
+    let bin = |value: f64| if value <= 0.0 { i32::MIN } else { value.log10().floor() as i32 };
+    let zeros = measure.values.iter().filter(|value| **value <= 0.0).count();
+    let rest = &measure.values[zeros..];
+    let (Some(first), Some(last)) = (rest.first(), rest.last()) else { return };
+    let mut bins = Vec::new();
+    if 0 < zeros {
+        bins.push(("none".to_owned(), zeros));
+    }
+    for power in bin(*first)..=bin(*last) {
+        let count = rest.iter().filter(|value| bin(**value) == power).count();
+        let label = (measure.print)(10_f64.powi(power)).replace(".00", "").replace(".0", "");
+        bins.push((format!("from {label}"), count));
+    }
+    let most = bins.iter().map(|(_, count)| *count).max().unwrap_or(1);
+    let width = bins.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let _ = writeln!(text, "\n  {}", measure.name);
+    for (label, count) in bins {
+        let bar = bar(count as f64 / most as f64 * BAR as f64);
+        let line = format!("  {label:>width$} {bar} {}", digits(count as u64));
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+/// Returns a bar of so many columns, to an eighth.
+fn bar(columns: f64) -> String {
+    let eighths = (columns * 8.0).ceil() as usize;
+    let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    "█".repeat(eighths / 8) + rest
+}
+
+fn number(value: f64) -> String {
+    digits(value as u64)
+}
+
+/// Prints seconds, to a tenth if they are few.
+fn seconds(value: f64) -> String {
+    if value < 100.0 { format!("{value:.1} s") } else { format!("{} s", number(value.round())) }
+}
+
+/// Prints bytes with three digits: `1.26 MB`.
+fn size(bytes: f64) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut value = bytes;
+    let mut unit = 0;
+    while 999.5 <= value && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    let places = if unit == 0 || 99.95 <= value {
+        0
+    } else if 9.995 <= value {
+        1
+    } else {
+        2
+    };
+    format!("{value:.places$} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_three_digits() {
+        for (bytes, text) in [
+            (0.0, "0 B"),
+            (999.0, "999 B"),
+            (999.6, "1.00 kB"),
+            (1_260_000.0, "1.26 MB"),
+            (12_600_000_000.0, "12.6 GB"),
+            (126e12, "126 TB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn a_quantile_is_a_value_that_there_is() {
+        let values = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!(QUANTILES.map(|quantile| at(&values, quantile)), [2.0, 3.0, 4.0, 4.0, 4.0, 4.0]);
+        assert_eq!(at(&[7.0], 50), 7.0);
+    }
+
+    #[test]
+    fn bars_grow_by_eighths() {
+        assert_eq!([0.0, 0.1, 1.0, 1.5].map(bar), ["", "▏", "█", "█▌"]);
+    }
+}

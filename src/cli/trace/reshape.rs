@@ -1,0 +1,95 @@
+//! `mumakil trace sample`, `scale` and `fold`: another trace of the same format.
+
+use super::{Input, Output};
+use crate::cli::failure::Failure;
+use crate::units::{Bytes, Factor, SimSpan};
+
+/// What a map reads in a list of jobs that is checked here; it changes nothing of it.
+const BLOCK: Bytes = Bytes::from_mib(128);
+
+/// Keep some of the jobs of a trace, drawn at random, at their times
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  mumakil trace sample trace.tsv -n 100 --seed 7 -o hundred.tsv")]
+pub(super) struct Sample {
+    #[command(flatten)]
+    input: Input,
+    /// How many jobs to keep
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    jobs: usize,
+    /// Which random numbers to draw
+    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Scale the times at which jobs come, or their sizes
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil trace scale trace.tsv --time 0.5 -o twice-as-fast.tsv
+  mumakil trace scale trace.tsv --size 0.1 -o for-a-tenth-of-the-nodes.tsv")]
+pub(super) struct Scale {
+    #[command(flatten)]
+    input: Input,
+    /// What the time from the first job to each other is multiplied with
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    time: Factor,
+    /// What the bytes are multiplied with that jobs read, shuffle and write
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    size: Factor,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Fold a long trace into a short one with the same mix of jobs
+///
+/// So many jobs are drawn that they come as often as before, and the times of all of them are
+/// pressed into the shorter span. With a cycle its turns are laid over each other first, so that a
+/// week of days becomes one short day.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil trace fold trace.tsv --into 1h -o hour.tsv
+  mumakil trace fold week.json.gz --cycle 24h --into 2h -o day.json")]
+pub(super) struct Fold {
+    #[command(flatten)]
+    input: Input,
+    /// The time that the new trace spans
+    #[arg(long, value_name = "TIME")]
+    into: SimSpan,
+    /// The time after which the trace begins anew [default: all of it]
+    #[arg(long, value_name = "TIME")]
+    cycle: Option<SimSpan>,
+    /// Which random numbers to draw
+    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Sample {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let mut trace = self.input.read(BLOCK)?;
+        trace.sample(self.jobs, self.seed);
+        self.output.write(&trace)
+    }
+}
+
+impl Scale {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let mut trace = self.input.read(BLOCK)?;
+        trace.scale(self.time.get(), self.size.get());
+        self.output.write(&trace)
+    }
+}
+
+impl Fold {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let mut trace = self.input.read(BLOCK)?;
+        trace.fold(self.cycle, self.into, self.seed);
+        self.output.write(&trace)
+    }
+}

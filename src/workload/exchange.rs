@@ -1,0 +1,435 @@
+//! Traces as files of jobs: read whatever their format, reshaped, written as another.
+//!
+//! A [`Trace`] keeps each job as its file has it, so that a sample of a trace is as exact as the
+//! trace. Between formats every job goes by way of a [`JobEntry`]; what a format cannot say is
+//! found by reading back what was made ([`converted`]).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use rand::seq::index;
+
+use super::hosts::Hosts;
+use super::list::{self, List};
+use super::{JobEntry, Swim, rumen, sls};
+use crate::cluster::Topology;
+use crate::random::{Purpose, stream};
+use crate::trace::rumen::LoggedJob;
+use crate::trace::sls::SlsJob;
+use crate::trace::swim::SwimJob;
+use crate::trace::{
+    FirstFew, Format, Notes, Record, Records, Strictness, Suspicion, TraceError, recognise,
+};
+use crate::units::{Bytes, Quantity, SimSpan};
+
+/// A file of jobs.
+#[derive(Debug)]
+pub struct Trace {
+    /// Its format.
+    pub format: Format,
+    /// Its jobs, in the order of the file.
+    pub jobs: Vec<TraceJob>,
+    /// Records that were left out because they are broken.
+    pub skipped: FirstFew<TraceError>,
+    /// Records that were kept though something is wrong with them.
+    pub suspicious: FirstFew<Suspicion>,
+}
+
+/// A job as its file has it.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each holds what its name says")]
+pub enum TraceJob {
+    Swim(SwimJob),
+    Rumen(Box<LoggedJob>),
+    Sls(Box<SlsJob>),
+    Own(Box<JobEntry>),
+}
+
+impl Trace {
+    /// Reads a file of jobs. `block` is the size of a block.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no file of jobs, or with what is wrong in it.
+    pub fn read(path: &Path, block: Bytes, strictness: Strictness) -> Result<Self, TraceError> {
+        let (format, how) = (recognise(path)?, (block, strictness));
+        match format {
+            Format::Swim => Self::of(format, Records::open(path, strictness)?, how, TraceJob::Swim),
+            Format::RumenJobs => Self::of(format, Records::open(path, strictness)?, how, |job| {
+                TraceJob::Rumen(Box::new(job))
+            }),
+            Format::SlsJobs => Self::of(format, Records::open(path, strictness)?, how, |job| {
+                TraceJob::Sls(Box::new(job))
+            }),
+            Format::JobTable | Format::JobList => {
+                let List { jobs, skipped, .. } = List::read(path, block, strictness)?;
+                let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
+                Ok(Self { format, jobs, skipped, suspicious: FirstFew::default() })
+            }
+            found => {
+                Err(TraceError::OtherFormat { path: path.to_owned(), found, expected: "jobs" })
+            }
+        }
+    }
+
+    fn of<T: Record>(
+        format: Format,
+        mut records: Records<T>,
+        (block, strictness): (Bytes, Strictness),
+        job: impl Fn(T) -> TraceJob,
+    ) -> Result<Self, TraceError> {
+        let mut jobs = Vec::new();
+        let mut unusable = FirstFew::default();
+        while let Some(record) = records.next().transpose()? {
+            let (job, number) = (job(record), jobs.len() as u64 + 1);
+            match job.entry(number, block) {
+                Ok(_) => jobs.push(job),
+                Err(what) => {
+                    let error = records.unusable(Some(&job.name(number)), what);
+                    if strictness == Strictness::Strict {
+                        return Err(error);
+                    }
+                    unusable.add(error);
+                }
+            }
+        }
+        let Notes { mut skipped, suspicious, .. } = records.into_notes();
+        skipped.append(unusable);
+        Ok(Self { format, jobs, skipped, suspicious })
+    }
+
+    /// Returns the jobs as a scenario would list them, without those that have no task.
+    pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
+        // What cannot be run has been left out when the file was read.
+        let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
+        (1..).zip(&self.jobs).filter_map(entry).collect()
+    }
+
+    /// Keeps so many of the jobs, each as likely as the others, in their order.
+    pub fn sample(&mut self, count: usize, seed: u64) {
+        let mut rng = stream(seed, Purpose::Workload, 0);
+        let total = self.jobs.len();
+        let mut keep = vec![false; total];
+        for place in index::sample(&mut rng, total, count.min(total)) {
+            keep[place] = true;
+        }
+        let mut keep = keep.into_iter();
+        self.jobs.retain(|_| keep.next().unwrap_or(false));
+        self.mend_gaps();
+    }
+
+    /// Multiplies the times at which jobs come, counted from the first, and their sizes.
+    pub fn scale(&mut self, time: f64, size: f64) {
+        let first = self.first();
+        for job in &mut self.jobs {
+            let since = job.submit().saturating_sub(first);
+            job.set_submit(first + SimSpan::from_f64(since.as_f64() * time));
+            job.scale_sizes(size);
+        }
+        self.mend_gaps();
+    }
+
+    /// Folds a trace into a shorter one: cycles are laid over each other and pressed into one span,
+    /// and so many jobs are kept that they come as often as before.
+    pub fn fold(&mut self, cycle: Option<SimSpan>, into: SimSpan, seed: u64) {
+        let mut rng = stream(seed, Purpose::Workload, 1);
+        let first = self.first();
+        let last = self.jobs.iter().map(TraceJob::submit).max().unwrap_or(first);
+        let length = last.saturating_sub(first).max(SimSpan::from_micros(1));
+        let cycle = cycle.unwrap_or(length).max(SimSpan::from_micros(1));
+        let share = into.as_f64() / length.as_f64();
+        let count = (self.jobs.len() as f64 * share.min(1.0)).round() as usize;
+        self.sample(count, rand::RngExt::random(&mut rng));
+        for job in &mut self.jobs {
+            let since = job.submit().saturating_sub(first).as_micros();
+            // The last job of a trace without cycles is at its end.
+            let place = if since == cycle.as_micros() { since } else { since % cycle.as_micros() };
+            let place = place as f64 * (into.as_f64() / cycle.as_f64());
+            job.set_submit(first + SimSpan::from_f64(place));
+        }
+        self.jobs.sort_by_key(TraceJob::submit);
+        self.mend_gaps();
+    }
+
+    fn first(&self) -> SimSpan {
+        self.jobs.iter().map(TraceJob::submit).min().unwrap_or_default()
+    }
+
+    /// Makes SWIM's gaps fit the times again.
+    fn mend_gaps(&mut self) {
+        let mut last = 0;
+        for job in &mut self.jobs {
+            if let TraceJob::Swim(job) = job {
+                job.gap_s = job.submit_s.saturating_sub(last);
+                last = job.submit_s;
+            }
+        }
+    }
+
+    /// Writes the jobs.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
+        let mut own = Vec::new();
+        for job in &self.jobs {
+            match job {
+                TraceJob::Swim(job) => job.write_to(&mut to)?,
+                TraceJob::Rumen(job) => job.write_to(&mut to)?,
+                TraceJob::Sls(job) => job.write_to(&mut to)?,
+                TraceJob::Own(job) => own.push(JobEntry::clone(job)),
+            }
+        }
+        match self.format {
+            Format::JobTable => list::write_table(&own, to),
+            Format::JobList => list::write_yaml(&own, to),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns jobs in another format, and what that cannot say of them: fields, and of how many jobs.
+pub fn converted(
+    entries: &[JobEntry],
+    format: Format,
+    block: Bytes,
+) -> (Trace, BTreeMap<String, u64>) {
+    let is_own = matches!(format, Format::JobTable | Format::JobList);
+    let mut copies: Vec<JobEntry> = match is_own {
+        true => entries.to_vec(),
+        false => entries.iter().flat_map(JobEntry::copies).collect(),
+    };
+    copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
+    let make = |entry: &JobEntry| match format {
+        Format::Swim => TraceJob::Swim(Swim::job_of(entry, block)),
+        Format::RumenJobs => TraceJob::Rumen(Box::new(rumen::job_of(entry, block))),
+        Format::SlsJobs => TraceJob::Sls(Box::new(sls::job_of(entry, block))),
+        _ => TraceJob::Own(Box::new(entry.clone())),
+    };
+    let jobs: Vec<TraceJob> = copies.iter().map(make).collect();
+    let mut lost = BTreeMap::new();
+    if !is_own {
+        for (said, job) in JobEntry::said(&copies).zip(&jobs) {
+            let back = job.entry(0, block).ok().flatten();
+            let back = back.map(|entry| entry.fields()).unwrap_or_default();
+            for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {
+                let field = field.as_str().unwrap_or_default();
+                *lost.entry(field.to_owned()).or_insert(0) += 1;
+            }
+        }
+    }
+    let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
+    let mut trace = Trace { format, jobs, skipped, suspicious };
+    trace.mend_gaps();
+    (trace, lost)
+}
+
+impl TraceJob {
+    /// Returns the name of the job, which is the `number`th of its file.
+    fn name(&self, number: u64) -> String {
+        match self {
+            Self::Swim(job) => job.id.clone(),
+            Self::Rumen(job) => job.job_id.clone(),
+            Self::Sls(job) => job.id.clone().unwrap_or_else(|| format!("job-{number}")),
+            Self::Own(job) => job.name.clone(),
+        }
+    }
+
+    /// Returns the job as a scenario would list it, if there is anything to run.
+    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
+        match self {
+            Self::Swim(job) => Swim::entry_of(job, block).map(Some),
+            Self::Rumen(job) => rumen::entry_of(job),
+            Self::Sls(job) => {
+                let mut job = job.clone();
+                // There are no nodes that its hosts could be.
+                job.tasks.iter_mut().for_each(|task| task.host = None);
+                let nowhere = Topology::from_nodes(Vec::new());
+                sls::entry(&job, &self.name(number), &mut Hosts::new(&nowhere))
+            }
+            Self::Own(job) => Ok(Some(JobEntry::clone(job))),
+        }
+    }
+
+    /// Returns when the job is submitted.
+    pub fn submit(&self) -> SimSpan {
+        let millis = |millis: u64| SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()));
+        match self {
+            Self::Swim(job) => SimSpan::from_secs(job.submit_s),
+            Self::Rumen(job) => millis(job.submit_time.unwrap_or(0)),
+            Self::Sls(job) => millis(job.start_ms.unwrap_or(0).max(0) as u64),
+            Self::Own(job) => job.submit,
+        }
+    }
+
+    fn set_submit(&mut self, submit: SimSpan) {
+        let old = self.submit();
+        match self {
+            Self::Swim(job) => job.submit_s = submit.as_micros() / 1_000_000,
+            Self::Rumen(job) => job.shift(submit.as_millis() as i64 - old.as_millis() as i64),
+            Self::Sls(job) => {
+                let by = submit.as_millis() as i64 - old.as_millis() as i64;
+                let of_tasks = job.tasks.iter_mut().flat_map(|t| [&mut t.start_ms, &mut t.end_ms]);
+                for time in of_tasks.chain([&mut job.start_ms, &mut job.end_ms]).flatten() {
+                    *time = time.saturating_add(by);
+                }
+            }
+            Self::Own(job) => job.submit = submit,
+        }
+    }
+
+    fn scale_sizes(&mut self, factor: f64) {
+        let scale =
+            |bytes: u64| (bytes as f64 * factor).round().min(super::jobs::MOST_BYTES as f64) as u64;
+        if factor == 1.0 {
+            return;
+        }
+        match self {
+            Self::Swim(job) => {
+                for size in [&mut job.input, &mut job.shuffle, &mut job.output] {
+                    *size = Bytes::new(scale(size.get()));
+                }
+            }
+            Self::Rumen(job) => job.sizes().for_each(|size| *size = scale(*size)),
+            // It knows none.
+            Self::Sls(_) => {}
+            Self::Own(job) => {
+                let input = job.input.iter_mut();
+                for size in input.chain([&mut job.shuffle, &mut job.output]) {
+                    *size = Bytes::new(scale(size.get()));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::units::Count;
+
+    const BLOCK: Bytes = Bytes::from_mib(128);
+
+    fn read(text: &[u8]) -> Trace {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("trace");
+        fs::write(&path, text).unwrap();
+        Trace::read(&path, BLOCK, Strictness::Strict).unwrap()
+    }
+
+    /// Returns a trace in another format, as its file reads, and what that cannot say.
+    fn through(trace: &Trace, format: Format) -> (Trace, Vec<String>) {
+        let (made, lost) = converted(&trace.entries(BLOCK), format, BLOCK);
+        let mut text = Vec::new();
+        made.write_to(&mut text).unwrap();
+        let read = read(&text);
+        assert_eq!(read.jobs, made.jobs);
+        (read, lost.into_keys().collect())
+    }
+
+    const SWIM: &[u8] = b"a\t5\t5\t1000\t0\t7\tin\nb\t9\t4\t134217729\t3000000000\t9\tin\n";
+    const RUMEN: &[u8] = include_bytes!("../../tests/fuzz/seeds/rumen/older.json");
+
+    #[test]
+    fn a_swim_trace_goes_through_every_list_and_back() {
+        let trace = read(SWIM);
+        for format in [Format::JobTable, Format::JobList] {
+            let (list, lost) = through(&trace, format);
+            assert!(lost.is_empty());
+            let (back, lost) = through(&list, Format::Swim);
+            assert_eq!((back.jobs, lost), (trace.jobs.clone(), vec![]));
+        }
+    }
+
+    #[test]
+    fn a_rumen_trace_keeps_times_and_sizes_through_a_list() {
+        let trace = read(RUMEN);
+        let (first, _) = through(&trace, Format::JobTable);
+        let (rumen, lost) = through(&first, Format::RumenJobs);
+        assert_eq!(lost, Vec::<String>::new());
+        let (again, _) = through(&rumen, Format::JobTable);
+        assert_eq!(again.jobs, first.jobs);
+        let TraceJob::Rumen(job) = &rumen.jobs[0] else { panic!("Rumen's") };
+        assert_eq!(job.map_tasks[0].attempts[0].hdfs_bytes_read, Some(53_639));
+    }
+
+    #[test]
+    fn what_a_format_cannot_say_is_told() {
+        let list = read(
+            b"name,after,count,maps,map_time,user,reduces,reduce_time\n\
+              a,,2,2,\"[1s, 2s]\",ann,1,3s\nb,[a],,1,1500us,,,\n",
+        );
+        let (sls, lost) = through(&list, Format::SlsJobs);
+        // Three jobs come of it; a time of microseconds is cut.
+        assert_eq!(sls.jobs.len(), 3);
+        assert_eq!(lost, ["after", "map_time", "reduce_time"]);
+        let (_, lost) = through(&list, Format::Swim);
+        assert_eq!(lost, ["after", "map_time", "reduce_time", "reduces", "user"]);
+    }
+
+    fn hundred() -> Trace {
+        let lines = (0..100).map(|n| format!("j{n}\t{}\t60\t1000\t0\t0\n", 60 * n));
+        read(lines.collect::<String>().as_bytes())
+    }
+
+    fn times_s(trace: &Trace) -> Vec<u64> {
+        trace.jobs.iter().map(|job| job.submit().as_micros() / 1_000_000).collect()
+    }
+
+    #[test]
+    fn a_sample_keeps_order_times_and_gaps() {
+        let mut trace = hundred();
+        trace.sample(10, 7);
+        let times = times_s(&trace);
+        assert_eq!(times.len(), 10);
+        assert!(times.is_sorted() && times.iter().all(|time| time.is_multiple_of(60)));
+        let gaps = trace.jobs.iter().map(|job| match job {
+            TraceJob::Swim(job) => job.gap_s,
+            _ => panic!("SWIM's"),
+        });
+        assert_eq!(gaps.sum::<u64>(), times[9]);
+        let mut other = hundred();
+        other.sample(10, 8);
+        assert_ne!(times_s(&other), times);
+    }
+
+    #[test]
+    fn scaling_keeps_the_first_job_where_it_is() {
+        let mut trace = read(SWIM);
+        trace.scale(0.5, 2.0);
+        assert_eq!(times_s(&trace), [5, 7]);
+        let jobs = trace.entries(BLOCK);
+        assert_eq!((jobs[0].input, jobs[0].output), (Some(Bytes::new(2_000)), Bytes::new(14)));
+        assert_eq!(jobs[1].maps.map(Count::get), Some(3));
+    }
+
+    #[test]
+    fn a_folded_trace_is_as_dense_as_it_was() {
+        let mut trace = hundred();
+        trace.fold(None, SimSpan::from_secs(600), 1);
+        let times = times_s(&trace);
+        assert_eq!(times.len(), 10);
+        assert!(times.is_sorted() && times[9] <= 600, "{times:?}");
+        let mut trace = hundred();
+        trace.fold(Some(SimSpan::from_secs(1_200)), SimSpan::from_secs(1_200), 1);
+        assert_eq!(times_s(&trace).len(), 20);
+        assert!(times_s(&trace)[19] < 1_200);
+    }
+
+    #[test]
+    fn a_rumen_job_moves_as_a_whole() {
+        let mut trace = read(RUMEN);
+        let entry = trace.entries(BLOCK).remove(0);
+        let before = trace.jobs[0].submit();
+        trace.jobs[0].set_submit(before + SimSpan::from_secs(5));
+        trace.jobs[0].scale_sizes(2.0);
+        let moved = trace.entries(BLOCK).remove(0);
+        assert_eq!(moved.submit, before + SimSpan::from_secs(5));
+        assert_eq!(moved.map_time, entry.map_time);
+        assert_eq!(moved.input.map(Bytes::get), entry.input.map(|bytes| bytes.get() * 2));
+    }
+}

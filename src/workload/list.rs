@@ -1,0 +1,463 @@
+//! `workload: {jobs: jobs.csv}`: the list of jobs in a file of its own, read and written.
+//!
+//! A table has a job in each row and the fields of [`JobEntry`] as columns, in any order; an empty
+//! cell says nothing. Cells are written as in a scenario: `3s`, `128MiB`, `[1s, 2s]`,
+//! `{log_normal: {mean: 20s, cv: 0.2}}`. Names, users, pools, classes and files are taken as they
+//! stand; one that begins with a quote is a JSON string. A list in YAML is what a scenario would
+//! have below `jobs:`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_yaml::{Mapping, Value};
+
+use super::jobs::{LATEST, MOST_JOBS};
+use super::{JobEntry, in_order};
+use crate::trace::list::{Entry, Row};
+use crate::trace::{FirstFew, Format, Place, Record, Records, Strictness, TraceError, recognise};
+use crate::units::{Bytes, SimSpan};
+
+/// A list of jobs that was read.
+#[derive(Debug)]
+pub struct List {
+    /// The jobs, in the order of the file.
+    pub jobs: Vec<JobEntry>,
+    /// What was left out because it is broken.
+    pub skipped: FirstFew<TraceError>,
+    /// The SHA-256 of the file.
+    pub sha256: Option<String>,
+}
+
+/// The columns whose cells are taken as they stand.
+const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
+
+/// What is wrong with a job: where in it, what, and what to do.
+struct Fault {
+    field: String,
+    message: String,
+    hint: Option<&'static str>,
+}
+
+impl Fault {
+    fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into(), hint: None }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+}
+
+impl List {
+    /// Reads a list, be it a table or YAML. `block` is the size of a block.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or with what is wrong in it.
+    pub fn read(path: &Path, block: Bytes, strictness: Strictness) -> Result<Self, TraceError> {
+        match recognise(path)? {
+            Format::JobTable => {
+                Self::of_table(Records::open(path, strictness)?, path, block, strictness)
+            }
+            Format::JobList => {
+                Self::of_yaml(Records::open(path, strictness)?, path, block, strictness)
+            }
+            found => {
+                let path = path.to_owned();
+                Err(TraceError::OtherFormat { path, found, expected: "a list of jobs" })
+            }
+        }
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// As [`List::read`].
+    pub fn of_table(
+        mut rows: Records<Row>,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        let mut reader = Reader::new(path, block, strictness);
+        let mut header = rows.next().transpose()?.map_or_else(Vec::new, |row| row.cells);
+        if let Some(first) = header.first_mut() {
+            *first = first.trim_start_matches('\u{feff}').to_owned();
+        }
+        if let Err(fault) = check_header(&header) {
+            return Err(reader.error(rows.place(), None, fault));
+        }
+        while let Some(row) = rows.next().transpose()? {
+            let name = header.iter().zip(&row.cells).find(|(column, _)| *column == "name");
+            let name = name.map(|(_, cell)| cell.as_str());
+            reader.add(rows.place(), name, fields(&header, &row.cells))?;
+        }
+        reader.end(rows)
+    }
+
+    /// Reads a list in YAML.
+    ///
+    /// # Errors
+    /// As [`List::read`].
+    pub fn of_yaml(
+        mut entries: Records<Entry>,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
+        let mut reader = Reader::new(path, block, strictness);
+        while let Some(entry) = entries.next().transpose()? {
+            let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
+            reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
+        }
+        reader.end(entries)
+    }
+}
+
+fn check_header(header: &[String]) -> Result<(), Fault> {
+    for (place, column) in header.iter().enumerate() {
+        if !JobEntry::FIELDS.contains(&column.as_str()) {
+            return Err(Fault::new("", format!("unknown column `{column}`"))
+                .hint("the columns are the fields of a job in a scenario, such as `submit`"));
+        }
+        if header[..place].contains(column) {
+            return Err(Fault::new("", format!("two columns `{column}`")));
+        }
+    }
+    if !header.iter().any(|column| column == "name") {
+        return Err(Fault::new("", "no column `name`").hint("begin with a header"));
+    }
+    Ok(())
+}
+
+/// Returns what a row says of a job.
+fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Fault> {
+    if header.len() != cells.len() {
+        let message = format!("{} cells in {} columns", cells.len(), header.len());
+        return Err(Fault::new("", message).hint("put a cell with a comma in it into quotes"));
+    }
+    let mut fields = Mapping::new();
+    for (column, cell) in header.iter().zip(cells) {
+        let value = match cell.as_str() {
+            "" => continue,
+            text if !TEXTS.contains(&column.as_str()) => {
+                serde_yaml::from_str(text).map_err(|error| error.to_string())
+            }
+            text if text.starts_with('"') => {
+                serde_json::from_str(text).map(Value::String).map_err(|error| error.to_string())
+            }
+            text => Ok(Value::String(text.to_owned())),
+        };
+        let value = value.map_err(|message| Fault::new(column, message))?;
+        fields.insert(column.as_str().into(), value);
+    }
+    Ok(fields)
+}
+
+/// Takes job after job, and knows those before.
+struct Reader {
+    path: PathBuf,
+    block: Bytes,
+    strictness: Strictness,
+    jobs: Vec<JobEntry>,
+    /// Where each begins.
+    places: Vec<Place>,
+    by_name: FxHashMap<String, usize>,
+    /// How many jobs there are, copies and all, and when the last could come.
+    total: u64,
+    latest: u128,
+    skipped: FirstFew<TraceError>,
+}
+
+impl Reader {
+    fn new(path: &Path, block: Bytes, strictness: Strictness) -> Self {
+        Self {
+            path: path.to_owned(),
+            block,
+            strictness,
+            jobs: Vec::new(),
+            places: Vec::new(),
+            by_name: FxHashMap::default(),
+            total: 0,
+            latest: 0,
+            skipped: FirstFew::default(),
+        }
+    }
+
+    fn error(&self, place: Place, job: Option<&str>, fault: Fault) -> TraceError {
+        let Fault { field, message, hint } = fault;
+        let what = if field.is_empty() { message } else { format!("{field}: {message}") };
+        TraceError::malformed(&self.path, place, job, &what, hint)
+    }
+
+    /// Takes a job, or leaves it out if it is broken and that does not matter.
+    fn add(
+        &mut self,
+        place: Place,
+        name: Option<&str>,
+        fields: Result<Mapping, Fault>,
+    ) -> Result<(), TraceError> {
+        match fields.and_then(|fields| self.job(fields)) {
+            Ok(job) => {
+                self.by_name.insert(job.name.clone(), self.jobs.len());
+                self.jobs.push(job);
+                self.places.push(place);
+                Ok(())
+            }
+            Err(fault) => {
+                let error = self.error(place, name, fault);
+                if self.strictness == Strictness::Strict {
+                    return Err(error);
+                }
+                self.skipped.add(error);
+                Ok(())
+            }
+        }
+    }
+
+    fn job(&mut self, fields: Mapping) -> Result<JobEntry, Fault> {
+        let mut track = serde_path_to_error::Track::new();
+        let from = serde_path_to_error::Deserializer::new(Value::Mapping(fields), &mut track);
+        let job = JobEntry::deserialize(from).map_err(|error| {
+            let path = track.path().to_string();
+            Fault::new(path.trim_end_matches(['.', '?']), error.to_string())
+        })?;
+        if job.name.is_empty() {
+            return Err(Fault::new("name", "a job's name has at least one letter"));
+        }
+        if self.by_name.contains_key(&job.name) {
+            return Err(Fault::new("name", "another job before it has the same name"));
+        }
+        if let Some((field, message)) = job.faults(self.block).into_iter().next() {
+            return Err(Fault::new(field, message));
+        }
+        let micros = |span: SimSpan| u128::from(span.as_micros());
+        let copies = job.count.get();
+        let latest = self.latest + micros(job.submit) + micros(job.every) * u128::from(copies - 1);
+        if LATEST < latest {
+            return Err(Fault::new("submit", "the jobs come over more than 100,000 years"));
+        }
+        if MOST_JOBS < self.total + u64::from(copies) {
+            return Err(Fault::new("count", format!("more than {MOST_JOBS} jobs in all")));
+        }
+        (self.latest, self.total) = (latest, self.total + u64::from(copies));
+        Ok(job)
+    }
+
+    /// Checks what jobs say of each other.
+    fn end<T: Record>(mut self, records: Records<T>) -> Result<List, TraceError> {
+        let mut follows = Vec::with_capacity(self.jobs.len());
+        for (number, job) in self.jobs.iter().enumerate() {
+            let mut before = Vec::with_capacity(job.after.len());
+            for name in &job.after {
+                let Some(&other) = self.by_name.get(name) else {
+                    let fault = Fault::new("after", format!("there is no job `{name}`"));
+                    return Err(self.error(self.places[number], Some(&job.name), fault));
+                };
+                before.push(other);
+            }
+            follows.push(before);
+        }
+        let mut waits = vec![true; self.jobs.len()];
+        for job in in_order(&follows) {
+            waits[job] = false;
+        }
+        if let Some(number) = waits.iter().position(|waits| *waits) {
+            let fault = Fault::new("after", "the job waits for itself, or for jobs that do");
+            return Err(self.error(self.places[number], Some(&self.jobs[number].name), fault));
+        }
+        let sha256 = records.sha256().map(str::to_owned);
+        self.skipped.append(records.into_notes().skipped);
+        Ok(List { jobs: self.jobs, skipped: self.skipped, sha256 })
+    }
+}
+
+/// Writes jobs as a table, with the columns in which any of them says something.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_table(jobs: &[JobEntry], to: impl io::Write) -> io::Result<()> {
+    let said: Vec<Mapping> = JobEntry::said(jobs).collect();
+    let is_said =
+        |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
+    let columns: Vec<&str> = JobEntry::FIELDS.iter().filter(is_said).copied().collect();
+    let mut rows = csv::Writer::from_writer(to);
+    rows.write_record(&columns)?;
+    for fields in &said {
+        rows.write_record(columns.iter().map(|column| {
+            fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
+        }))?;
+    }
+    rows.flush()
+}
+
+/// Writes jobs as a list in YAML, without what is as it is by default.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
+    for fields in JobEntry::said(jobs) {
+        serde_yaml::to_writer(&mut to, &[fields]).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+/// Returns a value as a cell.
+fn cell(column: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if TEXTS.contains(&column) => {
+            if text.is_empty() || text.starts_with('"') || text.contains(char::is_control) {
+                serde_json::to_string(text).unwrap_or_default()
+            } else {
+                text.clone()
+            }
+        }
+        value => flow(value),
+    }
+}
+
+/// Returns a value as YAML on one line.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::Sequence(items) => {
+            format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
+        Value::Mapping(fields) => {
+            let pairs = fields.iter().map(|(key, value)| format!("{}: {}", flow(key), flow(value)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::String(text) => quoted(text),
+        value => serde_yaml::to_string(value).unwrap_or_default().trim_end().to_owned(),
+    }
+}
+
+/// Returns whether a text needs no quotes: it can be nothing but a text.
+fn is_plain(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        && matches!(serde_yaml::from_str(text), Ok(Value::String(read)) if read == text)
+}
+
+/// Returns a text in quotes, with nothing in it that YAML would take for the end of a line.
+fn quoted(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        ' '..='~' => c.to_string(),
+        _ => format!("\\U{:08X}", u32::from(c)),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn table(text: &str, strictness: Strictness) -> Result<List, String> {
+        let rows = Records::from_reader("t.csv", Cursor::new(text.to_owned()), strictness).unwrap();
+        List::of_table(rows, Path::new("t.csv"), Bytes::from_mib(64), strictness)
+            .map_err(|error| error.to_string())
+    }
+
+    fn yaml(text: &str) -> Result<List, String> {
+        let strictness = Strictness::Strict;
+        let rows =
+            Records::from_reader("t.yaml", Cursor::new(text.to_owned()), strictness).unwrap();
+        List::of_yaml(rows, Path::new("t.yaml"), Bytes::from_mib(64), strictness)
+            .map_err(|error| error.to_string())
+    }
+
+    const ALL: &str = r#"
+- name: "first, \"of\" all"
+  submit: 1500ms
+  count: 2
+  every: 3us
+  user: "007"
+  pool: ""
+  class: " small"
+  priority: very_high
+  maps: 2
+  reduces: 1
+  input: 129MiB
+  file: /logs/2009
+  shuffle: 1kB
+  output: 7B
+  map_time: [1s, 200us]
+  shuffle_time: {uniform: {from: 1s, to: 2s}}
+  sort_time: 0s
+  reduce_time: {empirical: {cdf: [[1s, 0.25], [2s, 1.0]]}}
+  reduce_rate: 6MB/s
+  noise: {log_normal: {mean: 1.0, cv: 0.30000000000000004}}
+  penalty: {rack: 1.5, off_rack: 3.0}
+  map_memory: 1GiB
+  reduce_memory: 300B
+- name: next
+  after: ["first, \"of\" all"]
+  input: 1GiB
+  map_rate: 9MB/s
+"#;
+
+    #[test]
+    fn a_list_reads_back_as_written() {
+        let jobs = yaml(ALL).unwrap().jobs;
+        assert_eq!(jobs.len(), 2);
+        let mut text = Vec::new();
+        write_table(&jobs, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.contains(r#","[1s, 200us]","#), "{text}");
+        assert_eq!(table(&text, Strictness::Strict).unwrap().jobs, jobs);
+        let mut text = Vec::new();
+        write_yaml(&jobs, &mut text).unwrap();
+        assert_eq!(yaml(str::from_utf8(&text).unwrap()).unwrap().jobs, jobs);
+    }
+
+    #[test]
+    fn a_table_says_what_it_needs() {
+        let list = table("maps,name\n3,a\n,b\n", Strictness::Lenient).unwrap();
+        assert_eq!((list.jobs.len(), list.skipped.count), (1, 1));
+        assert_eq!(list.jobs[0].maps.map(|maps| maps.get()), Some(3));
+        assert!(list.sha256.is_some());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_job_is_said() {
+        for (text, message) in [
+            ("maps\n3\n", "t.csv:1: no column `name`\n  hint: begin with a header"),
+            (
+                "name,mapz\n",
+                "t.csv:1: unknown column `mapz`\n  hint: the columns are the fields of a job in a \
+                 scenario, such as `submit`",
+            ),
+            ("name,maps,maps\n", "t.csv:1: two columns `maps`"),
+            (
+                "name,maps\na,1,2\n",
+                "t.csv:2: job \"a\": 3 cells in 2 columns\n  hint: put a cell with a comma in it into quotes",
+            ),
+            (
+                "name,maps,map_time\na,1,10 parsecs\n",
+                "t.csv:2: job \"a\": map_time: invalid value: string \"10 parsecs\", expected a \
+                 duration with a unit, such as 3s, 200ms, 10min or 1h 30min",
+            ),
+            (
+                "name,maps,map_time\na,1,1s\nb,2,[1s]\n",
+                "t.csv:3: job \"b\": map_time: there are 1 times for the 2 maps of the job `b`",
+            ),
+            ("name\na\n", "t.csv:2: job \"a\": the job `a` has neither `maps` nor `input`"),
+            (
+                "name,maps\na,1\na,1\n",
+                "t.csv:3: job \"a\": name: another job before it has the same name",
+            ),
+            ("name,maps,after\na,1,[b]\n", "t.csv:2: job \"a\": after: there is no job `b`"),
+            (
+                "name,maps,after\na,1,[b]\nb,1,[a]\n",
+                "t.csv:2: job \"a\": after: the job waits for itself, or for jobs that do",
+            ),
+        ] {
+            assert_eq!(table(text, Strictness::Strict).unwrap_err(), message);
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! `workload: {sls: {file: …}}`: jobs of YARN's Scheduler Load Simulator.
+//!
+//! A file of jobs gives each task its time, and each map the node that it would like. A file of
+//! the simulator's generator gives classes from which jobs are drawn. The time of a container is
+//! that of an attempt; with `hadoop: {start_up: 0s}` nothing is added to it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::hosts::Hosts;
+use super::jobs::MOST_JOBS;
+use super::{Found, JobEntry, Site};
+use crate::cluster::TrackerId;
+use crate::mapred::{Split, TaskTimes};
+use crate::random::{self, ChaCha8Rng, Dist, Purpose, Shape, stream};
+use crate::trace::sls::{self, Sample, SlsJob, SlsTask, Synth, SynthClass, SynthTask, TimeSample};
+use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
+use crate::units::{Bytes, Count, Factor, Quantity, SimSpan};
+
+/// Jobs of YARN's Scheduler Load Simulator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sls {
+    /// The jobs, or what its generator is told, plain or gzipped.
+    pub file: TraceFile,
+    /// The nodes: the cluster's racks and hosts, in place of `cluster.nodes` and `cluster.racks`.
+    /// Without, the hosts that maps would like stand for the cluster's nodes in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<TraceFile>,
+    /// Whether broken jobs are left out instead of being an error.
+    #[serde(default)]
+    pub lenient: bool,
+}
+
+impl Sls {
+    /// Returns the jobs of the file. Those without a task are left out.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or with what is wrong in it.
+    pub(super) fn jobs(&mut self, site: &Site<'_>) -> Result<Found, TraceError> {
+        let path = self.file.find(site.folder);
+        match recognise(&path)? {
+            Format::SlsJobs => self.listed(&path, site),
+            Format::SlsSynth => self.drawn(&path, site),
+            found => {
+                let expected = "jobs of the SLS or its generator";
+                Err(TraceError::OtherFormat { path, found, expected })
+            }
+        }
+    }
+
+    fn listed(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
+        let mut records = Records::<SlsJob>::open(path, Strictness::of(self.lenient))?;
+        let mut found = Found::default();
+        let mut hosts = Hosts::new(site.topology);
+        let mut number = 0;
+        while let Some(job) = records.next().transpose()? {
+            if job.nodes.is_some() {
+                continue;
+            }
+            number += 1;
+            let name = job.id.clone().unwrap_or_else(|| format!("job-{number}"));
+            match entry(&job, &name, &mut hosts) {
+                Ok(None) => found.left_out += 1,
+                Ok(Some(entry)) => found.jobs.push(entry),
+                Err(_) if self.lenient => found.broken += 1,
+                Err(what) => return Err(records.unusable(Some(&name), what)),
+            }
+        }
+        found.broken += records.notes().skipped.count;
+        self.file.pin(site.folder, records.sha256())?;
+        Ok(found)
+    }
+
+    fn drawn(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
+        let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
+        let synth = records.only()?;
+        let mut found = Found::default();
+        for number in 1..=synth.num_jobs.min(MOST_JOBS as u32) {
+            let name = format!("job-{number}");
+            let mut rng = stream(site.seed, Purpose::Workload, u64::from(number));
+            match draw(&synth, &name, &mut rng) {
+                Ok(None) => found.left_out += 1,
+                Ok(Some(entry)) => found.jobs.push(entry),
+                Err(what) => return Err(records.unusable(Some(&name), what)),
+            }
+        }
+        self.file.pin(site.folder, records.sha256())?;
+        Ok(found)
+    }
+}
+
+/// The tasks of one kind that a job has.
+#[derive(Default)]
+struct Tasks {
+    times: Vec<SimSpan>,
+    /// Where they would like to run.
+    holders: Vec<Option<TrackerId>>,
+    memory: Option<Bytes>,
+}
+
+impl Tasks {
+    fn add(&mut self, task: &SlsTask, hosts: &mut Hosts<'_>) -> Result<(), String> {
+        let copies = task.count.unwrap_or(1) as usize;
+        if MOST_TASKS < self.times.len() + copies {
+            return Err(format!("more than {MOST_TASKS} tasks of a kind"));
+        }
+        let holder = task.host.as_deref().and_then(|host| {
+            hosts.meet(host);
+            hosts.find(host)
+        });
+        let time = time(task)?;
+        self.times.extend(std::iter::repeat_n(time, copies));
+        self.holders.extend(std::iter::repeat_n(holder, copies));
+        self.memory = self.memory.or(task.memory_mb.map(|mb| Bytes::new(mb.min(1 << 40) << 20)));
+        Ok(())
+    }
+
+    fn count(&self) -> Count<0, 10_000_000> {
+        Count::of(self.times.len() as u32)
+    }
+
+    fn times(&self) -> Option<TaskTimes> {
+        (!self.times.is_empty()).then(|| TaskTimes::Each(self.times.as_slice().into()))
+    }
+
+    /// Returns where the input of each lies, if that is said of any.
+    fn splits(&self) -> Option<Arc<[Split]>> {
+        let split = |holder: &Option<TrackerId>| Split {
+            bytes: Bytes::ZERO,
+            holders: holder.iter().copied().collect(),
+        };
+        let is_known = self.holders.iter().any(Option::is_some);
+        is_known.then(|| self.holders.iter().map(split).collect())
+    }
+}
+
+/// The most tasks of a kind that a job may have, as in a list.
+const MOST_TASKS: usize = 10_000_000;
+
+fn time(task: &SlsTask) -> Result<SimSpan, String> {
+    let millis = match (task.duration_ms, task.start_ms, task.end_ms) {
+        (Some(millis), ..) => millis,
+        (None, Some(start), Some(end)) => u64::try_from(end.saturating_sub(start))
+            .map_err(|_| format!("a task ends at {end} ms, before it begins at {start} ms"))?,
+        _ => return Err("a task has neither a duration nor a start and an end".to_owned()),
+    };
+    Ok(SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis())))
+}
+
+/// Returns a job, if there is anything to run.
+pub(super) fn entry(
+    job: &SlsJob,
+    name: &str,
+    hosts: &mut Hosts<'_>,
+) -> Result<Option<JobEntry>, String> {
+    let (mut maps, mut reduces) = (Tasks::default(), Tasks::default());
+    for task in &job.tasks {
+        match task.task_type.as_deref() {
+            // A container of no type waits for nothing, as a map.
+            Some("map") | None => maps.add(task, hosts)?,
+            Some("reduce") => reduces.add(task, hosts)?,
+            Some(other) => return Err(other_type(other)),
+        }
+    }
+    if maps.times.is_empty() && reduces.times.is_empty() || job.count == Some(0) {
+        return Ok(None);
+    }
+    let copies = job.count.unwrap_or(1);
+    let start = u64::try_from(job.start_ms.unwrap_or(0)).unwrap_or(0);
+    let plain = JobEntry::named(name);
+    Ok(Some(JobEntry {
+        submit: SimSpan::from_millis(start.min(SimSpan::LONGEST.as_millis())),
+        count: Count::new(copies).ok_or_else(|| format!("{copies} such jobs are too many"))?,
+        user: job.user.clone().unwrap_or_else(|| plain.user.clone()),
+        pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
+        maps: Some(maps.count()),
+        reduces: reduces.count(),
+        input: Some(Bytes::ZERO),
+        splits: maps.splits(),
+        map_time: maps.times(),
+        shuffle_time: Some(SimSpan::ZERO.into()),
+        sort_time: SimSpan::ZERO.into(),
+        reduce_time: reduces.times(),
+        map_memory: maps.memory.unwrap_or(plain.map_memory),
+        reduce_memory: reduces.memory.unwrap_or(plain.reduce_memory),
+        ..plain
+    }))
+}
+
+/// Returns a job as the SLS would have it: its reduces begin when its maps have ended.
+pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
+    let millis = |span: SimSpan| span.as_millis() as i64;
+    let submit = millis(entry.submit);
+    let times = entry.drawn(block);
+    let longest = |times: &[SimSpan]| times.iter().copied().max().unwrap_or_default();
+    let maps_end = submit + millis(longest(&times.maps));
+    let reduces: Vec<SimSpan> = times.reduces.iter().map(|phases| phases.sum()).collect();
+    let task = |start: i64, time: &SimSpan, task_type: &str, priority, memory: Bytes| SlsTask {
+        start_ms: Some(start),
+        end_ms: Some(start + millis(*time)),
+        priority: Some(priority),
+        task_type: Some(task_type.to_owned()),
+        memory_mb: Some(memory.get() >> 20),
+        ..SlsTask::default()
+    };
+    let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, entry.map_memory));
+    let reduce = |time| task(maps_end, time, "reduce", 10, entry.reduce_memory);
+    SlsJob {
+        id: Some(entry.name.clone()),
+        am_type: Some("mapreduce".to_owned()),
+        start_ms: Some(submit),
+        end_ms: Some(maps_end + millis(longest(&reduces))),
+        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
+        user: Some(entry.user.clone()),
+        tasks: maps.chain(reduces.iter().map(reduce)).collect(),
+        ..SlsJob::default()
+    }
+}
+
+fn other_type(name: &str) -> String {
+    format!("a task of the type `{name}`, where only `map` and `reduce` can be run")
+}
+
+/// Draws a job, if there is then anything to run.
+fn draw(synth: &Synth, name: &str, rng: &mut ChaCha8Rng) -> Result<Option<JobEntry>, String> {
+    let workload = pick(&synth.workloads, |workload| workload.workload_weight, rng)
+        .ok_or("no workload has a weight")?;
+    let class = pick(&workload.job_classes, |class| class.class_weight, rng)
+        .ok_or("no class of a workload has a weight")?;
+    let plain = JobEntry::named(name);
+    let mut job = JobEntry {
+        submit: instant(&workload.time_distribution, rng).ok_or("no time has a weight")?,
+        user: class.user_name.clone().unwrap_or_else(|| plain.user.clone()),
+        pool: Some(workload.queue_name.clone().unwrap_or_else(|| "default".to_owned())),
+        class: class.class_name.clone(),
+        input: Some(Bytes::ZERO),
+        maps: Some(Count::of(0)),
+        shuffle_time: Some(SimSpan::ZERO.into()),
+        sort_time: SimSpan::ZERO.into(),
+        ..plain
+    };
+    for task in tasks(class).iter() {
+        let tasks = sample(&task.count, rng)?.round() as u32;
+        let count = Count::new(tasks).ok_or_else(|| format!("{tasks} tasks are too many"))?;
+        let times = times(&task.time, tasks, rng)?;
+        let memory = Bytes::from_f64(sample(&task.max_memory, rng)?.min(1e12) * 1_048_576.0);
+        match task.task_type.as_str() {
+            "map" => {
+                (job.maps, job.map_time, job.map_memory) = (Some(count), Some(times), memory);
+            }
+            "reduce" => {
+                (job.reduces, job.reduce_time, job.reduce_memory) = (count, Some(times), memory);
+            }
+            other => return Err(other_type(other)),
+        }
+    }
+    let is_empty = job.maps == Some(Count::of(0)) && job.reduces == Count::of(0);
+    Ok((!is_empty).then_some(job))
+}
+
+/// Returns the tasks of a class; an older one says them in numbers of its own.
+fn tasks(class: &SynthClass) -> Vec<SynthTask> {
+    if let Some(tasks) = &class.tasks {
+        return tasks.clone();
+    }
+    let drawn = |dist, mean, deviation| Sample::Drawn { dist, mean, deviation };
+    let task = |task_type: &str, count, time, memory| SynthTask {
+        task_type: task_type.to_owned(),
+        count,
+        time,
+        max_memory: memory,
+        max_vcores: Sample::Constant(1.0),
+        priority: 0,
+        execution_type: None,
+    };
+    let (normal, log_normal) = (sls::Dist::Normal, sls::Dist::LogNormal);
+    vec![
+        task(
+            "map",
+            drawn(normal, class.mtasks_avg, class.mtasks_stddev),
+            drawn(log_normal, class.mtime_avg, class.mtime_stddev),
+            drawn(normal, class.map_max_memory_avg, class.map_max_memory_stddev),
+        ),
+        task(
+            "reduce",
+            drawn(normal, class.rtasks_avg, class.rtasks_stddev),
+            drawn(log_normal, class.rtime_avg, class.rtime_stddev),
+            drawn(normal, class.reduce_max_memory_avg, class.reduce_max_memory_stddev),
+        ),
+    ]
+}
+
+/// Returns one of several, each as likely as its weight says.
+fn pick<'a, T>(all: &'a [T], weight: fn(&T) -> f64, rng: &mut ChaCha8Rng) -> Option<&'a T> {
+    let can = all.iter().any(|item| 0.0 < weight(item));
+    can.then(|| &all[random::pick(all.iter().map(weight), rng)])
+}
+
+/// Draws an instant: between a sample and the next one, as often as its weight says; that of the
+/// sample, if there is only one.
+fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
+    if let [only] = samples {
+        return Some(SimSpan::from_secs(only.time.into()));
+    }
+    let pieces: Vec<(f64, [u32; 2])> =
+        samples.windows(2).map(|pair| (pair[0].weight, [pair[0].time, pair[1].time])).collect();
+    let (_, [from, to]) = pick(&pieces, |piece| piece.0, rng)?;
+    let (from, to) = (f64::from(*from), f64::from(*to));
+    Some(SimSpan::from_f64((from + (to - from) * rng.random::<f64>()) * 1e6))
+}
+
+/// Draws a quantity, which is never below zero.
+fn sample(sample: &Sample, rng: &mut ChaCha8Rng) -> Result<f64, String> {
+    let value = match sample {
+        Sample::Constant(value) => *value,
+        Sample::Drawn { dist: sls::Dist::Normal, mean, deviation } => {
+            let normal: f64 = StandardNormal.sample(rng);
+            mean + deviation * normal
+        }
+        Sample::Drawn { dist: sls::Dist::LogNormal, mean, deviation } => {
+            let mean = Factor::new(*mean).ok_or_else(|| format!("a mean of {mean}"))?;
+            log_normal(mean, *deviation / mean.get()).sample(rng).get()
+        }
+        Sample::OneOf(values) => {
+            let (value, _) = pick(values, |(_, weight)| *weight, rng).ok_or("no value")?;
+            value.parse().map_err(|_| format!("`{value}` is not a number"))?
+        }
+    };
+    Ok(value.max(0.0))
+}
+
+/// Returns how long tasks take. A normal distribution becomes a log-normal one of the same mean and
+/// deviation, which knows no times below zero.
+fn times(time: &Sample, tasks: u32, rng: &mut ChaCha8Rng) -> Result<TaskTimes, String> {
+    let span = |secs: f64| SimSpan::from_f64(secs.max(0.0) * 1e6);
+    match time {
+        Sample::Constant(secs) => Ok(span(*secs).into()),
+        Sample::Drawn { mean, deviation, .. } => {
+            Ok(log_normal(span(*mean), deviation / mean).into())
+        }
+        Sample::OneOf(_) => {
+            let each = (0..tasks).map(|_| sample(time, rng).map(span));
+            each.collect::<Result<_, _>>().map(TaskTimes::Each)
+        }
+    }
+}
+
+/// Returns the distribution of a mean and a coefficient of variation.
+fn log_normal<T: Quantity>(mean: T, cv: f64) -> Dist<T> {
+    match Factor::new(cv) {
+        Some(cv) if cv != Factor::of(0.0) => Dist::Drawn(Shape::LogNormal { mean, cv }),
+        _ => Dist::Constant(mean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::workload::tests::Place;
+
+    const OLDER: &str = include_str!("../../tests/fuzz/seeds/sls/synth-older.json");
+    const NEWER: &str = include_str!("../../tests/fuzz/seeds/sls/synth-newer.json");
+
+    const JOBS: &str = r#"{"num.nodes": 2}
+        {"job.id": "a", "job.start.ms": -5, "job.user": "ann", "job.queue.name": "q", "job.tasks": [
+            {"container.type": "map", "container.host": "/r/h2", "container.start.ms": 3,
+             "container.end.ms": 7},
+            {"container.type": "reduce", "duration.ms": 9, "count": 2, "container.memory-mb": 512}]}
+        {"job.id": "b", "job.start.ms": 1000, "job.tasks": []}"#;
+
+    fn read(text: &str, options: &str) -> Result<Found, String> {
+        let place = Place::new(3, Bytes::from_mib(64));
+        fs::write(place.folder.path().join("f"), text).unwrap();
+        let mut sls: Sls = serde_yaml::from_str(&format!("{{file: f{options}}}")).unwrap();
+        place.found(|site| sls.jobs(site))
+    }
+
+    #[test]
+    fn a_task_takes_its_time_where_it_likes_to_be() {
+        let found = read(JOBS, "").unwrap();
+        let [job] = found.jobs.as_slice() else { panic!("one job") };
+        assert_eq!((job.name.as_str(), job.submit, found.left_out), ("a", SimSpan::ZERO, 1));
+        assert_eq!((job.user.as_str(), job.pool.as_deref()), ("ann", Some("q")));
+        assert_eq!(job.map_time, Some(TaskTimes::Each([SimSpan::from_millis(4)].into())));
+        assert_eq!(job.reduce_time, Some(TaskTimes::Each([SimSpan::from_millis(9); 2].into())));
+        assert_eq!(*job.splits.as_ref().unwrap()[0].holders, [TrackerId(0)]);
+        assert_eq!(job.reduce_memory, Bytes::from_mib(512));
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_said_or_left_out() {
+        let bad = r#"{"job.id": "x", "job.tasks": [{"container.type": "am", "duration.ms": 1}]}"#;
+        let text = format!("{JOBS}\n{bad}");
+        let error = read(&text, "").err().unwrap();
+        assert!(
+            error.ends_with(
+                "f:7: job \"x\": a task of the type `am`, where only `map` and `reduce` can be run"
+            ),
+            "{error}"
+        );
+        assert_eq!(read(&text, ", lenient: true").unwrap().broken, 1);
+        let error = read("job0\t1\t1\t0\t0\t0\n", "").err().unwrap();
+        assert!(error.ends_with("f holds SWIM, not jobs of the SLS or its generator"), "{error}");
+    }
+
+    #[test]
+    fn a_generator_draws_the_same_jobs_again() {
+        for text in [OLDER, NEWER] {
+            let found = read(text, "").unwrap();
+            assert_eq!(found.jobs.len() as u64 + found.left_out, 10);
+            assert_eq!(read(text, "").unwrap().jobs, found.jobs);
+            let job = &found.jobs[0];
+            assert!(job.submit <= SimSpan::from_secs(60) && job.map_time.is_some(), "{job:?}");
+        }
+    }
+}
