@@ -5,10 +5,12 @@
 //! JobTracker counts the attempt until that is done; `suspended` are the attempts that trackers
 //! have stopped. Setup and cleanup tasks are in neither, so that `running - slots` shows how far
 //! the JobTracker's knowledge is behind, and, while an attempt waits for its commit, the quirk.
+//! When a job begins to run, all its tasks are pending; later counts leave out reduces that may not
+//! start yet.
 //!
 //! Without a sampling step there is a row for each job and kind that changed in a millisecond, as
 //! it was at the end of it. With one, a row at each multiple of the step, as it was then, for those
-//! that changed since the multiple before.
+//! that changed since the multiple before; the last rows are of the end of the run.
 
 use std::path::Path;
 
