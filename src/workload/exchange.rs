@@ -358,6 +358,17 @@ mod tests {
     }
 
     #[test]
+    fn a_time_that_nobody_knows_stays_unknown() {
+        let list = read(
+            b"name,pool,maps,input,reduces,map_memory,reduce_memory\n\
+            a,q,2,0,1,1GiB,1GiB\n",
+        );
+        let (rumen, lost) = through(&list, Format::RumenJobs);
+        assert_eq!(lost, Vec::<String>::new());
+        assert_eq!(through(&rumen, Format::JobTable).0.jobs, list.jobs);
+    }
+
+    #[test]
     fn what_a_format_cannot_say_is_told() {
         let list = read(
             b"name,after,count,maps,map_time,user,reduces,reduce_time\n\

@@ -448,9 +448,12 @@ pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     let submit = entry.submit.as_millis();
     let (maps, reduces) = (times.maps.len(), times.reduces.len());
     let input = entry.input(block).unwrap_or_default();
+    let knows_maps = entry.map_time.is_some() || entry.map_rate.is_some();
+    let knows_reduces =
+        entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
     let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
-        start_time: Some(submit),
-        finish_time: Some(submit + time.as_millis()),
+        start_time: knows_maps.then_some(submit),
+        finish_time: knows_maps.then_some(submit + time.as_millis()),
         hdfs_bytes_read: share(input, maps, number),
         hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
         ..attempt("m", number)
@@ -462,10 +465,10 @@ pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         let shuffled = reduces_begin + phases.shuffle.as_millis();
         let sorted = shuffled + phases.sort.as_millis();
         LoggedAttempt {
-            start_time: Some(reduces_begin),
-            shuffle_finished: Some(shuffled),
-            sort_finished: Some(sorted),
-            finish_time: Some(sorted + phases.work.as_millis()),
+            start_time: knows_reduces.then_some(reduces_begin),
+            shuffle_finished: knows_reduces.then_some(shuffled),
+            sort_finished: knows_reduces.then_some(sorted),
+            finish_time: knows_reduces.then_some(sorted + phases.work.as_millis()),
             reduce_shuffle_bytes: share(entry.shuffle, reduces, number),
             hdfs_bytes_written: share(entry.output, reduces, number),
             ..attempt("r", number)
