@@ -1,7 +1,6 @@
 //! Which nodes there are and in which racks they stand.
 
 use indexmap::IndexSet;
-use rustc_hash::FxHashMap;
 
 use super::{ClusterSpec, GroupSpec, Node, PerSlot, RackId, TrackerId};
 use crate::units::Rate;
@@ -10,9 +9,7 @@ use crate::units::Rate;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     nodes: Vec<Node>,
-    /// The nodes by their hosts' names, where these are known.
-    hosts: FxHashMap<String, TrackerId>,
-    /// The rack and host of each node, where these are known.
+    /// The rack and host of each node, where these are known, in the order of the hosts' names.
     names: Vec<(String, String)>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
@@ -71,7 +68,7 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, hosts: FxHashMap::default(), names: Vec::new(), racks }
+        Self { nodes, names: Vec::new(), racks }
     }
 
     /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
@@ -86,9 +83,7 @@ impl Topology {
         }
         named.sort_unstable();
         let nodes = named.iter().map(|(_, _, rack)| node(spec, None, *rack)).collect();
-        let ids = (0..).map(TrackerId).zip(&named);
         Self {
-            hosts: ids.map(|(id, (host, ..))| ((*host).to_owned(), id)).collect(),
             names: named
                 .iter()
                 .map(|(host, rack, _)| (rack.trim_start_matches('/').into(), (*host).into()))
@@ -109,7 +104,8 @@ impl Topology {
 
     /// Returns the node on a host.
     pub fn find(&self, host: &str) -> Option<TrackerId> {
-        self.hosts.get(host).copied()
+        let place = self.names.binary_search_by(|(_, name)| name.as_str().cmp(host));
+        place.ok().map(|index| TrackerId(index as u32))
     }
 
     /// Returns how many nodes there are.
