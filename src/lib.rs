@@ -49,6 +49,8 @@
 //! |---|---|
 //! | [`units`] | instants, spans, bytes, rates, shares, and how people write them |
 //! | [`random`] | the random stream of each purpose and subject; distributions |
+//! | [`statistics`] | means, quantiles, bands of confidence |
+//! | [`expect`] | the language of metrics and expectations |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
@@ -68,6 +70,7 @@
 pub mod cli;
 pub mod cluster;
 pub mod emulation;
+pub mod expect;
 pub mod mapred;
 pub mod output;
 pub mod random;
@@ -75,6 +78,7 @@ pub mod record;
 pub mod runtime;
 pub mod scenario;
 pub mod scheduler;
+pub mod statistics;
 pub mod trace;
 pub mod units;
 pub mod verify;

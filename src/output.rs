@@ -5,9 +5,13 @@
 //! deterministic outputs by eight letters that two people can compare on the telephone, and
 //! [`Perf`] is the one file that is not among them.
 
+pub mod chart;
 mod digest;
 mod folder;
+pub mod page;
 mod perf;
+pub mod perfetto;
+pub mod results;
 
 pub use digest::Digest;
 pub use folder::{OutputError, RESOLVED, RunFolder};

@@ -1,0 +1,1 @@
+//! Charts as SVG: one style for all of them.

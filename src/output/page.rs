@@ -1,0 +1,1 @@
+//! A report: one HTML file that needs nothing else.

@@ -1,0 +1,1 @@
+//! A run as a trace that the Perfetto UI opens.

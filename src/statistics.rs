@@ -1,0 +1,1 @@
+//! Numbers about numbers: means, quantiles, and how far to trust them.
