@@ -3,6 +3,7 @@
 //! This is where the parts meet. The scenario becomes cores and the messages that set them going,
 //! the runtime makes them actors, and the recorder writes down what they do.
 
+mod kept;
 mod prepared;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology, TrackerId};
 use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
+use crate::output::OutputError;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, Place, RecordError, Recorder, RunFacts, Setup, Summary};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
@@ -23,6 +25,7 @@ use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
 use crate::workload::JobInjector;
 
+pub use kept::Kept;
 pub use prepared::Prepared;
 
 /// How a scenario is to be run.
@@ -110,6 +113,9 @@ pub enum EmulationError {
     /// The results cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The folder of the results cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The policy panicked.
     #[error("the policy `{policy}` panicked: {words}")]
     Policy {

@@ -62,6 +62,7 @@
 //! | [`verify`] | a checker of invariants that trusts only the facts |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
+//! | [`study`] | many scenarios: what varies, the runs, what they come to |
 //! | [`cli`] | the command line, one file for each subcommand |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
@@ -79,6 +80,7 @@ pub mod runtime;
 pub mod scenario;
 pub mod scheduler;
 pub mod statistics;
+pub mod study;
 pub mod trace;
 pub mod units;
 pub mod verify;

@@ -14,5 +14,5 @@ pub mod perfetto;
 pub mod results;
 
 pub use digest::Digest;
-pub use folder::{OutputError, RESOLVED, RunFolder};
+pub use folder::{OutputError, RESOLVED, RunFolder, Unfinished};
 pub use perf::{DecisionTime, Perf};

@@ -44,6 +44,6 @@ pub mod swim;
 mod text;
 
 pub use error::{Place, TraceError};
-pub use file::TraceFile;
+pub use file::{TraceFile, sha256_of};
 pub use recognise::{Format, recognise};
 pub use records::{FirstFew, Notes, Record, Records, Strictness, Suspicion};

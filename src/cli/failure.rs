@@ -124,6 +124,7 @@ impl From<EmulationError> for Failure {
             EmulationError::Scenario(error) => error.into(),
             EmulationError::Unfit { .. } | EmulationError::Trace(_) => Self::Input(error.into()),
             EmulationError::Record(error) => error.into(),
+            EmulationError::Output(error) => error.into(),
             EmulationError::Policy { .. } => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
         }

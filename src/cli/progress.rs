@@ -1,6 +1,6 @@
 //! The progress of a run, for who waits at a terminal.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -34,11 +34,11 @@ impl Bar {
     }
 
     /// Returns what a run of `jobs` jobs has to call.
-    pub(super) fn watch(&self, scenario: &Scenario, jobs: u64, began: Instant) -> OnProgress {
+    pub(super) fn watch(&self, scenario: &Scenario, jobs: u64) -> OnProgress {
         let (bar, until) = (self.bar.clone(), scenario.until);
         Box::new(move |progress| {
             bar.set_position((share(progress, jobs, until) * STEPS as f64) as u64);
-            bar.set_message(message(progress, jobs, began.elapsed()));
+            bar.set_message(message(progress, jobs, bar.elapsed()));
         })
     }
 

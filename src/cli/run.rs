@@ -1,17 +1,16 @@
 //! `mumakil run`: a scenario in, a folder of results and a few lines out.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use super::failure::Failure;
-use super::interrupt::Guard;
+use super::interrupt;
 use super::progress::Bar;
 use super::source::{self, Overrides};
 use super::story::{Story, counted, span};
 use super::terminal;
-use crate::emulation::{Emulated, Options, Prepared};
+use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::mapred::Stop;
-use crate::output::{Digest, Perf, RunFolder};
+use crate::output::{RunFolder, Unfinished};
 use crate::scenario::{ClockSpec, Loaded, Registry};
 
 /// Run a scenario and write its results into a folder
@@ -76,23 +75,16 @@ impl Arguments {
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
-        let folder = RunFolder::create(&target, self.force)?;
-        let bar = Bar::new();
-        let guard = Guard::install(folder.path(), bar.clone());
+        let (unfinished, bar) = (Unfinished::default(), Bar::new());
+        let folder = RunFolder::create(&target, self.force, &unfinished)?;
+        interrupt::guard(&unfinished, &bar, "interrupted, no results were written");
 
-        let began = now();
-        let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs(), began));
-        let options =
-            Options { folder: Some(folder.path().to_owned()), progress, verify: self.verify };
-        let emulated = prepared.emulate(registry, options);
+        let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
+        let options = Options { progress, verify: self.verify, ..Options::default() };
+        let kept = prepared.fill(&folder, registry, options);
         bar.clear();
-        let emulated = emulated?;
-        let real = began.elapsed();
-
-        folder.write_scenario(&scenario.to_yaml())?;
-        let digest = Digest::of(folder.path())?;
-        Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(&folder)?;
-        let target = guard.release(|| folder.commit())?;
+        let Kept { emulated, digest, real } = kept?;
+        let target = folder.commit()?;
 
         if !self.quiet {
             let violations = emulated.verifier.as_ref();
@@ -135,9 +127,4 @@ fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -1,8 +1,8 @@
 //! `mumakil scenarios`: the scenarios in the binary, to be read, copied and changed.
 
 use super::failure::Failure;
-use super::source::{STARTERS, Starter};
 use super::terminal::{self, BOLD};
+use crate::scenario::{STARTERS, Starter};
 
 /// List the scenarios that Mumakil brings, or print one of them
 #[derive(Debug, clap::Args)]

@@ -3,30 +3,7 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::scenario::{self, ClockSpec, Loaded, Registry};
-
-/// A scenario in the binary.
-pub(super) struct Starter {
-    /// Its name.
-    pub(super) name: &'static str,
-    /// Its text.
-    pub(super) text: &'static str,
-}
-
-macro_rules! starters {
-    ($($name:literal)*) => {
-        &[$(Starter {
-            name: $name,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/scenarios/", $name, ".yaml"
-            )),
-        }),*]
-    };
-}
-
-/// The scenarios in the binary, in the order in which one would read them.
-pub(super) const STARTERS: &[Starter] =
-    starters!("quickstart" "commit-pending" "faults" "fb2009-like");
+use crate::scenario::{ClockSpec, Draft, Loaded, Registry, STARTERS, Starter};
 
 /// What the command line puts over a scenario.
 #[derive(Debug, Default)]
@@ -39,40 +16,52 @@ pub(super) struct Overrides {
     pub(super) clock: Option<ClockSpec>,
 }
 
-impl Starter {
-    /// Returns the starter of this name.
-    pub(super) fn find(name: &str) -> Option<&'static Self> {
-        STARTERS.iter().find(|starter| starter.name == name)
-    }
-
-    /// Returns the question that it answers: the first line of its text.
-    pub(super) fn question(&self) -> &'static str {
-        self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
-    }
-}
-
-/// Loads a scenario. A file wins over a starter of the same name.
+/// Loads a scenario.
 pub(super) fn load(
     scenario: &Path,
     overrides: Overrides,
     registry: &Registry,
 ) -> Result<Loaded, Failure> {
-    let Overrides { mut sets, seed, clock } = overrides;
-    let name = scenario.to_str().filter(|_| !scenario.is_file()).unwrap_or_default();
-    if let Some(starter) = Starter::find(name) {
-        sets.extend(seed.map(|seed| format!("seed={seed}")));
-        sets.extend(clock.map(|clock| format!("clock={clock}")));
-        return Ok(scenario::parse(starter.name, starter.text, &sets, registry)?);
-    }
-    if !name.is_empty() && !name.contains(['/', '\\', '.']) && !scenario.exists() {
-        let names: Vec<&str> = STARTERS.iter().map(|starter| starter.name).collect();
+    let mut draft = open(scenario, "scenario")?;
+    if draft.is_study() {
         return Err(Failure::input(format!(
-            "no scenario `{name}`: there is no such file, and Mumakil brings {}",
+            "{0} is a study, of many runs; run it with `mumakil study {0}`",
+            scenario.display()
+        )));
+    }
+    overrides.put_over(&mut draft);
+    Ok(draft.resolve(registry)?)
+}
+
+/// Opens a file, or a starter; a file wins over a starter of the same name.
+pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
+    let name = path.to_str().filter(|_| !path.is_file()).unwrap_or_default();
+    if let Some(starter) = Starter::find(name) {
+        return Ok(Draft::of(starter.name, starter.text)?);
+    }
+    if !name.is_empty() && !name.contains(['/', '\\', '.']) && !path.exists() {
+        let is_study = kind == "study";
+        let known = STARTERS.iter().filter(|starter| starter.is_study() == is_study);
+        let names: Vec<&str> = known.map(|starter| starter.name).collect();
+        return Err(Failure::input(format!(
+            "no {kind} `{name}`: there is no such file, and Mumakil brings {}",
             names.join(", ")
         )));
     }
-    let clock = clock.map(|clock| clock.to_string());
-    Ok(scenario::load(scenario, &sets, seed, clock.as_deref(), registry)?)
+    Ok(Draft::read(path)?)
+}
+
+impl Overrides {
+    /// Puts what the command line says over a draft.
+    pub(super) fn put_over(&self, draft: &mut Draft) {
+        self.sets.iter().for_each(|set| draft.set(&format!("--set {set}"), set));
+        if let Some(seed) = self.seed {
+            draft.set(&format!("--seed {seed}"), &format!("seed={seed}"));
+        }
+        if let Some(clock) = self.clock {
+            draft.set(&format!("--clock {clock}"), &format!("clock={clock}"));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +70,7 @@ mod tests {
 
     #[test]
     fn every_starter_is_named_after_its_file_and_opens_with_its_question() {
-        for starter in STARTERS {
+        for starter in STARTERS.iter().filter(|starter| !starter.is_study()) {
             let registry = Registry::builtin();
             let loaded = load(starter.name.as_ref(), Overrides::default(), &registry).unwrap();
             assert_eq!(loaded.scenario.name.as_str(), starter.name);

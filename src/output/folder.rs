@@ -9,7 +9,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::perf;
@@ -43,6 +45,33 @@ pub struct RunFolder {
     /// Removed when dropped, with what is in it.
     aside: TempDir,
     force: bool,
+    unfinished: Unfinished,
+}
+
+/// The hidden folders that are being filled.
+///
+/// A process that is told to end drops nothing; whoever ends it removes these.
+#[derive(Clone, Debug, Default)]
+pub struct Unfinished {
+    folders: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Unfinished {
+    /// Removes the folders. Until the guard that it returns is dropped, none is put in its place:
+    /// the process is meant to end before.
+    #[must_use]
+    pub fn remove(&self) -> impl Sized {
+        let folders = self.folders.lock();
+        for folder in &*folders {
+            // A run goes on writing for a moment and may add a file to what is being removed.
+            for _ in 0..10 {
+                if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+                    break;
+                }
+            }
+        }
+        folders
+    }
 }
 
 /// Why a run's folder could not be made.
@@ -83,11 +112,15 @@ pub enum OutputError {
 
 impl RunFolder {
     /// Begins the folder that will be at `target`. With `force`, the results of an earlier run may
-    /// be there.
+    /// be there. Until it is committed, its hidden folder is among the `unfinished` ones.
     ///
     /// # Errors
     /// If the target exists and may not be replaced, or if nothing can be written beside it.
-    pub fn create(target: &Path, force: bool) -> Result<Self, OutputError> {
+    pub fn create(
+        target: &Path,
+        force: bool,
+        unfinished: &Unfinished,
+    ) -> Result<Self, OutputError> {
         check_target(target, force)?;
         let parent = match target.parent() {
             Some(parent) if parent != Path::new("") => parent,
@@ -99,7 +132,8 @@ impl RunFolder {
         aside.prefix(".mumakil-");
         share(&mut aside);
         let aside = aside.tempdir_in(parent).map_err(error)?;
-        Ok(Self { target: target.to_owned(), aside, force })
+        unfinished.folders.lock().push(aside.path().to_owned());
+        Ok(Self { target: target.to_owned(), aside, force, unfinished: unfinished.clone() })
     }
 
     /// Returns where files are to be written.
@@ -131,6 +165,7 @@ impl RunFolder {
     /// # Errors
     /// If somebody has put something there meanwhile, or if it cannot be written.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
+        let mut unfinished = self.unfinished.folders.lock();
         check_target(&self.target, self.force)?;
         let error = |source| OutputError::Write { path: self.target.clone(), source };
         if self.target.exists() {
@@ -139,6 +174,8 @@ impl RunFolder {
         } else {
             fs::rename(self.path(), &self.target).map_err(error)?;
         }
+        unfinished.retain(|folder| folder != self.path());
+        drop(unfinished);
         Ok(self.target)
     }
 }
@@ -238,7 +275,7 @@ mod tests {
         }
 
         fn run(&self, jobs: &str, force: bool) -> Result<PathBuf, OutputError> {
-            let folder = RunFolder::create(&self.target(), force)?;
+            let folder = RunFolder::create(&self.target(), force, &Unfinished::default())?;
             folder.write_scenario("name: demo\n")?;
             folder.write("jobs.csv", jobs)?;
             folder.commit()
@@ -270,7 +307,7 @@ mod tests {
     #[test]
     fn a_dropped_folder_leaves_nothing() {
         let place = Place::new();
-        let folder = RunFolder::create(&place.target(), false).unwrap();
+        let folder = RunFolder::create(&place.target(), false, &Unfinished::default()).unwrap();
         folder.write("jobs.csv", "1").unwrap();
         drop(folder);
         assert!(place.names().is_empty());
@@ -312,7 +349,7 @@ mod tests {
     #[test]
     fn what_appears_during_the_run_is_not_replaced() {
         let place = Place::new();
-        let folder = RunFolder::create(&place.target(), false).unwrap();
+        let folder = RunFolder::create(&place.target(), false, &Unfinished::default()).unwrap();
         fs::create_dir(place.target()).unwrap();
         assert!(matches!(folder.commit(), Err(OutputError::Exists { .. })));
         assert_eq!(place.names(), ["demo-1"]);
@@ -322,7 +359,7 @@ mod tests {
     fn folders_above_are_made() {
         let place = Place::new();
         let target = place.room.path().join("out/deep/demo-1");
-        let folder = RunFolder::create(&target, false).unwrap();
+        let folder = RunFolder::create(&target, false, &Unfinished::default()).unwrap();
         assert_eq!(folder.commit().unwrap(), target);
     }
 
@@ -330,7 +367,9 @@ mod tests {
     fn a_place_that_cannot_be_is_named() {
         let place = Place::new();
         fs::write(place.room.path().join("out"), "a file").unwrap();
-        let error = RunFolder::create(&place.room.path().join("out/demo-1"), false).unwrap_err();
+        let error =
+            RunFolder::create(&place.room.path().join("out/demo-1"), false, &Unfinished::default())
+                .unwrap_err();
         let out = place.room.path().join("out");
         assert_eq!(error.to_string(), format!("cannot write {}", out.display()));
     }
@@ -338,7 +377,7 @@ mod tests {
     #[test]
     fn a_folder_that_vanished_is_named() {
         let place = Place::new();
-        let folder = RunFolder::create(&place.target(), false).unwrap();
+        let folder = RunFolder::create(&place.target(), false, &Unfinished::default()).unwrap();
         fs::remove_dir_all(folder.path()).unwrap();
         let path = folder.path().join("jobs.csv");
         let error = folder.write("jobs.csv", "1").unwrap_err();

@@ -93,11 +93,13 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::output::Unfinished;
 
     #[test]
     fn the_cost_of_a_run_is_json() {
         let room = TempDir::new().unwrap();
-        let folder = RunFolder::create(&room.path().join("run"), false).unwrap();
+        let folder =
+            RunFolder::create(&room.path().join("run"), false, &Unfinished::default()).unwrap();
         let mut decisions = Histogram::new(3).unwrap();
         (1..=1_000).for_each(|nanos| decisions.record(nanos).unwrap());
         let perf = Perf::new(Duration::from_millis(500), 1_000_000, &decisions);

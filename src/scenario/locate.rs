@@ -11,7 +11,7 @@ use super::path::{Path, Step};
 
 /// What of a node to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Its value.
     Value,
     /// The key that it is the value of.

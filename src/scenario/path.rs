@@ -6,7 +6,7 @@ use serde_yaml::Value;
 
 /// One step from a node of the YAML to a node inside of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// To the value of a key.
     Key(String),
     /// To an entry of a list.
@@ -15,12 +15,12 @@ pub(super) enum Step {
 
 /// The steps from the root to a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Path(pub(super) Vec<Step>);
+pub(crate) struct Path(pub(super) Vec<Step>);
 
 impl Path {
     /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
     /// until it meets a list.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut steps = Vec::new();
         for part in text.split('.') {
             let (key, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -38,12 +38,12 @@ impl Path {
     }
 
     /// Returns the path of a key inside of this node.
-    pub(super) fn key(&self, key: &str) -> Self {
+    pub(crate) fn key(&self, key: &str) -> Self {
         self.step(Step::Key(key.to_owned()))
     }
 
     /// Returns the path of a list's entry inside of this node.
-    pub(super) fn index(&self, index: usize) -> Self {
+    pub(crate) fn index(&self, index: usize) -> Self {
         self.step(Step::Index(index))
     }
 
@@ -54,23 +54,23 @@ impl Path {
     }
 
     /// Returns the path of a dotted text that the program itself names.
-    pub(super) fn of(keys: &str) -> Self {
+    pub(crate) fn of(keys: &str) -> Self {
         Self::parse(keys).expect("a path in the source is well formed")
     }
 
     /// Returns the node around this one, and the last step; nothing for the root.
-    pub(super) fn split_last(&self) -> Option<(Self, &Step)> {
+    pub(crate) fn split_last(&self) -> Option<(Self, &Step)> {
         let (last, parents) = self.0.split_last()?;
         Some((Self(parents.to_vec()), last))
     }
 
     /// Returns whether `self` is `other`, or around it.
-    pub(super) fn contains(&self, other: &Self) -> bool {
+    pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 
     /// Returns the node at this path.
-    pub(super) fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+    pub(crate) fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(root, |node, step| match step {
             Step::Key(key) => node.as_mapping()?.get(key.as_str()),
             Step::Index(index) => node.as_sequence()?.get(*index),
@@ -78,7 +78,7 @@ impl Path {
     }
 
     /// Returns the node at this path, to change it.
-    pub(super) fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
+    pub(crate) fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(root, |node, step| match step {
             Step::Key(key) => node.as_mapping_mut()?.get_mut(key.as_str()),
             Step::Index(index) => node.as_sequence_mut()?.get_mut(*index),
@@ -86,7 +86,7 @@ impl Path {
     }
 
     /// Removes the node at this path; returns whether it was there.
-    pub(super) fn remove(&self, root: &mut Value) -> bool {
+    pub(crate) fn remove(&self, root: &mut Value) -> bool {
         let Some((parent, last)) = self.split_last() else { return false };
         match (parent.get_mut(root), last) {
             (Some(Value::Mapping(map)), Step::Key(key)) => map.shift_remove(key.as_str()).is_some(),

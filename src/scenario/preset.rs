@@ -153,7 +153,7 @@ pub(super) fn overlay(under: &mut Value, over: Value) {
     }
 }
 
-fn is_other_choice(under: &Mapping, over: &Mapping) -> bool {
+pub(super) fn is_other_choice(under: &Mapping, over: &Mapping) -> bool {
     under.len() == 1 && over.len() == 1 && under.keys().next() != over.keys().next()
 }
 

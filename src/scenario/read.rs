@@ -17,35 +17,35 @@ use super::path::{Path, Step};
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) path: Path,
-    pub(super) part: Part,
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
+pub(crate) struct Problem {
+    pub(crate) path: Path,
+    pub(crate) part: Part,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
 }
 
 /// So many mistakes are reported at most; who has more begins with these.
-pub(super) const MOST: usize = 20;
+pub(crate) const MOST: usize = 20;
 
 impl Problem {
     /// A value that is wrong.
-    pub(super) fn value(path: Path, message: impl Into<String>) -> Self {
+    pub(crate) fn value(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: Part::Value, message: message.into(), hint: None }
     }
 
     /// A key that is wrong.
-    pub(super) fn key(path: Path, message: impl Into<String>) -> Self {
+    pub(crate) fn key(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: Part::Key, message: message.into(), hint: None }
     }
 
     /// Adds what to do about it.
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Adds the known name nearest to a wrong one, if there is one.
-    pub(super) fn nearest<'c>(
+    pub(crate) fn nearest<'c>(
         mut self,
         name: &str,
         known: impl IntoIterator<Item = &'c str>,
@@ -56,7 +56,7 @@ impl Problem {
 }
 
 /// Reads a value, looking for up to `most` mistakes. The result is without mistakes if, and only if, no problem comes with it.
-pub(super) fn read<T: DeserializeOwned>(
+pub(crate) fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
     most: usize,

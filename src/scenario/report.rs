@@ -99,6 +99,17 @@ pub enum ScenarioError {
     },
 }
 
+impl ScenarioError {
+    /// Returns the error of these findings, in the order of the text.
+    pub(crate) fn invalid(mut findings: Vec<Finding>) -> Self {
+        findings.sort_by_key(|finding| match finding.place {
+            Place::Text { line, column, .. } => (line, column),
+            _ => (0, 0),
+        });
+        Self::Invalid { findings }
+    }
+}
+
 fn print(findings: &[Finding]) -> String {
     let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
     blocks.join("\n\nerror: ")

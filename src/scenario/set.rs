@@ -1,37 +1,28 @@
-//! `--set path=value`: a value that the command line puts over the file's.
+//! `path=value`: a value that is put over the file's, by the command line or by a study.
 
 use serde_yaml::{Mapping, Value};
 
 use super::path::{Path, Step};
 use super::tree;
 
-/// A value from the command line.
-#[derive(Clone, Debug)]
-pub(super) struct Setting {
-    /// The argument, as the user wrote it.
-    pub(super) argument: String,
-    /// The outermost node that exists only because of it.
-    pub(super) made: Path,
-}
-
-/// Puts `path=value` over a scenario.
-pub(super) fn apply(root: &mut Value, argument: String, text: &str) -> Result<Setting, String> {
+/// Reads `path=value`.
+pub(super) fn parse(text: &str) -> Result<(Path, Value), String> {
     let Some((path, value)) = text.split_once('=') else {
         return Err(format!("`{text}` is not of the form path=value"));
     };
     let path = Path::parse(path.trim())
         .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;
-    let value = match tree::read(value) {
-        Ok(tree) if tree.doubled.is_empty() => tree.value,
-        Ok(tree) => return Err(format!("the key `{}` stands twice", tree.doubled[0])),
-        Err(error) => return Err(error.message),
-    };
-    put(root, &argument, &path, value)
+    match tree::read(value) {
+        Ok(tree) if tree.doubled.is_empty() => Ok((path, tree.value)),
+        Ok(tree) => Err(format!("the key `{}` stands twice", tree.doubled[0])),
+        Err(error) => Err(error.message),
+    }
 }
 
-fn put(root: &mut Value, argument: &str, path: &Path, value: Value) -> Result<Setting, String> {
+/// Puts a value at a path; returns the path with the indices of lists for numbers, and the
+/// outermost node that exists only because of it.
+pub(super) fn put(root: &mut Value, path: &Path, value: Value) -> Result<(Path, Path), String> {
     let mut node = root;
-    // The path as it is, with the indices of lists for numbers.
     let mut at = Path::default();
     let mut made = None;
     for step in &path.0 {
@@ -61,7 +52,8 @@ fn put(root: &mut Value, argument: &str, path: &Path, value: Value) -> Result<Se
         };
     }
     *node = value;
-    Ok(Setting { argument: argument.to_owned(), made: made.unwrap_or(at) })
+    let made = made.unwrap_or_else(|| at.clone());
+    Ok((at, made))
 }
 
 /// Makes a node a mapping that has room for `key`; returns whether that replaced what was there.
@@ -96,7 +88,8 @@ mod tests {
 
     fn set(yaml: &str, setting: &str) -> Result<String, String> {
         let mut root = tree::read(yaml).unwrap().value;
-        apply(&mut root, setting.to_owned(), setting)?;
+        let (path, value) = parse(setting)?;
+        put(&mut root, &path, value)?;
         Ok(serde_json::to_string(&root).unwrap())
     }
 

@@ -1,5 +1,8 @@
 //! Tests of the whole way from text to scenario.
 
+use std::fs::File;
+
+use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
 use super::registry::tests::registry;
 use super::*;
 use crate::cluster::NodeCount;
@@ -122,7 +125,7 @@ fn a_mistake_in_the_file_does_not_point_at_the_command_line() {
 
 #[test]
 fn what_cannot_be_read_is_said() {
-    let load = |path: &std::path::Path| load(path, &[], None, None, &registry()).unwrap_err();
+    let load = |path: &std::path::Path| load(path, &[], &registry()).unwrap_err();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("large.yaml");
     File::create(&file).unwrap().set_len(LARGEST_FILE + 1).unwrap();
@@ -134,11 +137,12 @@ fn what_cannot_be_read_is_said() {
 }
 
 #[test]
-fn the_options_of_the_command_line_win() {
+fn the_last_setting_of_the_command_line_wins() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("my run.yaml");
     std::fs::write(&file, JOB).unwrap();
-    let loaded = load(&file, &["seed=1".to_owned()], Some(2), Some("60x"), &registry()).unwrap();
+    let sets = ["seed=1", "seed=2", "clock=60x"].map(str::to_owned);
+    let loaded = load(&file, &sets, &registry()).unwrap();
     assert_eq!(loaded.scenario.seed, 2);
     assert_eq!(loaded.scenario.clock, ClockSpec::Scaled(60.0));
     assert_eq!(loaded.scenario.name.as_str(), "my-run");

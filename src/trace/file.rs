@@ -50,10 +50,7 @@ impl TraceFile {
     /// Returns whether a file may be the one that is meant.
     fn may_be(&self, path: &Path) -> bool {
         let Some(expected) = &self.sha256 else { return true };
-        let mut hash = Sha256::new();
-        let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
-        let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        read.is_ok() && expected.eq_ignore_ascii_case(&found)
+        sha256_of(path).is_ok_and(|found| expected.eq_ignore_ascii_case(&found))
     }
 
     /// Notes where the file was and what it held.
@@ -74,6 +71,17 @@ impl TraceFile {
             }
         }
     }
+}
+
+/// Returns the SHA-256 of what a file holds, in hexadecimal digits.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
+    let mut hash = Sha256::new();
+    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
+    read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Serialize for TraceFile {

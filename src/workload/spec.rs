@@ -132,6 +132,20 @@ impl WorkloadSpec {
         }
     }
 
+    /// Returns the files that hold jobs or the hosts that they run on.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut TraceFile> {
+        let jobs = match &mut self.jobs {
+            Some(Jobs::File(file)) => Some(file),
+            _ => None,
+        };
+        let rumen =
+            self.rumen.as_mut().map(|rumen| (Some(&mut rumen.trace), rumen.topology.as_mut()));
+        let swim = self.swim.as_mut().map(|swim| (Some(&mut swim.file), None));
+        let sls = self.sls.as_mut().map(|sls| (Some(&mut sls.file), sls.nodes.as_mut()));
+        let pairs = [rumen, swim, sls].into_iter().flatten();
+        jobs.into_iter().chain(pairs.flat_map(|(one, other)| one.into_iter().chain(other)))
+    }
+
     /// Returns the names of the sources that are given; a scenario has one.
     pub fn sources(&self) -> Vec<&'static str> {
         let given = [

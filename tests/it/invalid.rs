@@ -78,7 +78,7 @@ fn folder() -> PathBuf {
 
 /// Returns what `main` would print for a file, with its path as seen from the repository.
 fn stderr(file: &Path) -> String {
-    match scenario::load(file, &[], None, None, &registry()) {
+    match scenario::load(file, &[], &registry()) {
         Ok(_) => "nothing is wrong\n".to_owned(),
         Err(error) => {
             let folder = format!("{}/", folder().display());

@@ -22,7 +22,7 @@ pub(crate) fn all() -> Vec<String> {
 fn every_scenario_is_in_order_and_opens_with_a_question() {
     for name in all() {
         let file = root().join(format!("scenarios/{name}.yaml"));
-        let loaded = scenario::load(&file, &[], None, None, &Registry::builtin());
+        let loaded = scenario::load(&file, &[], &Registry::builtin());
         let loaded = loaded.unwrap_or_else(|error| panic!("error: {error}"));
         assert_eq!(loaded.scenario.name.as_str(), name);
         assert!(loaded.warnings.is_empty(), "{name}: {:?}", loaded.warnings);

@@ -1,0 +1,529 @@
+//! `sweep:`: the axes of a study, each a list of values for a field of the scenario.
+//!
+//! Values are listed, or are a range. Several fields that change together are one axis (`zip`). A
+//! value is known by its label: its text, the name of a choice, or what `as:` says.
+
+use indexmap::IndexMap;
+use serde_yaml::{Mapping, Value};
+
+use crate::scenario::{Path, Problem};
+use crate::units::{Bytes, Rate, SimSpan};
+
+/// An axis has so many values at most.
+const MOST_VALUES: usize = 10_000;
+
+/// The keys of `sweep:` that are no fields of the scenario.
+const SEEDS: &str = "seeds";
+const ZIP: &str = "zip";
+
+/// What varies, and with which seeds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sweep {
+    pub(super) axes: Vec<Axis>,
+    pub(super) seeds: Seeds,
+}
+
+/// With which seeds each cell is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Seeds {
+    /// So many, from the scenario's own seed upwards.
+    Count(u64),
+    /// These.
+    List(Vec<u64>),
+}
+
+impl Default for Seeds {
+    fn default() -> Self {
+        Self::Count(1)
+    }
+}
+
+impl Seeds {
+    /// Returns the seeds of a scenario whose own one is `first`.
+    pub(super) fn from(&self, first: u64) -> Vec<u64> {
+        match self {
+            Self::Count(count) => (0..*count).map(|step| first.wrapping_add(step)).collect(),
+            Self::List(seeds) => seeds.clone(),
+        }
+    }
+}
+
+/// A field that varies, or several that vary together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Axis {
+    /// The path of the (first) field.
+    pub(super) name: String,
+    pub(super) values: Vec<AxisValue>,
+}
+
+/// A point on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AxisValue {
+    pub(super) label: String,
+    /// The value as a number in its base unit, if it is one.
+    pub(super) number: Option<Number>,
+    /// What is put where in the scenario, and where in the study it was written.
+    pub(super) puts: Vec<AxisPut>,
+}
+
+/// A value that a point of an axis puts into the scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AxisPut {
+    pub(super) path: Path,
+    pub(super) value: Value,
+    pub(super) written: Path,
+}
+
+/// A number with what it counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    Plain(f64),
+    Seconds(f64),
+    Bytes(f64),
+    BytesPerSecond(f64),
+}
+
+impl Sweep {
+    /// Reads `sweep:`.
+    pub(super) fn read(sweep: &Value, problems: &mut Vec<Problem>) -> Self {
+        let at = Path::of("sweep");
+        let mut read = Self::default();
+        let Some(entries) = sweep.as_mapping() else {
+            problems.push(
+                Problem::value(at, "expected fields with their values")
+                    .hint("such as `sweep: {cluster.nodes: [10, 20], seeds: 5}`"),
+            );
+            return read;
+        };
+        for (key, value) in entries {
+            let name = key.as_str().unwrap_or_default();
+            let at = at.key(name);
+            let result = match name {
+                SEEDS => seeds(value).map(|seeds| read.seeds = seeds).map_err(|message| {
+                    Problem::value(at, message).hint("such as `seeds: 5` or `seeds: [1, 2, 3]`")
+                }),
+                ZIP => zip(&at, value).map(|axis| read.axes.push(axis)),
+                _ => axis(&at, name, value).map(|axis| read.axes.push(axis)),
+            };
+            problems.extend(result.err());
+        }
+        read
+    }
+}
+
+fn seeds(value: &Value) -> Result<Seeds, String> {
+    match value {
+        Value::Number(_) => match value.as_u64() {
+            Some(count @ 1..=100_000) => Ok(Seeds::Count(count)),
+            _ => Err("expected from 1 to 100000 seeds".to_owned()),
+        },
+        Value::Sequence(list) if !list.is_empty() => {
+            let seeds: Option<Vec<u64>> = list.iter().map(Value::as_u64).collect();
+            let seeds = seeds.ok_or("a seed is a whole number of zero or more")?;
+            let mut sorted = seeds.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            if sorted.len() == seeds.len() {
+                Ok(Seeds::List(seeds))
+            } else {
+                Err("a seed stands twice".to_owned())
+            }
+        }
+        _ => Err("expected how many seeds, or a list of them".to_owned()),
+    }
+}
+
+/// Reads an axis of one field.
+fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, Problem> {
+    let path = field(at, name)?;
+    let values = values(at, value)?;
+    let labels = labels(&values);
+    let values = values.into_iter().zip(labels).map(|((written, value), label)| AxisValue {
+        label,
+        number: Number::of(&value),
+        puts: vec![AxisPut { path: path.clone(), value: unnamed(value), written }],
+    });
+    distinct(at, Axis { name: name.to_owned(), values: values.collect() })
+}
+
+/// Reads an axis of several fields, which step together.
+fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
+    let fields: IndexMap<&str, &Value> = match value.as_mapping() {
+        Some(fields) if 1 < fields.len() => {
+            fields.iter().filter_map(|(key, value)| Some((key.as_str()?, value))).collect()
+        }
+        _ => {
+            return Err(Problem::value(at.clone(), "expected two fields or more")
+                .hint("such as `zip: {cluster.nodes: [10, 20], cluster.racks: [1, 2]}`"));
+        }
+    };
+    let mut axes = fields.iter().map(|(name, value)| axis(&at.key(name), name, value));
+    let mut first = axes.next().expect("there are two fields or more")?;
+    for other in axes {
+        let other = other?;
+        if other.values.len() != first.values.len() {
+            return Err(Problem::key(
+                at.key(&other.name),
+                format!(
+                    "the fields of `zip` step together, but `{}` has {} values and `{}` has {}",
+                    first.name,
+                    first.values.len(),
+                    other.name,
+                    other.values.len()
+                ),
+            ));
+        }
+        for (value, more) in first.values.iter_mut().zip(other.values) {
+            value.puts.extend(more.puts);
+        }
+    }
+    Ok(first)
+}
+
+fn field(at: &Path, name: &str) -> Result<Path, Problem> {
+    let refused = |why: &str| Problem::key(at.clone(), why.to_owned());
+    match name {
+        "seed" => return Err(refused("seeds have a key of their own").hint("write `seeds: 5`")),
+        "name" | "description" | "expect" | "experiment" => {
+            return Err(refused("this field changes nothing in a run, so it is no axis"));
+        }
+        _ => {}
+    }
+    Path::parse(name).ok_or_else(|| {
+        refused("this is not a field of the scenario").hint("such as `cluster.nodes`")
+    })
+}
+
+/// Returns the values of an axis, each with its place.
+fn values(at: &Path, value: &Value) -> Result<Vec<(Path, Value)>, Problem> {
+    let values: Vec<(Path, Value)> = match value {
+        Value::Sequence(list) => {
+            let numbered = list.iter().enumerate();
+            numbered.map(|(index, value)| (at.index(index), value.clone())).collect()
+        }
+        Value::Mapping(map) if map.contains_key("from") => {
+            range(at, map)?.into_iter().map(|value| (at.clone(), value)).collect()
+        }
+        _ => {
+            return Err(Problem::value(at.clone(), "expected a list of values, or a range")
+                .hint("such as `[10, 20]` or `{from: 10, to: 100, step: 10}`"));
+        }
+    };
+    match values.len() {
+        0 => Err(Problem::value(at.clone(), "an axis has at least one value")),
+        1..=MOST_VALUES => Ok(values),
+        _ => Err(Problem::value(at.clone(), format!("an axis has at most {MOST_VALUES} values"))),
+    }
+}
+
+/// A number of a range, and the unit in which it is written.
+struct Bound<'v> {
+    number: f64,
+    unit: &'v str,
+    whole: bool,
+}
+
+impl<'v> Bound<'v> {
+    fn of(value: &'v Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => {
+                let whole = number.is_u64() || number.is_i64();
+                Some(Self { number: number.as_f64()?, unit: "", whole })
+            }
+            Value::String(text) => {
+                let text = text.trim();
+                let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+                let number = text[..end].parse().ok()?;
+                Some(Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') })
+            }
+            _ => None,
+        }
+    }
+
+    fn value(&self, number: f64) -> Value {
+        // Cuts off what binary fractions add: 0.30000000000000004.
+        let number = (number * 1e9).round() / 1e9;
+        let number = if self.whole { number.round() } else { number };
+        match (self.unit, self.whole) {
+            ("", true) => (number as i64).into(),
+            ("", false) => number.into(),
+            (unit, _) => format!("{number}{unit}").into(),
+        }
+    }
+}
+
+/// Returns the values of `{from, to, step}` or `{from, to, points, scale: log}`.
+fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
+    const KEYS: [&str; 5] = ["from", "to", "step", "points", "scale"];
+    let wrong = |key: &str, message: &str| Problem::value(at.key(key), message.to_owned());
+    for key in map.keys().filter_map(Value::as_str) {
+        if !KEYS.contains(&key) {
+            let message = format!("unknown field `{key}`, expected one of {}", KEYS.join(", "));
+            return Err(Problem::key(at.key(key), message).nearest(key, KEYS));
+        }
+    }
+    let bound = |key: &str| match map.get(key) {
+        Some(value) => Bound::of(value).ok_or_else(|| wrong(key, "expected a number")),
+        None => Err(Problem::value(at.clone(), format!("the range has no `{key}`"))),
+    };
+    let (from, to) = (bound("from")?, bound("to")?);
+    if from.unit != to.unit {
+        return Err(wrong("to", "the ends of a range have the same unit"));
+    }
+    if to.number < from.number {
+        return Err(wrong("to", "a range rises"));
+    }
+    let is_log = match map.get("scale").map(Value::as_str) {
+        None | Some(Some("linear")) => false,
+        Some(Some("log")) if 0.0 < from.number => true,
+        Some(Some("log")) => return Err(wrong("from", "a logarithmic range begins above zero")),
+        Some(_) => return Err(wrong("scale", "expected `linear` or `log`")),
+    };
+    let points = map.get("points").map(|points| match points.as_u64() {
+        Some(points @ 2..=10_000) => Ok(points),
+        _ => Err(wrong("points", "expected from 2 to 10000 points")),
+    });
+    match (map.contains_key("step"), points.transpose()?) {
+        (true, None) if !is_log => {
+            let step = bound("step")?;
+            if step.unit != from.unit || step.number <= 0.0 {
+                return Err(wrong("step", "a step is above zero, in the unit of the ends"));
+            }
+            let whole = from.whole && step.whole;
+            // The last one may be missed by what binary fractions lack.
+            let steps = ((to.number - from.number) / step.number + 1e-9).floor();
+            if MOST_VALUES as f64 <= steps {
+                return Err(wrong("step", "an axis has at most 10000 values"));
+            }
+            let like = Bound { whole, ..from };
+            let number = |index: u64| like.number + step.number * index as f64;
+            Ok((0..=steps as u64).map(|index| like.value(number(index))).collect())
+        }
+        (false, Some(points)) => {
+            let like = Bound { whole: from.whole && to.whole, ..from };
+            let share = |index: u64| index as f64 / (points - 1) as f64;
+            let number = |share: f64| match is_log {
+                true => from.number * (to.number / from.number).powf(share),
+                false => from.number + (to.number - from.number) * share,
+            };
+            let mut values: Vec<Value> =
+                (0..points).map(|index| like.value(number(share(index)))).collect();
+            // Rounding to whole numbers may make neighbours equal.
+            values.dedup();
+            Ok(values)
+        }
+        _ => Err(Problem::value(at.clone(), "a range has a `step`, or so many `points`").hint(
+            "`{from: 10, to: 100, step: 10}` or `{from: 1, to: 1000, points: 4, scale: log}`",
+        )),
+    }
+}
+
+/// Returns what each value is called.
+fn labels(values: &[(Path, Value)]) -> Vec<String> {
+    let short: Vec<String> = values.iter().map(|(_, value)| short_label(value)).collect();
+    let is_unique = |label: &String| short.iter().filter(|other| *other == label).count() == 1;
+    let label = |((_, value), label): (&(Path, Value), &String)| match value {
+        Value::Mapping(map) if !map.contains_key("as") && !is_unique(label) => text(value),
+        _ => label.clone(),
+    };
+    values.iter().zip(&short).map(label).collect()
+}
+
+fn short_label(value: &Value) -> String {
+    let Value::Mapping(map) = value else { return text(value) };
+    if let Some(name) = map.get("as") {
+        return text(name);
+    }
+    // A choice with its options is called as the choice; a preset as the preset.
+    match map.iter().next() {
+        Some((key, _)) if map.len() == 1 => text(key),
+        _ => match map.get("preset").or_else(|| map.get("line")) {
+            Some(name) => text(name),
+            None => text(value),
+        },
+    }
+}
+
+/// Returns a value in one line: `hfsp preemption=wait`.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        Value::Sequence(list) => list.iter().map(text).collect::<Vec<_>>().join(" "),
+        Value::Mapping(map) => {
+            let part = |(key, value): (&Value, &Value)| match value {
+                Value::Mapping(_) => format!("{} {}", text(key), text(value)),
+                Value::Null => text(key),
+                _ => format!("{}={}", text(key), text(value)),
+            };
+            map.iter().map(part).collect::<Vec<_>>().join(" ")
+        }
+        Value::Tagged(tagged) => text(&tagged.value),
+    }
+}
+
+/// Returns a value without the name that `as:` gives it: `{as: x, hfsp: {}}` is `{hfsp: {}}`, and
+/// `{as: x, value: 3}` is `3`.
+fn unnamed(mut value: Value) -> Value {
+    if let Value::Mapping(map) = &mut value
+        && map.shift_remove("as").is_some()
+    {
+        if map.len() == 1
+            && let Some(inner) = map.shift_remove("value")
+        {
+            return inner;
+        }
+        // A name alone is the choice of that name.
+        if let (1, Some((key, Value::Null))) = (map.len(), map.iter().next()) {
+            return key.clone();
+        }
+    }
+    value
+}
+
+fn distinct(at: &Path, axis: Axis) -> Result<Axis, Problem> {
+    for (index, value) in axis.values.iter().enumerate() {
+        if axis.values[..index].iter().any(|other| other.label == value.label) {
+            let place = value.puts.first().map_or(at, |put| &put.written);
+            let message = format!("two values of this axis are called `{}`", value.label);
+            return Err(Problem::value(place.clone(), message).hint("name them: `{as: …, …}`"));
+        }
+    }
+    Ok(axis)
+}
+
+impl Number {
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => Some(Self::Plain(number.as_f64()?)),
+            Value::String(text) => {
+                let text = text.trim();
+                if let Ok(span) = text.parse::<SimSpan>() {
+                    return Some(Self::Seconds(span.as_secs_f64()));
+                }
+                if let Ok(size) = text.parse::<Bytes>() {
+                    return Some(Self::Bytes(size.get() as f64));
+                }
+                if let Ok(rate) = text.parse::<Rate>() {
+                    return Some(Self::BytesPerSecond(rate.bytes_per_s() as f64));
+                }
+                let share = text.strip_suffix('%')?.trim().parse::<f64>().ok()?;
+                Some(Self::Plain(share / 100.0))
+            }
+            Value::Mapping(map) => Self::of(map.get("value")?),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(yaml: &str) -> Result<Sweep, String> {
+        let mut problems = Vec::new();
+        let sweep = Sweep::read(&serde_yaml::from_str(yaml).unwrap(), &mut problems);
+        match problems.first() {
+            None => Ok(sweep),
+            Some(problem) => Err(format!("{}: {}", problem.path, problem.message)),
+        }
+    }
+
+    fn labels_of(yaml: &str) -> Vec<String> {
+        let sweep = sweep(&format!("{{x: {yaml}}}")).unwrap();
+        sweep.axes[0].values.iter().map(|value| value.label.clone()).collect()
+    }
+
+    #[test]
+    fn ranges_have_both_ends() {
+        assert_eq!(labels_of("{from: 10, to: 40, step: 10}"), ["10", "20", "30", "40"]);
+        assert_eq!(labels_of("{from: 0.1, to: 0.3, step: 0.1}"), ["0.1", "0.2", "0.3"]);
+        assert_eq!(labels_of("{from: 0s, to: 1s, step: 0.5s}"), ["0s", "0.5s", "1s"]);
+        assert_eq!(
+            labels_of("{from: 1, to: 1000, points: 4, scale: log}"),
+            ["1", "10", "100", "1000"]
+        );
+        assert_eq!(
+            labels_of("{from: 1GiB, to: 4GiB, points: 4}"),
+            ["1GiB", "2GiB", "3GiB", "4GiB"]
+        );
+    }
+
+    #[test]
+    fn a_value_is_called_by_its_shortest_unique_text() {
+        let policies = "[fair, hfsp: {a: 1}, {as: patient, hfsp: {preemption: wait}}]";
+        assert_eq!(labels_of(policies), ["fair", "hfsp", "patient"]);
+        let twice = "[{hfsp: {preemption: wait}}, {hfsp: {preemption: kill}}]";
+        assert_eq!(labels_of(twice), ["hfsp preemption=wait", "hfsp preemption=kill"]);
+        assert_eq!(labels_of("[{preset: ec2-100, nodes: 5}, srt-4]"), ["ec2-100", "srt-4"]);
+    }
+
+    #[test]
+    fn a_name_is_no_part_of_the_value() {
+        let value = |yaml: &str| unnamed(serde_yaml::from_str(yaml).unwrap());
+        let plain = |yaml: &str| serde_yaml::from_str::<Value>(yaml).unwrap();
+        assert_eq!(value("{as: x, hfsp: {a: 1}}"), plain("{hfsp: {a: 1}}"));
+        assert_eq!(value("{as: x, value: 64GiB}"), plain("64GiB"));
+        assert_eq!(value("{as: x, fifo: }"), plain("fifo"));
+        assert_eq!(value("{hfsp: {a: 1}}"), plain("{hfsp: {a: 1}}"));
+    }
+
+    #[test]
+    fn zipped_fields_step_together() {
+        let zipped = sweep("{zip: {cluster.nodes: [10, 20], cluster.racks: [1, 2]}}").unwrap();
+        let [axis] = &zipped.axes[..] else { panic!("{zipped:?}") };
+        assert_eq!(axis.name, "cluster.nodes");
+        let puts: Vec<String> =
+            axis.values[1].puts.iter().map(|put| put.path.to_string()).collect();
+        assert_eq!(puts, ["cluster.nodes", "cluster.racks"]);
+        let uneven = sweep("{zip: {a: [1, 2], b: [1]}}").unwrap_err();
+        assert_eq!(
+            uneven,
+            "sweep.zip.b: the fields of `zip` step together, but `a` has 2 values and `b` has 1"
+        );
+    }
+
+    #[test]
+    fn numbers_know_what_they_count() {
+        let number = |yaml: &str| Number::of(&serde_yaml::from_str(yaml).unwrap());
+        assert_eq!(number("3"), Some(Number::Plain(3.0)));
+        assert_eq!(number("5 %"), Some(Number::Plain(0.05)));
+        assert_eq!(number("2min"), Some(Number::Seconds(120.0)));
+        assert_eq!(number("1KiB"), Some(Number::Bytes(1_024.0)));
+        assert_eq!(number("fair"), None);
+    }
+
+    #[test]
+    fn what_is_no_axis_is_refused() {
+        for (yaml, message) in [
+            ("3", "sweep: expected fields with their values"),
+            ("{seeds: 0}", "sweep.seeds: expected from 1 to 100000 seeds"),
+            ("{seeds: [1, 1]}", "sweep.seeds: a seed stands twice"),
+            ("{seed: [1, 2]}", "sweep.seed: seeds have a key of their own"),
+            ("{name: [a]}", "sweep.name: this field changes nothing in a run, so it is no axis"),
+            ("{x: 3}", "sweep.x: expected a list of values, or a range"),
+            ("{x: []}", "sweep.x: an axis has at least one value"),
+            ("{x: [1, 1]}", "sweep.x[1]: two values of this axis are called `1`"),
+            ("{x: {from: 1, to: 2}}", "sweep.x: a range has a `step`, or so many `points`"),
+            ("{x: {from: 3, to: 2, step: 1}}", "sweep.x.to: a range rises"),
+            (
+                "{x: {from: 0, to: 2, step: 0}}",
+                "sweep.x.step: a step is above zero, in the unit of the ends",
+            ),
+            (
+                "{x: {from: 0, to: 9, points: 3, scale: log}}",
+                "sweep.x.from: a logarithmic range begins above zero",
+            ),
+            ("{x: {from: 0, to: 1e12, step: 1}}", "sweep.x.step: an axis has at most 10000 values"),
+            (
+                "{x: {from: 0, tu: 9, step: 1}}",
+                "sweep.x.tu: unknown field `tu`, expected one of from, to, step, points, scale",
+            ),
+            ("{'..': [1]}", "sweep...: this is not a field of the scenario"),
+        ] {
+            assert_eq!(sweep(yaml).unwrap_err(), message, "{yaml}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The runs of a study: a cell for each combination of the axes' values, a run for each seed in it.
+//!
+//! A run is known by a hash of its resolved scenario and of this version of Mumakil, with the
+//! content of the traces that it names. So the same run is never done twice, in this study or in a
+//! later form of it, and a change that could change its results gives it another name.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+
+use super::Study;
+use crate::emulation::{EmulationError, Prepared};
+use crate::scenario::{Problem, Registry, Scenario, ScenarioError, Warning};
+use crate::trace::{TraceError, sha256_of};
+
+/// More runs than that are a mistake.
+const MOST_RUNS: usize = 1_000_000;
+
+/// What a study comes to.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The combinations of the axes' values, the last axis stepping fastest.
+    pub cells: Vec<Cell>,
+    /// The runs, cell by cell and seed by seed.
+    pub runs: Vec<PlannedRun>,
+    /// What is hardly meant as it stands.
+    pub warnings: Vec<Warning>,
+}
+
+/// A combination of the axes' values.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// For each axis, which of its values.
+    pub values: Vec<usize>,
+    /// The scenario, but for the seed.
+    scenario: Scenario,
+}
+
+/// A run that a study wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedRun {
+    /// The number of its cell.
+    pub cell: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Its name: sixteen hexadecimal digits.
+    pub id: String,
+}
+
+/// Why a study cannot be planned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A cell has no sound scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// What a cell's files hold does not go with the rest of it.
+    #[error(transparent)]
+    Unfit(#[from] EmulationError),
+    /// There are too many runs.
+    #[error("the study has {runs} runs, more than {MOST_RUNS}")]
+    TooMany {
+        /// How many.
+        runs: u128,
+    },
+    /// Every cell is excluded.
+    #[error("`exclude` leaves no cell of the study")]
+    Empty,
+}
+
+impl Plan {
+    /// Returns the runs of a study.
+    ///
+    /// # Errors
+    /// With what is wrong in the scenario of some cell.
+    pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
+        let combinations = combinations(study)?;
+        let (mut cells, mut runs) = (Vec::new(), Vec::new());
+        let (mut warnings, mut hashes) = (Vec::new(), Hashes::default());
+        for values in combinations {
+            let mut draft = study.base.clone();
+            for (axis, value) in study.sweep.axes.iter().zip(&values) {
+                for put in &axis.values[*value].puts {
+                    let origin = study.draft.origin(&put.written);
+                    draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
+                        let problem = Problem::value(put.written.clone(), message);
+                        ScenarioError::invalid(vec![study.draft.finding(problem)])
+                    })?;
+                }
+            }
+            let loaded = draft.resolve(registry)?;
+            let mut scenario = loaded.scenario;
+            scenario.name = study.name.clone();
+            hashes.pin_traces(&mut scenario)?;
+            if cells.is_empty() {
+                warnings = loaded.warnings;
+                // What only the files' content shows is shown before anything runs.
+                Prepared::new(scenario.clone())?;
+            }
+            for seed in study.sweep.seeds.from(scenario.seed) {
+                let id = identity(&Scenario { seed, ..scenario.clone() });
+                runs.push(PlannedRun { cell: cells.len(), seed, id });
+            }
+            cells.push(Cell { values, scenario });
+        }
+        Ok(Self { cells, runs, warnings })
+    }
+
+    /// Returns the scenario of a run.
+    pub fn scenario(&self, run: &PlannedRun) -> Scenario {
+        Scenario { seed: run.seed, ..self.cells[run.cell].scenario.clone() }
+    }
+}
+
+/// Returns the combinations of the axes' values that are not excluded.
+fn combinations(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
+    let axes = &study.sweep.axes;
+    let seeds = study.sweep.seeds.from(0).len() as u128;
+    let runs = axes.iter().map(|axis| axis.values.len() as u128).product::<u128>() * seeds;
+    if MOST_RUNS as u128 <= runs {
+        return Err(PlanError::TooMany { runs });
+    }
+    let mut combinations = vec![Vec::new()];
+    for axis in axes {
+        let longer = |prefix: Vec<usize>| {
+            (0..axis.values.len()).map(move |value| [&prefix[..], &[value]].concat())
+        };
+        combinations = combinations.into_iter().flat_map(longer).collect();
+    }
+    let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
+        let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
+            part.as_ref().is_none_or(|values| values.contains(value))
+        };
+        rule.iter().zip(cell).all(hit)
+    };
+    combinations.retain(|cell| !study.excluded.iter().any(|rule| hits(rule, cell)));
+    if combinations.is_empty() {
+        return Err(PlanError::Empty);
+    }
+    Ok(combinations)
+}
+
+/// Returns the name of a run.
+fn identity(scenario: &Scenario) -> String {
+    let mut hash = Sha256::new();
+    hash.update(env!("CARGO_PKG_VERSION"));
+    hash.update([0]);
+    hash.update(scenario.to_yaml());
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The content of each trace, which is hashed once.
+#[derive(Default)]
+struct Hashes {
+    known: IndexMap<PathBuf, String>,
+}
+
+impl Hashes {
+    /// Notes in a scenario what each trace of it holds.
+    fn pin_traces(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
+        let folder = scenario.folder.clone();
+        for file in scenario.files_mut() {
+            let path = file.find(&folder);
+            let hash = match self.known.get(&path) {
+                Some(hash) => hash.clone(),
+                None => sha256_of(&path)?,
+            };
+            file.pin(&folder, Some(&hash))?;
+            self.known.insert(path, hash);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! A study as its file says it: a scenario, what varies in it, what to measure and to draw.
+
+use std::path::Path as FilePath;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_yaml::{Mapping, Value};
+
+use super::axes::{Axis, Sweep};
+use crate::scenario::{Draft, MOST, Name, Path, Problem, ScenarioError, Starter, read};
+
+/// A study: a scenario, and what varies in it.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its name, and that of the folder of its results.
+    pub name: Name,
+    /// What it is for.
+    pub description: String,
+    pub(super) sweep: Sweep,
+    /// Cells that are left out: for each axis the values that it is about, if it is.
+    pub(super) excluded: Vec<Vec<Option<Vec<usize>>>>,
+    /// The axis whose values are compared.
+    pub(super) compare: Option<usize>,
+    pub(super) metrics: Vec<String>,
+    /// The scenario, over which the values of the axes are put.
+    pub(super) base: Draft,
+    /// The text that was read, for messages.
+    pub(super) draft: Draft,
+}
+
+/// The keys of a study that are none of a scenario's.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Keys {
+    base: Option<String>,
+    sweep: Value,
+    exclude: Vec<IndexMap<String, Value>>,
+    compare: Option<String>,
+    metrics: Vec<String>,
+}
+
+const KEYS: [&str; 5] = ["base", "sweep", "exclude", "compare", "metrics"];
+
+impl Study {
+    /// Reads a study from a file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or with everything that is wrong in it.
+    pub fn load(path: &FilePath) -> Result<Self, ScenarioError> {
+        Self::of(Draft::read(path)?)
+    }
+
+    /// Makes a study of a draft.
+    ///
+    /// # Errors
+    /// With everything that is wrong in the study's own part; the scenarios are looked at when the
+    /// study is planned.
+    pub fn of(draft: Draft) -> Result<Self, ScenarioError> {
+        let mut rest = draft.clone();
+        let own = KEYS.into_iter().filter_map(|key| Some((Value::from(key), rest.take(key)?)));
+        let own: Mapping = own.collect();
+        let (keys, mut problems) = read::<Keys>(own.into(), &Mapping::new().into(), MOST);
+        let keys = keys.unwrap_or_default();
+        let sweep = match &keys.sweep {
+            Value::Null => {
+                problems.push(
+                    Problem::value(Path::default(), "the study has no `sweep`")
+                        .hint("add `sweep: {cluster.nodes: [10, 20]}`"),
+                );
+                Sweep::default()
+            }
+            sweep => Sweep::read(sweep, &mut problems),
+        };
+        let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
+            excluded(&sweep.axes, cells, &Path::of("exclude").index(index), &mut problems)
+        });
+        let excluded = excluded.collect();
+        let compare = keys.compare.as_ref().and_then(|name| {
+            let found = axis_of(&sweep.axes, name, Path::of("compare"));
+            found.map_err(|problem| problems.push(problem)).ok()
+        });
+        let base = match &keys.base {
+            Some(name) => match base(&draft, name) {
+                Ok(mut base) => {
+                    base.lay_over(&rest);
+                    base
+                }
+                Err(BaseError::Scenario(error)) => return Err(error),
+                Err(BaseError::Here(problem)) => {
+                    problems.push(problem);
+                    rest
+                }
+            },
+            None => rest,
+        };
+        if !problems.is_empty() {
+            let findings = problems.into_iter().map(|problem| draft.finding(problem)).collect();
+            return Err(ScenarioError::invalid(findings));
+        }
+        Ok(Self {
+            name: draft.name(),
+            description: draft.description(),
+            sweep,
+            excluded,
+            compare,
+            metrics: keys.metrics,
+            base,
+            draft,
+        })
+    }
+
+    /// Returns the name of each axis: the path of its field.
+    pub fn axes(&self) -> impl Iterator<Item = &str> {
+        self.sweep.axes.iter().map(|axis| axis.name.as_str())
+    }
+}
+
+/// Why there is no base.
+enum BaseError {
+    /// The study names something that is none.
+    Here(Problem),
+    /// The base itself is wrong.
+    Scenario(ScenarioError),
+}
+
+/// Returns the scenario that a study is based on: a file beside it, or one that Mumakil brings.
+fn base(study: &Draft, name: &str) -> Result<Draft, BaseError> {
+    let at = Path::of("base");
+    let beside = study.folder().join(name);
+    let base = if beside.is_file() {
+        Draft::read(&beside)
+    } else if let Some(starter) = Starter::find(name) {
+        Draft::of(starter.name, starter.text)
+    } else {
+        let message =
+            format!("there is no file `{name}` beside the study, nor does Mumakil bring one");
+        let starters: Vec<&str> = crate::scenario::STARTERS.iter().map(|s| s.name).collect();
+        return Err(BaseError::Here(Problem::value(at, message).nearest(name, starters)));
+    };
+    match base {
+        Ok(base) if base.is_study() => {
+            let message = format!("`{name}` is a study itself");
+            Err(BaseError::Here(Problem::value(at, message)))
+        }
+        Ok(base) => Ok(base),
+        Err(error) => Err(BaseError::Scenario(error)),
+    }
+}
+
+/// Returns the axis of a name: a path, or the last part of one.
+pub(super) fn axis_of(axes: &[Axis], name: &str, at: Path) -> Result<usize, Problem> {
+    let last = |axis: &Axis| axis.name.rsplit('.').next() == Some(name);
+    let exact = axes.iter().position(|axis| axis.name == name);
+    let mut short = (0..).zip(axes).filter(|(_, axis)| last(axis)).map(|(index, _)| index);
+    match (exact, short.next(), short.next()) {
+        (Some(index), ..) | (None, Some(index), None) => Ok(index),
+        _ => {
+            let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+            let message = format!("`{name}` is no axis; there are {}", names.join(", "));
+            Err(Problem::value(at, message).nearest(name, names))
+        }
+    }
+}
+
+/// Reads an entry of `exclude:`.
+fn excluded(
+    axes: &[Axis],
+    cells: &IndexMap<String, Value>,
+    at: &Path,
+    problems: &mut Vec<Problem>,
+) -> Vec<Option<Vec<usize>>> {
+    let mut excluded = vec![None; axes.len()];
+    for (name, labels) in cells {
+        let at = at.key(name);
+        let axis = match axis_of(axes, name, at.clone()) {
+            Ok(axis) => axis,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        let labels = match labels {
+            Value::Sequence(labels) => labels.clone(),
+            label => vec![label.clone()],
+        };
+        let mut indices = Vec::new();
+        for label in labels {
+            let label = super::axes::text(&label);
+            match axes[axis].values.iter().position(|value| value.label == label) {
+                Some(index) => indices.push(index),
+                None => {
+                    let known = axes[axis].values.iter().map(|value| value.label.as_str());
+                    let message = format!("`{}` has no value `{label}`", axes[axis].name);
+                    problems.push(Problem::value(at.clone(), message).nearest(&label, known));
+                }
+            }
+        }
+        excluded[axis] = Some(indices);
+    }
+    excluded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(yaml: &str) -> Result<Study, String> {
+        let draft = Draft::of("test.yaml", yaml).unwrap();
+        Study::of(draft).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_study_is_a_scenario_with_axes() {
+        let study = study(
+            "name: scale\nbase: quickstart\nsweep: {cluster.nodes: [1, 2], scheduler: [fifo]}\n\
+             compare: scheduler\nexclude: [{nodes: 2, scheduler: fifo}]",
+        )
+        .unwrap();
+        assert_eq!(study.name.as_str(), "scale");
+        assert_eq!(study.axes().collect::<Vec<_>>(), ["cluster.nodes", "scheduler"]);
+        assert_eq!(study.compare, Some(1));
+        assert_eq!(study.excluded, [[Some(vec![1]), Some(vec![0])]]);
+    }
+
+    #[test]
+    fn mistakes_are_found_together() {
+        let error = study(
+            "sweep: {cluster.nodes: [1, 2], x: 3}\ncompare: nods\nexclude: [{nodes: 7}]\n\
+             metric: [a]\nbase: quikstart",
+        )
+        .unwrap_err();
+        for words in [
+            "expected a list of values, or a range",
+            "`nods` is no axis; there are cluster.nodes",
+            "`cluster.nodes` has no value `7`",
+            "no file `quikstart` beside the study",
+            "did you mean `quickstart`?",
+        ] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_study_without_axes_is_none() {
+        let error = study("workload: fb2009").unwrap_err();
+        assert!(error.contains("the study has no `sweep`"), "{error}");
+    }
+}
