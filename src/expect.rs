@@ -1,1 +1,135 @@
 //! The language in which scenarios and studies say what to measure and what to expect.
+//!
+//! ```text
+//! mean(sojourn) < 15min
+//! 8min <= mean(sojourn, scheduler=hfsp) <= 10min
+//! share(sojourn[scheduler=hfsp] <= sojourn[scheduler=fair] + 10s) >= 80 %
+//! min(locality.node, by=class[small, medium, large]) >= 97 %
+//! rising(locality.node, by=maps[1..25, 26..100, 101..500])
+//! until(slots[pool=b, kind=map] / map_slots within 5 points of 50 %, from=57s) <= 30s
+//! p99(heartbeat_rtt) < 50ms
+//! ```
+//!
+//! A *quantity* is one number a run (`makespan`), one for each job (`sojourn`), task or attempt, a
+//! step function of time (`slots`) or a histogram. *Filters* choose rows and runs: in brackets for
+//! one quantity, in a call for all inside. Arithmetic pairs jobs by their names, also across runs
+//! of the same seed. *Aggregates* make one number of many; with `by=` they go through an axis of
+//! the study, or through classes, pools or sizes of jobs.
+//!
+//! From text to verdict: `token`, `parse`, `syntax` (what was written), `check`, `plan` (what it
+//! means in a study), `eval`, `read`, `value` (numbers), `verdict`. What is read comes through
+//! [`Results`], which this module does not implement.
+
+mod check;
+mod complaint;
+mod eval;
+mod expectation;
+mod function;
+#[path = "scenario/nearest.rs"]
+mod nearest;
+mod parse;
+mod plan;
+mod quantity;
+mod read;
+mod source;
+mod space;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod token;
+mod unit;
+mod value;
+mod verdict;
+
+use std::fmt;
+
+pub use complaint::Complaint;
+pub use expectation::Expectation;
+pub use source::{Needs, ReadError, Results, Row, Table, read_rows};
+pub use space::{Axis, AxisValue, Runs, Space};
+pub use unit::Unit;
+pub use verdict::{State, Verdict};
+
+/// An expression as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr(syntax::Node);
+
+/// An expression that makes sense in a study.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    term: plan::Term,
+    space: Space,
+}
+
+impl Expr {
+    /// Parses a text.
+    ///
+    /// # Errors
+    /// If it is no expression; names are not looked at.
+    pub fn parse(text: &str) -> Result<Self, Complaint> {
+        parse::parse(text).map(Self)
+    }
+
+    /// Plans it as an expectation: it holds or not, or is a number to report. Where the study
+    /// compares, each quantity must be of one of the values compared.
+    ///
+    /// # Errors
+    /// If it makes no sense in this study.
+    pub fn expectation(&self, space: &Space) -> Result<Plan, Complaint> {
+        self.plan(space, check::Purpose::Expectation)
+    }
+
+    /// Plans it as a metric: a number of every cell, so that it selects no cells itself.
+    ///
+    /// # Errors
+    /// If it makes no sense in this study.
+    pub fn metric(&self, space: &Space) -> Result<Plan, Complaint> {
+        self.plan(space, check::Purpose::Metric)
+    }
+
+    fn plan(&self, space: &Space, purpose: check::Purpose) -> Result<Plan, Complaint> {
+        let term = check::check(&self.0, space, purpose)?;
+        Ok(Plan { term, space: space.clone() })
+    }
+}
+
+/// Prints a text that parses to the same.
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Plan {
+    /// Returns what it reads of every run.
+    pub fn needs(&self) -> Needs {
+        self.term.needs()
+    }
+
+    /// Returns the unit of its number.
+    pub fn unit(&self) -> Unit {
+        self.term.of.unit
+    }
+
+    /// Returns its number in a cell for each seed; `None` where the run has none.
+    ///
+    /// # Errors
+    /// If what a run has left cannot be read.
+    pub fn measure(&self, runs: &dyn Runs, cell: &[usize]) -> Result<Vec<Option<f64>>, ReadError> {
+        let evaluator = eval::Evaluator::new(&self.space, runs);
+        let of_seed = |seed| match evaluator.numbers(&self.term, cell, &[seed]) {
+            Ok(numbers) => Ok(numbers.first().copied()),
+            Err(eval::Fault::Undefined(_)) => Ok(None),
+            Err(eval::Fault::Read(error)) => Err(error),
+        };
+        (0..runs.seeds()).map(of_seed).collect()
+    }
+
+    /// Judges it in every cell that it is about.
+    ///
+    /// # Errors
+    /// If what a run has left cannot be read.
+    pub fn judge(&self, runs: &dyn Runs, known_gap: bool) -> Result<Verdict, ReadError> {
+        verdict::judge(&self.term, &self.space, runs, known_gap)
+    }
+}

@@ -1,1 +1,174 @@
 //! What a run left, read back.
+//!
+//! Nothing is read before it is asked for. Tables pass row by row; the summary and the histograms,
+//! which are small, are kept once they have been read.
+
+mod log;
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use hdrhistogram::Histogram;
+use serde_json::Value;
+
+use crate::expect::{ReadError, Results, Row, Table, read_rows};
+use crate::units::SimTime;
+
+/// The folder of a run.
+#[derive(Debug)]
+pub struct RunResults {
+    folder: PathBuf,
+    warm_up: SimTime,
+    summary: OnceCell<Value>,
+    histograms: OnceCell<BTreeMap<String, Histogram<u64>>>,
+}
+
+impl RunResults {
+    /// Returns the results in a folder. Jobs before the end of the warm-up do not count.
+    pub fn new(folder: impl Into<PathBuf>, warm_up: SimTime) -> Self {
+        Self {
+            folder: folder.into(),
+            warm_up,
+            summary: OnceCell::new(),
+            histograms: OnceCell::new(),
+        }
+    }
+
+    fn summary(&self) -> Result<&Value, ReadError> {
+        let path = self.folder.join("summary.json");
+        once(&self.summary, || {
+            let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
+            serde_json::from_str(&text).map_err(|error| {
+                ReadError::row(&path, error.line() as u64, error.to_string())
+            })
+        })
+    }
+
+    fn histograms(&self) -> Result<&BTreeMap<String, Histogram<u64>>, ReadError> {
+        let path = self.folder.join("latency.hlog");
+        once(&self.histograms, || {
+            let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
+            log::read_log(&text).map_err(|(line, message)| ReadError::row(&path, line, message))
+        })
+    }
+}
+
+impl Results for RunResults {
+    fn rows(
+        &self,
+        table: Table,
+        columns: &[&str],
+        see: &mut dyn FnMut(&Row<'_>) -> Result<(), String>,
+    ) -> Result<(), ReadError> {
+        let path = self.folder.join(table.file());
+        let file = File::open(&path).map_err(|source| cannot_read(&path, source))?;
+        read_rows(file, &path, columns, see)
+    }
+
+    fn number(&self, path: &str) -> Result<Option<f64>, ReadError> {
+        let mut value = self.summary()?;
+        for key in path.split('.') {
+            value = value.get(key).ok_or_else(|| {
+                let file = self.folder.join("summary.json");
+                ReadError::row(&file, 1, format!("there is no number `{path}`"))
+            })?;
+        }
+        Ok(value.as_f64())
+    }
+
+    fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
+        let empty = || Histogram::new(3).expect("three digits are possible");
+        Ok(self.histograms()?.get(name).cloned().unwrap_or_else(empty))
+    }
+
+    fn warm_up(&self) -> SimTime {
+        self.warm_up
+    }
+}
+
+/// Returns what is kept, after it was read if it was not yet.
+fn once<T>(
+    kept: &OnceCell<T>,
+    read: impl FnOnce() -> Result<T, ReadError>,
+) -> Result<&T, ReadError> {
+    if kept.get().is_none() {
+        let read = read()?;
+        return Ok(kept.get_or_init(|| read));
+    }
+    Ok(kept.get().expect("it was read before"))
+}
+
+fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {
+    ReadError::Read { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Returns the results of a folder with these files.
+    fn results(files: &[(&str, &str)]) -> (TempDir, RunResults) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let results = RunResults::new(folder.path(), SimTime::ZERO);
+        (folder, results)
+    }
+
+    fn names(results: &RunResults) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let read = results.rows(Table::Jobs, &["name", "maps"], &mut |row| {
+            names.push(format!("{} {:?}", row.text(0), row.number(1)?));
+            Ok(())
+        });
+        let file = |error: ReadError| {
+            let text = error.to_string();
+            text.rsplit_once('/').map_or(text.clone(), |(_, file)| file.to_owned())
+        };
+        read.map(|()| names).map_err(file)
+    }
+
+    #[test]
+    fn columns_are_found_by_their_names() {
+        let (_folder, results) = results(&[("jobs.csv", "job,maps,name\n0,3,a\n1,,b\n")]);
+        assert_eq!(names(&results).unwrap(), ["a Some(3.0)", "b None"]);
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_line() {
+        for (table, error) in [
+            ("maps,name\n3,a\nx,b\n", "jobs.csv:3: column `maps`: `x` is not a number"),
+            ("maps\n3\n", "jobs.csv:1: there is no column `name`"),
+            ("maps,name\n3\n", "jobs.csv:2: 1 fields where 2 are expected"),
+            ("maps,name\ninf,a\n", "jobs.csv:2: column `maps`: `inf` is not a number"),
+        ] {
+            let (_folder, results) = results(&[("jobs.csv", table)]);
+            assert_eq!(names(&results).unwrap_err(), error);
+        }
+        let (_folder, results) = results(&[]);
+        assert_eq!(names(&results).unwrap_err(), "jobs.csv");
+    }
+
+    #[test]
+    fn numbers_of_the_summary_are_found_by_their_paths() {
+        let summary = r#"{"nodes": 20, "makespan_s": null, "slot_utilisation": {"map": 0.5}}"#;
+        let (_folder, results) = results(&[("summary.json", summary)]);
+        assert_eq!(results.number("nodes").unwrap(), Some(20.0));
+        assert_eq!(results.number("makespan_s").unwrap(), None);
+        assert_eq!(results.number("slot_utilisation.map").unwrap(), Some(0.5));
+        let error = results.number("map_slots").unwrap_err().to_string();
+        assert!(error.ends_with("summary.json:1: there is no number `map_slots`"), "{error}");
+    }
+
+    #[test]
+    fn a_broken_summary_names_its_line() {
+        let (_folder, results) = results(&[("summary.json", "{\n  \"nodes\": }\n")]);
+        let error = results.number("nodes").unwrap_err().to_string();
+        assert!(error.contains("summary.json:2: "), "{error}");
+    }
+}

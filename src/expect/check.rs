@@ -1,0 +1,278 @@
+//! Syntax becomes a plan: names are looked up, types and units checked, filters put in their place.
+//!
+//! A setting of a call holds for every quantity inside that can take it and does not set the same
+//! itself; the innermost wins. `by` is resolved here too: its body is planned once for each value,
+//! so that evaluation knows no such thing as a current value.
+
+mod call;
+mod select;
+
+use super::Complaint;
+use super::plan::{Element, Kind, Pick, Term, Type};
+use super::quantity::{QUANTITIES, Quantity, Shape};
+use super::space::Space;
+use super::syntax::{At, Comparison, Literal, Node, Operator, Setting, Syntax};
+use super::unit::Unit;
+
+/// What the result is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Measured in each cell: selects no cells itself.
+    Metric,
+    /// Selects the cells that it is about.
+    Expectation,
+}
+
+/// Makes a plan for a study.
+pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term, Complaint> {
+    let mut checker = Checker { space, purpose, outer: Vec::new() };
+    let term = checker.term(node)?;
+    if term.of.shape != Shape::One {
+        let message = format!("`{}` is {}", node.item, term.of.shape.word());
+        let hint = if term.of.truth {
+            "say for how many it must hold: all(…), any(…) or share(…)"
+        } else {
+            "say which number is meant: mean(…), p95(…), max(…)"
+        };
+        return Err(Complaint::new(node.span.clone(), message).hint(hint));
+    }
+    if purpose == Purpose::Metric && term.of.truth {
+        let message = format!("`{}` holds or does not: a metric is a number", node.item);
+        return Err(Complaint::new(node.span.clone(), message));
+    }
+    Ok(term)
+}
+
+struct Checker<'a> {
+    space: &'a Space,
+    purpose: Purpose,
+    /// The settings of the calls around, the innermost last, and whether anything took them.
+    outer: Vec<(Setting, bool)>,
+}
+
+type Checked<T = Term> = Result<T, Complaint>;
+
+impl Type {
+    pub(super) const fn number(shape: Shape, unit: Unit) -> Self {
+        Self { shape, truth: false, unit }
+    }
+
+    pub(super) const fn truth(shape: Shape) -> Self {
+        Self { shape, truth: true, unit: Unit::PLAIN }
+    }
+}
+
+impl Checker<'_> {
+    fn term(&mut self, node: &Node) -> Checked {
+        let (kind, of) = match &node.item {
+            Syntax::Literal(Literal { value, unit, .. }) => {
+                (Kind::Constant(*value), Type::number(Shape::One, *unit))
+            }
+            Syntax::Name { name, filters } => self.name(node, name, filters)?,
+            Syntax::Call { name, arguments, settings } => {
+                return self.call(node, name, arguments, settings);
+            }
+            Syntax::Negate(part) => {
+                let part = self.number(part)?;
+                let of = part.of;
+                (Kind::Apply(Element::Negate, vec![part]), of)
+            }
+            Syntax::Not(part) => {
+                let part = self.truth(part)?;
+                let of = part.of;
+                (Kind::Apply(Element::Not, vec![part]), of)
+            }
+            Syntax::Binary(left, operator @ (Operator::And | Operator::Or), right) => {
+                let parts = vec![self.truth(left)?, self.truth(right)?];
+                let of = Type::truth(shared_shape(&[left, right], &parts)?);
+                (Kind::Apply(Element::Binary(*operator), parts), of)
+            }
+            Syntax::Binary(left, operator, right) => self.arithmetic(left, *operator, right)?,
+            Syntax::Compare(first, rest) => self.comparison(first, rest)?,
+            Syntax::Within { left, band, right } => self.within(left, band, right)?,
+        };
+        Ok(Term { kind, of, label: node.item.to_string() })
+    }
+
+    fn name(&mut self, node: &Node, name: &str, filters: &[Setting]) -> Checked<(Kind, Type)> {
+        if let Some(quantity) = Quantity::find(name) {
+            let selection = self.select(node, quantity, filters)?;
+            let of = Type::number(quantity.shape, quantity.unit);
+            return Ok((Kind::Quantity(quantity, selection), of));
+        }
+        let Some(axis) = self.axis(node.span.clone(), name)? else {
+            let complaint = Complaint::new(node.span.clone(), format!("unknown name `{name}`"));
+            let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
+            let names: Vec<&str> =
+                QUANTITIES.iter().map(|quantity| quantity.name).chain(axes).collect();
+            return Err(complaint.nearest(name, names));
+        };
+        if let Some(filter) = filters.first() {
+            let message = format!("the axis `{name}` has nothing to choose from");
+            return Err(Complaint::new(filter.key.span.clone(), message));
+        }
+        let unit = self.space.axes[axis].unit().ok_or_else(|| {
+            Complaint::new(node.span.clone(), format!("the values of `{name}` are no numbers"))
+        })?;
+        let pick = self.pick(axis)?;
+        self.must_be_one(node, axis, &pick)?;
+        let of = Type::number(Shape::One, unit);
+        Ok(match pick {
+            Pick::Fixed(place) => {
+                let number = self.space.axes[axis].values[place].number;
+                (Kind::Constant(number.map_or(f64::NAN, |(number, _)| number)), of)
+            }
+            pick => (Kind::Axis(axis, pick), of),
+        })
+    }
+
+    fn number(&mut self, node: &Node) -> Checked {
+        let term = self.term(node)?;
+        if term.of.truth {
+            let message = format!("`{}` holds or does not: it is no number", node.item);
+            return Err(Complaint::new(node.span.clone(), message));
+        }
+        Ok(term)
+    }
+
+    fn truth(&mut self, node: &Node) -> Checked {
+        let term = self.term(node)?;
+        if !term.of.truth {
+            let message = format!("`{}` is {}: it cannot hold", node.item, term.of.unit.word());
+            return Err(Complaint::new(node.span.clone(), message)
+                .hint("compare it with something, such as `… <= 15min`"));
+        }
+        Ok(term)
+    }
+
+    fn arithmetic(
+        &mut self,
+        left: &Node,
+        operator: Operator,
+        right: &Node,
+    ) -> Checked<(Kind, Type)> {
+        let parts = vec![self.number(left)?, self.number(right)?];
+        let shape = shared_shape(&[left, right], &parts)?;
+        let (a, b) = (parts[0].of.unit, parts[1].of.unit);
+        let unit = match operator {
+            Operator::Times => a.times(b, 1),
+            Operator::Over => a.times(b, -1),
+            Operator::Power => power(&parts, right)?,
+            _ => shared_unit(operator.sign(), (left, a), (right, b))?,
+        };
+        Ok((Kind::Apply(Element::Binary(operator), parts), Type::number(shape, unit)))
+    }
+
+    fn comparison(
+        &mut self,
+        first: &Node,
+        rest: &[(Comparison, Node)],
+    ) -> Checked<(Kind, Type)> {
+        let nodes: Vec<&Node> =
+            std::iter::once(first).chain(rest.iter().map(|(_, node)| node)).collect();
+        let parts: Vec<Term> =
+            nodes.iter().map(|node| self.number(node)).collect::<Checked<_>>()?;
+        for (place, (comparison, right)) in rest.iter().enumerate() {
+            let (a, b) = (parts[place].of.unit, parts[place + 1].of.unit);
+            shared_unit(comparison.sign(), (nodes[place], a), (right, b))?;
+        }
+        let of = Type::truth(shared_shape(&nodes, &parts)?);
+        let signs = rest.iter().map(|(comparison, _)| *comparison).collect();
+        Ok((Kind::Apply(Element::Compare(signs), parts), of))
+    }
+
+    fn within(&mut self, left: &Node, band: &At<Literal>, right: &Node) -> Checked<(Kind, Type)> {
+        let parts = vec![self.number(left)?, self.number(right)?];
+        let unit =
+            shared_unit("within", (left, parts[0].of.unit), (right, parts[1].of.unit))?;
+        let Literal { value, percent, unit: band_unit, .. } = band.item;
+        if !percent && !unit.fits(band_unit) {
+            let message = format!(
+                "`{}` is {}, but what it bounds is {}",
+                band.item.text,
+                band_unit.word(),
+                unit.word()
+            );
+            return Err(Complaint::new(band.span.clone(), message));
+        }
+        let of = Type::truth(shared_shape(&[left, right], &parts)?);
+        Ok((Kind::Apply(Element::Within { band: value, relative: percent }, parts), of))
+    }
+}
+
+/// Returns the shape of what is computed from several: one number goes with everything.
+fn shared_shape(nodes: &[&Node], terms: &[Term]) -> Checked<Shape> {
+    let mut shared = Shape::One;
+    for (node, term) in nodes.iter().zip(terms) {
+        let own = term.of.shape;
+        if own == Shape::Samples {
+            let message = format!("`{}` is a histogram", node.item);
+            return Err(Complaint::new(node.span.clone(), message)
+                .hint("take a number of it first: mean(…), p99(…), max(…)"));
+        }
+        if shared != Shape::One && own != Shape::One && shared != own {
+            let message = format!(
+                "`{}` is {}, which cannot be paired with {}",
+                node.item,
+                own.word(),
+                shared.word()
+            );
+            return Err(Complaint::new(node.span.clone(), message));
+        }
+        if own != Shape::One {
+            shared = own;
+        }
+    }
+    Ok(shared)
+}
+
+/// Returns the unit that both sides have. A zero has every unit.
+fn shared_unit(sign: &str, left: (&Node, Unit), right: (&Node, Unit)) -> Checked<Unit> {
+    let literal = |node: &Node| match &node.item {
+        Syntax::Literal(literal) if literal.unit == Unit::PLAIN => Some(literal.value),
+        _ => None,
+    };
+    let ((left, a), (right, b)) = (left, right);
+    if a.fits(b) {
+        return Ok(a.or(b));
+    }
+    match (literal(left), literal(right)) {
+        (Some(0.0), _) => return Ok(b),
+        (_, Some(0.0)) => return Ok(a),
+        _ => {}
+    }
+    let message = format!(
+        "`{sign}` between {} (`{}`) and {} (`{}`)",
+        a.word(),
+        left.item,
+        b.word(),
+        right.item
+    );
+    let (bare, other) = if literal(left).is_some() { (left, b) } else { (right, a) };
+    let complaint = Complaint::new(bare.span.clone(), message);
+    Err(match (literal(bare), (other.time, other.bytes)) {
+        (Some(number), (1, 0)) => complaint.hint(format!("write `{number}s` or `{number}min`")),
+        (Some(number), (0, 1)) => complaint.hint(format!("write `{number}MiB` or `{number}GiB`")),
+        _ => complaint,
+    })
+}
+
+/// Returns the unit of a power: of what has a unit only fixed whole powers exist.
+fn power(parts: &[Term], exponent: &Node) -> Checked<Unit> {
+    let [base, power] = parts else { unreachable!("a power has two parts") };
+    if !power.of.unit.is_plain() {
+        let message = format!("`{}` is {}: no exponent", exponent.item, power.of.unit.word());
+        return Err(Complaint::new(exponent.span.clone(), message));
+    }
+    if base.of.unit.is_plain() {
+        return Ok(Unit::PLAIN);
+    }
+    let fixed = match &power.kind {
+        Kind::Constant(number) => base.of.unit.power(*number),
+        _ => None,
+    };
+    fixed.ok_or_else(|| {
+        let message = format!("{} has only whole powers that are written out", base.of.unit.word());
+        Complaint::new(exponent.span.clone(), message)
+    })
+}

@@ -1,0 +1,395 @@
+//! Calls: aggregates, trends, and functions of plain numbers.
+
+use super::{Checked, Checker, Purpose, shared_shape};
+use crate::expect::Complaint;
+use crate::expect::function::{FUNCTIONS, Function};
+use crate::expect::plan::{Aggregate, Element, Fold, Kind, Pick, Point, Term, Type};
+use crate::expect::quantity::{ROW_KEYS, Shape};
+use crate::expect::syntax::{At, Choice, Node, Setting, Syntax};
+use crate::expect::unit::Unit;
+
+const AGGREGATES: [(&str, Aggregate); 11] = [
+    ("mean", Aggregate::Mean),
+    ("median", Aggregate::Quantile(0.5)),
+    ("min", Aggregate::Min),
+    ("max", Aggregate::Max),
+    ("sum", Aggregate::Sum),
+    ("count", Aggregate::Count),
+    ("sd", Aggregate::Deviation),
+    ("jain", Aggregate::Jain),
+    ("any", Aggregate::Any),
+    ("all", Aggregate::All),
+    ("share", Aggregate::Share),
+];
+
+const TRENDS: [(&str, Fold); 5] = [
+    ("rising", Fold::Rising),
+    ("falling", Fold::Falling),
+    ("monotone", Fold::Monotone),
+    ("slope", Fold::Slope),
+    ("linear", Fold::Linear),
+];
+
+const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
+
+/// What `by` goes through: the x of each value, and the setting that selects it.
+struct Through {
+    x: Vec<Option<f64>>,
+    settings: Vec<Setting>,
+    unit: Option<Unit>,
+}
+
+impl Checker<'_> {
+    pub(super) fn call(
+        &mut self,
+        node: &Node,
+        name: &At<String>,
+        arguments: &[Node],
+        settings: &[Setting],
+    ) -> Checked {
+        let label = match (arguments, settings) {
+            ([At { item: argument @ Syntax::Name { .. }, .. }], []) => format!("{name} {argument}"),
+            _ => node.item.to_string(),
+        };
+        let (kind, of) = if let Some(how) = aggregate(&name.item) {
+            self.aggregate(how, name, one(name, arguments)?, settings)?
+        } else if let Some((_, how)) = TRENDS.iter().find(|(word, _)| *word == name.item) {
+            self.trend(*how, name, one(name, arguments)?, settings)?
+        } else if name.item == "until" {
+            self.until(name, one(name, arguments)?, settings)?
+        } else if let Some((_, element)) = ELEMENTS.iter().find(|(word, _)| *word == name.item) {
+            self.element(element, one(name, arguments)?, settings)?
+        } else if let Some(function) = FUNCTIONS.iter().find(|other| other.name == name.item) {
+            self.function(function, name, arguments, settings)?
+        } else {
+            return Err(unknown(name));
+        };
+        Ok(Term { kind, of, label })
+    }
+
+    /// Checks what is inside of a call whose settings hold for it.
+    fn inside<T>(
+        &mut self,
+        settings: impl IntoIterator<Item = Setting>,
+        check: impl FnOnce(&mut Self) -> Checked<T>,
+    ) -> Checked<T> {
+        let before = self.outer.len();
+        self.outer.extend(settings.into_iter().map(|setting| (setting, false)));
+        let checked = check(self)?;
+        let taken = self.outer.split_off(before);
+        match taken.iter().find(|(_, taken)| !taken) {
+            Some((setting, _)) => Err(self.no_key(setting, "nothing here can be chosen by")),
+            None => Ok(checked),
+        }
+    }
+
+    fn aggregate(
+        &mut self,
+        how: Aggregate,
+        name: &At<String>,
+        argument: &Node,
+        settings: &[Setting],
+    ) -> Checked<(Kind, Type)> {
+        if settings.iter().any(|setting| setting.key.item == "by") {
+            let (points, _, of) = self.curve(argument, settings)?;
+            let of = aggregated(how, name, of)?;
+            return Ok((Kind::Curve { how: Fold::Aggregate(how), points }, of));
+        }
+        let (seeds, filters) = split(settings, "seeds");
+        let pooled = seeds.is_some_and(|seeds| seeds.value.item == Choice::Word("pooled".to_owned()));
+        if let Some(seeds) = seeds.filter(|_| !pooled) {
+            let complaint = Complaint::new(seeds.value.span.clone(), "`seeds` can only be pooled");
+            return Err(complaint.hint("write `seeds=pooled`"));
+        }
+        let term = self.inside(filters, |checker| checker.term(argument))?;
+        if term.of.shape == Shape::One {
+            let message = format!("`{}` is one number already", argument.item);
+            return Err(Complaint::new(argument.span.clone(), message)
+                .hint("leave the call out, or say `by=…` for several"));
+        }
+        let of = aggregated(how, name, term.of)?;
+        Ok((Kind::Aggregate { how, of: term.into(), pooled }, of))
+    }
+
+    fn trend(
+        &mut self,
+        how: Fold,
+        name: &At<String>,
+        argument: &Node,
+        settings: &[Setting],
+    ) -> Checked<(Kind, Type)> {
+        if !settings.iter().any(|setting| setting.key.item == "by") {
+            let message = format!("`{name}` needs what it goes by");
+            return Err(Complaint::new(name.span.clone(), message)
+                .hint("add `by=nodes`, or another axis of the study, or `by=class[small, large]`"));
+        }
+        let (points, unit, of) = self.curve(argument, settings)?;
+        if of.truth {
+            let message = format!("`{name}` is of numbers; `{}` is none", argument.item);
+            return Err(Complaint::new(argument.span.clone(), message));
+        }
+        let of = match (how, unit) {
+            (Fold::Slope, Some(unit)) => Type::number(Shape::One, of.unit.times(unit, -1)),
+            (Fold::Linear, Some(_)) => Type::number(Shape::One, Unit::SHARE),
+            (Fold::Slope | Fold::Linear, None) => {
+                let message = format!("`{name}` goes by numbers of one unit");
+                return Err(Complaint::new(name.span.clone(), message));
+            }
+            _ => Type::truth(Shape::One),
+        };
+        Ok((Kind::Curve { how, points }, of))
+    }
+
+    /// Plans the argument once for each value that `by` goes through.
+    fn curve(
+        &mut self,
+        argument: &Node,
+        settings: &[Setting],
+    ) -> Checked<(Vec<Point>, Option<Unit>, Type)> {
+        let (by, mut filters) = split(settings, "by");
+        let by = by.expect("the caller has seen it");
+        let Through { x, settings, unit } = self.through(by, &mut filters)?;
+        let mut points = Vec::new();
+        for (x, setting) in x.into_iter().zip(settings) {
+            let around = filters.iter().cloned().chain([setting]);
+            let term = self.inside(around, |checker| checker.term(argument))?;
+            if term.of.shape != Shape::One {
+                let message = format!("`{}` is {}", argument.item, term.of.shape.word());
+                return Err(Complaint::new(argument.span.clone(), message)
+                    .hint("`by` goes by single numbers such as mean(…)"));
+            }
+            points.push(Point { x, term });
+        }
+        match points.first() {
+            Some(Point { term, .. }) => {
+                let of = term.of;
+                Ok((points, unit, of))
+            }
+            None => Err(Complaint::new(by.value.span.clone(), "there is nothing to go by")),
+        }
+    }
+
+    /// Resolves `by`; a filter of the same axis beside it restricts it.
+    fn through(&self, by: &Setting, filters: &mut Vec<Setting>) -> Checked<Through> {
+        let At { span, item } = &by.value;
+        match item {
+            Choice::Through(name, items) if ROW_KEYS.iter().any(|key| key.name == *name) => {
+                let key = At { span: span.clone(), item: name.clone() };
+                let setting = |value: &At<Choice>| Setting { key: key.clone(), value: value.clone() };
+                let x = |item: &At<Choice>| match &item.item {
+                    Choice::Number(number) => Some(number.value),
+                    _ => None,
+                };
+                let x: Vec<Option<f64>> = items.iter().map(x).collect();
+                let unit = x.iter().all(Option::is_some).then_some(Unit::PLAIN);
+                Ok(Through { x, settings: items.iter().map(setting).collect(), unit })
+            }
+            Choice::Through(name, items) => {
+                let all = At { span: span.clone(), item: Choice::List(items.clone()) };
+                self.along(by, name, Some(&all))
+            }
+            Choice::Word(name) => {
+                let axis = self.axis(span.clone(), name)?;
+                let same = |setting: &Setting| {
+                    self.axis(setting.key.span.clone(), &setting.key.item) == Ok(axis)
+                };
+                let beside = filters.iter().position(|setting| axis.is_some() && same(setting));
+                let only = beside.map(|place| filters.remove(place).value);
+                self.along(by, name, only.as_ref())
+            }
+            _ => Err(Complaint::new(span.clone(), "`by` takes an axis of the study")
+                .hint("or write what to go through, such as `by=maps[1..25, 26..100]`")),
+        }
+    }
+
+    fn along(&self, by: &Setting, name: &str, only: Option<&At<Choice>>) -> Checked<Through> {
+        let span = &by.value.span;
+        let Some(place) = self.axis(span.clone(), name)? else {
+            let complaint = Complaint::new(span.clone(), format!("`{name}` is no axis"));
+            if ROW_KEYS.iter().any(|key| key.name == name) {
+                let hint = format!("write what to go through, in order: `by={name}[…, …]`");
+                return Err(complaint.hint(hint));
+            }
+            return Err(complaint.nearest(name, self.space.axes.iter().map(|axis| axis.name())));
+        };
+        if self.purpose == Purpose::Metric {
+            let message = "a metric is measured in every cell: it goes by no axis";
+            return Err(Complaint::new(span.clone(), message));
+        }
+        let axis = &self.space.axes[place];
+        let places = match only.map(|only| self.values(place, only)).transpose()? {
+            None | Some(Pick::Free) => (0..axis.values.len()).collect(),
+            Some(Pick::Fixed(one)) => vec![one],
+            Some(Pick::Among(places)) => places,
+        };
+        let values: Vec<_> = places.into_iter().map(|place| &axis.values[place]).collect();
+        let key = At { span: span.clone(), item: axis.path.clone() };
+        let setting = |label: &str| Setting {
+            key: key.clone(),
+            value: At { span: span.clone(), item: Choice::Word(label.to_owned()) },
+        };
+        Ok(Through {
+            x: values.iter().map(|value| value.number.map(|(number, _)| number)).collect(),
+            settings: values.iter().map(|value| setting(&value.label)).collect(),
+            unit: axis.unit(),
+        })
+    }
+
+    fn until(
+        &mut self,
+        name: &At<String>,
+        argument: &Node,
+        settings: &[Setting],
+    ) -> Checked<(Kind, Type)> {
+        let (from, filters) = split(settings, "from");
+        let start = match from.map(|from| (&from.value.item, from.value.span.clone())) {
+            None => 0.0,
+            Some((Choice::Number(at), _)) if at.unit.fits(Unit::TIME) || at.value == 0.0 => at.value,
+            Some((_, span)) => {
+                return Err(Complaint::new(span, "`from` takes a time such as 57s"));
+            }
+        };
+        let condition = self.inside(filters, |checker| checker.truth(argument))?;
+        if condition.of.shape != Shape::Series {
+            let message =
+                format!("`{name}` waits for what changes over time, such as slots[pool=a] >= 10");
+            return Err(Complaint::new(argument.span.clone(), message));
+        }
+        let of = Type::number(Shape::One, Unit::TIME);
+        Ok((Kind::Until { condition: condition.into(), from: start }, of))
+    }
+
+    fn element(
+        &mut self,
+        element: &Element,
+        argument: &Node,
+        settings: &[Setting],
+    ) -> Checked<(Kind, Type)> {
+        let term = self.inside(settings.to_vec(), |checker| checker.number(argument))?;
+        let shape = shared_shape(&[argument], std::slice::from_ref(&term))?;
+        let unit = match element {
+            Element::Root => term.of.unit.power(0.5).ok_or_else(|| {
+                let message = format!("there is no root of {}", term.of.unit.word());
+                Complaint::new(argument.span.clone(), message)
+            })?,
+            _ => term.of.unit,
+        };
+        Ok((Kind::Apply(element.clone(), vec![term]), Type::number(shape, unit)))
+    }
+
+    /// Puts arguments by place and by name into the function's order.
+    fn function(
+        &mut self,
+        function: &'static Function,
+        name: &At<String>,
+        arguments: &[Node],
+        settings: &[Setting],
+    ) -> Checked<(Kind, Type)> {
+        let (named, filters): (Vec<_>, Vec<_>) = settings
+            .iter()
+            .cloned()
+            .partition(|setting| function.parameters.contains(&setting.key.item.as_str()));
+        let mut nodes: Vec<Node> = arguments.to_vec();
+        for parameter in function.parameters.iter().skip(arguments.len()) {
+            let setting = named.iter().find(|setting| setting.key.item == *parameter);
+            let setting = setting.ok_or_else(|| {
+                let message = format!("`{name}` needs `{parameter}`");
+                let hint = format!("{name}({})", function.parameters.join(", "));
+                Complaint::new(name.span.clone(), message).hint(hint)
+            })?;
+            nodes.push(computed(setting)?);
+        }
+        if arguments.len() + named.len() != function.parameters.len() {
+            let message = format!("`{name}` takes {} numbers", function.parameters.len());
+            let hint = format!("{name}({})", function.parameters.join(", "));
+            return Err(Complaint::new(name.span.clone(), message).hint(hint));
+        }
+        let terms = self.inside(filters, |checker| {
+            nodes.iter().map(|node| checker.number(node)).collect::<Checked<Vec<Term>>>()
+        })?;
+        for (node, term) in nodes.iter().zip(&terms) {
+            if !term.of.unit.is_plain() {
+                let message =
+                    format!("`{}` is {}; `{name}` takes plain numbers", node.item, term.of.unit.word());
+                return Err(Complaint::new(node.span.clone(), message));
+            }
+        }
+        let shape = shared_shape(&nodes.iter().collect::<Vec<_>>(), &terms)?;
+        let of = Type::number(shape, Unit::PLAIN);
+        Ok((Kind::Apply(Element::Function(function), terms), of))
+    }
+}
+
+/// Returns what an aggregate makes of a type.
+fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<Type> {
+    let wrong = |message: String| Err(Complaint::new(name.span.clone(), message));
+    let of_truths = matches!(how, Aggregate::Any | Aggregate::All | Aggregate::Share);
+    if of.truth && !of_truths && how != Aggregate::Count {
+        return wrong(format!("`{name}` is of numbers, not of what holds or does not"));
+    }
+    if !of.truth && of_truths {
+        return wrong(format!("`{name}` is of what holds or does not, not of numbers"));
+    }
+    let over_time = matches!(how, Aggregate::Mean | Aggregate::Min | Aggregate::Max);
+    let possible = match of.shape {
+        Shape::Series => of_truths || over_time,
+        Shape::Samples => !matches!(how, Aggregate::Sum | Aggregate::Jain),
+        _ => true,
+    };
+    if !possible {
+        return wrong(format!("there is no `{name}` of {}", of.shape.word()));
+    }
+    Ok(match how {
+        Aggregate::Any | Aggregate::All => Type::truth(Shape::One),
+        Aggregate::Share => Type::number(Shape::One, Unit::SHARE),
+        Aggregate::Count | Aggregate::Jain => Type::number(Shape::One, Unit::PLAIN),
+        _ => Type::number(Shape::One, of.unit),
+    })
+}
+
+fn aggregate(name: &str) -> Option<Aggregate> {
+    let percentile = || {
+        let number: f64 = name.strip_prefix('p')?.parse().ok()?;
+        (0.0..=100.0).contains(&number).then_some(Aggregate::Quantile(number / 100.0))
+    };
+    AGGREGATES.iter().find(|(word, _)| *word == name).map(|(_, how)| *how).or_else(percentile)
+}
+
+fn unknown(name: &At<String>) -> Complaint {
+    let words = AGGREGATES.iter().map(|(word, _)| *word);
+    let words = words.chain(TRENDS.iter().map(|(word, _)| *word));
+    let words = words.chain(ELEMENTS.iter().map(|(word, _)| *word));
+    let words = words.chain(FUNCTIONS.iter().map(|function| function.name));
+    let words: Vec<&str> = words.chain(["until", "p95"]).collect();
+    let complaint = Complaint::new(name.span.clone(), format!("unknown function `{name}`"));
+    complaint.nearest(&name.item, words)
+}
+
+fn one<'n>(name: &At<String>, arguments: &'n [Node]) -> Checked<&'n Node> {
+    match arguments {
+        [argument] => Ok(argument),
+        [] => Err(Complaint::new(name.span.clone(), format!("`{name}` needs something to be of"))),
+        [_, second, ..] => {
+            let message = format!("`{name}` is of one thing; this is another");
+            Err(Complaint::new(second.span.clone(), message))
+        }
+    }
+}
+
+/// Takes the setting with this key out of the others.
+fn split<'s>(settings: &'s [Setting], key: &str) -> (Option<&'s Setting>, Vec<Setting>) {
+    let found = settings.iter().find(|setting| setting.key.item == key);
+    (found, settings.iter().filter(|setting| setting.key.item != key).cloned().collect())
+}
+
+/// Returns the expression that a parameter is set to.
+fn computed(setting: &Setting) -> Checked<Node> {
+    let At { span, item } = &setting.value;
+    let item = match item {
+        Choice::Computed(node) => return Ok((**node).clone()),
+        Choice::Number(number) => Syntax::Literal(number.clone()),
+        Choice::Word(word) => Syntax::Name { name: word.clone(), filters: Vec::new() },
+        _ => return Err(Complaint::new(span.clone(), format!("`{}` takes a number", setting.key))),
+    };
+    Ok(At { span: span.clone(), item })
+}

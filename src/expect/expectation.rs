@@ -1,0 +1,132 @@
+//! An entry of `expect:` as it stands in a scenario or study.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, MapAccess};
+use serde::{Serialize, Serializer};
+
+/// What the results should show: an expression, or one with what is known about it.
+///
+/// The expression is kept as text: whoever knows where it stands parses it and places the
+/// complaint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// The expression.
+    pub that: String,
+    /// What was published about it.
+    pub published: Option<String>,
+    /// Why it does not hold, if it is known not to.
+    pub known_gap: Option<String>,
+}
+
+/// The keys of an entry that is a mapping.
+const FIELDS: &[&str] = &["that", "published", "known_gap"];
+
+impl Expectation {
+    /// Returns an expectation that nothing else is known about.
+    pub fn new(that: impl Into<String>) -> Self {
+        Self { that: that.into(), published: None, known_gap: None }
+    }
+}
+
+impl Serialize for Expectation {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Full<'a> {
+            that: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            published: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            known_gap: Option<&'a str>,
+        }
+        let (published, known_gap) = (self.published.as_deref(), self.known_gap.as_deref());
+        if published.or(known_gap).is_none() {
+            return to.serialize_str(&self.that);
+        }
+        Full { that: &self.that, published, known_gap }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Expectation {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct EntryVisitor;
+        impl<'de> de::Visitor<'de> for EntryVisitor {
+            type Value = Expectation;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "an expression such as `mean(sojourn) < 15min`, or \
+                     {that: …, published: …, known_gap: …}",
+                )
+            }
+            fn visit_str<E: de::Error>(self, that: &str) -> Result<Expectation, E> {
+                Ok(Expectation::new(that))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Expectation, A::Error> {
+                let mut values: [Option<String>; FIELDS.len()] = Default::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    let place = FIELDS.iter().position(|field| *field == key);
+                    let place = place.ok_or_else(|| de::Error::unknown_field(&key, FIELDS))?;
+                    if values[place].is_some() {
+                        return Err(de::Error::duplicate_field(FIELDS[place]));
+                    }
+                    values[place] = Some(map.next_value()?);
+                }
+                let [that, published, known_gap] = values;
+                let that = that.ok_or_else(|| de::Error::missing_field(FIELDS[0]))?;
+                Ok(Expectation { that, published, known_gap })
+            }
+        }
+        from.deserialize_any(EntryVisitor)
+    }
+}
+
+impl JsonSchema for Expectation {
+    fn schema_name() -> Cow<'static, str> {
+        "Expectation".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = |title: &str| json_schema!({ "title": title, "type": "string" });
+        json_schema!({
+            "title": "an expression such as `mean(sojourn) < 15min`, or what is known about it too",
+            "anyOf": [
+                { "type": "string" },
+                {
+                    "type": "object",
+                    "properties": {
+                        "that": text("the expression"),
+                        "published": text("what was published about it"),
+                        "known_gap": text("why it does not hold"),
+                    },
+                    "required": ["that"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_a_text_or_has_more_to_say() {
+        let yaml = "- mean(sojourn) < 15min\n\
+                    - {that: locality.node >= 0.95, published: 98 %, known_gap: too few replicas}\n";
+        let entries: Vec<Expectation> = serde_yaml::from_str(yaml).unwrap();
+        assert_eq!(entries[0], Expectation::new("mean(sojourn) < 15min"));
+        assert_eq!(entries[1].published.as_deref(), Some("98 %"));
+        let printed = serde_yaml::to_string(&entries).unwrap();
+        assert_eq!(serde_yaml::from_str::<Vec<Expectation>>(&printed).unwrap(), entries);
+    }
+
+    #[test]
+    fn an_entry_of_another_shape_says_what_it_should_be() {
+        let error = |yaml| serde_yaml::from_str::<Expectation>(yaml).unwrap_err().to_string();
+        assert!(error("{thta: x}").contains("unknown field `thta`, expected one of `that`"));
+        assert!(error("{published: x}").contains("missing field `that`"));
+        assert!(error("7").contains("an expression such as `mean(sojourn) < 15min`"));
+    }
+}

@@ -1,0 +1,385 @@
+//! Text becomes syntax: recursive descent, each level of precedence a function.
+//!
+//! From weak to strong: `or`, `and`, `not`, comparisons, `+ -`, `* /`, the sign, `^`.
+
+use std::ops::Range;
+
+use super::Complaint;
+use super::syntax::{At, Choice, Comparison, Literal, Node, Operator, Setting, Syntax};
+use super::token::{Placed, Token, tokens};
+use super::unit::{Unit, with_unit};
+
+/// How deep parentheses, signs and calls may be nested.
+const DEEPEST: usize = 50;
+
+/// Parses a whole text.
+pub(super) fn parse(text: &str) -> Result<Node, Complaint> {
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+    let node = parser.or()?;
+    match parser.peek().token {
+        Token::End => Ok(node),
+        _ => Err(parser.unexpected("the expression could end here")),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Placed>,
+    next: usize,
+    depth: usize,
+}
+
+type Parsed<T = Node> = Result<T, Complaint>;
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> &Placed {
+        &self.tokens[self.next.min(self.tokens.len() - 1)]
+    }
+
+    fn slice(&self, span: Range<usize>) -> &'a str {
+        &self.text[span]
+    }
+
+    /// Returns the word that comes next, if a word does.
+    fn word(&self) -> Option<&'a str> {
+        let Placed { token, span } = self.peek();
+        (*token == Token::Word).then(|| self.slice(span.clone()))
+    }
+
+    /// Takes a sign or a word if it comes next.
+    fn take(&mut self, text: &'static str) -> bool {
+        let comes = self.peek().token == Token::Sign(text) || self.word() == Some(text);
+        self.next += usize::from(comes);
+        comes
+    }
+
+    fn need(&mut self, text: &'static str) -> Parsed<()> {
+        if self.take(text) { Ok(()) } else { Err(self.unexpected(&format!("expected `{text}`"))) }
+    }
+
+    fn unexpected(&self, expected: &str) -> Complaint {
+        let Placed { token, span } = self.peek();
+        let text = self.slice(span.clone());
+        let complaint = match token {
+            Token::End => format!("the expression ends too early: {expected}"),
+            _ => format!("unexpected `{text}`: {expected}"),
+        };
+        let complaint = Complaint::new(span.clone(), complaint);
+        match text {
+            "=" => complaint.hint("to compare, write `==`; a filter stands in brackets"),
+            _ => complaint,
+        }
+    }
+
+    /// Returns where the token ended that was taken last.
+    fn end(&self) -> usize {
+        self.next.checked_sub(1).map_or(0, |last| self.tokens[last].span.end)
+    }
+
+    fn since(&self, start: usize, item: Syntax) -> Node {
+        At { span: start..self.end(), item }
+    }
+
+    /// Parses something that may hold itself.
+    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+        if self.depth == DEEPEST {
+            return Err(self.unexpected("the expression is nested too deeply"));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    fn or(&mut self) -> Parsed {
+        self.chain(&[Operator::Or], Self::and)
+    }
+
+    fn and(&mut self) -> Parsed {
+        self.chain(&[Operator::And], Self::not)
+    }
+
+    fn not(&mut self) -> Parsed {
+        let start = self.peek().span.start;
+        if !self.take("not") {
+            return self.comparison();
+        }
+        let of = self.deeper(Self::not)?;
+        Ok(self.since(start, Syntax::Not(of.into())))
+    }
+
+    fn comparison(&mut self) -> Parsed {
+        let first = self.sum()?;
+        if self.take("within") {
+            return self.within(first);
+        }
+        let start = first.span.start;
+        let mut rest = Vec::new();
+        while let Some(comparison) =
+            Comparison::ALL.into_iter().find(|comparison| self.take(comparison.sign()))
+        {
+            rest.push((comparison, self.sum()?));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(self.since(start, Syntax::Compare(first.into(), rest)))
+    }
+
+    fn within(&mut self, left: Node) -> Parsed {
+        let start = left.span.start;
+        let at = self.peek().span.start;
+        let expected = "expected a band such as `15 %`, `10 points` or `5s`";
+        let literal = self.literal()?.ok_or_else(|| self.unexpected(expected))?;
+        let band = At { span: at..self.end(), item: literal };
+        self.need("of")?;
+        let right = self.sum()?.into();
+        Ok(self.since(start, Syntax::Within { left: left.into(), band, right }))
+    }
+
+    fn sum(&mut self) -> Parsed {
+        self.chain(&[Operator::Plus, Operator::Minus], Self::product)
+    }
+
+    fn product(&mut self) -> Parsed {
+        self.chain(&[Operator::Times, Operator::Over], Self::signed)
+    }
+
+    /// Parses operands of the same strength, from the left.
+    fn chain(&mut self, operators: &[Operator], operand: fn(&mut Self) -> Parsed) -> Parsed {
+        let mut node = operand(self)?;
+        let start = node.span.start;
+        while let Some(operator) = operators.iter().find(|operator| self.take(operator.sign())) {
+            let right = operand(self)?;
+            node = self.since(start, Syntax::Binary(node.into(), *operator, right.into()));
+        }
+        Ok(node)
+    }
+
+    fn signed(&mut self) -> Parsed {
+        let start = self.peek().span.start;
+        if !self.take("-") {
+            return self.power();
+        }
+        let of = self.deeper(Self::signed)?;
+        Ok(self.since(start, Syntax::Negate(of.into())))
+    }
+
+    fn power(&mut self) -> Parsed {
+        let base = self.atom()?;
+        if !self.take("^") {
+            return Ok(base);
+        }
+        let start = base.span.start;
+        let exponent = self.deeper(Self::signed)?;
+        Ok(self.since(start, Syntax::Binary(base.into(), Operator::Power, exponent.into())))
+    }
+
+    fn atom(&mut self) -> Parsed {
+        let start = self.peek().span.start;
+        if self.take("(") {
+            let node = self.deeper(Self::or)?;
+            self.need(")")?;
+            return Ok(At { span: start..self.end(), ..node });
+        }
+        if let Some(literal) = self.literal()? {
+            return Ok(self.since(start, Syntax::Literal(literal)));
+        }
+        let keyword = |word: &str| matches!(word, "or" | "and" | "not" | "within" | "of");
+        match self.word() {
+            Some(word) if !keyword(word) => self.deeper(|parser| parser.named(word)),
+            _ => Err(self.unexpected("expected a number, a quantity or a call")),
+        }
+    }
+
+    /// Parses what begins with a name.
+    fn named(&mut self, word: &str) -> Parsed {
+        let span = self.peek().span.clone();
+        let start = span.start;
+        self.next += 1;
+        if self.take("(") {
+            let name = At { span, item: word.to_owned() };
+            let (arguments, settings) = self.arguments()?;
+            return Ok(self.since(start, Syntax::Call { name, arguments, settings }));
+        }
+        let mut filters = Vec::new();
+        if self.take("[") {
+            self.list("]", |parser| Ok(filters.push(parser.setting()?)))?;
+        }
+        Ok(self.since(start, Syntax::Name { name: word.to_owned(), filters }))
+    }
+
+    /// Parses items up to the closing sign.
+    fn list(
+        &mut self,
+        close: &'static str,
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        while !self.take(close) {
+            item(self)?;
+            if !self.take(",") && self.peek().token != Token::Sign(close) {
+                return Err(self.unexpected(&format!("expected `,` or `{close}`")));
+            }
+        }
+        Ok(())
+    }
+
+    fn arguments(&mut self) -> Parsed<(Vec<Node>, Vec<Setting>)> {
+        let (mut arguments, mut settings) = (Vec::new(), Vec::new());
+        self.list(")", |parser| {
+            let named = parser.word().is_some()
+                && parser.tokens[parser.next + 1].token == Token::Sign("=");
+            if named {
+                settings.push(parser.setting()?);
+            } else if settings.is_empty() {
+                arguments.push(parser.or()?);
+            } else {
+                return Err(parser.unexpected("what has no name comes before what has one"));
+            }
+            Ok(())
+        })?;
+        Ok((arguments, settings))
+    }
+
+    fn setting(&mut self) -> Parsed<Setting> {
+        let span = self.peek().span.clone();
+        let Some(key) = self.word() else {
+            return Err(self.unexpected("expected a filter such as `class=small`"));
+        };
+        self.next += 1;
+        self.need("=")?;
+        let value = self.choice(key == "by")?;
+        Ok(Setting { key: At { span, item: key.to_owned() }, value })
+    }
+
+    /// Parses what a key is set to. Without blanks, `hfsp-wait` is a word and no difference.
+    fn choice(&mut self, by: bool) -> Parsed<At<Choice>> {
+        let (start, first) = (self.peek().span.start, self.next);
+        let at = |parser: &Self, item| Ok(At { span: start..parser.end(), item });
+        if self.take("[") {
+            let items = self.choices()?;
+            return at(self, Choice::List(items));
+        }
+        if let Some(choice) = self.quoted() {
+            return at(self, choice);
+        }
+        if let Some(range) = self.range()? {
+            return at(self, range);
+        }
+        self.next = first;
+        if let Some(word) = self.joined() {
+            if by && self.take("[") {
+                let items = self.choices()?;
+                return at(self, Choice::Through(word, items));
+            }
+            if self.closes() {
+                return at(self, Choice::Word(word));
+            }
+        }
+        self.next = first;
+        let node = self.deeper(Self::or)?;
+        at(self, Choice::Computed(node.into()))
+    }
+
+    fn choices(&mut self) -> Parsed<Vec<At<Choice>>> {
+        if self.depth == DEEPEST {
+            return Err(self.unexpected("the expression is nested too deeply"));
+        }
+        self.depth += 1;
+        let mut items = Vec::new();
+        self.list("]", |parser| Ok(items.push(parser.choice(false)?)))?;
+        self.depth -= 1;
+        Ok(items)
+    }
+
+    fn quoted(&mut self) -> Option<Choice> {
+        let Placed { token, span } = self.peek();
+        let inside = span.start + 1..span.end.max(1) - 1;
+        let word = (*token == Token::Quoted).then(|| self.slice(inside).to_owned())?;
+        self.next += 1;
+        Some(Choice::Word(word))
+    }
+
+    /// Parses a number or a range, if that is all that comes.
+    fn range(&mut self) -> Parsed<Option<Choice>> {
+        let starts = matches!(self.peek().token, Token::Number | Token::Sign(".."));
+        if !starts {
+            return Ok(None);
+        }
+        // `4xlarge` is no number with a strange unit, but a word.
+        let Ok(from) = self.literal() else { return Ok(None) };
+        let choice = match from {
+            from if self.take("..") => Some(Choice::Range(from, self.literal()?)),
+            from => from.map(Choice::Number),
+        };
+        Ok(choice.filter(|_| self.closes()))
+    }
+
+    /// Takes words, numbers and dashes without blanks between them.
+    fn joined(&mut self) -> Option<String> {
+        let start = self.peek().span.start;
+        let mut end = start;
+        while let Placed { token: Token::Word | Token::Number | Token::Sign("-"), span } =
+            self.peek()
+            && span.start == end
+        {
+            end = span.end;
+            self.next += 1;
+        }
+        let word = self.slice(start..end);
+        let fits = !word.starts_with('-') && !word.ends_with('-') && !word.is_empty();
+        fits.then(|| word.to_owned())
+    }
+
+    /// Returns whether a setting could end here.
+    fn closes(&self) -> bool {
+        matches!(self.peek().token, Token::Sign("," | ")" | "]") | Token::End)
+    }
+
+    /// Parses a number with its unit, if a number comes: `3`, `15 %`, `0.5 points`, `1h 30min`.
+    fn literal(&mut self) -> Parsed<Option<Literal>> {
+        let Placed { token: Token::Number, span } = self.peek().clone() else { return Ok(None) };
+        let digits = self.slice(span.clone());
+        let Ok(number) = digits.parse::<f64>() else {
+            return Err(Complaint::new(span, format!("`{digits}` is not a number")));
+        };
+        self.next += 1;
+        let (value, unit) = if self.take("%") || self.take("points") || self.take("point") {
+            (number / 100.0, Unit::SHARE)
+        } else {
+            self.measured(span.clone(), number)?
+        };
+        let text = self.slice(span.start..self.end()).to_owned();
+        Ok(Some(Literal { value, unit, percent: text.ends_with('%'), text }))
+    }
+
+    /// Takes the unit behind a number, and further parts of a time.
+    fn measured(&mut self, span: Range<usize>, number: f64) -> Parsed<(f64, Unit)> {
+        let whole = |parser: &Self, end| with_unit(parser.slice(span.start..end));
+        let mut measured = None;
+        while self.peek().token == Token::Word {
+            let Placed { span: unit, .. } = self.peek().clone();
+            let Some(found) = whole(self, unit.end) else { break };
+            self.next += 1;
+            measured = Some(found);
+            let next = self.tokens.get(self.next + 1).map(|next| next.span.end);
+            let another = self.peek().token == Token::Number;
+            let Some(end) = next.filter(|_| another && found.1 == Unit::TIME) else { break };
+            if whole(self, end).is_none() {
+                break;
+            }
+            self.next += 1;
+        }
+        match (measured, self.peek()) {
+            (Some(measured), _) => Ok(measured),
+            (None, next) if next.token == Token::Word && next.span.start == span.end => {
+                let word = self.slice(next.span.clone());
+                let units = ["us", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "points"];
+                let complaint =
+                    Complaint::new(next.span.clone(), format!("unknown unit `{word}`"));
+                Err(complaint.nearest(word, units))
+            }
+            (None, _) => Ok((number, Unit::PLAIN)),
+        }
+    }
+}

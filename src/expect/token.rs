@@ -1,0 +1,94 @@
+//! An expression's text, cut into numbers, words and signs.
+
+use std::ops::Range;
+
+use super::Complaint;
+
+/// How long an expression may be: far above what anybody reads, far below what a stack holds.
+const LONGEST: usize = 2_000;
+
+/// The longer signs first, so that `<` does not take a part of `<=`.
+const SIGNS: [&str; 18] = [
+    "..", "<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "%", "(", ")", "[", "]",
+];
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Number,
+    /// A name, which may have dots inside: `locality.node`.
+    Word,
+    Quoted,
+    Sign(&'static str),
+    End,
+}
+
+/// A token and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Placed {
+    pub(super) token: Token,
+    pub(super) span: Range<usize>,
+}
+
+/// Cuts a text into tokens; the last is the end.
+pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, Complaint> {
+    if LONGEST < text.len() {
+        let message = format!("an expression has at most {LONGEST} bytes");
+        return Err(Complaint::new(LONGEST..text.len(), message));
+    }
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        let (token, length) = first(&text[at..]).ok_or_else(|| strange(text, at))?;
+        tokens.push(Placed { token: token.clone(), span: at..at + length });
+        at += length;
+        if token == Token::End {
+            return Ok(tokens);
+        }
+    }
+}
+
+/// Returns the first token and its length in bytes.
+fn first(text: &str) -> Option<(Token, usize)> {
+    let Some(letter) = text.chars().next() else { return Some((Token::End, 0)) };
+    if letter.is_ascii_digit() {
+        return Some((Token::Number, dotted(text, |c| c.is_ascii_digit())));
+    }
+    if letter.is_alphabetic() || letter == '_' {
+        return Some((Token::Word, dotted(text, |c| c.is_alphanumeric() || c == '_')));
+    }
+    if matches!(letter, '"' | '\'') {
+        return Some((Token::Quoted, text[1..].find(letter)? + 2));
+    }
+    if letter == ',' {
+        return Some((Token::Sign(","), 1));
+    }
+    let sign = SIGNS.into_iter().find(|sign| text.starts_with(sign))?;
+    Some((Token::Sign(sign), sign.len()))
+}
+
+/// Returns the length of what is inside, with single dots between.
+fn dotted(text: &str, inside: impl Fn(char) -> bool) -> usize {
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let between = letter == '.' && letters.peek().is_some_and(|(_, next)| inside(*next));
+        if !inside(letter) && !between {
+            return at;
+        }
+    }
+    text.len()
+}
+
+fn strange(text: &str, at: usize) -> Complaint {
+    let letter = text[at..].chars().next().unwrap_or_default();
+    let span = at..at + letter.len_utf8();
+    match letter {
+        '"' | '\'' => Complaint::new(at..text.len(), "the quote does not end"),
+        '≤' => Complaint::new(span, "unknown sign `≤`").hint("write `<=`"),
+        '≥' => Complaint::new(span, "unknown sign `≥`").hint("write `>=`"),
+        '!' => Complaint::new(span, "unknown sign `!`").hint("write `not`, or `!=`"),
+        '&' => Complaint::new(span, "unknown sign `&`").hint("write `and`"),
+        '|' => Complaint::new(span, "unknown sign `|`").hint("write `or`"),
+        _ => Complaint::new(span, format!("unknown sign `{letter}`")),
+    }
+}

@@ -1,0 +1,164 @@
+//! What a number is of: a time, a size, a share or nothing; and how such a number is told.
+
+use crate::units::{Bytes, SimSpan};
+
+/// The unit of a number: seconds and bytes to some power, or a share of a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// The power of the second.
+    pub time: i8,
+    /// The power of the byte.
+    pub bytes: i8,
+    /// Whether it is best told in per cent.
+    pub share: bool,
+}
+
+impl Unit {
+    /// A number of nothing.
+    pub const PLAIN: Self = Self { time: 0, bytes: 0, share: false };
+    /// Seconds.
+    pub const TIME: Self = Self { time: 1, ..Self::PLAIN };
+    /// Bytes.
+    pub const BYTES: Self = Self { bytes: 1, ..Self::PLAIN };
+    /// A share of a whole.
+    pub const SHARE: Self = Self { share: true, ..Self::PLAIN };
+
+    /// Returns whether numbers of both may be added and compared.
+    pub fn fits(self, other: Self) -> bool {
+        (self.time, self.bytes) == (other.time, other.bytes)
+    }
+
+    /// Returns whether it is neither time nor bytes.
+    pub fn is_plain(self) -> bool {
+        self.fits(Self::PLAIN)
+    }
+
+    /// Returns the unit of a sum.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { share: self.share || other.share, ..self }
+    }
+
+    /// Returns the unit of a product; of a quotient, with a sign of −1.
+    pub(super) fn times(self, other: Self, sign: i8) -> Self {
+        let power = |own: i8, other: i8| own.saturating_add(other.saturating_mul(sign));
+        let (time, bytes) = (power(self.time, other.time), power(self.bytes, other.bytes));
+        // A share of a share is one; a ratio of shares is a factor.
+        let share = sign == 1 && self.share && other.share;
+        Self { time, bytes, share }
+    }
+
+    /// Returns the unit of a power, if it is whole.
+    pub(super) fn power(self, exponent: f64) -> Option<Self> {
+        let power = |of: i8| {
+            let power = f64::from(of) * exponent;
+            (power.fract() == 0.0 && power.abs() <= 100.0).then_some(power as i8)
+        };
+        Some(Self { time: power(self.time)?, bytes: power(self.bytes)?, share: false })
+    }
+
+    /// Returns what a number of this unit is called.
+    pub fn word(self) -> &'static str {
+        match (self.time, self.bytes) {
+            (0, 0) => "a plain number",
+            (1, 0) => "a time",
+            (0, 1) => "a size in bytes",
+            (-1, 0) => "a number per time",
+            (-1, 1) => "a speed",
+            _ => "a number of another unit",
+        }
+    }
+
+    /// Tells a number as people do: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
+    pub fn show(self, value: f64) -> String {
+        if !value.is_finite() {
+            return "not a number".to_owned();
+        }
+        let sign = if value < 0.0 { "-" } else { "" };
+        let size = value.abs();
+        let told = match (self.time, self.bytes, self.share) {
+            (0, 0, true) => format!("{:.1} %", size * 100.0),
+            (0, 0, false) => plain(size),
+            (1, 0, _) => time(size),
+            (0, 1, _) => bytes(size),
+            (-1, 1, _) => format!("{}/s", bytes(size)),
+            (seconds, bytes, _) => plain(size) + &power("s", seconds) + &power("B", bytes),
+        };
+        format!("{sign}{told}")
+    }
+}
+
+/// Reads a number with a unit of time or size, such as `15min`: its value in seconds or bytes.
+pub(super) fn with_unit(text: &str) -> Option<(f64, Unit)> {
+    let time = text.parse().map(|span: SimSpan| (span.as_secs_f64(), Unit::TIME));
+    let size = text.parse().map(|size: Bytes| (size.get() as f64, Unit::BYTES));
+    time.or(size).ok()
+}
+
+fn power(unit: &str, power: i8) -> String {
+    match power {
+        0 => String::new(),
+        1 => format!(" {unit}"),
+        _ => format!(" {unit}^{power}"),
+    }
+}
+
+/// Four significant digits at least, and no more than the number has.
+fn plain(size: f64) -> String {
+    let decimals = match size {
+        _ if size.fract() == 0.0 => 0,
+        1000.0.. => 0,
+        100.0.. => 1,
+        10.0.. => 2,
+        0.1.. => 3,
+        _ => 6,
+    };
+    format!("{size:.decimals$}")
+}
+
+fn time(seconds: f64) -> String {
+    // Rounded first, so that there are no 60 seconds.
+    let whole = seconds.round();
+    let (hours, minutes, rest) = (whole / 3600.0, whole % 3600.0 / 60.0, whole % 60.0);
+    match seconds {
+        3599.5.. => format!("{:.0} h {:02.0} min {rest:02.0} s", hours.floor(), minutes.floor()),
+        59.95.. => format!("{:.0} min {rest:02.0} s", minutes.floor()),
+        1.0.. => format!("{seconds:.1} s"),
+        0.0 => "0 s".to_owned(),
+        0.001.. => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{:.1} µs", seconds * 1e6),
+    }
+}
+
+fn bytes(bytes: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let place = (0..units.len() - 1).find(|place| bytes < 1024_f64.powi(*place as i32 + 1));
+    let place = place.unwrap_or(units.len() - 1);
+    let decimals = usize::from(place != 0);
+    format!("{:.decimals$} {}", bytes / 1024_f64.powi(place as i32), units[place])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_as_people_do() {
+        for (unit, value, told) in [
+            (Unit::TIME, 192.0, "3 min 12 s"),
+            (Unit::TIME, 59.97, "1 min 00 s"),
+            (Unit::TIME, 3_599.6, "1 h 00 min 00 s"),
+            (Unit::TIME, 9.06, "9.1 s"),
+            (Unit::TIME, -0.25, "-250.0 ms"),
+            (Unit::TIME, 0.0, "0 s"),
+            (Unit::SHARE, 0.9725, "97.2 %"),
+            (Unit::BYTES, 2_147_483_648.0, "2.0 GiB"),
+            (Unit::BYTES, 12.0, "12 B"),
+            (Unit::PLAIN, 2.5, "2.500"),
+            (Unit::PLAIN, 100.0, "100"),
+            (Unit::TIME.power(-1.0).unwrap(), 2.0, "2 s^-1"),
+            (Unit::PLAIN, f64::NAN, "not a number"),
+        ] {
+            assert_eq!(unit.show(value), told);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What became of an expectation: in which cells it holds, by which numbers.
+//!
+//! Every axis that the expectation neither selects nor goes through is for all: it must hold in
+//! every cell, and the worst is shown. Sides are compared by their means over the seeds; the band
+//! is the 95 % interval of the difference of the pairs, for the reader to judge.
+
+use super::eval::{Evaluator, Fault};
+use super::plan::{Element, Kind, Pick, Term};
+use super::source::ReadError;
+use super::space::{Runs, Space};
+use super::syntax::Operator;
+use super::unit::Unit;
+use crate::statistics::{Estimate, differences, mean, student};
+
+/// What became of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// It does not, and is known not to.
+    KnownGap,
+    /// It is a number without a bound.
+    Reported,
+}
+
+/// An expectation that was judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// What became of it.
+    pub state: State,
+    /// The numbers, of the worst cell if there are several.
+    pub measured: String,
+    /// Which cell is the worst; empty if there is one only.
+    pub worst: String,
+    /// In how many cells it must hold.
+    pub cells: usize,
+    /// In how many it does.
+    pub held: usize,
+    /// Left less right side in the worst cell, over the seeds, in the unit.
+    pub band: Option<(Estimate, Unit)>,
+    /// Whether it holds though it was known not to: the mark can go.
+    pub gap_closed: bool,
+}
+
+/// What a cell says.
+struct Judged {
+    holds: bool,
+    /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
+    margin: f64,
+    measured: String,
+    band: Option<(Estimate, Unit)>,
+}
+
+/// Judges in every cell.
+pub(super) fn judge(
+    term: &Term,
+    space: &Space,
+    runs: &dyn Runs,
+    known_gap: bool,
+) -> Result<Verdict, ReadError> {
+    let seeds: Vec<usize> = (0..runs.seeds()).collect();
+    let judge = Judge { evaluator: Evaluator::new(space, runs), seeds };
+    let (axes, cells) = cells(term, space);
+    if !term.of.truth {
+        return judge.report(term, &axes, &cells);
+    }
+    let mut worst: Option<(&[usize], Judged)> = None;
+    let mut held = 0;
+    for cell in &cells {
+        let judged = judge.judge(term, cell)?;
+        held += usize::from(judged.holds);
+        let rank = |judged: &Judged| (judged.holds, judged.margin);
+        let worse = worst.as_ref().is_none_or(|(_, worst)| rank(&judged) < rank(worst));
+        if worse {
+            worst = Some((cell, judged));
+        }
+    }
+    let state = match (held == cells.len(), known_gap) {
+        (true, _) => State::Holds,
+        (false, true) => State::KnownGap,
+        (false, false) => State::Fails,
+    };
+    let gap_closed = known_gap && state == State::Holds;
+    let (cell, Judged { measured, band, .. }) = worst.expect("there is at least one cell");
+    let worst = space.describe(cell, &axes);
+    Ok(Verdict { state, measured, worst, cells: cells.len(), held, band, gap_closed })
+}
+
+/// Returns the axes that make a difference to a term, and the cells in which to look at it.
+fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
+    let mut free: Vec<Option<Vec<usize>>> = vec![None; space.axes.len()];
+    let mut note = |axis: usize, pick: &Pick| {
+        let places = match pick {
+            Pick::Fixed(_) => return,
+            Pick::Free => (0..space.axes[axis].values.len()).collect(),
+            Pick::Among(places) => places.clone(),
+        };
+        match &mut free[axis] {
+            Some(known) => known.retain(|place| places.contains(place)),
+            unknown => *unknown = Some(places),
+        }
+    };
+    term.leaves(&mut |leaf| match leaf {
+        Kind::Axis(axis, pick) => note(*axis, pick),
+        Kind::Quantity(quantity, selection) => {
+            debug_assert_eq!(selection.cell.len(), space.axes.len(), "{}", quantity.name);
+            (0..).zip(&selection.cell).for_each(|(axis, pick)| note(axis, pick));
+        }
+        _ => {}
+    });
+    let mut cells = vec![vec![0; space.axes.len()]];
+    for (axis, places) in free.iter().enumerate() {
+        let Some(places) = places else { continue };
+        let with = |cell: &Vec<usize>, place: usize| {
+            let mut cell = cell.clone();
+            cell[axis] = place;
+            cell
+        };
+        cells = cells
+            .iter()
+            .flat_map(|cell| places.iter().map(move |place| with(cell, *place)))
+            .collect();
+    }
+    let several = |axis: &usize| free[*axis].as_ref().is_some_and(|places| 1 < places.len());
+    ((0..space.axes.len()).filter(several).collect(), cells)
+}
+
+struct Judge<'r> {
+    evaluator: Evaluator<'r>,
+    seeds: Vec<usize>,
+}
+
+impl Judge<'_> {
+    fn judge(&self, term: &Term, cell: &[usize]) -> Result<Judged, ReadError> {
+        match self.try_judge(term, cell) {
+            Ok(judged) => Ok(judged),
+            Err(Fault::Read(error)) => Err(error),
+            Err(Fault::Undefined(why)) => {
+                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why, band: None })
+            }
+        }
+    }
+
+    fn try_judge(&self, term: &Term, cell: &[usize]) -> Result<Judged, Fault> {
+        match &term.kind {
+            Kind::Apply(Element::Binary(operator), parts) => {
+                let parts = parts.iter().map(|part| self.judge(part, cell));
+                Ok(join(*operator, parts.collect::<Result<_, _>>()?))
+            }
+            Kind::Apply(element @ (Element::Compare(_) | Element::Within { .. }), parts) => {
+                self.compare(element, parts, cell)
+            }
+            _ => {
+                let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
+                let held = numbers.iter().filter(|number| **number != 0.0).count();
+                let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
+                let measured = match &term.kind {
+                    Kind::Curve { points, .. } => {
+                        let told = points.iter().map(|point| self.tell(&point.term, cell));
+                        told.collect::<Result<Vec<_>, Fault>>()?.join(", ")
+                    }
+                    _ => format!("in {held} of {} seeds: {}", numbers.len(), term.label),
+                };
+                Ok(Judged { holds: held == numbers.len(), margin, measured, band: None })
+            }
+        }
+    }
+
+    /// Compares the means over the seeds.
+    fn compare(
+        &self,
+        element: &Element,
+        parts: &[Term],
+        cell: &[usize],
+    ) -> Result<Judged, Fault> {
+        let numbers = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
+        let numbers = numbers.collect::<Result<Vec<_>, Fault>>()?;
+        let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
+        let holds = element.compute(&means).map_err(Fault::Undefined)? != 0.0;
+        let unit = parts.iter().fold(parts[0].of.unit, |unit, part| unit.or(part.of.unit));
+        let mut measured = String::new();
+        let named = parts.iter().position(|part| !matches!(part.kind, Kind::Constant(_)));
+        for (place, (part, mean)) in parts.iter().zip(&means).enumerate() {
+            if 0 < place {
+                measured += &format!(" {} ", element.sign(place - 1, unit));
+            }
+            if Some(place) == named {
+                measured += &format!("{} ", part.label);
+            }
+            measured += &unit.show(*mean);
+        }
+        let band = match &numbers[..] {
+            [left, right] if 1 < self.seeds.len() => {
+                student(&differences(left, right)).map(|band| (band, unit))
+            }
+            _ => None,
+        };
+        if let Some((Estimate { mean, low, high, n }, _)) = band {
+            let [mean, low, high] = [mean, low, high].map(|number| unit.show(number));
+            measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
+        }
+        let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
+        let margin = clear.fold(f64::INFINITY, f64::min);
+        // What fails, fails by the farthest that a pair is off.
+        let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
+        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured, band })
+    }
+
+    fn tell(&self, term: &Term, cell: &[usize]) -> Result<String, Fault> {
+        let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
+        Ok(match (mean(&numbers), term.of.truth) {
+            (Some(mean), false) => term.of.unit.show(mean),
+            (Some(mean), true) if mean == 1.0 => "holds".to_owned(),
+            _ => "does not hold".to_owned(),
+        })
+    }
+
+    /// Tells the number of each cell.
+    fn report(
+        &self,
+        term: &Term,
+        axes: &[usize],
+        cells: &[Vec<usize>],
+    ) -> Result<Verdict, ReadError> {
+        let mut told = Vec::new();
+        for cell in cells {
+            let number = match self.tell(term, cell) {
+                Ok(number) => number,
+                Err(Fault::Undefined(why)) => why,
+                Err(Fault::Read(error)) => return Err(error),
+            };
+            let place = self.evaluator.space.describe(cell, axes);
+            told.push(if place.is_empty() { number } else { format!("{place}: {number}") });
+        }
+        Ok(Verdict {
+            state: State::Reported,
+            measured: format!("{} {}", term.label, told.join("; ")),
+            worst: String::new(),
+            cells: cells.len(),
+            held: 0,
+            band: None,
+            gap_closed: false,
+        })
+    }
+}
+
+impl Element {
+    /// Returns what stands behind a part of a comparison.
+    fn sign(&self, place: usize, unit: Unit) -> String {
+        match self {
+            Self::Compare(signs) => signs[place].sign().to_owned(),
+            Self::Within { band, relative: true } => format!("within {:.1} % of", band * 100.0),
+            Self::Within { band, relative: false } if unit.is_plain() => {
+                format!("within {:.1} points of", band * 100.0)
+            }
+            Self::Within { band, .. } => format!("within {} of", unit.show(*band)),
+            _ => String::new(),
+        }
+    }
+}
+
+fn join(operator: Operator, parts: Vec<Judged>) -> Judged {
+    let measured: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
+    let measured = measured.join(&format!(" {} ", operator.sign()));
+    let margins = parts.iter().map(|part| part.margin);
+    let (holds, margin) = match operator {
+        Operator::Or => {
+            (parts.iter().any(|part| part.holds), margins.fold(f64::NEG_INFINITY, f64::max))
+        }
+        _ => (parts.iter().all(|part| part.holds), margins.fold(f64::INFINITY, f64::min)),
+    };
+    Judged { holds, margin, measured, band: None }
+}
+
+/// Returns how far two numbers are apart, relative to the larger.
+fn distance(a: f64, b: f64) -> f64 {
+    let size = f64::max(a.abs(), b.abs());
+    if size == 0.0 { 0.0 } else { (a - b).abs() / size }
+}

@@ -1,0 +1,72 @@
+//! The interval log of the histograms, read.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogHistogram, IntervalLogIterator, LogEntry,
+};
+
+/// Reads a log: all intervals of a tag make one histogram. An error comes with its line.
+pub(super) fn read_log(text: &str) -> Result<BTreeMap<String, Histogram<u64>>, (u64, String)> {
+    let mut histograms: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
+    let mut deserializer = Deserializer::new();
+    for (line, content) in (1..).zip(text.lines()) {
+        // One line at a time, since the reader of the format does not count them.
+        let content = format!("{content}\n");
+        for entry in IntervalLogIterator::new(content.as_bytes()) {
+            let entry = entry.map_err(|_| (line, "not a line of an interval log".to_owned()))?;
+            let LogEntry::Interval(interval) = entry else { continue };
+            let read = decode(&interval, &mut deserializer).map_err(|message| (line, message))?;
+            let name = interval.tag().map_or("", |tag| tag.as_str()).to_owned();
+            match histograms.get_mut(&name) {
+                Some(all) => all.add(read).map_err(|error| (line, error.to_string()))?,
+                None => {
+                    histograms.insert(name, read);
+                }
+            }
+        }
+    }
+    Ok(histograms)
+}
+
+fn decode(
+    interval: &IntervalLogHistogram<'_>,
+    deserializer: &mut Deserializer,
+) -> Result<Histogram<u64>, String> {
+    let wrong = |why: String| format!("the histogram cannot be decoded: {why}");
+    let bytes = STANDARD.decode(interval.encoded_histogram()).map_err(|e| wrong(e.to_string()))?;
+    let mut histogram: Histogram<u64> =
+        deserializer.deserialize(&mut bytes.as_slice()).map_err(|e| wrong(e.to_string()))?;
+    // Intervals may have different ranges; their sum needs them all.
+    histogram.auto(true);
+    Ok(histogram)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "#[Histogram log format version 1.3]
+#[StartTime: 0.000 (seconds since epoch)]
+#\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"
+Tag=commit_delay,0.000,469.935,3100671.000,HISTFAAAAD14nAEyAM3/HISTEwAAAAoAAAAAAAAAAwAAAAAAAAABAAAAAAAA///8/8AAAAAAAAAOOwARibD0LNBxqX0QhH
+";
+
+    #[test]
+    fn what_is_no_log_names_its_line() {
+        let (line, message) = read_log("#[comment]\nTag=a,0.0,1.0,5.0,HISTF???\n").unwrap_err();
+        assert_eq!(line, 2, "{message}");
+        assert_eq!(read_log("nonsense\n").unwrap_err().0, 1);
+    }
+
+    #[test]
+    fn a_truncated_histogram_is_an_error() {
+        let (line, message) = read_log(LOG).unwrap_err();
+        assert_eq!(line, 4);
+        assert!(message.contains("cannot be decoded"), "{message}");
+    }
+}
