@@ -25,7 +25,6 @@ mod complaint;
 mod eval;
 mod expectation;
 mod function;
-#[path = "scenario/nearest.rs"]
 mod nearest;
 mod parse;
 mod plan;
@@ -43,12 +42,16 @@ mod verdict;
 
 use std::fmt;
 
+use hdrhistogram::Histogram;
+
 pub use complaint::Complaint;
 pub use expectation::Expectation;
 pub use source::{Needs, ReadError, Results, Row, Table, read_rows};
 pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;
 pub use verdict::{State, Verdict};
+
+pub(crate) use nearest::nearest;
 
 /// An expression as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +90,15 @@ impl Expr {
         self.plan(space, check::Purpose::Metric)
     }
 
+    /// Plans it as what a chart shows of each run: a number for each job or task, a histogram, or
+    /// one number; it selects no cells itself.
+    ///
+    /// # Errors
+    /// If it makes no sense in this study.
+    pub fn sample(&self, space: &Space) -> Result<Plan, Complaint> {
+        self.plan(space, check::Purpose::Sample)
+    }
+
     fn plan(&self, space: &Space, purpose: check::Purpose) -> Result<Plan, Complaint> {
         let term = check::check(&self.0, space, purpose)?;
         Ok(Plan { term, space: space.clone() })
@@ -123,6 +135,40 @@ impl Plan {
             Err(eval::Fault::Read(error)) => Err(error),
         };
         (0..runs.seeds()).map(of_seed).collect()
+    }
+
+    /// Returns its numbers of one run: of each job or task that has one, in the order of their names.
+    ///
+    /// # Errors
+    /// If what the run has left cannot be read.
+    pub fn values(
+        &self,
+        runs: &dyn Runs,
+        cell: &[usize],
+        seed: usize,
+    ) -> Result<Vec<f64>, ReadError> {
+        match eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed) {
+            Ok(value) => Ok(value.numbers()),
+            Err(eval::Fault::Undefined(_)) => Ok(Vec::new()),
+            Err(eval::Fault::Read(error)) => Err(error),
+        }
+    }
+
+    /// Returns its histogram of one run, if it is one.
+    ///
+    /// # Errors
+    /// If what the run has left cannot be read.
+    pub fn histogram(
+        &self,
+        runs: &dyn Runs,
+        cell: &[usize],
+        seed: usize,
+    ) -> Result<Option<Histogram<u64>>, ReadError> {
+        match eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed) {
+            Ok(value::Value::Samples(histogram)) => Ok(Some(histogram)),
+            Ok(_) | Err(eval::Fault::Undefined(_)) => Ok(None),
+            Err(eval::Fault::Read(error)) => Err(error),
+        }
     }
 
     /// Judges it in every cell that it is about.

@@ -11,7 +11,6 @@ mod classes;
 mod draft;
 mod faults;
 mod locate;
-mod nearest;
 mod path;
 mod preset;
 mod read;

@@ -21,13 +21,15 @@ pub(super) enum Purpose {
     Metric,
     /// Selects the cells that it is about.
     Expectation,
+    /// Shown of each run: selects no cells, and need not be one number.
+    Sample,
 }
 
 /// Makes a plan for a study.
 pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term, Complaint> {
     let mut checker = Checker { space, purpose, outer: Vec::new() };
     let term = checker.term(node)?;
-    if term.of.shape != Shape::One {
+    if term.of.shape != Shape::One && purpose != Purpose::Sample {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
         let hint = if term.of.truth {
             "say for how many it must hold: all(…), any(…) or share(…)"
@@ -36,7 +38,7 @@ pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term
         };
         return Err(Complaint::new(node.span.clone(), message).hint(hint));
     }
-    if purpose == Purpose::Metric && term.of.truth {
+    if purpose != Purpose::Expectation && term.of.truth {
         let message = format!("`{}` holds or does not: a metric is a number", node.item);
         return Err(Complaint::new(node.span.clone(), message));
     }

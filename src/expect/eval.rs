@@ -103,7 +103,7 @@ impl<'r> Evaluator<'r> {
         }
     }
 
-    fn value(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<Value> {
+    pub(super) fn value(&self, term: &Term, cell: &[usize], seed: usize) -> Evaluated<Value> {
         match &term.kind {
             Kind::Quantity(quantity, selection) => self.read(quantity, selection, cell, seed),
             Kind::Apply(element, parts) if term.of.shape != Shape::One => {
@@ -127,6 +127,9 @@ impl<'r> Evaluator<'r> {
             Pick::Free | Pick::Among(_) => *own,
         };
         let cell: Vec<usize> = cell.iter().zip(&selection.cell).map(place).collect();
+        if !self.runs.has(&cell) {
+            return Err(Fault::Undefined("the study leaves this cell out".to_owned()));
+        }
         let run = self.runs.run(&cell, seed)?;
         read(quantity, selection, run, &mut self.names.borrow_mut())
     }

@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the jobs that are chosen, those of the warm-up not among them.
     fn jobs(&mut self) -> Result<Vec<Job>, ReadError> {
-        let warm_up = self.run.warm_up().as_micros() as f64 / 1e3;
+        let warm_up = self.run.warm_up()?.as_micros() as f64 / 1e3;
         let wanted = JOB.len()..JOB.len() + self.columns(Table::Jobs).len();
         let mut names: FxHashSet<String> = FxHashSet::default();
         let mut repeated = false;

@@ -93,7 +93,10 @@ pub trait Results {
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError>;
 
     /// Returns the instant before which jobs are not counted.
-    fn warm_up(&self) -> SimTime;
+    ///
+    /// # Errors
+    /// If the summary cannot be read.
+    fn warm_up(&self) -> Result<SimTime, ReadError>;
 }
 
 /// The columns of a row that were asked for, in the order in which they were.

@@ -86,6 +86,9 @@ pub trait Runs {
     /// Returns how many seeds each cell was run with; at least one.
     fn seeds(&self) -> usize;
 
+    /// Returns whether the study has a cell; it may leave some out.
+    fn has(&self, cell: &[usize]) -> bool;
+
     /// Returns what the run of a cell (a place on each axis) with a seed (by its place) has left.
     ///
     /// # Errors

@@ -28,6 +28,19 @@ pub(super) enum Value {
     Samples(Histogram<u64>),
 }
 
+impl Value {
+    /// Returns the numbers of keys that have one, or the one number.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::One(number) => vec![*number],
+            Self::Keyed(items) => {
+                items.iter().map(|(_, number)| *number).filter(|number| number.is_finite()).collect()
+            }
+            Self::Steps(_) | Self::Samples(_) => Vec::new(),
+        }
+    }
+}
+
 /// A step function of time from one instant to another, in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Steps {

@@ -62,7 +62,8 @@ pub(super) fn judge(
 ) -> Result<Verdict, ReadError> {
     let seeds: Vec<usize> = (0..runs.seeds()).collect();
     let judge = Judge { evaluator: Evaluator::new(space, runs), seeds };
-    let (axes, cells) = cells(term, space);
+    let (axes, mut cells) = cells(term, space);
+    cells.retain(|cell| runs.has(cell));
     if !term.of.truth {
         return judge.report(term, &axes, &cells);
     }
@@ -77,14 +78,16 @@ pub(super) fn judge(
             worst = Some((cell, judged));
         }
     }
-    let state = match (held == cells.len(), known_gap) {
+    let state = match (held == cells.len() && held != 0, known_gap) {
         (true, _) => State::Holds,
         (false, true) => State::KnownGap,
         (false, false) => State::Fails,
     };
     let gap_closed = known_gap && state == State::Holds;
-    let (cell, Judged { measured, band, .. }) = worst.expect("there is at least one cell");
-    let worst = space.describe(cell, &axes);
+    let (worst, measured, band) = match worst {
+        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured, judged.band),
+        None => (String::new(), "the study leaves every such cell out".to_owned(), None),
+    };
     Ok(Verdict { state, measured, worst, cells: cells.len(), held, band, gap_closed })
 }
 

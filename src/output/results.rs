@@ -20,17 +20,15 @@ use crate::units::SimTime;
 #[derive(Debug)]
 pub struct RunResults {
     folder: PathBuf,
-    warm_up: SimTime,
     summary: OnceCell<Value>,
     histograms: OnceCell<BTreeMap<String, Histogram<u64>>>,
 }
 
 impl RunResults {
-    /// Returns the results in a folder. Jobs before the end of the warm-up do not count.
-    pub fn new(folder: impl Into<PathBuf>, warm_up: SimTime) -> Self {
+    /// Returns the results in a folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
-            warm_up,
             summary: OnceCell::new(),
             histograms: OnceCell::new(),
         }
@@ -83,8 +81,9 @@ impl Results for RunResults {
         Ok(self.histograms()?.get(name).cloned().unwrap_or_else(empty))
     }
 
-    fn warm_up(&self) -> SimTime {
-        self.warm_up
+    fn warm_up(&self) -> Result<SimTime, ReadError> {
+        let seconds = self.number("warm_up_s")?.unwrap_or_default();
+        Ok(SimTime::from_micros((seconds * 1e6).round() as u64))
     }
 }
 
@@ -116,7 +115,7 @@ mod tests {
         for (name, text) in files {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        let results = RunResults::new(folder.path(), SimTime::ZERO);
+        let results = RunResults::new(folder.path());
         (folder, results)
     }
 

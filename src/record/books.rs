@@ -125,6 +125,11 @@ pub struct Shift {
 }
 
 impl Books {
+    /// Returns the instant before which jobs are of the warm-up.
+    pub(super) fn warm_up(&self) -> SimTime {
+        self.warm_up
+    }
+
     /// Returns empty books.
     pub(super) fn new(warm_up: SimTime) -> Self {
         Self { warm_up, ..Self::default() }

@@ -29,6 +29,12 @@ pub struct Summary {
     pub version: String,
     /// How many nodes the cluster has.
     pub nodes: u32,
+    /// How many map slots its trackers have.
+    pub map_slots: u32,
+    /// How many reduce slots its trackers have.
+    pub reduce_slots: u32,
+    /// Seconds before which jobs are of the warm-up.
+    pub warm_up_s: f64,
     /// How many jobs were submitted.
     pub jobs: u64,
     /// How many of them succeeded.
@@ -98,6 +104,7 @@ pub(super) struct Tally {
 #[derive(Debug, Default)]
 struct Area {
     level: u32,
+    highest: u32,
     since: SimTime,
     micros: u128,
 }
@@ -137,6 +144,9 @@ impl Tally {
             seed: run.seed,
             version: run.version.clone(),
             nodes: run.nodes,
+            map_slots: self.available.map.highest,
+            reduce_slots: self.available.reduce.highest,
+            warm_up_s: rounded(books.warm_up().as_secs_f64()),
             jobs: books.counted().count() as u64,
             jobs_succeeded: ended(Outcome::Succeeded),
             jobs_failed: ended(Outcome::Failed),
@@ -211,6 +221,7 @@ impl Area {
         self.micros = self.until(at);
         self.since = self.since.max(at);
         self.level = level;
+        self.highest = self.highest.max(level);
     }
 
     /// Returns what is under the curve until then.

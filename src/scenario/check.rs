@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::faults::Fault;
-use super::nearest::nearest;
 use super::path::Path;
 use super::read::Problem;
 use super::spec::Scenario;
+use crate::expect::nearest;
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::trace::TraceFile;

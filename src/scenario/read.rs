@@ -12,7 +12,6 @@ use serde_yaml::Value;
 use serde_yaml::with::singleton_map_recursive;
 
 use super::locate::Part;
-use super::nearest::nearest;
 use super::path::{Path, Step};
 
 /// A mistake, before its place in the text is known.
@@ -36,6 +35,12 @@ impl Problem {
     /// A key that is wrong.
     pub(crate) fn key(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: Part::Key, message: message.into(), hint: None }
+    }
+
+    /// An expression that is wrong in some column of its text.
+    pub(crate) fn expression(path: Path, complaint: &Complaint, text: &str) -> Self {
+        let message = format!("column {} of `{text}`: {}", complaint.column(text), complaint.message);
+        Self { hint: complaint.hint.clone(), ..Self::value(path, message) }
     }
 
     /// Adds what to do about it.
@@ -233,7 +238,8 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::units::{Count, SimSpan};
+    use crate::expect::{Complaint, nearest};
+use crate::units::{Count, SimSpan};
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -6,8 +6,8 @@
 use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
+use crate::expect;
 use crate::scenario::{Path, Problem};
-use crate::units::{Bytes, Rate, SimSpan};
 
 /// An axis has so many values at most.
 const MOST_VALUES: usize = 10_000;
@@ -60,8 +60,8 @@ pub(super) struct Axis {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AxisValue {
     pub(super) label: String,
-    /// The value as a number in its base unit, if it is one.
-    pub(super) number: Option<Number>,
+    /// The value as a text, whatever its label says.
+    pub(super) text: String,
     /// What is put where in the scenario, and where in the study it was written.
     pub(super) puts: Vec<AxisPut>,
 }
@@ -74,13 +74,15 @@ pub(super) struct AxisPut {
     pub(super) written: Path,
 }
 
-/// A number with what it counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Number {
-    Plain(f64),
-    Seconds(f64),
-    Bytes(f64),
-    BytesPerSecond(f64),
+impl Axis {
+    /// Returns the axis as expressions know it.
+    pub(super) fn space(&self) -> expect::Axis {
+        let value = |value: &AxisValue| expect::AxisValue {
+            label: value.label.clone(),
+            ..expect::AxisValue::new(&*value.text)
+        };
+        expect::Axis { path: self.name.clone(), values: self.values.iter().map(value).collect() }
+    }
 }
 
 impl Sweep {
@@ -140,7 +142,7 @@ fn axis(at: &Path, name: &str, value: &Value) -> Result<Axis, Problem> {
     let labels = labels(&values);
     let values = values.into_iter().zip(labels).map(|((written, value), label)| AxisValue {
         label,
-        number: Number::of(&value),
+        text: text(&unnamed(value.clone())),
         puts: vec![AxisPut { path: path.clone(), value: unnamed(value), written }],
     });
     distinct(at, Axis { name: name.to_owned(), values: values.collect() })
@@ -394,30 +396,6 @@ fn distinct(at: &Path, axis: Axis) -> Result<Axis, Problem> {
     Ok(axis)
 }
 
-impl Number {
-    fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::Number(number) => Some(Self::Plain(number.as_f64()?)),
-            Value::String(text) => {
-                let text = text.trim();
-                if let Ok(span) = text.parse::<SimSpan>() {
-                    return Some(Self::Seconds(span.as_secs_f64()));
-                }
-                if let Ok(size) = text.parse::<Bytes>() {
-                    return Some(Self::Bytes(size.get() as f64));
-                }
-                if let Ok(rate) = text.parse::<Rate>() {
-                    return Some(Self::BytesPerSecond(rate.bytes_per_s() as f64));
-                }
-                let share = text.strip_suffix('%')?.trim().parse::<f64>().ok()?;
-                Some(Self::Plain(share / 100.0))
-            }
-            Value::Mapping(map) => Self::of(map.get("value")?),
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -483,16 +461,6 @@ mod tests {
             uneven,
             "sweep.zip.b: the fields of `zip` step together, but `a` has 2 values and `b` has 1"
         );
-    }
-
-    #[test]
-    fn numbers_know_what_they_count() {
-        let number = |yaml: &str| Number::of(&serde_yaml::from_str(yaml).unwrap());
-        assert_eq!(number("3"), Some(Number::Plain(3.0)));
-        assert_eq!(number("5 %"), Some(Number::Plain(0.05)));
-        assert_eq!(number("2min"), Some(Number::Seconds(120.0)));
-        assert_eq!(number("1KiB"), Some(Number::Bytes(1_024.0)));
-        assert_eq!(number("fair"), None);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use super::axes::{Axis, Sweep};
+use super::draw::ChartSpec;
+use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
 use crate::scenario::{Draft, MOST, Name, Path, Problem, ScenarioError, Starter, read};
 
 /// A study: a scenario, and what varies in it.
@@ -22,6 +24,10 @@ pub struct Study {
     /// The axis whose values are compared.
     pub(super) compare: Option<usize>,
     pub(super) metrics: Vec<String>,
+    pub(super) charts: Vec<ChartSpec>,
+    pub(super) expect: Vec<Expectation>,
+    /// What the runs must record for all this.
+    pub(super) needs: Needs,
     /// The scenario, over which the values of the axes are put.
     pub(super) base: Draft,
     /// The text that was read, for messages.
@@ -37,9 +43,14 @@ struct Keys {
     exclude: Vec<IndexMap<String, Value>>,
     compare: Option<String>,
     metrics: Vec<String>,
+    charts: Vec<ChartSpec>,
+    expect: Vec<Expectation>,
 }
 
-const KEYS: [&str; 5] = ["base", "sweep", "exclude", "compare", "metrics"];
+const KEYS: [&str; 7] = ["base", "sweep", "exclude", "compare", "metrics", "charts", "expect"];
+
+/// What is measured unless the study says.
+const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
 
 impl Study {
     /// Reads a study from a file.
@@ -79,6 +90,15 @@ impl Study {
             let found = axis_of(&sweep.axes, name, Path::of("compare"));
             found.map_err(|problem| problems.push(problem)).ok()
         });
+        let space = Space {
+            axes: sweep.axes.iter().map(Axis::space).collect(),
+            compared: compare,
+        };
+        let metrics = match &keys.metrics[..] {
+            [] => METRICS.map(str::to_owned).to_vec(),
+            own => own.to_vec(),
+        };
+        let needs = needs(&keys, &metrics, &space, &mut problems);
         let base = match &keys.base {
             Some(name) => match base(&draft, name) {
                 Ok(mut base) => {
@@ -103,7 +123,10 @@ impl Study {
             sweep,
             excluded,
             compare,
-            metrics: keys.metrics,
+            metrics,
+            charts: keys.charts,
+            expect: keys.expect,
+            needs,
             base,
             draft,
         })
@@ -113,6 +136,35 @@ impl Study {
     pub fn axes(&self) -> impl Iterator<Item = &str> {
         self.sweep.axes.iter().map(|axis| axis.name.as_str())
     }
+}
+
+/// Returns what the runs must record, and notes what is wrong in the expressions.
+fn needs(
+    keys: &Keys,
+    metrics: &[String],
+    space: &Space,
+    problems: &mut Vec<Problem>,
+) -> Needs {
+    let mut needs = Needs::default();
+    let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
+        Ok(plan) => needs.add(plan.needs()),
+        Err(complaint) => problems.push(Problem::expression(at, &complaint, text)),
+    };
+    for (index, text) in metrics.iter().enumerate() {
+        let planned = Expr::parse(text).and_then(|expr| expr.metric(space));
+        add(Path::of("metrics").index(index), text, planned);
+    }
+    for (index, Expectation { that, .. }) in keys.expect.iter().enumerate() {
+        let planned = Expr::parse(that).and_then(|expr| expr.expectation(space));
+        add(Path::of("expect").index(index), that, planned);
+    }
+    for (index, chart) in keys.charts.iter().enumerate() {
+        match chart.needs(space) {
+            Ok(more) => needs.add(more),
+            Err(problem) => problems.push(problem.inside(Path::of("charts").index(index))),
+        }
+    }
+    needs
 }
 
 /// Why there is no base.

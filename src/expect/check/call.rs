@@ -212,7 +212,7 @@ impl Checker<'_> {
             }
             return Err(complaint.nearest(name, self.space.axes.iter().map(|axis| axis.name())));
         };
-        if self.purpose == Purpose::Metric {
+        if self.purpose != Purpose::Expectation {
             let message = "a metric is measured in every cell: it goes by no axis";
             return Err(Complaint::new(span.clone(), message));
         }

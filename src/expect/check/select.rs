@@ -66,7 +66,7 @@ impl Checker<'_> {
             return Ok(());
         };
         let one = matches!(pick, Pick::Fixed(_)) || compared.values.len() < 2;
-        if self.purpose == Purpose::Metric || self.space.compared != Some(axis) || one {
+        if self.purpose != Purpose::Expectation || self.space.compared != Some(axis) || one {
             return Ok(());
         }
         let name = compared.name();

@@ -1,7 +1,7 @@
 //! "Did you mean …?": the known name nearest to one that is not known.
 
 /// Returns the candidate that takes the fewest changes of letters, if they are few for its length.
-pub(super) fn nearest<'c>(
+pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {

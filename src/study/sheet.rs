@@ -1,0 +1,168 @@
+//! What a study's folder says of the study: enough to make its results from its runs.
+//!
+//! Kept as `study.json`, so that runs of several machines can be put together where the scenario's
+//! own files are not.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, Store, Study};
+use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
+use crate::output::results::RunResults;
+
+/// The name of the file.
+pub(super) const NAME: &str = "study.json";
+
+/// A study and its runs, by their names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sheet {
+    /// The study's name.
+    pub study: String,
+    /// What it is for.
+    pub description: String,
+    /// The version of Mumakil that planned it.
+    pub version: String,
+    /// The axes.
+    pub axes: Vec<SheetAxis>,
+    /// The axis whose values are compared.
+    pub compare: Option<usize>,
+    /// The seeds with which each cell is run.
+    pub seeds: Vec<u64>,
+    /// The cells.
+    pub cells: Vec<SheetCell>,
+    /// What is measured in each cell.
+    pub metrics: Vec<String>,
+    /// What the results should show.
+    pub expect: Vec<Expectation>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SheetAxis {
+    /// The path of the field that varies.
+    pub field: String,
+    /// The labels of its values.
+    pub values: Vec<String>,
+    /// The values as texts, where a label is a name of its own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub numbers: BTreeMap<String, String>,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SheetCell {
+    /// For each axis, which of its values.
+    pub values: Vec<usize>,
+    /// The names of its runs, seed by seed.
+    pub runs: Vec<String>,
+}
+
+impl Sheet {
+    /// Returns the sheet of a study that has been planned.
+    pub fn new(study: &Study, plan: &Plan) -> Self {
+        let cell = |(number, cell): (usize, &super::Cell)| SheetCell {
+            values: cell.values.clone(),
+            runs: plan.runs.iter().filter(|run| run.cell == number).map(|run| run.id.clone()).collect(),
+        };
+        let first = plan.runs.iter().filter(|run| run.cell == 0);
+        Self {
+            study: study.name.as_str().to_owned(),
+            description: study.description.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            axes: study.sweep.axes.iter().map(SheetAxis::of).collect(),
+            compare: study.compare,
+            seeds: first.map(|run| run.seed).collect(),
+            cells: plan.cells.iter().enumerate().map(cell).collect(),
+            metrics: study.metrics.clone(),
+            expect: study.expect.clone(),
+        }
+    }
+
+    /// Returns the space in which expressions are understood.
+    pub fn space(&self) -> Space {
+        Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }
+    }
+
+    /// Returns the runs' names, each once, in order.
+    pub fn runs(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().flat_map(|cell| cell.runs.iter().map(String::as_str))
+    }
+
+    /// Tells which cell it is.
+    pub fn describe(&self, cell: &SheetCell) -> String {
+        let part = |(axis, value): (&SheetAxis, &usize)| {
+            format!("{} {}", axis.short(), axis.values[*value])
+        };
+        self.axes.iter().zip(&cell.values).map(part).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl SheetAxis {
+    fn of(axis: &super::axes::Axis) -> Self {
+        let numbers = axis.values.iter().filter(|value| value.label != value.text);
+        Self {
+            field: axis.name.clone(),
+            values: axis.values.iter().map(|value| value.label.clone()).collect(),
+            numbers: numbers.map(|value| (value.label.clone(), value.text.clone())).collect(),
+        }
+    }
+
+    fn space(&self) -> expect::Axis {
+        let value = |label: &String| {
+            let text = self.numbers.get(label).unwrap_or(label);
+            expect::AxisValue { label: label.clone(), ..expect::AxisValue::new(text) }
+        };
+        expect::Axis { path: self.field.clone(), values: self.values.iter().map(value).collect() }
+    }
+
+    /// Returns the last part of the path.
+    pub fn short(&self) -> &str {
+        self.field.rsplit('.').next().unwrap_or(&self.field)
+    }
+}
+
+/// The results of a study's runs, read as they are asked for.
+pub(super) struct StudyRuns<'s> {
+    sheet: &'s Sheet,
+    runs: Vec<Vec<OnceCell<RunResults>>>,
+    store: &'s Store,
+}
+
+impl<'s> StudyRuns<'s> {
+    pub(super) fn new(sheet: &'s Sheet, store: &'s Store) -> Self {
+        let cells = sheet.cells.iter();
+        let runs = cells.map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect()).collect();
+        Self { sheet, runs, store }
+    }
+}
+
+impl Runs for StudyRuns<'_> {
+    fn seeds(&self) -> usize {
+        self.sheet.seeds.len()
+    }
+
+    fn has(&self, cell: &[usize]) -> bool {
+        self.sheet.cells.iter().any(|other| other.values == cell)
+    }
+
+    fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
+        let place = self.sheet.cells.iter().position(|other| other.values == cell);
+        let place = place.expect("cells that are left out are not asked for");
+        let folder = self.store.place(&self.sheet.cells[place].runs[seed]);
+        Ok(self.runs[place][seed].get_or_init(|| RunResults::new(folder)))
+    }
+}
+
+/// Reads the sheet of a study's folder.
+pub(super) fn read(folder: &Path) -> Result<Sheet, String> {
+    let path = folder.join(NAME);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
