@@ -1,1 +1,47 @@
-//! Charts as SVG: one style for all of them.
+//! Charts as SVG: data in, markup out, one style for all of them.
+//!
+//! Each kind of chart is a struct of public fields with one method, `draw`. The [`Drawing`] that
+//! comes back is a file of its own ([`Drawing::svg`]) or a part of a page that defines [`style`]
+//! once ([`Drawing::inline`]). Nothing here reads or writes a file, and the same data gives the
+//! same bytes.
+//!
+//! What all of them keep to:
+//! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean theory.
+//! - Every mark says its value when pointed at; legends stand above the plot, never on data.
+//! - What cannot be drawn (not a number, or not positive on a logarithmic axis) is left out, and
+//!   so is what would be too small to see; the chart then says so in a note.
+//! - Nothing in the data makes them panic.
+
+mod bars;
+mod boxes;
+mod category;
+mod curve;
+mod ecdf;
+mod gantt;
+mod heat;
+mod legend;
+mod lines;
+mod palette;
+mod percentiles;
+mod scale;
+mod sheet;
+mod stack;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tick;
+mod unit;
+
+pub use bars::{Arrangement, Bar, BarSeries, Bars};
+pub use boxes::{BoxSeries, Boxes};
+pub use ecdf::{Ecdf, Sample};
+pub use gantt::{Gantt, GanttBar, GanttRow};
+pub use heat::Heat;
+pub use lines::{Line, Lines, Point, Reference};
+pub use palette::style;
+pub use percentiles::{Curve, Percentiles};
+pub use scale::{Axis, Spacing};
+pub use sheet::{Caption, Drawing};
+pub use stack::{Layer, Stack};
+pub use unit::Unit;

@@ -7,6 +7,7 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 mod chaos;
+mod charts;
 mod command_line;
 mod commit_pending;
 mod determinism;

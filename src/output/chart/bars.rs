@@ -1,0 +1,222 @@
+//! Bars: one for each group and series, side by side or one upon the other.
+
+use maud::{Markup, html};
+
+use super::category::Groups;
+use super::legend::Key;
+use super::palette::{Hatches, colour};
+use super::scale::{Axis, Ends, Extent, Scale, is_number};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::{At, tip};
+
+/// How the bars of a group stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Side by side.
+    Grouped,
+    /// One upon the other; negative values hang from zero. Whiskers are not drawn, for they would
+    /// not stand on their own bar's scale.
+    Stacked,
+}
+
+/// A bar for each group and series.
+#[derive(Clone, Debug)]
+pub struct Bars {
+    /// What it is about.
+    pub caption: Caption,
+    /// What the bars measure.
+    pub y: Axis,
+    /// The names of the groups, from left to right.
+    pub groups: Vec<String>,
+    /// The series, in the order of the legend.
+    pub series: Vec<BarSeries>,
+    /// How they stand.
+    pub arrangement: Arrangement,
+    /// What the whiskers are: `95 % confidence`. Told in a note if there is a whisker.
+    pub whisker: String,
+}
+
+/// Bars under one name.
+#[derive(Clone, Debug)]
+pub struct BarSeries {
+    /// The name.
+    pub name: String,
+    /// A bar for each group; `None` where nothing was measured.
+    pub bars: Vec<Option<Bar>>,
+}
+
+/// A value and its whisker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// The value.
+    pub value: f64,
+    /// The lower and the upper end of the whisker.
+    pub whisker: Option<(f64, f64)>,
+}
+
+/// A bar that has its place.
+struct Placed {
+    group: usize,
+    series: usize,
+    /// From where to where it reaches, in values.
+    span: (f64, f64),
+    whisker: Option<(f64, f64)>,
+}
+
+impl Bars {
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let mut seen = Extent::default();
+        let bars = self.place(&mut seen);
+        let mut extent = seen.include(&self.y, 0.0);
+        for bar in &bars {
+            extent = extent.include(&self.y, bar.span.1);
+            for end in bar.whisker.into_iter().flat_map(|(low, high)| [low, high]) {
+                extent = extent.include(&self.y, end);
+            }
+        }
+        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+
+        let mut sheet = Sheet::new(&self.caption);
+        sheet.hatches(self.series.len());
+        let id = sheet.id.clone();
+        let hatches = Hatches { id: &id };
+        let key = |(i, series): (usize, &BarSeries)| Key::area(&series.name, i, hatches);
+        sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
+        let area = sheet.value_axis(&y, 300.0, 0.0);
+        let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
+        let groups = Groups::new(&area, self.groups.len(), abreast);
+        for bar in &bars {
+            sheet.add(self.bar(bar, &groups, &y, &area, hatches));
+        }
+        let floor = At(area.y(y.floor()));
+        sheet.add(html! {
+            path class="rule c-soft" d={ "M" (At(area.left)) " " (floor) "H" (At(area.right)) } {}
+        });
+        sheet.names(&area, &groups, &self.groups);
+        if bars.is_empty() {
+            sheet.nothing(&area);
+        }
+        if bars.iter().any(|bar| bar.whisker.is_some()) {
+            sheet.note(&format!("Whiskers: {}.", self.whisker));
+        }
+        seen.notes(&self.y).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    /// Returns the bars that can be drawn; `seen` learns their values.
+    fn place(&self, seen: &mut Extent) -> Vec<Placed> {
+        let mut placed = Vec::new();
+        for group in 0..self.groups.len() {
+            let (mut above, mut below) = (0.0, 0.0);
+            for (number, series) in self.series.iter().enumerate() {
+                let Some(bar) = series.bars.get(group).copied().flatten() else { continue };
+                if !seen.see(&self.y, bar.value) {
+                    continue;
+                }
+                let whisker = bar.whisker.filter(|(low, high)| is_number(high - low));
+                let (base, whisker) = match self.arrangement {
+                    Arrangement::Grouped => (0.0, whisker),
+                    Arrangement::Stacked if bar.value < 0.0 => (below, None),
+                    Arrangement::Stacked => (above, None),
+                };
+                let span = (base, base + bar.value);
+                (above, below) = (span.1.max(above), span.1.min(below));
+                placed.push(Placed { group, series: number, span, whisker });
+            }
+        }
+        placed
+    }
+
+    fn bar(
+        &self,
+        bar: &Placed,
+        groups: &Groups,
+        y: &Scale,
+        area: &Area,
+        hatches: Hatches<'_>,
+    ) -> Markup {
+        let Placed { group, series, span, .. } = *bar;
+        let column = if self.arrangement == Arrangement::Grouped { series } else { 0 };
+        let (left, width) = (groups.left(group, column), groups.mark());
+        let at = |value: f64| area.y(if value == 0.0 { y.floor() } else { y.place(value) });
+        let (top, bottom) = (at(span.0).min(at(span.1)), at(span.0).max(at(span.1)));
+        let middle = At(left + width / 2.0);
+        let whisker = bar.whisker.map(|(low, high)| {
+            let (low, high) = (At(at(low)), At(at(high)));
+            let reach = (width / 4.0).min(6.0);
+            let cap = |y: At| {
+                format!(
+                    "M{} {}h{}",
+                    At(left + width / 2.0 - reach).text(),
+                    y.text(),
+                    At(2.0 * reach).text()
+                )
+            };
+            format!("{}M{} {}V{}{}", cap(low), middle.text(), low.text(), high.text(), cap(high))
+        });
+        html! {
+            rect class={ (colour(series)) @if 3.0 < width { " edge" } } x=(At(left)) y=(At(top))
+                width=(At(width)) height=(At(bottom - top)) fill=(hatches.fill(series)) {
+                (tip(&self.told(bar)))
+            }
+            @if let Some(whisker) = whisker { path class="rule" d=(whisker) {} }
+        }
+    }
+
+    fn told(&self, bar: &Placed) -> String {
+        let unit = self.y.unit;
+        let mut names =
+            vec![self.groups[bar.group].as_str(), self.series[bar.series].name.as_str()];
+        names.retain(|name| !name.is_empty());
+        let value = format!("{}: {}", names.join(", "), unit.text(bar.span.1 - bar.span.0));
+        match bar.whisker {
+            Some((low, high)) => format!("{value} ({} to {})", unit.text(low), unit.text(high)),
+            None => value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use super::*;
+
+    fn draw(arrangement: Arrangement, values: [f64; 2]) -> String {
+        let series = |name: &str, value| BarSeries {
+            name: name.to_owned(),
+            bars: vec![Some(Bar { value, whisker: Some((0.1, 0.9)) })],
+        };
+        let chart = Bars {
+            caption: Caption::default(),
+            y: Axis::linear("Maps", Unit::Share),
+            groups: vec!["small".to_owned()],
+            series: vec![series("node", values[0]), series("rack", values[1])],
+            arrangement,
+            whisker: "95 % confidence".to_owned(),
+        };
+        chart.draw().inline()
+    }
+
+    #[test]
+    fn stacked_bars_add_up() {
+        let svg = draw(Arrangement::Stacked, [0.75, 0.25]);
+        assert!(svg.contains("small, rack: 25 %"), "{svg}");
+        assert!(svg.contains("height=\"225\"") && svg.contains("height=\"75\""), "{svg}");
+        assert!(!svg.contains("Whiskers"));
+    }
+
+    #[test]
+    fn whiskers_are_explained() {
+        let svg = draw(Arrangement::Grouped, [0.5, 0.25]);
+        assert!(svg.contains("small, node: 50 % (10 % to 90 %)"), "{svg}");
+        assert!(svg.contains("Whiskers: 95 % confidence."));
+    }
+
+    #[test]
+    fn a_negative_bar_hangs_from_zero() {
+        let svg = draw(Arrangement::Grouped, [-1.0, 1.0]);
+        assert_eq!(svg.matches("height=\"150\"").count(), 2, "{svg}");
+        assert!(svg.contains("small, node: −100 %"));
+    }
+}

@@ -1,0 +1,145 @@
+//! Axes of names: groups side by side, and their labels under the plot.
+
+use maud::html;
+
+use super::sheet::{Area, Sheet};
+use super::text::{At, LEADING, SIZE, fit, width, wrap};
+
+/// Slanted labels are cut at this length.
+const LONGEST: f64 = 130.0;
+
+/// Groups of marks side by side, equally wide.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Groups {
+    left: f64,
+    /// The width of a group, with its share of the gaps.
+    pub(super) slot: f64,
+    series: usize,
+}
+
+impl Groups {
+    /// Returns the places of so many groups of so many series in the plot.
+    pub(super) fn new(area: &Area, groups: usize, series: usize) -> Self {
+        let slot = area.width() / groups.max(1) as f64;
+        Self { left: area.left, slot, series: series.max(1) }
+    }
+
+    /// Returns the middle of a group.
+    pub(super) fn middle(&self, group: usize) -> f64 {
+        self.left + (group as f64 + 0.5) * self.slot
+    }
+
+    /// Returns the width of a mark.
+    pub(super) fn mark(&self) -> f64 {
+        (self.slot * 0.76 / self.series as f64).min(48.0)
+    }
+
+    /// Returns the left end of the mark of a series in a group.
+    pub(super) fn left(&self, group: usize, series: usize) -> f64 {
+        let whole = self.mark() * self.series as f64;
+        self.middle(group) - whole / 2.0 + self.mark() * series as f64
+    }
+}
+
+impl Sheet {
+    /// Writes the names of the groups under the plot: in one or two lines if they fit, else slanted,
+    /// and only every so many if there is no room for all.
+    pub(super) fn names(&mut self, area: &Area, groups: &Groups, names: &[String]) {
+        let room = groups.slot - 8.0;
+        let wrapped: Vec<Vec<String>> = names.iter().map(|name| wrap(name, room, 2)).collect();
+        let whole = |(name, lines): (&String, &Vec<String>)| {
+            name.split_whitespace().eq(lines.iter().flat_map(|line| line.split(' ')))
+        };
+        if names.iter().zip(&wrapped).all(whole) {
+            self.level(area, groups, &wrapped);
+        } else {
+            self.slanted(area, groups, names);
+        }
+    }
+
+    /// Writes the names of columns that touch each other, and what they are.
+    pub(super) fn category_axis(&mut self, area: &Area, names: &[String], title: &str) {
+        self.names(area, &Groups::new(area, names.len(), 1), names);
+        self.below += LEADING;
+        let (x, title) = ((area.left + area.right) / 2.0, fit(title, area.width()));
+        self.add(html! {
+            text class="c-soft" text-anchor="middle" x=(At(x)) y=(At(self.below)) { (title) }
+        });
+        self.below += 4.0;
+    }
+
+    fn level(&mut self, area: &Area, groups: &Groups, names: &[Vec<String>]) {
+        let y = |line: usize| area.bottom + 4.0 + (line + 1) as f64 * LEADING;
+        self.add(html! {
+            @for (group, lines) in names.iter().enumerate() {
+                @for (line, text) in lines.iter().enumerate() {
+                    text text-anchor="middle" x=(At(groups.middle(group))) y=(At(y(line))) { (text) }
+                }
+            }
+        });
+        let lines = names.iter().map(Vec::len).max().unwrap_or(0);
+        self.below = area.bottom + 8.0 + lines as f64 * LEADING;
+    }
+
+    fn slanted(&mut self, area: &Area, groups: &Groups, names: &[String]) {
+        const SINE: f64 = 0.643; // of 40°
+        let every = ((SIZE + 5.0) / groups.slot).ceil().max(1.0) as usize;
+        let chosen = || names.iter().enumerate().step_by(every);
+        // A label that begins at the left edge has less room.
+        let room = |group: usize| LONGEST.min((groups.middle(group) - 6.0) / 0.766);
+        let labels: Vec<(usize, String)> =
+            chosen().map(|(group, name)| (group, fit(name, room(group)))).collect();
+        let y = area.bottom + 14.0;
+        self.add(html! {
+            @for (group, label) in &labels {
+                text text-anchor="end" transform={
+                    "translate(" (At(groups.middle(*group) + 4.0)) " " (At(y)) ") rotate(-40)"
+                } { (label) }
+            }
+        });
+        let longest = labels.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
+        self.below = y + longest * SINE + 10.0;
+        if 1 < every {
+            self.note(&format!("One name in {every} is written."));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sheet::Caption;
+    use super::*;
+
+    const AREA: Area = Area { left: 100.0, right: 700.0, top: 0.0, bottom: 300.0 };
+
+    fn written(names: &[String]) -> String {
+        let mut sheet = Sheet::new(&Caption::default());
+        let groups = Groups::new(&AREA, names.len(), 1);
+        sheet.names(&AREA, &groups, names);
+        sheet.finish().inline()
+    }
+
+    #[test]
+    fn marks_of_a_group_stand_around_its_middle() {
+        let groups = Groups::new(&AREA, 3, 2);
+        assert_eq!(groups.middle(1), 400.0);
+        assert_eq!(groups.left(1, 1), 400.0);
+        assert_eq!(groups.left(1, 0), 400.0 - groups.mark());
+    }
+
+    #[test]
+    fn short_names_are_level_and_long_ones_slanted() {
+        let few = ["small".to_owned(), "large".to_owned()];
+        assert!(!written(&few).contains("rotate"));
+        let long: Vec<String> = (0..8).map(|i| format!("modified-fair-number-{i}")).collect();
+        assert!(written(&long).contains("rotate"));
+    }
+
+    #[test]
+    fn where_names_would_touch_some_are_left_out() {
+        let many: Vec<String> = (0..100).map(|i| format!("job-number-{i:03}")).collect();
+        let svg = written(&many);
+        assert!(svg.contains("job-number-000") && !svg.contains("job-number-001"));
+        assert!(svg.contains("One name in 4 is written."));
+    }
+}

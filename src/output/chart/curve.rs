@@ -1,0 +1,142 @@
+//! Curves of any number of points as paths of few.
+
+use super::text::write_at;
+
+/// A place in a drawing.
+pub(super) type Place = (f64, f64);
+
+/// More vertices than this nobody can see.
+pub(super) const VERTICES: usize = 600;
+
+/// Returns the path through the places.
+pub(super) fn path(places: &[Place]) -> String {
+    let mut out = String::with_capacity(places.len() * 12);
+    for (number, (x, y)) in places.iter().enumerate() {
+        out.push(if number == 0 { 'M' } else { 'L' });
+        write_at(*x, &mut out);
+        out.push(' ');
+        write_at(*y, &mut out);
+    }
+    out
+}
+
+/// Returns the corners of a staircase that keeps each place's height until the next one.
+pub(super) fn stairs(places: &[Place]) -> Vec<Place> {
+    let mut out = Vec::with_capacity(places.len() * 2);
+    for (x, y) in places {
+        if let Some((_, before)) = out.last().copied() {
+            out.push((*x, before));
+        }
+        out.push((*x, *y));
+    }
+    out
+}
+
+/// Returns the curve, whose places stand in the order of x, with at most `most` vertices.
+///
+/// Of all places within half a unit the first, the last, the highest and the lowest count; of
+/// those, the ones that a straight line would miss by a quarter of a unit, or by as little more as
+/// keeps to `most`. Takes time in proportion to the places.
+pub(super) fn thin(places: &[Place], most: usize) -> Vec<Place> {
+    let columns = columns(places);
+    let mut tolerance = 0.25;
+    loop {
+        let kept = simplify(&columns, tolerance);
+        if kept.len() <= most.max(2) {
+            return kept;
+        }
+        tolerance *= 1.5;
+    }
+}
+
+fn columns(places: &[Place]) -> Vec<Place> {
+    let same = |a: &Place, b: &Place| (a.0 * 2.0).floor() == (b.0 * 2.0).floor();
+    let mut out = Vec::new();
+    for column in places.chunk_by(same) {
+        let by_height = |a: &&Place, b: &&Place| a.1.total_cmp(&b.1);
+        let extremes = [column.iter().min_by(by_height), column.iter().max_by(by_height)];
+        let corners = [column.first(), column.last()].into_iter().chain(extremes).flatten();
+        let mut corners: Vec<Place> = corners.copied().collect();
+        corners[1..].sort_by(|a, b| a.0.total_cmp(&b.0));
+        out.extend(corners);
+    }
+    out.dedup();
+    out
+}
+
+/// The algorithm of Ramer, Douglas and Peucker, without recursion.
+fn simplify(places: &[Place], tolerance: f64) -> Vec<Place> {
+    let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
+    let mut keep = vec![false; places.len()];
+    (keep[0], keep[last]) = (true, true);
+    let mut open = vec![(0, last)];
+    while let Some((from, to)) = open.pop() {
+        let farthest = (from + 1..to)
+            .map(|i| (distance(places[i], places[from], places[to]), i))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((missed, i)) = farthest
+            && tolerance < missed
+        {
+            keep[i] = true;
+            open.extend([(from, i), (i, to)]);
+        }
+    }
+    places.iter().zip(keep).filter_map(|(place, keep)| keep.then_some(*place)).collect()
+}
+
+/// Returns how far a place is from the straight line between two others.
+fn distance((x, y): Place, (x0, y0): Place, (x1, y1): Place) -> f64 {
+    let (dx, dy) = (x1 - x0, y1 - y0);
+    let length = dx.hypot(dy);
+    if length == 0.0 {
+        return (x - x0).hypot(y - y0);
+    }
+    ((x - x0) * dy - (y - y0) * dx).abs() / length
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_staircase_keeps_its_height_until_the_next_step() {
+        assert_eq!(stairs(&[(0.0, 1.0), (5.0, 2.0)]), [(0.0, 1.0), (5.0, 1.0), (5.0, 2.0)]);
+    }
+
+    #[test]
+    fn a_straight_line_needs_two_vertices() {
+        let line: Vec<Place> = (0..1_000).map(|i| (f64::from(i) / 2.0, f64::from(i))).collect();
+        assert_eq!(thin(&line, 600), [line[0], line[999]]);
+    }
+
+    #[test]
+    fn a_single_spike_survives() {
+        let mut flat: Vec<Place> = (0..100_000).map(|i| (f64::from(i) / 150.0, 0.0)).collect();
+        flat[44_444].1 = 50.0;
+        let spike = flat[44_444];
+        assert!(thin(&flat, 600).contains(&spike));
+    }
+
+    #[test]
+    fn a_path_is_written_with_one_decimal() {
+        assert_eq!(path(&[(0.04, 1.0), (2.25, 3.0)]), "M0 1L2.3 3");
+    }
+
+    proptest! {
+        #[test]
+        fn a_thinned_curve_is_short_and_keeps_its_ends(
+            heights in prop::collection::vec(0.0f64..300.0, 1..3_000),
+        ) {
+            let step = 600.0 / heights.len() as f64;
+            let places: Vec<Place> =
+                heights.iter().enumerate().map(|(i, y)| (i as f64 * step, *y)).collect();
+            let thinned = thin(&places, 100);
+            prop_assert!(thinned.len() <= 100);
+            prop_assert_eq!(thinned.first(), places.first());
+            prop_assert_eq!(thinned.last(), places.last());
+            prop_assert!(thinned.is_sorted_by(|a, b| a.0 <= b.0));
+        }
+    }
+}

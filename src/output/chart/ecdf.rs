@@ -1,0 +1,135 @@
+//! Distributions side by side: which share of the samples is at most so large.
+
+use maud::{Markup, html};
+
+use super::curve::{Place, VERTICES, path, stairs, thin};
+use super::legend::Key;
+use super::palette::{colour, marker};
+use super::scale::{Axis, Ends, Extent, Scale, is_number};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::tip;
+use super::unit::Unit;
+
+/// The shares at which a curve has its marker.
+const MARKED: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
+
+/// An empirical cumulative distribution of several samples.
+#[derive(Clone, Debug)]
+pub struct Ecdf {
+    /// What it is about.
+    pub caption: Caption,
+    /// What the samples measure.
+    pub x: Axis,
+    /// What was sampled, in the plural: `jobs`.
+    pub of: String,
+    /// The samples, in the order of the legend.
+    pub samples: Vec<Sample>,
+}
+
+/// Values under a name.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The name.
+    pub name: String,
+    /// The values, in any order.
+    pub values: Vec<f64>,
+}
+
+impl Ecdf {
+    /// Returns the chart. A value that a logarithmic axis cannot show still counts as a small one.
+    pub fn draw(&self) -> Drawing {
+        let mut extent = Extent::default();
+        for value in self.samples.iter().flat_map(|sample| &sample.values) {
+            extent.see(&self.x, *value);
+        }
+        let x = Scale::new(&self.x, extent, Ends::Round, 7);
+        let share = Axis::linear(format!("Share of {}", self.of), Unit::Share);
+        let whole = Extent::default().include(&share, 0.0).include(&share, 1.0);
+        let y = Scale::new(&share, whole, Ends::Round, 5);
+
+        let mut sheet = Sheet::new(&self.caption);
+        let name = |(i, sample): (usize, &Sample)| Key::line(&sample.name, i, None);
+        sheet.legend(&self.samples.iter().enumerate().map(name).collect::<Vec<_>>());
+        let area = sheet.axes(&x, &y, 300.0);
+        for (number, sample) in self.samples.iter().enumerate() {
+            sheet.add(self.curve(number, sample, &x, &area));
+        }
+        if extent.is_empty() {
+            sheet.nothing(&area);
+        }
+        extent.notes(&self.x).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    fn curve(&self, number: usize, sample: &Sample, x: &Scale, area: &Area) -> Markup {
+        let mut values: Vec<f64> =
+            sample.values.iter().copied().filter(|value| is_number(*value)).collect();
+        values.sort_by(f64::total_cmp);
+        let shown = values.partition_point(|value| !self.x.shows(*value));
+        if values.len() == shown {
+            return Markup::default();
+        }
+        let share = |count: usize| count as f64 / values.len() as f64;
+        let at = |value: f64| area.x(x.place(value));
+        let mut steps: Vec<Place> = vec![(at(values[shown]), area.y(share(shown)))];
+        steps.extend((shown..values.len()).map(|i| (at(values[i]), area.y(share(i + 1)))));
+        let line = path(&thin(&stairs(&steps), VERTICES));
+        let quantile = |share: f64| ((share * values.len() as f64).ceil() as usize).max(1) - 1;
+        let marks = MARKED.map(|share| (share, quantile(share))).into_iter();
+        // A sample of three has no tenth of a share to mark.
+        let mut marks: Vec<(f64, usize)> = marks.filter(|(_, place)| shown <= *place).collect();
+        marks.dedup_by_key(|(_, place)| *place);
+        let text = |value| self.x.unit.text(value);
+        let (name, of, count) = (&sample.name, &self.of, values.len());
+        html! {
+            g class=(colour(number)) {
+                path class="line" d=(line) {
+                    (tip(&format!("{name}: {} {of}", Unit::Count.text(count as f64))))
+                }
+                g class="mark" {
+                    @for (_, place) in marks {
+                        g {
+                            (tip(&format!(
+                                "{name}: {} of {of} at most {}",
+                                Unit::Share.text(share(place + 1)),
+                                text(values[place])
+                            )))
+                            (marker(number, at(values[place]), area.y(share(place + 1))))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ecdf(x: Axis, values: Vec<f64>) -> String {
+        let samples = vec![Sample { name: "fifo".to_owned(), values }];
+        Ecdf { caption: Caption::default(), x, of: "jobs".to_owned(), samples }.draw().inline()
+    }
+
+    #[test]
+    fn each_marker_tells_a_share_and_a_value() {
+        let svg = ecdf(Axis::linear("Wait", Unit::Seconds), vec![30.0, 90.0, 10.0, 60.0]);
+        assert!(svg.contains("fifo: 50 % of jobs at most 30 s"), "{svg}");
+        assert!(svg.contains("fifo: 100 % of jobs at most 1 min 30 s"), "{svg}");
+    }
+
+    #[test]
+    fn what_a_logarithmic_axis_cannot_show_still_counts() {
+        let svg = ecdf(Axis::log("Wait", Unit::Seconds), vec![0.0, 0.0, 5.0, 50.0]);
+        assert!(svg.contains("75 % of jobs at most 5 s"), "{svg}");
+        assert!(svg.contains("2 values of zero or less"), "{svg}");
+    }
+
+    #[test]
+    fn a_hundred_thousand_samples_are_a_short_path() {
+        let values = (1..=100_000).map(|i| f64::from(i * 7_919 % 100_003).sqrt()).collect();
+        let svg = ecdf(Axis::linear("Wait", Unit::Seconds), values);
+        assert!(svg.len() < 12_000, "{} bytes", svg.len());
+    }
+}

@@ -1,0 +1,410 @@
+//! What ran where and when: a lane for each slot, a bar for each attempt.
+//!
+//! What is too small to see is not drawn one by one: attempts narrower than the grain of the
+//! drawing are merged into cells, which are the darker the busier their slots were. The grain is
+//! the finest that keeps the drawing to [`MOST`] marks. Where slots are too many, several share
+//! a lane, and then all of it is cells.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::legend::Key;
+use super::scale::{Axis, Ends, Extent, Scale};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::{At, SIZE, fit, tip, width};
+use super::unit::Unit;
+use crate::mapred::{Outcome, SlotKind};
+
+/// More marks than this make a drawing slow.
+const MOST: usize = 8_000;
+
+/// More lanes than this cannot be told apart.
+const LANES: usize = 300;
+
+/// Names of racks and slots are cut at this length.
+const LONGEST: f64 = 110.0;
+
+/// A chart of attempts in their slots.
+#[derive(Clone, Debug)]
+pub struct Gantt {
+    /// What it is about.
+    pub caption: Caption,
+    /// Time.
+    pub x: Axis,
+    /// The slots from the top down, those of a group together.
+    pub rows: Vec<GanttRow>,
+    /// The attempts, in any order.
+    pub bars: Vec<GanttBar>,
+}
+
+/// A slot.
+#[derive(Clone, Debug)]
+pub struct GanttRow {
+    /// The rack of its node.
+    pub group: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// An attempt.
+#[derive(Clone, Debug)]
+pub struct GanttBar {
+    /// The number of its slot in the rows.
+    pub row: usize,
+    /// When it starts.
+    pub start: f64,
+    /// When it ends.
+    pub end: f64,
+    /// Whether it is a map or a reduce.
+    pub kind: SlotKind,
+    /// How it ended; `None` if it was still running.
+    pub outcome: Option<Outcome>,
+    /// Its name.
+    pub label: String,
+}
+
+/// How a mark looks, in the order in which they are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Look {
+    Map,
+    Reduce,
+    KilledMap,
+    KilledReduce,
+    Failed,
+}
+
+impl Look {
+    const ALL: [Self; 5] =
+        [Self::Map, Self::Reduce, Self::KilledMap, Self::KilledReduce, Self::Failed];
+
+    fn of(bar: &GanttBar) -> Self {
+        match (bar.outcome, bar.kind) {
+            (Some(Outcome::Failed), _) => Self::Failed,
+            (Some(Outcome::Killed), SlotKind::Map) => Self::KilledMap,
+            (Some(Outcome::Killed), SlotKind::Reduce) => Self::KilledReduce,
+            (_, SlotKind::Map) => Self::Map,
+            (_, SlotKind::Reduce) => Self::Reduce,
+        }
+    }
+
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Map => "c-0 area",
+            Self::Reduce => "c-4 area",
+            Self::KilledMap => "c-0 lost",
+            Self::KilledReduce => "c-4 lost",
+            Self::Failed => "c-ink area",
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+            Self::KilledMap => "map, killed",
+            Self::KilledReduce => "reduce, killed",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Attempts that were merged: how much of the cell they fill, and how many of them begin in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    filled: f64,
+    begun: usize,
+}
+
+/// Where a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Spot {
+    look: Look,
+    lane: usize,
+    column: usize,
+}
+
+/// What is drawn: single attempts, and cells of merged ones.
+struct Marks<'a> {
+    single: Vec<&'a GanttBar>,
+    merged: BTreeMap<Spot, Cell>,
+    grain: f64,
+}
+
+/// Where rows and times are.
+struct Plot {
+    x: Scale,
+    area: Area,
+    /// How many rows share a lane.
+    shared: usize,
+    lane: f64,
+}
+
+impl Gantt {
+    /// Returns the chart. An attempt whose times are no numbers, or in no row, is left out.
+    pub fn draw(&self) -> Drawing {
+        let mut extent = Extent::default();
+        let sane = |bar: &&GanttBar| {
+            let known = extent.see(&self.x, bar.start) & extent.see(&self.x, bar.end);
+            known && bar.start <= bar.end && bar.row < self.rows.len()
+        };
+        let mut bars: Vec<&GanttBar> = self.bars.iter().filter(sane).collect();
+        bars.sort_by(|a, b| {
+            let order = (Look::of(a), a.row).cmp(&(Look::of(b), b.row));
+            order.then(a.start.total_cmp(&b.start)).then_with(|| a.label.cmp(&b.label))
+        });
+        let x = Scale::new(&self.x, extent, Ends::Exact, 8);
+        let mut sheet = Sheet::new(&self.caption);
+        sheet.legend(&keys(&bars));
+        let plot = self.lanes(&mut sheet, x);
+        let marks = plot.marks(&bars);
+        self.draw_marks(&mut sheet, &plot, &marks);
+        if bars.is_empty() {
+            sheet.nothing(&plot.area);
+        }
+        let merged: usize = marks.merged.values().map(|cell| cell.begun).sum();
+        if 0 < merged {
+            let count = |count: usize| Unit::Count.text(count as f64);
+            sheet.note(&format!(
+                "{} of {} attempts are merged into cells, the darker the busier.",
+                count(merged),
+                count(bars.len())
+            ));
+        }
+        if 1 < plot.shared {
+            sheet.note(&format!("Each lane holds {} slots.", plot.shared));
+        }
+        extent.notes(&self.x).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    /// Draws the names of the rows and the axis.
+    fn lanes(&self, sheet: &mut Sheet, x: Scale) -> Plot {
+        let shared = self.rows.len().div_ceil(LANES).max(1);
+        let lanes = self.rows.len().div_ceil(shared).max(1);
+        let lane = (540.0 / lanes as f64).clamp(1.8, 20.0);
+        let named = shared == 1 && SIZE + 1.0 <= lane;
+        let widest = |names: &mut dyn Iterator<Item = &String>| {
+            names.map(|name| width(&fit(name, LONGEST)) + 8.0).fold(0.0, f64::max)
+        };
+        let groups = widest(&mut self.rows.iter().map(|row| &row.group));
+        let names = if named { widest(&mut self.rows.iter().map(|row| &row.name)) } else { 0.0 };
+        let top = sheet.below + 6.0;
+        let area = Area {
+            left: 12.0 + groups + names,
+            right: 696.0,
+            top,
+            bottom: top + lane * lanes as f64,
+        };
+        let plot = Plot { x, area, shared, lane };
+        sheet.time_axis(&plot.x, &plot.area);
+        if named {
+            sheet.add(html! {
+                @for (number, row) in self.rows.iter().enumerate() {
+                    text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
+                        y=(At(plot.top(number) + lane / 2.0 + 5.0)) { (fit(&row.name, LONGEST)) }
+                }
+            });
+        }
+        sheet.add(self.groups(&plot));
+        plot
+    }
+
+    /// The names of the groups beside their first lanes, and lines between them.
+    fn groups(&self, plot: &Plot) -> Markup {
+        let mut first = 0;
+        let mut free = f64::NEG_INFINITY;
+        let mut texts = Vec::new();
+        let mut lines = String::new();
+        let (from, to) = (At(12.0).text(), At(plot.area.right).text());
+        for group in self.rows.chunk_by(|a, b| a.group == b.group) {
+            let top = plot.top(first);
+            if 0 < first {
+                lines += &format!("M{from} {}H{to}", At(top).text());
+            }
+            if free <= top {
+                texts.push((top + plot.lane.min(SIZE) / 2.0 + 6.0, fit(&group[0].group, LONGEST)));
+                free = top + SIZE + 2.0;
+            }
+            first += group.len();
+        }
+        html! {
+            path class="thin c-grid" d=(lines) {}
+            @for (y, name) in texts { text x="12" y=(At(y)) { (name) } }
+        }
+    }
+
+    fn draw_marks(&self, sheet: &mut Sheet, plot: &Plot, marks: &Marks<'_>) {
+        let gap = if 6.0 < plot.lane { 1.5 } else { 0.0 };
+        let height = At(plot.lane - gap);
+        for look in Look::ALL {
+            let single = || marks.single.iter().filter(|bar| Look::of(bar) == look);
+            let merged = || marks.merged.iter().filter(|(spot, _)| spot.look == look);
+            if single().next().is_none() && merged().next().is_none() {
+                continue;
+            }
+            sheet.add(html! { g class=(look.class()) {
+                @for (spot, cell) in merged() {
+                    @let left = plot.area.left + spot.column as f64 * marks.grain;
+                    @let right = (left + marks.grain).min(plot.area.right);
+                    // Even a single short attempt can be seen.
+                    @let opacity = format!("{:.2}", (0.2 + 0.8 * cell.filled).min(1.0));
+                    rect x=(At(left)) y=(At(plot.lane_top(spot.lane))) width=(At(right - left))
+                        height=(height) opacity=(opacity) {
+                        (tip(&format!("{}: {} begin here", look.name(), cell.begun)))
+                    }
+                }
+                @for bar in single() {
+                    @let (left, right) = plot.span(bar);
+                    rect x=(At(left)) y=(At(plot.top(bar.row))) width=(At(right - left))
+                        height=(height) { (tip(&self.told(bar))) }
+                }
+            } });
+        }
+    }
+
+    fn told(&self, bar: &GanttBar) -> String {
+        let end = match bar.outcome {
+            Some(Outcome::Succeeded) => "succeeded",
+            Some(Outcome::Failed) => "failed",
+            Some(Outcome::Killed) => "killed",
+            None => "still running",
+        };
+        let text = |value| self.x.unit.text(value);
+        let GanttRow { group, name } = &self.rows[bar.row];
+        let (from, to) = (text(bar.start), text(bar.end));
+        format!("{} on {group} {name}: {from} to {to}, {end}", bar.label)
+    }
+}
+
+impl Plot {
+    fn lane_top(&self, lane: usize) -> f64 {
+        self.area.top + lane as f64 * self.lane
+    }
+
+    fn top(&self, row: usize) -> f64 {
+        self.lane_top(row / self.shared)
+    }
+
+    fn span(&self, bar: &GanttBar) -> (f64, f64) {
+        (self.area.x(self.x.place(bar.start)), self.area.x(self.x.place(bar.end)))
+    }
+
+    /// Returns the marks of the finest grain, from one unit up, that are few enough.
+    fn marks<'a>(&self, bars: &[&'a GanttBar]) -> Marks<'a> {
+        let mut grain = 1.0;
+        loop {
+            let marks = self.marks_of(grain, bars);
+            if marks.single.len() + marks.merged.len() <= MOST {
+                return marks;
+            }
+            grain *= 2.0;
+        }
+    }
+
+    fn marks_of<'a>(&self, grain: f64, bars: &[&'a GanttBar]) -> Marks<'a> {
+        let mut marks = Marks { single: Vec::new(), merged: BTreeMap::new(), grain };
+        for bar in bars {
+            let (left, right) = self.span(bar);
+            if self.shared == 1 && grain <= right - left {
+                marks.single.push(bar);
+            } else {
+                self.merge(bar, &mut marks);
+            }
+        }
+        marks
+    }
+
+    fn merge(&self, bar: &GanttBar, marks: &mut Marks<'_>) {
+        let grain = marks.grain;
+        let (left, right) = self.span(bar);
+        let (left, right) = (left - self.area.left, right - self.area.left);
+        // What begins at the right end belongs to the last column.
+        let last = ((self.area.width() / grain).ceil() as usize).max(1) - 1;
+        let column = |x: f64| ((x / grain) as usize).min(last);
+        for column in column(left)..=column(right) {
+            let begin = column as f64 * grain;
+            let inside = right.min(begin + grain) - left.max(begin);
+            let spot = Spot { look: Look::of(bar), lane: bar.row / self.shared, column };
+            let cell = marks.merged.entry(spot).or_default();
+            cell.filled += inside.max(0.0) / (grain * self.shared as f64);
+            cell.begun += usize::from(begin <= left);
+        }
+    }
+}
+
+/// Returns the keys of the looks in use.
+fn keys(bars: &[&GanttBar]) -> Vec<Key> {
+    let looks = Look::ALL.into_iter();
+    let used = looks.filter(|look| bars.iter().any(|bar| Look::of(bar) == *look));
+    used.map(|look| {
+        let sign = html! {
+            g class=(look.class()) { rect y="-6" width="28" height="12" {} }
+        };
+        Key::sign(look.name(), sign)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gantt(rows: usize, bars: Vec<GanttBar>) -> String {
+        let row = |i| GanttRow { group: format!("r{}", i / 4), name: format!("n{i}") };
+        let chart = Gantt {
+            caption: Caption::default(),
+            x: Axis::linear("Time", Unit::Seconds),
+            rows: (0..rows).map(row).collect(),
+            bars,
+        };
+        chart.draw().inline()
+    }
+
+    fn bar(row: usize, start: f64, end: f64) -> GanttBar {
+        let outcome = Some(Outcome::Succeeded);
+        GanttBar { row, start, end, kind: SlotKind::Map, outcome, label: "m_1".to_owned() }
+    }
+
+    #[test]
+    fn an_attempt_tells_what_it_was() {
+        let svg = gantt(1, vec![bar(0, 0.0, 90.0)]);
+        assert!(svg.contains("m_1 on r0 n0: 0 s to 1 min 30 s, succeeded"), "{svg}");
+        assert!(!svg.contains("merged"));
+    }
+
+    #[test]
+    fn attempts_too_narrow_to_see_are_merged_and_counted() {
+        let mut bars: Vec<GanttBar> =
+            (0..5_000).map(|i| bar(0, f64::from(i), f64::from(i) + 1.0)).collect();
+        bars.push(bar(1, 0.0, 5_000.0));
+        let svg = gantt(2, bars);
+        assert!(svg.contains("5,000 of 5,001 attempts are merged"), "{}", svg.len());
+        assert!(svg.matches("<rect").count() < 1_000);
+    }
+
+    #[test]
+    fn a_crowded_chart_stays_small() {
+        let bars = (0..40_000).map(|i| {
+            let start = f64::from(i % 200);
+            bar(i as usize / 200, start, start + 0.9)
+        });
+        let svg = gantt(200, bars.collect());
+        assert!(svg.matches("<rect").count() <= MOST + 5, "{}", svg.matches("<rect").count());
+        assert!(svg.contains("40,000 of 40,000 attempts are merged"));
+    }
+
+    #[test]
+    fn slots_share_lanes_where_they_are_too_many() {
+        let bars = (0..1_000).map(|row| bar(row, 0.0, 10.0)).collect();
+        let svg = gantt(1_000, bars);
+        assert!(svg.contains("Each lane holds 4 slots."));
+        assert!(svg.contains("1,000 of 1,000 attempts are merged"));
+    }
+
+    #[test]
+    fn an_attempt_without_a_place_is_left_out() {
+        let svg = gantt(1, vec![bar(7, 0.0, 1.0), bar(0, 2.0, 1.0), bar(0, f64::NAN, 1.0)]);
+        assert!(svg.contains("Nothing to show"), "{svg}");
+    }
+}

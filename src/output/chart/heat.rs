@@ -1,0 +1,185 @@
+//! Heat maps: a value for each pair of names, as a colour and, where it fits, as a number.
+
+use maud::{Markup, html};
+
+use super::palette::shade;
+use super::scale::{Axis, Ends, Extent, Scale};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::{At, LEADING, SIZE, fit, tip, width};
+
+/// Names of rows are cut at this length.
+const LONGEST: f64 = 150.0;
+
+/// The bar of colours: its width and height.
+const BAR: (f64, f64) = (260.0, 14.0);
+
+/// A value for each column and row.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    /// What it is about.
+    pub caption: Caption,
+    /// What the columns are.
+    pub x: String,
+    /// What the rows are.
+    pub y: String,
+    /// The names of the columns, from left to right.
+    pub columns: Vec<String>,
+    /// The names of the rows, from the top down.
+    pub rows: Vec<String>,
+    /// What the values measure.
+    pub value: Axis,
+    /// The values, row by row; one that is no number leaves its cell empty.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl Heat {
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let mut extent = Extent::default();
+        for row in self.values.iter().take(self.rows.len()) {
+            for value in row.iter().take(self.columns.len()) {
+                extent.see(&self.value, *value);
+            }
+        }
+        let scale = Scale::new(&self.value, extent, Ends::Round, 4);
+        let mut sheet = Sheet::new(&self.caption);
+        self.legend(&mut sheet, &scale);
+        let area = self.names(&mut sheet);
+        self.cells(&mut sheet, &scale, &area);
+        sheet.category_axis(&area, &self.columns, &self.x);
+        if extent.is_empty() {
+            sheet.nothing(&area);
+        }
+        extent.notes(&self.value).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    /// The bar of colours with its ticks, after the name of the values.
+    fn legend(&self, sheet: &mut Sheet, scale: &Scale) {
+        let id = sheet.id.clone();
+        let (left, top) = (12.0, sheet.below + 6.0);
+        let title = fit(&scale.title, 380.0);
+        let bar = left + width(&title) + 24.0;
+        let place = |value: f64| bar + scale.place(value) * BAR.0;
+        let ticks =
+            || scale.ticks.iter().filter_map(|tick| Some((tick.value, tick.label.as_ref()?)));
+        sheet.add(html! {
+            defs { linearGradient id={ (id) "-shades" } {
+                @for i in 0..=20 {
+                    stop offset={ (5 * i) "%" } stop-color=(shade(f64::from(i) / 20.0).0) {}
+                }
+            } }
+            text class="c-soft" x=(At(left)) y=(At(top + 12.0)) { (title) }
+            rect x=(At(bar)) y=(At(top)) width=(At(BAR.0)) height=(At(BAR.1))
+                fill={ "url(#" (id) "-shades)" } {}
+            @for (value, label) in ticks() {
+                path class="thin c-soft" d={ "M" (At(place(value))) " " (At(top + BAR.1)) "v4" } {}
+                text class="c-soft" text-anchor="middle" x=(At(place(value)))
+                    y=(At(top + BAR.1 + LEADING)) { (label) }
+            }
+        });
+        sheet.below = top + BAR.1 + LEADING + 10.0;
+    }
+
+    /// Writes the names of the rows; returns where the cells are.
+    fn names(&self, sheet: &mut Sheet) -> Area {
+        let height = (360.0 / self.rows.len().max(1) as f64).clamp(3.0, 34.0);
+        let every = ((SIZE + 2.0) / height).ceil().max(1.0) as usize;
+        let names: Vec<(usize, String)> = self
+            .rows
+            .iter()
+            .enumerate()
+            .step_by(every)
+            .map(|(row, name)| (row, fit(name, LONGEST)))
+            .collect();
+        let widest = names.iter().map(|(_, name)| width(name)).fold(0.0, f64::max);
+        let top = sheet.below + LEADING + 6.0;
+        let bottom = top + height * self.rows.len().max(1) as f64;
+        let area = Area { left: 12.0 + widest + 8.0, right: 708.0, top, bottom };
+        let title = fit(&self.y, 690.0);
+        sheet.add(html! {
+            text class="c-soft" x="12" y=(At(sheet.below + LEADING - 4.0)) { (title) }
+            @for (row, name) in &names {
+                text text-anchor="end" x=(At(area.left - 8.0))
+                    y=(At(top + (*row as f64 + 0.5) * height + 5.0)) { (name) }
+            }
+        });
+        sheet.below = bottom;
+        area
+    }
+
+    fn cells(&self, sheet: &mut Sheet, scale: &Scale, area: &Area) {
+        let size = (
+            area.width() / self.columns.len().max(1) as f64,
+            area.height() / self.rows.len().max(1) as f64,
+        );
+        for (row, values) in self.values.iter().enumerate().take(self.rows.len()) {
+            for (column, value) in values.iter().enumerate().take(self.columns.len()) {
+                if self.value.shows(*value) {
+                    let left = area.left + column as f64 * size.0;
+                    let top = area.top + row as f64 * size.1;
+                    let told = format!("{}, {}", self.rows[row], self.columns[column]);
+                    sheet.add(self.cell(*value, scale, &told, (left, top), size));
+                }
+            }
+        }
+    }
+
+    fn cell(
+        &self,
+        value: f64,
+        scale: &Scale,
+        told: &str,
+        (left, top): (f64, f64),
+        (wide, high): (f64, f64),
+    ) -> Markup {
+        let (shade, dark) = shade(scale.place(value));
+        let text = self.value.unit.text(value);
+        let written = width(&text) + 6.0 < wide && SIZE + 3.0 < high;
+        // Cells lose a hair of their size, so that a line of paper parts them.
+        let gap = if wide.min(high) < 8.0 { 0.0 } else { 1.0 };
+        let style = if dark { "fill:#000" } else { "fill:#fff" };
+        html! {
+            rect x=(At(left)) y=(At(top)) width=(At(wide - gap)) height=(At(high - gap))
+                fill=(shade) { (tip(&format!("{told}: {text}"))) }
+            @if written {
+                text text-anchor="middle" pointer-events="none" style=(style)
+                    x=(At(left + wide / 2.0)) y=(At(top + high / 2.0 + 5.0)) { (text) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use super::*;
+
+    fn heat(columns: usize, values: &[f64]) -> String {
+        let name = |i: usize| format!("n{i}");
+        let rows = values.len().div_ceil(columns);
+        let chart = Heat {
+            caption: Caption::default(),
+            x: "Nodes".to_owned(),
+            y: "Scheduler".to_owned(),
+            columns: (0..columns).map(name).collect(),
+            rows: (0..rows).map(name).collect(),
+            value: Axis::linear("Node-local", Unit::Share),
+            values: values.chunks(columns).map(<[f64]>::to_vec).collect(),
+        };
+        chart.draw().inline()
+    }
+
+    #[test]
+    fn a_value_is_printed_where_it_fits() {
+        assert!(heat(3, &[0.25, 0.5, 1.0]).contains("pointer-events=\"none\""));
+        assert!(!heat(60, &[0.5; 60]).contains("pointer-events=\"none\""));
+    }
+
+    #[test]
+    fn a_cell_without_a_number_is_empty() {
+        let svg = heat(2, &[0.25, f64::NAN]);
+        assert!(svg.contains("n0, n0: 25 %") && !svg.contains("n0, n1"), "{svg}");
+        assert!(svg.contains("1 value that is no number is not drawn."));
+    }
+}

@@ -1,0 +1,95 @@
+//! Legends: rows of signs and names, above the plot and never on it.
+
+use maud::{Markup, html};
+
+use super::palette::{Hatches, colour, marker};
+use super::text::{At, LEADING, fit, width};
+
+/// A sign and what it stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    name: String,
+    sign: Markup,
+}
+
+/// The room for a sign: its width and height, its origin at the left and in the middle.
+const SIGN: (f64, f64) = (28.0, 14.0);
+
+/// Names longer than this are cut.
+const LONGEST: f64 = 220.0;
+
+/// A legend of more rows would leave no attention for the data.
+const ROWS: usize = 4;
+
+impl Key {
+    /// Returns the key of a line: with the marker of its series, or of the class `dash` or `dots`.
+    pub(super) fn line(name: &str, series: usize, class: Option<&str>) -> Self {
+        let sign = html! {
+            g class=(colour(series)) {
+                path class={ "line " (class.unwrap_or_default()) } d="M0 0H28" {}
+                @if class.is_none() { g class="mark" { (marker(series, 14.0, 0.0)) } }
+            }
+        };
+        Self::sign(name, sign)
+    }
+
+    /// Returns the key of an area with the hatch of its series.
+    pub(super) fn area(name: &str, series: usize, hatches: Hatches<'_>) -> Self {
+        let fill = hatches.fill(series);
+        let class = format!("{} edge", colour(series));
+        Self::sign(
+            name,
+            html! {
+                rect class=(class) y="-7" width=(SIGN.0) height=(SIGN.1) fill=(fill) {}
+            },
+        )
+    }
+
+    /// Returns the key of any other sign.
+    pub(super) fn sign(name: &str, sign: Markup) -> Self {
+        Self { name: name.to_owned(), sign }
+    }
+}
+
+/// Draws the keys in rows from `left` and `top`; returns the height that they take.
+///
+/// One key explains nothing unless it has a name; where there are too many, their number is told.
+pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64) {
+    if keys.iter().all(|key| key.name.is_empty()) {
+        return (Markup::default(), 0.0);
+    }
+    let names: Vec<String> = keys.iter().map(|key| fit(&key.name, LONGEST)).collect();
+    let step = |name: &String| SIGN.0 + 6.0 + width(name) + 18.0;
+    let (mut x, mut row) = (0.0, 0);
+    let mut places = Vec::new();
+    for name in &names {
+        if 0.0 < x && room < x + step(name) - 18.0 {
+            if row + 1 == ROWS {
+                break;
+            }
+            (x, row) = (0.0, row + 1);
+        }
+        // The last place of the last row is for the number of those without a place.
+        let more = places.len() + 1 < names.len();
+        if row + 1 == ROWS && more && room - 150.0 < x + step(name) {
+            break;
+        }
+        places.push((x, row));
+        x += step(name);
+    }
+    let left_out = names.len() - places.len();
+    let y = |row: usize| top + 4.0 + (row as f64 + 0.5) * (LEADING + 3.0);
+    let rows = places.last().map_or(0, |(_, row)| row + 1);
+    let markup = html! {
+        @for ((key, name), (x, row)) in keys.iter().zip(&names).zip(&places) {
+            g transform={ "translate(" (At(left + x)) " " (At(y(*row))) ")" } {
+                (key.sign)
+                text x=(At(SIGN.0 + 6.0)) y="5" { (name) }
+            }
+        }
+        @if 0 < left_out {
+            text class="c-soft" x=(At(left + x)) y=(At(y(rows - 1) + 5.0)) { "and " (left_out) " more" }
+        }
+    };
+    (markup, rows as f64 * (LEADING + 3.0) + 8.0)
+}

@@ -1,0 +1,244 @@
+//! Lines over a number, with bands of confidence, beside what theory says.
+
+use maud::{Markup, html};
+
+use super::curve::{Place, VERTICES, path, thin};
+use super::legend::Key;
+use super::palette::{colour, marker};
+use super::scale::{Axis, Ends, Extent, Scale};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::{At, tip};
+
+/// A marker every so many points at most leaves the line visible.
+const MARKERS: usize = 30;
+
+/// How values change with a number, such as the size of the cluster.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// What it is about.
+    pub caption: Caption,
+    /// The number.
+    pub x: Axis,
+    /// The values.
+    pub y: Axis,
+    /// The lines, in the order of the legend.
+    pub lines: Vec<Line>,
+    /// Values to compare with, such as the bounds of a theory.
+    pub references: Vec<Reference>,
+    /// What the bands are: `95 % confidence`. Told in a note if there is a band.
+    pub band: String,
+}
+
+/// Points in the order of x, joined by a line.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// The points; they are drawn from the smallest x to the largest.
+    pub points: Vec<Point>,
+    /// Whether it is computed, not measured: then it is dashed and has no markers.
+    pub theory: bool,
+}
+
+/// A value, and the band in which it may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The number it is for.
+    pub x: f64,
+    /// The value.
+    pub y: f64,
+    /// The lower and the upper end of the band.
+    pub band: Option<(f64, f64)>,
+}
+
+/// A value at every x.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// Its name.
+    pub name: String,
+    /// The value.
+    pub y: f64,
+}
+
+impl Lines {
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let (mut over, mut extent) = (Extent::default(), Extent::default());
+        let mut lines: Vec<Vec<Point>> = Vec::new();
+        for line in &self.lines {
+            let mut points = line.points.clone();
+            points.retain(|p| over.see(&self.x, p.x) & extent.see(&self.y, p.y));
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            lines.push(points);
+        }
+        let seen = (over, extent);
+        let levels: Vec<(usize, &Reference)> = self.references.iter().enumerate().collect();
+        let bands = lines.iter().flatten().filter_map(|point| point.band);
+        for value in bands.clone().flat_map(|(low, high)| [low, high]) {
+            extent = extent.include(&self.y, value);
+        }
+        for (_, reference) in &levels {
+            extent = extent.include(&self.y, reference.y);
+        }
+        let x = Scale::new(&self.x, over, Ends::Round, 7);
+        let y = Scale::new(&self.y, extent, Ends::Round, 6);
+        let any_band = bands.count() != 0;
+
+        let mut sheet = Sheet::new(&self.caption);
+        sheet.legend(&self.keys());
+        let area = sheet.axes(&x, &y, 300.0);
+        let plot = Plot { chart: self, x: &x, y: &y, area };
+        for (number, points) in lines.iter().enumerate() {
+            sheet.add(plot.bands(number, points));
+        }
+        for (number, reference) in levels {
+            if self.y.shows(reference.y) {
+                sheet.add(plot.reference(self.lines.len() + number, reference));
+            }
+        }
+        for (number, points) in lines.iter().enumerate() {
+            sheet.add(plot.line(number, points));
+        }
+        if lines.iter().all(Vec::is_empty) {
+            sheet.nothing(&area);
+        }
+        if any_band {
+            sheet.note(&format!("Bands: {}.", self.band));
+        }
+        seen.0.notes(&self.x).chain(seen.1.notes(&self.y)).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let lines = self
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(number, line)| Key::line(&line.name, number, line.theory.then_some("dash")));
+        let references = self.references.iter().enumerate().map(|(number, reference)| {
+            Key::line(&reference.name, self.lines.len() + number, Some("dots"))
+        });
+        lines.chain(references).collect()
+    }
+}
+
+/// A chart and where its values stand.
+struct Plot<'a> {
+    chart: &'a Lines,
+    x: &'a Scale,
+    y: &'a Scale,
+    area: Area,
+}
+
+impl Plot<'_> {
+    fn place(&self, x: f64, y: f64) -> Place {
+        (self.area.x(self.x.place(x)), self.area.y(self.y.place(y)))
+    }
+
+    /// A band for each run of points that have one.
+    fn bands(&self, number: usize, points: &[Point]) -> Markup {
+        let name = &self.chart.lines[number].name;
+        let sane = |band: (f64, f64)| self.chart.y.shows(band.1) && band.0 <= band.1;
+        let runs = points.chunk_by(|a, b| a.band.is_some_and(sane) && b.band.is_some_and(sane));
+        html! {
+            @for run in runs.filter(|run| run.iter().any(|point| point.band.is_some_and(sane))) {
+                path class={ "band " (colour(number)) } d={ (path(&self.outline(run))) "Z" } {
+                    (tip(&format!("{name}: {}", self.chart.band)))
+                }
+            }
+        }
+    }
+
+    /// Along the upper ends of the bands, and back along the lower ones.
+    fn outline(&self, run: &[Point]) -> Vec<Place> {
+        let end = |end: fn((f64, f64)) -> f64| {
+            let ends = run.iter().filter_map(|point| Some((point.x, end(point.band?))));
+            let ends: Vec<Place> = ends.map(|(x, y)| self.place(x, y)).collect();
+            // A lone point's band is a stroke.
+            if let [(x, y)] = ends[..] { vec![(x - 3.0, y), (x + 3.0, y)] } else { ends }
+        };
+        let (lower, upper) = (thin(&end(|band| band.0), VERTICES), end(|band| band.1));
+        thin(&upper, VERTICES).into_iter().chain(lower.into_iter().rev()).collect()
+    }
+
+    fn reference(&self, number: usize, reference: &Reference) -> Markup {
+        let y = At(self.area.y(self.y.place(reference.y)));
+        let value = self.chart.y.unit.text(reference.y);
+        html! {
+            path class={ "line dots " (colour(number)) }
+                d={ "M" (At(self.area.left)) " " (y) "H" (At(self.area.right)) } {
+                (tip(&format!("{}: {value}", reference.name)))
+            }
+        }
+    }
+
+    fn line(&self, number: usize, points: &[Point]) -> Markup {
+        let line = &self.chart.lines[number];
+        let places: Vec<Place> = points.iter().map(|point| self.place(point.x, point.y)).collect();
+        let class = if line.theory { "line dash" } else { "line" };
+        let every = points.len().div_ceil(MARKERS).max(1);
+        html! {
+            g class=(colour(number)) {
+                path class=(class) d=(path(&thin(&places, VERTICES))) { (tip(&line.name)) }
+                @if !line.theory {
+                    g class="mark" {
+                        @for (point, place) in points.iter().zip(&places).step_by(every) {
+                            g { (tip(&self.told(line, point))) (marker(number, place.0, place.1)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn told(&self, line: &Line, point: &Point) -> String {
+        let Lines { x, y, .. } = self.chart;
+        let value = format!("{}, {}: {}", line.name, x.unit.text(point.x), y.unit.text(point.y));
+        match point.band {
+            Some((low, high)) => {
+                format!("{value} ({} to {})", y.unit.text(low), y.unit.text(high))
+            }
+            None => value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use super::*;
+
+    fn draw(points: Vec<Point>, theory: bool) -> String {
+        let lines = vec![Line { name: "hfsp".to_owned(), points, theory }];
+        let chart = Lines {
+            caption: Caption::default(),
+            x: Axis::linear("Nodes", Unit::Count),
+            y: Axis::log("Mean sojourn time", Unit::Seconds),
+            lines,
+            references: vec![Reference { name: "bound".to_owned(), y: 30.0 }],
+            band: "95 % confidence".to_owned(),
+        };
+        chart.draw().inline()
+    }
+
+    #[test]
+    fn a_point_tells_its_value_and_band() {
+        let svg = draw(vec![Point { x: 10.0, y: 90.0, band: Some((80.0, 100.0)) }], false);
+        assert!(svg.contains("hfsp, 10: 1 min 30 s (1 min 20 s to 1 min 40 s)"), "{svg}");
+        assert!(svg.contains("Bands: 95 % confidence."));
+    }
+
+    #[test]
+    fn a_band_below_zero_ends_at_the_foot_of_a_logarithmic_axis() {
+        let band = Some((-5.0, 100.0));
+        let svg = draw(vec![Point { x: 1.0, y: 9.0, band }, Point { x: 2.0, y: 9.0, band }], false);
+        assert!(svg.contains("class=\"band c-0\""), "{svg}");
+    }
+
+    #[test]
+    fn theory_is_dashed_and_has_no_markers() {
+        let svg = draw(vec![Point { x: 1.0, y: 9.0, band: None }], true);
+        assert!(svg.contains("line dash") && !svg.contains("class=\"mark\""), "{svg}");
+        assert!(!svg.contains("Bands"));
+    }
+}

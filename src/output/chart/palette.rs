@@ -1,0 +1,206 @@
+//! The looks that charts share: colours, markers, hatches, and the style sheet that names them.
+//!
+//! The colours of series are those of Okabe and Ito, which people tell apart whatever their
+//! colour vision; the ninth series begins them anew with other markers. Cells are coloured by
+//! Cividis, whose lightness rises evenly. In the style sheet a fixed colour stands before each
+//! custom property, for programs that know no custom properties (most that print a figure).
+
+use maud::{Markup, html};
+
+use super::text::At;
+
+/// How many series have a colour of their own.
+pub(super) const COLOURS: usize = 8;
+
+/// The colours by their role: the name of the custom property, light, dark.
+const ROLES: [(&str, &str, &str); 12] = [
+    ("paper", "#ffffff", "#15181c"),
+    ("ink", "#1d2126", "#e8eaed"),
+    ("soft", "#5a626c", "#a3abb5"),
+    ("grid", "#e1e4e8", "#32383f"),
+    ("0", "#0072b2", "#3f9be0"),
+    ("1", "#d55e00", "#f07a2a"),
+    ("2", "#009e73", "#1fbf92"),
+    ("3", "#cc79a7", "#dd8fba"),
+    ("4", "#e69f00", "#f0b429"),
+    ("5", "#56b4e9", "#a6dbff"),
+    ("6", "#4d4d4d", "#c4c8cc"),
+    ("7", "#b5a400", "#f0e442"),
+];
+
+/// Returns the style sheet of all charts. It names only what stands in an element of the class
+/// `mk`. Colours follow the reader's system; an element around a chart with the attribute
+/// `data-theme="light"` or `"dark"` decides otherwise.
+pub fn style() -> String {
+    let [light, dark] = [false, true].map(properties);
+    let colours: String = ROLES
+        .iter()
+        .map(|(role, light, _)| format!(".mk .c-{role}{{color:{light};color:var(--mk-{role})}}\n"))
+        .collect();
+    format!(
+        ".mk{{{light}}}\n\
+         @media screen{{\n\
+         @media (prefers-color-scheme:dark){{.mk{{{dark}}}}}\n\
+         [data-theme=light] .mk{{{light}}}\n\
+         [data-theme=dark] .mk{{{dark}}}\n\
+         }}\n{colours}{}",
+        include_str!("chart.css")
+    )
+}
+
+fn properties(dark: bool) -> String {
+    let property = |(role, light, night): &(&str, &str, &str)| {
+        format!("--mk-{role}:{};", if dark { night } else { light })
+    };
+    ROLES.iter().map(property).collect()
+}
+
+/// Returns the class of the colour of a series.
+pub(super) fn colour(series: usize) -> String {
+    format!("c-{}", series % COLOURS)
+}
+
+/// Returns the marker of a series, whose centre is at the place.
+pub(super) fn marker(series: usize, x: f64, y: f64) -> Markup {
+    // From the ninth series on, another shape meets the same colour.
+    let shape = (series + series / COLOURS) % SHAPES.len();
+    html! { path transform={ "translate(" (At(x)) " " (At(y)) ")" } d=(SHAPES[shape]) {} }
+}
+
+/// Filled outlines of about the same area, around the origin.
+const SHAPES: [&str; 8] = [
+    "M4.5 0A4.5 4.5 0 1 1-4.5 0A4.5 4.5 0 1 1 4.5 0Z",
+    "M-4-4H4V4H-4Z",
+    "M0-5.5L5 4H-5Z",
+    "M0-5.8L5.8 0L0 5.8L-5.8 0Z",
+    "M0 5.5L5-4H-5Z",
+    "M-1.6-5.5H1.6V-1.6H5.5V1.6H1.6V5.5H-1.6V1.6H-5.5V-1.6H-1.6Z",
+    "M-6-2.4H6V2.4H-6Z",
+    "M-2.4-6H2.4V6H-2.4Z",
+];
+
+/// The hatches of a drawing's areas, under the drawing's id.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hatches<'a> {
+    pub(super) id: &'a str,
+}
+
+/// Strokes in a square of eight units, which repeats. The first series is plain.
+const STROKES: [&str; COLOURS] = [
+    "",
+    "M-1 9L9-1M-1 1L1-1M7 9L9 7",
+    "M0 4H8",
+    "M-1-1L9 9M7-1L9 1M-1 7L1 9",
+    "M4 0V8",
+    "M-1 9L9-1M-1-1L9 9",
+    "M3 4H5M7 0H9M-1 0H1M7 8H9M-1 8H1",
+    "M0 4H8M4 0V8",
+];
+
+impl Hatches<'_> {
+    /// Returns the definitions of the first so many hatches.
+    pub(super) fn define(&self, series: usize) -> Markup {
+        html! {
+            @for (number, strokes) in STROKES.iter().enumerate().take(series).skip(1) {
+                pattern id={ (self.id) "-h" (number) } class={ "c-" (number) }
+                    width="8" height="8" patternUnits="userSpaceOnUse" {
+                    rect class="area" width="8" height="8" {}
+                    path class="hatch" d=(strokes) {}
+                }
+            }
+        }
+    }
+
+    /// Returns the value of `fill` for an area of a series.
+    pub(super) fn fill(&self, series: usize) -> String {
+        match series % COLOURS {
+            0 => "currentColor".to_owned(),
+            number => format!("url(#{}-h{number})", self.id),
+        }
+    }
+}
+
+/// The Cividis scale (Nuñez, Anderton and Renslow 2018), red, green and blue in equal steps.
+const CIVIDIS: [[u8; 3]; 11] = [
+    [0x00, 0x22, 0x4e],
+    [0x0f, 0x34, 0x6f],
+    [0x35, 0x46, 0x6b],
+    [0x4f, 0x57, 0x6c],
+    [0x66, 0x69, 0x70],
+    [0x7d, 0x7c, 0x78],
+    [0x94, 0x8e, 0x77],
+    [0xae, 0xa3, 0x71],
+    [0xc8, 0xb8, 0x66],
+    [0xe5, 0xcf, 0x52],
+    [0xfe, 0xe8, 0x38],
+];
+
+/// Returns the colour of a place on a scale from 0 to 1, and whether dark text reads well on it.
+pub(super) fn shade(place: f64) -> (String, bool) {
+    let at = place.clamp(0.0, 1.0) * (CIVIDIS.len() - 1) as f64;
+    let below = (at as usize).min(CIVIDIS.len() - 2);
+    let mix = |channel: usize| {
+        let [low, high] = [below, below + 1].map(|stop| f64::from(CIVIDIS[stop][channel]));
+        (low + (high - low) * (at - below as f64)).round() as u8
+    };
+    (format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2)), 0.55 < place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the relative luminance of WCAG 2.
+    fn luminance(colour: &str) -> f64 {
+        let channel = |at| {
+            let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    fn contrast(one: &str, other: &str) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn texts_and_series_stand_out_from_the_paper() {
+        let [(_, light, dark), rest @ ..] = &ROLES;
+        for (role, by_day, by_night) in rest {
+            let least = match *role {
+                "ink" | "soft" => 4.5,
+                "grid" => 1.1,
+                _ => 2.0,
+            };
+            assert!(least <= contrast(light, by_day), "{role} by day");
+            assert!(least <= contrast(dark, by_night), "{role} by night");
+        }
+    }
+
+    #[test]
+    fn a_scale_of_colours_gets_lighter_all_the_way() {
+        let colours: Vec<f64> =
+            (0..=50).map(|i| luminance(&shade(f64::from(i) / 50.0).0)).collect();
+        assert!(colours.is_sorted());
+        assert_eq!(shade(1.0).0, "#fee838");
+    }
+
+    #[test]
+    fn text_is_readable_on_every_shade() {
+        for i in 0..=100 {
+            let (colour, dark_text) = shade(f64::from(i) / 100.0);
+            let text = if dark_text { "#000000" } else { "#ffffff" };
+            assert!(4.5 <= contrast(&colour, text), "{colour} under {text}");
+        }
+    }
+
+    #[test]
+    fn sixty_four_series_differ_in_colour_or_marker() {
+        let look = |series: usize| (series % COLOURS, (series + series / COLOURS) % SHAPES.len());
+        let mut looks: Vec<_> = (0..64).map(look).collect();
+        looks.sort_unstable();
+        looks.dedup();
+        assert_eq!(looks.len(), 64);
+    }
+}

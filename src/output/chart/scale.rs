@@ -1,0 +1,313 @@
+//! From values to places on an axis.
+
+use super::tick::{self, Tick, Ticks};
+use super::unit::Unit;
+
+/// How the values of an axis are spaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spacing {
+    /// Equal differences are equally long.
+    #[default]
+    Linear,
+    /// Equal ratios are equally long; only positive values have a place.
+    Log,
+}
+
+/// What an axis shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What is measured, without its unit: `Sojourn time`.
+    pub title: String,
+    /// The unit of the values.
+    pub unit: Unit,
+    /// How they are spaced.
+    pub spacing: Spacing,
+}
+
+impl Axis {
+    /// Returns a linear axis.
+    pub fn linear(title: impl Into<String>, unit: Unit) -> Self {
+        Self { title: title.into(), unit, spacing: Spacing::Linear }
+    }
+
+    /// Returns a logarithmic axis.
+    pub fn log(title: impl Into<String>, unit: Unit) -> Self {
+        Self { title: title.into(), unit, spacing: Spacing::Log }
+    }
+
+    /// Returns whether the axis has a place for the value.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        is_number(value) && (self.spacing == Spacing::Linear || 1e-100 < value)
+    }
+}
+
+/// Returns whether a value can be reckoned with: what is beyond 10¹⁰⁰ is no measurement.
+pub(super) fn is_number(value: f64) -> bool {
+    value.abs() < 1e100
+}
+
+/// The values that an axis has to show, and how many it cannot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    range: Option<(f64, f64)>,
+    not_numbers: usize,
+    not_positive: usize,
+}
+
+impl Extent {
+    /// Takes in a value if `axis` shows it; returns whether it does.
+    pub(super) fn see(&mut self, axis: &Axis, value: f64) -> bool {
+        if axis.shows(value) {
+            let (low, high) = self.range.unwrap_or((value, value));
+            self.range = Some((low.min(value), high.max(value)));
+            return true;
+        }
+        if is_number(value) {
+            self.not_positive += 1;
+        } else {
+            self.not_numbers += 1;
+        }
+        false
+    }
+
+    /// Takes in a value of no mark, such as the zero under a bar; no note speaks of it.
+    pub(super) fn include(mut self, axis: &Axis, value: f64) -> Self {
+        if axis.shows(value) {
+            self.see(axis, value);
+        }
+        self
+    }
+
+    /// Returns whether no value was seen that can be drawn.
+    pub(super) fn is_empty(&self) -> bool {
+        self.range.is_none()
+    }
+
+    /// Returns what the reader must know of the values that are not drawn.
+    pub(super) fn notes(&self, axis: &Axis) -> impl Iterator<Item = String> {
+        let title = &axis.title;
+        let note = |count: usize, what: String| {
+            (0 < count).then(|| match count {
+                1 => format!("1 value {what} is not drawn."),
+                _ => format!("{count} values {what} are not drawn."),
+            })
+        };
+        let strange = note(self.not_numbers, "that is no number".to_owned());
+        let low = note(self.not_positive, format!("of zero or less ({title}, logarithmic)"));
+        strange.into_iter().chain(low)
+    }
+}
+
+/// How values become lengths.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Warp {
+    Linear,
+    Log,
+    /// A share of the whole, spaced by how many nines it has.
+    Nines,
+}
+
+impl Warp {
+    fn apply(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log => value.max(1e-300).log10(),
+            // The last of a hundred million measurements is as far as a chart need tell.
+            Self::Nines => -(1.0 - value.clamp(0.0, 1.0)).max(1e-9).log10(),
+        }
+    }
+}
+
+/// Whether an axis ends at a tick, or where its values end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    Round,
+    Exact,
+}
+
+/// An axis that knows its ends and its ticks.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    warp: Warp,
+    low: f64,
+    high: f64,
+    /// The ticks, in order.
+    pub(super) ticks: Vec<Tick>,
+    /// The axis' title with the unit of the ticks.
+    pub(super) title: String,
+}
+
+impl Scale {
+    /// Returns an axis with about as many labelled ticks as asked for.
+    pub(super) fn new(axis: &Axis, extent: Extent, ends: Ends, ticks: usize) -> Self {
+        match axis.spacing {
+            Spacing::Linear => Self::linear(axis, extent, ends, ticks),
+            Spacing::Log => Self::log(axis, extent, ends, ticks),
+        }
+    }
+
+    fn linear(axis: &Axis, extent: Extent, ends: Ends, count: usize) -> Self {
+        let (mut low, mut high) = linear_ends(extent.range.unwrap_or((0.0, 1.0)), ends);
+        let step = tick::step(axis.unit, (high - low) / count as f64);
+        if ends == Ends::Round {
+            low = (low / step + 1e-9).floor() * step;
+            high = (high / step - 1e-9).ceil() * step;
+        }
+        let ticks = tick::linear(axis.unit, low, high, step);
+        Self::with(Warp::Linear, (low, high), ticks, &axis.title)
+    }
+
+    fn log(axis: &Axis, extent: Extent, ends: Ends, count: usize) -> Self {
+        let (mut low, mut high) = extent.range.unwrap_or((1.0, 10.0));
+        if high < low * 1.1 {
+            (low, high) = (low / 2.0, high * 2.0);
+        }
+        if ends == Ends::Round {
+            (low, high) = tick::round_outwards(axis.unit, low, high);
+        }
+        let ticks = tick::logarithmic(axis.unit, low, high, count);
+        Self::with(Warp::Log, (low, high), ticks, &axis.title)
+    }
+
+    /// Returns the axis of a percentile plot, which ends at the share `last`.
+    pub(super) fn nines(last: f64) -> Self {
+        const MARKS: [(f64, &str); 9] = [
+            (0.0, "0"),
+            (0.5, "50"),
+            (0.9, "90"),
+            (0.99, "99"),
+            (0.999, "99.9"),
+            (0.9999, "99.99"),
+            (0.99999, "99.999"),
+            (0.999999, "99.9999"),
+            (0.9999999, "99.99999"),
+        ];
+        let last = last.clamp(0.99, 0.999_999_99);
+        let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
+        let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
+        let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "%" };
+        Self::with(Warp::Nines, (0.0, last), ticks, "Percentile")
+    }
+
+    fn with(warp: Warp, (low, high): (f64, f64), ticks: Ticks, title: &str) -> Self {
+        let title = match ticks.unit {
+            "" => title.to_owned(),
+            unit => format!("{title} ({unit})"),
+        };
+        let (low, high) = (warp.apply(low), warp.apply(high));
+        Self { warp, low, high, ticks: ticks.ticks, title }
+    }
+
+    /// Returns where the value stands: 0 at the low end, 1 at the high one, never beyond.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        ((self.warp.apply(value) - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// Returns where bars and areas stand: at zero, or at the low end of a logarithmic axis.
+    pub(super) fn floor(&self) -> f64 {
+        if self.warp == Warp::Log { 0.0 } else { self.place(0.0) }
+    }
+}
+
+/// Returns the ends of a linear axis: never equal, and zero is one of them unless the values would
+/// then fill less than half of the axis.
+fn linear_ends((low, high): (f64, f64), ends: Ends) -> (f64, f64) {
+    let size = high.abs().max(low.abs());
+    if size < 1e-90 {
+        (0.0, 1.0)
+    } else if high - low <= size * 1e-9 {
+        (low.min(0.0), high.max(0.0))
+    } else if ends == Ends::Exact {
+        (low, high)
+    } else if 0.0 < low && low < high / 2.0 {
+        (0.0, high)
+    } else if high < 0.0 && low / 2.0 < high {
+        (low, 0.0)
+    } else {
+        (low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn scale(axis: &Axis, values: &[f64]) -> Scale {
+        let mut extent = Extent::default();
+        for value in values {
+            extent.see(axis, *value);
+        }
+        Scale::new(axis, extent, Ends::Round, 6)
+    }
+
+    fn linear(values: &[f64]) -> Scale {
+        scale(&Axis::linear("", Unit::Plain), values)
+    }
+
+    #[test]
+    fn a_linear_axis_begins_at_zero_and_ends_at_a_tick() {
+        let scale = linear(&[1.0, 4.7]);
+        assert_eq!(scale.place(0.0), 0.0);
+        assert_eq!(scale.place(5.0), 1.0);
+        assert_eq!(scale.place(2.5), 0.5);
+    }
+
+    #[test]
+    fn values_far_from_zero_get_an_axis_of_their_own() {
+        assert!(0.0 < linear(&[90.0, 100.0]).place(95.0));
+        assert_eq!(linear(&[90.0, 100.0]).place(89.0), 0.0);
+    }
+
+    #[test]
+    fn one_value_or_none_has_a_place_too() {
+        assert_eq!(linear(&[7.0, 7.0]).place(7.0), 0.875);
+        assert_eq!(linear(&[]).place(0.5), 0.5);
+        assert_eq!(linear(&[0.0]).place(0.0), 0.0);
+        let minute = scale(&Axis::log("", Unit::Seconds), &[60.0]).place(60.0);
+        assert!((minute - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_axis_says_what_it_leaves_out() {
+        let axis = Axis::log("Wait", Unit::Seconds);
+        let mut extent = Extent::default();
+        for value in [1.0, 0.0, -3.0, f64::NAN] {
+            extent.see(&axis, value);
+        }
+        let notes: Vec<String> = extent.notes(&axis).collect();
+        assert_eq!(
+            notes,
+            [
+                "1 value that is no number is not drawn.",
+                "2 values of zero or less (Wait, logarithmic) are not drawn.",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_nine_of_a_percentile_is_equally_long() {
+        let scale = Scale::nines(0.999);
+        let places = [0.0, 0.9, 0.99, 0.999].map(|share| (scale.place(share) * 300.0).round());
+        assert_eq!(places, [0.0, 100.0, 200.0, 300.0]);
+        assert_eq!(scale.place(1.0), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn larger_values_never_stand_lower(
+            values in prop::collection::vec(any::<f64>(), 1..8),
+            log in any::<bool>(),
+        ) {
+            let spacing = if log { Spacing::Log } else { Spacing::Linear };
+            let axis = Axis { title: String::new(), unit: Unit::Plain, spacing };
+            let scale = scale(&axis, &values);
+            let mut shown: Vec<f64> = values.into_iter().filter(|value| axis.shows(*value)).collect();
+            shown.sort_by(f64::total_cmp);
+            let places: Vec<f64> = shown.iter().map(|value| scale.place(*value)).collect();
+            prop_assert!(places.iter().all(|place| (0.0..=1.0).contains(place)), "{places:?}");
+            prop_assert!(places.is_sorted(), "{places:?}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The sheet on which a chart is drawn, from top to bottom: title, legend, plot, axis, notes.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::legend::{self, Key};
+use super::palette::{Hatches, style};
+use super::scale::Scale;
+use super::text::{At, LEADING, clean, fit, width, wrap};
+use super::tick::Tick;
+
+/// The width of every drawing; its height follows from what is on it.
+pub(super) const WIDTH: f64 = 720.0;
+
+/// What is left free at each side.
+const MARGIN: f64 = 12.0;
+
+/// What a chart is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Caption {
+    /// The prefix of all ids in the drawing, which no other drawing of the same page may have.
+    pub id: String,
+    /// The title, drawn above the chart.
+    pub title: String,
+    /// What the chart shows, for readers who do not see it.
+    pub description: String,
+}
+
+/// A chart that has been drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    id: String,
+    title: String,
+    description: String,
+    height: f64,
+    body: String,
+}
+
+impl Drawing {
+    /// Returns an SVG file that needs nothing else.
+    pub fn svg(&self) -> String {
+        let sheet = html! {
+            style { (PreEscaped(style())) }
+            rect class="c-paper area" width=(At(WIDTH)) height=(At(self.height)) {}
+        };
+        self.element(sheet).into_string() + "\n"
+    }
+
+    /// Returns an SVG element for a page that has [`style`] once and a background of its own.
+    pub fn inline(&self) -> String {
+        self.element(Markup::default()).into_string()
+    }
+
+    fn element(&self, sheet: Markup) -> Markup {
+        let size = [At(WIDTH), At(self.height)];
+        html! {
+            svg xmlns="http://www.w3.org/2000/svg" class="mk" id=(self.id) role="img"
+                aria-labelledby={ (self.id) "-title " (self.id) "-text" }
+                viewBox={ "0 0 " (size[0]) " " (size[1]) } width=(size[0]) height=(size[1]) {
+                title id={ (self.id) "-title" } { (self.title) }
+                desc id={ (self.id) "-text" } { (self.description) }
+                (sheet)
+                g class="c-ink" { (PreEscaped(&self.body)) }
+            }
+        }
+    }
+}
+
+/// The rectangle in which the marks are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
+
+impl Area {
+    /// Returns the x of a place from 0, left, to 1, right.
+    pub(super) fn x(&self, place: f64) -> f64 {
+        self.left + place * self.width()
+    }
+
+    /// Returns the y of a place from 0, at the bottom, to 1, at the top.
+    pub(super) fn y(&self, place: f64) -> f64 {
+        self.bottom - place * self.height()
+    }
+
+    pub(super) fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    pub(super) fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+}
+
+/// A drawing in the making.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    pub(super) id: String,
+    title: String,
+    description: String,
+    /// What is above is drawn.
+    pub(super) below: f64,
+    body: String,
+}
+
+impl Sheet {
+    /// Returns a sheet with its title.
+    pub(super) fn new(caption: &Caption) -> Self {
+        let mut sheet = Self {
+            id: identifier(&caption.id),
+            title: clean(&caption.title),
+            description: clean(&caption.description),
+            below: MARGIN,
+            body: String::new(),
+        };
+        // Titles are set larger than what the estimate of widths is for.
+        for line in wrap(&caption.title, (WIDTH - 2.0 * MARGIN) * 0.85, 2) {
+            sheet.below += 22.0;
+            sheet.add(
+                html! { text class="name" x=(At(MARGIN)) y=(At(sheet.below - 5.0)) { (line) } },
+            );
+        }
+        sheet
+    }
+
+    pub(super) fn add(&mut self, markup: Markup) {
+        self.body.push_str(&markup.into_string());
+    }
+
+    /// Defines the hatches of the first so many series.
+    pub(super) fn hatches(&mut self, series: usize) {
+        let definitions = Hatches { id: &self.id }.define(series);
+        self.add(html! { defs { (definitions) } });
+    }
+
+    /// Draws the legend.
+    pub(super) fn legend(&mut self, keys: &[Key]) {
+        let (markup, height) = legend::draw(keys, MARGIN, self.below, WIDTH - 2.0 * MARGIN);
+        self.add(markup);
+        self.below += height;
+    }
+
+    /// Draws both axes and their grid; what follows stands beneath.
+    pub(super) fn axes(&mut self, x: &Scale, y: &Scale, height: f64) -> Area {
+        let overhang = labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0);
+        let area = self.value_axis(y, height, overhang);
+        self.time_axis(x, &area);
+        area
+    }
+
+    /// Draws the y axis with its grid, for a plot of this height; leaves `below` at its bottom.
+    pub(super) fn value_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
+        let widest = labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max);
+        let top = self.below + 2.0 * LEADING - 4.0;
+        let left = MARGIN + widest + 8.0;
+        let right = WIDTH - MARGIN.max(overhang);
+        let area = Area { left, right, top, bottom: top + height };
+        let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
+        self.add(html! {
+            text class="c-soft" x=(At(MARGIN)) y=(At(self.below + LEADING - 4.0)) { (title) }
+            (grid(y.ticks.iter().map(|tick| {
+                let at = area.y(y.place(tick.value));
+                format!("M{} {}H{}", At(area.left).text(), At(at).text(), At(area.right).text())
+            })))
+            @for (tick, label) in labels(y) {
+                text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
+                    y=(At(area.y(y.place(tick.value)) + 5.0)) { (label) }
+            }
+        });
+        self.below = area.bottom;
+        area
+    }
+
+    /// Draws the x axis with its grid, under the plot.
+    pub(super) fn time_axis(&mut self, x: &Scale, area: &Area) {
+        let (top, bottom) = (At(area.top).text(), At(area.bottom).text());
+        let place = |tick: &Tick| area.x(x.place(tick.value));
+        let title = fit(&x.title, area.width());
+        self.add(html! {
+            (grid(labels(x).map(|(tick, _)| format!("M{} {top}V{bottom}", At(place(tick)).text()))))
+            path class="thin c-soft" d=(ticks(x, area)) {}
+            @for (tick, label) in apart(x, area) {
+                text class="c-soft" text-anchor="middle" x=(At(place(tick)))
+                    y=(At(area.bottom + 6.0 + LEADING)) { (label) }
+            }
+            text class="c-soft" text-anchor="middle" x=(At((area.left + area.right) / 2.0))
+                y=(At(area.bottom + 9.0 + 2.0 * LEADING)) { (title) }
+        });
+        self.below = area.bottom + 15.0 + 2.0 * LEADING;
+    }
+
+    /// Says in an empty plot that it is empty.
+    pub(super) fn nothing(&mut self, area: &Area) {
+        let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 5.0);
+        self.add(html! {
+            text class="c-soft" text-anchor="middle" x=(At(x)) y=(At(y)) { "Nothing to show" }
+        });
+    }
+
+    /// Writes a sentence under everything.
+    pub(super) fn note(&mut self, text: &str) {
+        for line in wrap(text, WIDTH - 2.0 * MARGIN, 3) {
+            self.below += LEADING;
+            self.add(html! { text class="c-soft" x=(At(MARGIN)) y=(At(self.below)) { (line) } });
+        }
+    }
+
+    /// Returns the drawing.
+    pub(super) fn finish(self) -> Drawing {
+        let Self { id, title, description, below, body } = self;
+        Drawing { id, title, description, height: below + MARGIN, body }
+    }
+}
+
+/// Returns the labelled ticks.
+fn labels(scale: &Scale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
+    scale.ticks.iter().filter_map(|tick| Some((tick, tick.label.as_deref()?)))
+}
+
+/// Returns the labelled ticks of an x axis whose labels do not touch.
+fn apart<'a>(x: &'a Scale, area: &Area) -> Vec<(&'a Tick, &'a str)> {
+    let mut free = f64::NEG_INFINITY;
+    let mut chosen = Vec::new();
+    for (tick, label) in labels(x) {
+        let (at, half) = (area.x(x.place(tick.value)), width(label) / 2.0);
+        if free <= at - half {
+            free = at + half + 6.0;
+            chosen.push((tick, label));
+        }
+    }
+    chosen
+}
+
+fn grid(lines: impl Iterator<Item = String>) -> Markup {
+    html! { path class="thin c-grid" d=(lines.collect::<String>()) {} }
+}
+
+/// Returns the baseline of an x axis with its ticks, the labelled ones longer.
+fn ticks(x: &Scale, area: &Area) -> String {
+    let bottom = At(area.bottom).text();
+    let mut path = format!("M{} {bottom}H{}", At(area.left).text(), At(area.right).text());
+    for tick in &x.ticks {
+        let length = if tick.label.is_some() { 6 } else { 3 };
+        path += &format!("M{} {bottom}v{length}", At(area.x(x.place(tick.value))).text());
+    }
+    path
+}
+
+/// Returns an id that XML and CSS both take.
+fn identifier(text: &str) -> String {
+    let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let id: String = text.chars().map(legal).collect();
+    if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("chart-{id}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_taken_from_any_text() {
+        assert_eq!(identifier("sojourn time <1>"), "sojourn-time--1-");
+        assert_eq!(identifier("3"), "chart-3");
+    }
+
+    #[test]
+    fn only_a_file_of_its_own_brings_style_and_paper() {
+        let caption = Caption { id: "a".to_owned(), title: "<A>".to_owned(), ..Caption::default() };
+        let drawing = Sheet::new(&caption).finish();
+        assert!(drawing.svg().contains("<style>"));
+        assert!(!drawing.inline().contains("<style>"));
+        assert!(drawing.inline().contains("<title id=\"a-title\">&lt;A&gt;</title>"));
+    }
+}

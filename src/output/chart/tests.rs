@@ -1,0 +1,246 @@
+//! What holds for every chart, whatever its data: it is drawn, its markup is well-formed, its
+//! numbers are finite and lie on the sheet.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::mapred::{Outcome, SlotKind};
+
+/// Returns what is wrong with a drawing, if anything is.
+fn fault(svg: &str) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = svg.trim_end();
+    while let Some((text, after)) = rest.split_once('<') {
+        let (tag, after) = after.split_once('>')?;
+        if let Some(fault) = text_fault(text).or_else(|| tag_fault(tag)) {
+            return Some(fault);
+        }
+        match tag.strip_prefix('/') {
+            Some(name) if open.pop() != Some(name) => return Some(format!("</{name}> closes")),
+            Some(_) => {}
+            None => open.push(tag.split(' ').next().unwrap_or_default()),
+        }
+        rest = after;
+    }
+    (!open.is_empty() || !rest.is_empty()).then(|| format!("{open:?} and {rest:?} are left"))
+}
+
+fn text_fault(text: &str) -> Option<String> {
+    let entity = |rest: &str| ["lt;", "gt;", "amp;", "quot;"].iter().any(|e| rest.starts_with(e));
+    let bad = text.split('&').skip(1).any(|rest| !entity(rest));
+    let illegal = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{fffe}' | '\u{ffff}');
+    (bad || text.contains(illegal)).then(|| format!("illegal text {text:?}"))
+}
+
+/// Attributes are in quotes, and whatever is a number in a place or a size is a sane one.
+fn tag_fault(tag: &str) -> Option<String> {
+    let mut parts = tag.split('"');
+    while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+        let name = name.trim().trim_end_matches('=').rsplit(' ').next()?;
+        let is_place = matches!(
+            name,
+            "x" | "y"
+                | "cx"
+                | "cy"
+                | "width"
+                | "height"
+                | "d"
+                | "transform"
+                | "viewBox"
+                | "opacity"
+        );
+        let numbers = value.split(|c: char| c != '-' && c != '.' && !c.is_ascii_digit());
+        let mut numbers = numbers
+            .flat_map(|text| text.split_inclusive('-'))
+            .filter(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+        let far = |text: &str| {
+            text.trim_end_matches('-').parse::<f64>().is_ok_and(|number| 30_000.0 < number.abs())
+        };
+        if value.contains("NaN") || value.contains("inf") || is_place && numbers.any(far) {
+            return Some(format!("{name}=\"{value}\""));
+        }
+    }
+    None
+}
+
+/// Numbers as they come, and as they must not come.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => 0.0f64..1e4,
+        2 => -1e9f64..1e9,
+        2 => any::<f64>(),
+        1 => prop::sample::select(vec![
+            0.0, -0.0, 1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE,
+            5e-324, 1e99, -1e99, 1e-99, 1e15, 1e15 + 1.0,
+        ]),
+    ]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![Just("<&\">'".to_owned()), ".{0,12}", "[ -~]{0,200}", Just(String::new())]
+}
+
+fn unit() -> impl Strategy<Value = Unit> {
+    use Unit::{Bytes, Count, Plain, Ratio, Seconds, Share};
+    prop::sample::select(vec![Plain, Count, Ratio, Share, Seconds, Bytes])
+}
+
+fn axis() -> impl Strategy<Value = Axis> {
+    (name(), unit(), any::<bool>()).prop_map(|(title, unit, log)| {
+        if log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
+    })
+}
+
+fn caption() -> impl Strategy<Value = Caption> {
+    (name(), name(), name()).prop_map(|(id, title, description)| Caption { id, title, description })
+}
+
+fn interval() -> impl Strategy<Value = Option<(f64, f64)>> {
+    prop::option::of((number(), number()))
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    (name(), vec((number(), number()), 0..30)).prop_map(|(name, steps)| Layer { name, steps })
+}
+
+prop_compose! {
+    fn ecdf()(caption in caption(), x in axis(), of in name(),
+        samples in vec((name(), vec(number(), 0..50)), 0..12)) -> Drawing {
+        let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
+        Ecdf { caption, x, of, samples }.draw()
+    }
+}
+
+prop_compose! {
+    fn line()(name in name(), theory in any::<bool>(),
+        points in vec((number(), number(), interval()), 0..50)) -> Line {
+        let points = points.into_iter().map(|(x, y, band)| Point { x, y, band }).collect();
+        Line { name, points, theory }
+    }
+}
+
+prop_compose! {
+    fn lines()(caption in caption(), x in axis(), y in axis(), band in name(),
+        lines in vec(line(), 0..12), references in vec((name(), number()), 0..3)) -> Drawing {
+        let references = references.into_iter().map(|(name, y)| Reference { name, y }).collect();
+        Lines { caption, x, y, lines, references, band }.draw()
+    }
+}
+
+prop_compose! {
+    fn bars()(caption in caption(), y in axis(), groups in vec(name(), 0..30), whisker in name(),
+        stacked in any::<bool>(),
+        series in vec((name(), vec(prop::option::of((number(), interval())), 0..30)), 0..12),
+    ) -> Drawing {
+        let bar = |bar: Option<(f64, _)>| bar.map(|(value, whisker)| Bar { value, whisker });
+        let series = series.into_iter().map(|(name, bars)| BarSeries {
+            name,
+            bars: bars.into_iter().map(bar).collect(),
+        });
+        let arrangement = if stacked { Arrangement::Stacked } else { Arrangement::Grouped };
+        Bars { caption, y, groups, series: series.collect(), arrangement, whisker }.draw()
+    }
+}
+
+prop_compose! {
+    fn boxes()(caption in caption(), y in axis(), groups in vec(name(), 0..9),
+        series in vec((name(), vec(vec(number(), 0..30), 0..9)), 0..12)) -> Drawing {
+        let series = series.into_iter().map(|(name, samples)| BoxSeries { name, samples });
+        Boxes { caption, y, groups, series: series.collect() }.draw()
+    }
+}
+
+prop_compose! {
+    fn heat()(caption in caption(), x in name(), y in name(), value in axis(),
+        columns in vec(name(), 0..20), rows in vec(name(), 0..20),
+        values in vec(vec(number(), 0..20), 0..20)) -> Drawing {
+        Heat { caption, x, y, columns, rows, value, values }.draw()
+    }
+}
+
+prop_compose! {
+    fn stack()(caption in caption(), x in axis(), y in axis(), layers in vec(layer(), 0..12),
+        capacity in prop::option::of(layer()), until in number()) -> Drawing {
+        Stack { caption, x, y, layers, capacity, until }.draw()
+    }
+}
+
+prop_compose! {
+    fn bar()(row in 0usize..40, start in number(), length in number(), reduce in any::<bool>(),
+        outcome in prop::option::of(0u8..3), label in name()) -> GanttBar {
+        let kind = if reduce { SlotKind::Reduce } else { SlotKind::Map };
+        let outcome = outcome.map(|outcome| match outcome {
+            0 => Outcome::Succeeded,
+            1 => Outcome::Failed,
+            _ => Outcome::Killed,
+        });
+        GanttBar { row, start, end: start + length, kind, outcome, label }
+    }
+}
+
+prop_compose! {
+    fn gantt()(caption in caption(), x in axis(), rows in vec((name(), name()), 0..400),
+        bars in vec(bar(), 0..100)) -> Drawing {
+        let rows = rows.into_iter().map(|(group, name)| GanttRow { group, name }).collect();
+        Gantt { caption, x, rows, bars }.draw()
+    }
+}
+
+prop_compose! {
+    fn percentiles()(caption in caption(), y in axis(),
+        curves in vec((name(), vec((number(), number()), 0..40)), 0..12)) -> Drawing {
+        let curves = curves.into_iter().map(|(name, points)| Curve { name, points }).collect();
+        Percentiles { caption, y, curves }.draw()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn curves_of_any_data_are_drawn(drawing in prop_oneof![ecdf(), lines(), percentiles()]) {
+        prop_assert_eq!(fault(&drawing.svg()), None);
+    }
+
+    #[test]
+    fn columns_of_any_data_are_drawn(drawing in prop_oneof![bars(), boxes(), heat()]) {
+        prop_assert_eq!(fault(&drawing.svg()), None);
+    }
+
+    #[test]
+    fn times_of_any_data_are_drawn(drawing in prop_oneof![stack(), gantt()]) {
+        prop_assert_eq!(fault(&drawing.svg()), None);
+    }
+}
+
+#[test]
+fn a_fault_in_a_drawing_is_found() {
+    assert!(fault("<a><b></a></b>").is_some());
+    assert!(fault("<a>&</a>").is_some());
+    assert!(fault("<a x=\"NaN\"></a>").is_some());
+    assert!(fault("<a d=\"M1-99999\"></a>").is_some());
+    assert_eq!(fault("<a d=\"M1-9.5\">&lt;</a>"), None);
+}
+
+#[test]
+fn an_empty_chart_says_so() {
+    let caption = Caption::default();
+    let x = Axis::log("Wait", Unit::Seconds);
+    let svg = Ecdf { caption, x, of: "jobs".to_owned(), samples: Vec::new() }.draw().inline();
+    assert!(svg.contains("Nothing to show"));
+}
+
+#[test]
+fn a_hundred_series_have_a_legend_of_a_few_rows() {
+    let sample = |i| Sample { name: format!("policy-{i}"), values: vec![f64::from(i), 9.0] };
+    let chart = Ecdf {
+        caption: Caption::default(),
+        x: Axis::linear("Wait", Unit::Seconds),
+        of: "jobs".to_owned(),
+        samples: (0..100).map(sample).collect(),
+    };
+    let svg = chart.draw().inline();
+    assert!(svg.contains("more</text>"));
+    assert!(svg.contains("policy-99: 2 jobs"), "its curve is there all the same");
+}

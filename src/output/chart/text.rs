@@ -1,0 +1,150 @@
+//! Texts that fit: widths are estimated, for the fonts of the reader are not known here.
+
+use maud::{Markup, Render, html};
+
+/// The size of the type, in units of a drawing that is 720 wide.
+pub(super) const SIZE: f64 = 15.0;
+
+/// The height of a line.
+pub(super) const LEADING: f64 = 19.0;
+
+/// Returns about how wide a text is; most fonts are narrower.
+pub(super) fn width(text: &str) -> f64 {
+    text.chars().map(advance).sum::<f64>() * SIZE
+}
+
+/// Returns the width of a character in relation to its height, as in a wide sans-serif.
+fn advance(c: char) -> f64 {
+    match c {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' => 0.32,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '—' => 0.95,
+        'A'..='Z' => 0.7,
+        '\u{2e80}'.. => 1.0,
+        _ => 0.6,
+    }
+}
+
+/// Returns the text without what XML cannot hold; every kind of white space is a space.
+pub(super) fn clean(text: &str) -> String {
+    let legal = |c: char| match c {
+        c if c.is_whitespace() => ' ',
+        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(legal).collect()
+}
+
+/// Returns the text, cut with an ellipsis where it would be wider than `most`.
+pub(super) fn fit(text: &str, most: f64) -> String {
+    let text = clean(text);
+    if width(&text) <= most {
+        return text;
+    }
+    let mut room = most - width("…");
+    let fits = |c: &char| {
+        room -= advance(*c) * SIZE;
+        0.0 <= room
+    };
+    let mut cut: String = text.chars().take_while(fits).collect();
+    cut.truncate(cut.trim_end().len());
+    cut + "…"
+}
+
+/// Returns the text in lines no wider than `most`, broken at spaces, at most so many of them.
+pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
+    let text = clean(text);
+    let mut out: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match out.last_mut() {
+            Some(line) if width(line) + width(" ") + width(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => out.push(word.to_owned()),
+        }
+    }
+    if lines < out.len() {
+        // What is left over goes to the last line and is cut there.
+        let rest = out.split_off(lines.saturating_sub(1)).join(" ");
+        out.push(rest);
+    }
+    out.iter().map(|line| fit(line, most)).collect()
+}
+
+/// A length or a place in a drawing, printed with at most one decimal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At(pub(super) f64);
+
+impl Render for At {
+    fn render_to(&self, out: &mut String) {
+        write_at(self.0, out);
+    }
+}
+
+impl At {
+    pub(super) fn text(self) -> String {
+        self.render().into_string()
+    }
+}
+
+/// Writes a place with at most one decimal: the bytes of a drawing are the same on every machine.
+pub(super) fn write_at(place: f64, out: &mut String) {
+    let tenths = (place * 10.0).round() as i64;
+    if tenths < 0 {
+        out.push('-');
+    }
+    let tenths = tenths.unsigned_abs();
+    out.push_str(&(tenths / 10).to_string());
+    if tenths % 10 != 0 {
+        out.push('.');
+        out.push_str(&(tenths % 10).to_string());
+    }
+}
+
+/// Returns what a mark says when it is pointed at.
+pub(super) fn tip(text: &str) -> Markup {
+    html! { title { (clean(text)) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_with_an_ellipsis() {
+        assert_eq!(fit("fair", 100.0), "fair");
+        assert_eq!(fit("a very long name of a job", 100.0), "a very long…");
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_the_last_one_is_cut() {
+        assert_eq!(wrap("one two three four", 65.0, 3), ["one two", "three", "four"]);
+        assert_eq!(wrap("one two three four", 65.0, 2), ["one two", "three…"]);
+        assert!(wrap("", 60.0, 2).is_empty());
+    }
+
+    #[test]
+    fn what_xml_cannot_hold_is_replaced() {
+        assert_eq!(clean("a\u{0}b\nc"), "a\u{fffd}b c");
+    }
+
+    #[test]
+    fn places_have_at_most_one_decimal() {
+        let mut out = String::new();
+        for place in [1.0, 2.25, -0.04, -3.51] {
+            write_at(place, &mut out);
+            out.push(' ');
+        }
+        assert_eq!(out, "1 2.3 0 -3.5 ");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_fits(text in ".{0,60}", most in 20.0f64..300.0) {
+            prop_assert!(width(&fit(&text, most)) <= most);
+        }
+    }
+}

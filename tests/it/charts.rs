@@ -1,0 +1,254 @@
+//! One golden drawing of each kind of chart.
+
+use mumakil::mapred::{Outcome, SlotKind};
+use mumakil::output::chart::{
+    Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
+    Gantt, GanttBar, GanttRow, Heat, Layer, Line, Lines, Percentiles, Point, Reference, Sample,
+    Stack, Unit,
+};
+
+fn caption(id: &str, title: &str) -> Caption {
+    Caption { id: id.to_owned(), title: title.to_owned(), description: format!("{title}.") }
+}
+
+/// Returns the drawing with a line for each element, as a reader of differences wants it.
+fn lines(drawing: &Drawing) -> String {
+    drawing.inline().replace("><", ">\n<")
+}
+
+/// Numbers between 0 and 1 that look random.
+fn noise(number: u32) -> f64 {
+    f64::from(number.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24)
+}
+
+/// Returns so many values spread over a factor of about a hundred.
+fn sample(seed: u32, count: u32, scale: f64) -> Vec<f64> {
+    (0..count).map(|i| scale * 10f64.powf(noise(seed * 1_000 + i) + noise(i * 7 + seed))).collect()
+}
+
+#[test]
+fn the_style_of_all_charts() {
+    insta::assert_snapshot!(mumakil::output::chart::style());
+}
+
+#[test]
+fn ecdf() {
+    let sample = |name: &str, seed, scale| Sample {
+        name: name.to_owned(),
+        values: sample(seed, 100, scale),
+    };
+    let chart = Ecdf {
+        caption: caption("ecdf", "Sojourn time of the jobs of FB2009 on 100 nodes"),
+        x: Axis::log("Sojourn time", Unit::Seconds),
+        of: "jobs".to_owned(),
+        samples: vec![sample("hfsp", 1, 6.0), sample("fair", 2, 9.0), sample("fifo", 3, 30.0)],
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn lines_with_bands() {
+    let nodes = (1..=10).map(|i| f64::from(i) * 10.0);
+    let line = |name: &str, work: f64, spread: f64| {
+        let point = |x: f64| {
+            let y = 60.0 + work / x;
+            Point { x, y, band: Some((y - spread * y / x.sqrt(), y + spread * y / x.sqrt())) }
+        };
+        let points = nodes.clone().map(point).collect();
+        Line { name: name.to_owned(), points, theory: false }
+    };
+    let bound = nodes.clone().map(|x| Point { x, y: 40.0 + 2_600.0 / x, band: None }).collect();
+    let chart = Lines {
+        caption: caption("lines", "Mean sojourn time by the size of the cluster"),
+        x: Axis::linear("Nodes", Unit::Count),
+        y: Axis::linear("Mean sojourn time", Unit::Seconds),
+        lines: vec![
+            line("fair", 9_000.0, 0.4),
+            line("hfsp", 4_000.0, 0.3),
+            Line { name: "fluid model".to_owned(), points: bound, theory: true },
+        ],
+        references: vec![Reference { name: "alone on an empty cluster".to_owned(), y: 45.0 }],
+        band: "95 % confidence".to_owned(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+fn bars(values: &[(&str, &[f64])], whisker: f64) -> Vec<BarSeries> {
+    let bar = |value: &f64| {
+        let whisker = (0.0 < whisker).then(|| (value - whisker, value + whisker));
+        Some(Bar { value: *value, whisker })
+    };
+    let series = |(name, values): &(&str, &[f64])| BarSeries {
+        name: (*name).to_owned(),
+        bars: values.iter().map(bar).collect(),
+    };
+    values.iter().map(series).collect()
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn bars_with_whiskers() {
+    let chart = Bars {
+        caption: caption("bars", "Mean sojourn time by class of job, against fair"),
+        y: Axis::linear("Difference to fair", Unit::Seconds),
+        groups: names(&["small", "medium", "large"]),
+        series: bars(
+            &[
+                ("hfsp", &[-35.0, -80.0, 20.0]),
+                ("srpt", &[-38.0, -96.0, 45.0]),
+                ("fifo", &[130.0, 95.0, -15.0]),
+            ],
+            12.0,
+        ),
+        arrangement: Arrangement::Grouped,
+        whisker: "95 % confidence".to_owned(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn stacked_bars() {
+    let chart = Bars {
+        caption: caption("locality", "Locality of maps by the size of the job"),
+        y: Axis::linear("Share of maps", Unit::Share),
+        groups: names(&["1–25 maps", "26–100 maps", "101–500 maps", "501–2,000 maps", "more maps"]),
+        series: bars(
+            &[
+                ("node", &[0.05, 0.3, 0.62, 0.87, 0.97]),
+                ("rack", &[0.54, 0.45, 0.28, 0.1, 0.02]),
+                ("off-rack", &[0.41, 0.25, 0.1, 0.03, 0.01]),
+            ],
+            0.0,
+        ),
+        arrangement: Arrangement::Stacked,
+        whisker: String::new(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn heat() {
+    let row = |row: u32| (0..6).map(|column| noise(row * 6 + column)).collect();
+    let chart = Heat {
+        caption: caption("heat", "Node-local maps by policy and size of the cluster"),
+        x: "Nodes".to_owned(),
+        y: "Policy".to_owned(),
+        columns: names(&["10", "20", "40", "60", "80", "100"]),
+        rows: names(&["fifo", "fair", "capacity", "hfsp"]),
+        value: Axis::linear("Node-local maps", Unit::Share),
+        values: (0..4).map(row).collect(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn stack() {
+    let layer =
+        |name: &str, steps: &[(f64, f64)]| Layer { name: name.to_owned(), steps: steps.to_vec() };
+    let chart = Stack {
+        caption: caption("stack", "Map slots by pool"),
+        x: Axis::linear("Time", Unit::Seconds),
+        y: Axis::linear("Map slots", Unit::Count),
+        layers: vec![
+            layer(
+                "pool 1",
+                &[
+                    (0.0, 400.0),
+                    (57.0, 300.0),
+                    (68.0, 200.0),
+                    (118.0, 133.0),
+                    (420.0, 200.0),
+                    (560.0, 0.0),
+                ],
+            ),
+            layer(
+                "pool 2",
+                &[(57.0, 100.0), (68.0, 200.0), (118.0, 133.0), (420.0, 200.0), (560.0, 400.0)],
+            ),
+            layer("pool 3", &[(118.0, 134.0), (300.0, 130.0), (420.0, 0.0)]),
+        ],
+        capacity: Some(layer("all map slots", &[(0.0, 400.0)])),
+        until: 640.0,
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn gantt() {
+    let row = |i: usize| GanttRow {
+        group: format!("rack {}", i / 6),
+        name: format!("n{} {} {}", i / 3, if i % 3 < 2 { "map" } else { "reduce" }, i % 3),
+    };
+    let mut bars = Vec::new();
+    for slot in 0..12usize {
+        let reduce = slot % 3 == 2;
+        let mut start = 3.0 * noise(slot as u32);
+        for number in 0..if reduce { 2 } else { 14 } {
+            let length = if reduce { 70.0 } else { 8.0 + 5.0 * noise(slot as u32 * 50 + number) };
+            let outcome = match (slot, number) {
+                (4, 3) => Outcome::Failed,
+                (7, 5) | (8, 1) => Outcome::Killed,
+                _ => Outcome::Succeeded,
+            };
+            bars.push(GanttBar {
+                row: slot,
+                start,
+                end: start + length,
+                kind: if reduce { SlotKind::Reduce } else { SlotKind::Map },
+                outcome: Some(outcome),
+                label: format!("count {}_{number}", if reduce { "r" } else { "m" }),
+            });
+            start += length + 1.5;
+        }
+    }
+    // Some that are too short to be seen one by one.
+    bars.extend((0..200).map(|i| GanttBar {
+        row: 9,
+        start: 160.0 + 0.1 * f64::from(i),
+        end: 160.0 + 0.1 * f64::from(i) + 0.05,
+        kind: SlotKind::Map,
+        outcome: Some(Outcome::Succeeded),
+        label: format!("tiny m_{i}"),
+    }));
+    let chart = Gantt {
+        caption: caption("gantt", "What ran where"),
+        x: Axis::linear("Time", Unit::Seconds),
+        rows: (0..12).map(row).collect(),
+        bars,
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn percentiles() {
+    let curve = |name: &str, scale: f64, tail: f64| {
+        let shares = [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0];
+        let value = |share: f64| scale * (1.0 - share + 5e-5).powf(-tail);
+        let points = shares.iter().map(|share| (*share, value(*share))).collect();
+        Curve { name: name.to_owned(), points }
+    };
+    let chart = Percentiles {
+        caption: caption("percentiles", "Round trip of a heartbeat"),
+        y: Axis::log("Round trip", Unit::Seconds),
+        curves: vec![curve("100 nodes", 4e-4, 0.2), curve("1,000 nodes", 9e-4, 0.65)],
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn boxes() {
+    let series = |name: &str, seed: u32, scale: f64| BoxSeries {
+        name: name.to_owned(),
+        samples: (0..3u32).map(|i| sample(seed + i, 60, scale * f64::from(i * i + 1))).collect(),
+    };
+    let chart = Boxes {
+        caption: caption("boxes", "Sojourn time by class of job"),
+        y: Axis::log("Sojourn time", Unit::Seconds),
+        groups: names(&["small", "medium", "large"]),
+        series: vec![series("hfsp", 1, 2.0), series("fair", 20, 3.0)],
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
