@@ -5,7 +5,7 @@
 //! place must not be interrupted, and is not.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -19,40 +19,44 @@ const INTERRUPTED: i32 = 130;
 /// What is to be removed if Ctrl-C comes.
 #[derive(Debug, Clone)]
 pub(super) struct Guard {
-    folder: Arc<Mutex<Option<PathBuf>>>,
+    aside: Arc<Mutex<Vec<PathBuf>>>,
     bar: Bar,
 }
 
 impl Guard {
-    /// Watches for Ctrl-C, and for being told to end, from here on.
-    pub(super) fn install(folder: &Path, bar: Bar) -> Self {
-        let guard = Self { folder: Arc::new(Mutex::new(Some(folder.to_owned()))), bar };
+    /// Watches for Ctrl-C, and for being told to end, from here on; these folders and files are
+    /// removed then.
+    pub(super) fn install(aside: Vec<PathBuf>, bar: Bar) -> Self {
+        let guard = Self { aside: Arc::new(Mutex::new(aside)), bar };
         let own = guard.clone();
         let handler = move || own.interrupted();
         if let Err(error) = ctrlc::set_handler(handler) {
+            let aside: Vec<_> =
+                guard.aside.lock().iter().map(|path| path.display().to_string()).collect();
             terminal::warn(&format!(
                 "Ctrl-C cannot be caught ({error}) and would leave {}; remove it then",
-                folder.display()
+                aside.join(" and ")
             ));
         }
         guard
     }
 
-    /// Calls `commit`, which takes the folder away, without being interrupted.
+    /// Calls `commit`, which takes away what is aside, without being interrupted.
     pub(super) fn release<T>(&self, commit: impl FnOnce() -> T) -> T {
-        let mut folder = self.folder.lock();
+        let mut aside = self.aside.lock();
         let result = commit();
-        *folder = None;
+        aside.clear();
         result
     }
 
     fn interrupted(&self) {
         // Held to the end, so that nothing is put in place while it is being removed.
-        let folder = self.folder.lock();
-        if let Some(folder) = &*folder {
+        let aside = self.aside.lock();
+        for path in &*aside {
             // The run goes on writing for a moment and may add a file to what is being removed.
             for _ in 0..10 {
-                if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+                let removed = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
+                if removed.is_ok() || !path.exists() {
                     break;
                 }
             }

@@ -1,6 +1,6 @@
 //! `mumakil run`: a scenario in, a folder of results and a few lines out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::failure::Failure;
@@ -11,6 +11,7 @@ use super::story::{Story, counted, span};
 use super::terminal;
 use crate::emulation::{Emulated, Options, Prepared};
 use crate::mapred::Stop;
+use crate::output::perfetto::TraceFile;
 use crate::output::{Digest, Perf, RunFolder};
 use crate::scenario::{ClockSpec, Loaded, Registry};
 
@@ -48,6 +49,9 @@ pub(super) struct Arguments {
     /// How time passes: `virtual`, or so many times as fast as on the wall, such as 600x
     #[arg(long)]
     clock: Option<ClockSpec>,
+    /// Write the run as a trace, too, for the Perfetto UI (https://ui.perfetto.dev)
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
     /// Replace the results of an earlier run; never anything else
     #[arg(long)]
     force: bool,
@@ -77,13 +81,20 @@ impl Arguments {
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
         let folder = RunFolder::create(&target, self.force)?;
+        let trace = self.perfetto.map(|file| TraceFile::create(&file, self.force)).transpose()?;
         let bar = Bar::new();
-        let guard = Guard::install(folder.path(), bar.clone());
+        let aside = trace.iter().map(TraceFile::path).chain([folder.path()]);
+        let guard = Guard::install(aside.map(Path::to_owned).collect(), bar.clone());
 
         let began = now();
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs(), began));
-        let options =
-            Options { folder: Some(folder.path().to_owned()), progress, verify: self.verify };
+        let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.places())).transpose()?;
+        let options = Options {
+            folder: Some(folder.path().to_owned()),
+            progress,
+            verify: self.verify,
+            watcher: watcher.map(|watcher| Box::new(watcher) as _),
+        };
         let emulated = prepared.emulate(registry, options);
         bar.clear();
         let emulated = emulated?;
@@ -92,7 +103,10 @@ impl Arguments {
         folder.write_scenario(&scenario.to_yaml())?;
         let digest = Digest::of(folder.path())?;
         Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(&folder)?;
-        let target = guard.release(|| folder.commit())?;
+        let target = guard.release(|| {
+            trace.map_or(Ok(()), TraceFile::commit)?;
+            folder.commit()
+        })?;
 
         if !self.quiet {
             let violations = emulated.verifier.as_ref();
