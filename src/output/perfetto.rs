@@ -20,6 +20,8 @@ mod packet;
 mod parts;
 mod proto;
 mod shown;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io;
@@ -37,7 +39,9 @@ use self::packet::{Packets, Track};
 use self::parts::{AttemptEnd, Part, Running};
 use self::shown::Shown;
 use super::OutputError;
-use crate::mapred::{AttemptId, Counts, Event, Fact, JobId, Outcome, Phases, Role, SlotKind};
+use crate::mapred::{
+    AttemptId, Counts, Event, Fact, JobId, JobSpec, Outcome, Phases, Role, SlotKind,
+};
 use crate::record::{Attempt, Books, End, Job, Place, RecordError, Watcher};
 use crate::units::SimTime;
 
@@ -81,12 +85,13 @@ impl Perfetto {
         let at = event.at;
         match event.fact {
             Fact::JobRunning(job) => {
-                let spec = books.job(job).map(|job| &job.spec);
-                let tasks = |count| Counts { running: 0, pending: count };
-                let maps = tasks(spec.map_or(0, |spec| spec.maps));
-                let reduces = tasks(spec.map_or(0, |spec| spec.reduces));
-                self.count(at, job, SlotKind::Map, maps, books)?;
-                self.count(at, job, SlotKind::Reduce, reduces, books)
+                let Some(JobSpec { maps, reduces, .. }) = books.job(job).map(|job| &*job.spec)
+                else {
+                    return Ok(());
+                };
+                let waiting = |tasks| Counts { running: 0, pending: tasks };
+                self.count(at, job, SlotKind::Map, waiting(*maps), books)?;
+                self.count(at, job, SlotKind::Reduce, waiting(*reduces), books)
             }
             Fact::JobEnded { job, .. } => SlotKind::BOTH
                 .into_iter()
@@ -160,7 +165,7 @@ impl Perfetto {
         self.packets.slice(lane.track, running.started, attempt.category(), |slice| {
             attempt.describe(slice.name(&self.name));
         })?;
-        let is_success = outcome == Some(Outcome::Succeeded);
+        let is_success = ending.outcome == Some(Outcome::Succeeded);
         let phases = ending.phases.filter(|_| role == Role::Work);
         let parts = running.parts(AttemptEnd { at: ending.at, kind, phases, is_success });
         self.show_parts(&parts, &attempt, lane.track)?;
@@ -177,10 +182,6 @@ impl Perfetto {
         }
         self.counters.finish(at, &mut self.packets)?;
         self.packets.flush()
-    }
-
-    fn failed(&self, source: io::Error) -> RecordError {
-        RecordError::Write { path: self.path.clone(), source }
     }
 
     fn show_parts(&mut self, parts: &[Part], attempt: &Shown<'_>, track: Track) -> io::Result<()> {
@@ -200,6 +201,10 @@ impl Perfetto {
             open.push(part.time.end);
         }
         open.into_iter().rev().try_for_each(|end| self.packets.end(track, end))
+    }
+
+    fn failed(&self, source: io::Error) -> RecordError {
+        RecordError::Write { path: self.path.clone(), source }
     }
 }
 

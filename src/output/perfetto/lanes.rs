@@ -28,6 +28,7 @@ pub(super) struct Lanes {
 
 /// A lane that somebody has.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
 pub(super) struct Lane {
     /// What is shown there is shown on this track.
     pub(super) track: Track,
