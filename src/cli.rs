@@ -35,6 +35,8 @@ mod schedulers;
 mod schema;
 mod source;
 mod story;
+mod study;
+mod table;
 mod terminal;
 mod trace;
 
@@ -59,6 +61,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Study(study::Arguments),
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
@@ -89,6 +92,7 @@ impl Command {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self {
             Self::Run(arguments) => arguments.run(registry),
+            Self::Study(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),

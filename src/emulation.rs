@@ -13,11 +13,11 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 use rand::RngExt;
 
-use crate::cluster::{Hdfs, ReadRates, Topology, TrackerId};
+use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
 use crate::output::OutputError;
 use crate::random::{Purpose, stream};
-use crate::record::{OnProgress, Place, RecordError, Recorder, RunFacts, Setup, Summary};
+use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
 use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
@@ -37,6 +37,8 @@ pub struct Options {
     pub progress: Option<OnProgress>,
     /// Whether to check the invariants; on the virtual clock only.
     pub verify: bool,
+    /// What else is to be made of the facts, such as a trace for Perfetto.
+    pub watcher: Option<Box<dyn Watcher>>,
 }
 
 /// What a run left beside its files.
@@ -175,8 +177,9 @@ fn emulate_by_rules(
                 ..scenario.record.clone()
             },
             folder: options.folder,
-            places: topology.nodes().map(|(id, _)| place(topology, id)).collect(),
+            places: prepared.places(),
             progress: options.progress,
+            watcher: options.watcher,
         },
         verifier,
     )?;
@@ -223,15 +226,6 @@ fn emulate_by_rules(
         Ending::SinkBroke => {
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
         }
-    }
-}
-
-/// Returns what tables call a node.
-fn place(topology: &Topology, id: TrackerId) -> Place {
-    let rack = topology.rack(id);
-    match topology.names(id) {
-        Some((rack, host)) => Place { node: host.to_owned(), rack: rack.to_owned() },
-        None => Place { node: id.to_string(), rack: rack.to_string() },
     }
 }
 

@@ -12,7 +12,9 @@ pub mod page;
 mod perf;
 pub mod perfetto;
 pub mod results;
+mod unfinished;
 
 pub use digest::Digest;
-pub use folder::{OutputError, RESOLVED, RunFolder, Unfinished};
+pub use folder::{OutputError, RESOLVED, RunFolder};
 pub use perf::{DecisionTime, Perf};
+pub use unfinished::Unfinished;

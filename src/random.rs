@@ -43,6 +43,8 @@ pub enum Purpose {
     MapCleanupTime,
     /// How long it takes to remove the output of a reduce.
     ReduceCleanupTime,
+    /// Which values a bootstrap draws again.
+    Bootstrap,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -2,15 +2,27 @@
 //!
 //! A file becomes a [`Study`] (`spec`, `axes`), a study becomes a [`Plan`] of runs, each known by a
 //! hash of all that decides its results (`plan`). Workers run what is missing (`work`) and leave
-//! each run whole or not at all in a folder of its own (`store`).
+//! each run whole or not at all in a folder of its own (`store`). What the runs come to is read from
+//! these folders alone: a [`Sheet`] says which run is which, and from both come the numbers
+//! (`findings`), the tables (`tables`), the charts (`draw`) and the report (`report`).
 
 mod axes;
+mod draw;
+mod findings;
 mod plan;
+mod report;
+mod sheet;
 mod spec;
 mod store;
+mod tables;
 mod work;
 
+pub use draw::{ChartSpec, OneOrMore};
+pub use findings::{CellNumbers, Comparison, Findings, FindingsError, Metric};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
+pub use report::{ConcludeError, conclude, write_sheet};
+pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::Study;
 pub use store::Store;
+pub use tables::word;
 pub use work::{FailedRun, Shard, Step};

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
 
 use super::story;
 use crate::record::{OnProgress, Progress};
@@ -45,6 +47,54 @@ impl Bar {
     /// Takes the bar away; it does not come back.
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// A bar for the runs of a study, and for those in flight.
+#[derive(Debug)]
+pub(super) struct StudyBar {
+    bar: Bar,
+    in_flight: Mutex<IndexMap<usize, String>>,
+}
+
+impl StudyBar {
+    /// Returns a bar for so many runs.
+    pub(super) fn new(runs: usize) -> Self {
+        let bar = ProgressBar::new(runs as u64);
+        let style = ProgressStyle::with_template(&format!(
+            "{{bar:{WIDTH}}} {{pos}}/{{len}}   {{eta}} left   {{wide_msg}}"
+        ))
+        .expect("the template is right");
+        bar.set_style(style);
+        Self { bar: Bar { bar }, in_flight: Mutex::default() }
+    }
+
+    /// Returns the bar.
+    pub(super) fn bar(&self) -> &Bar {
+        &self.bar
+    }
+
+    /// Shows that a run has begun.
+    pub(super) fn begin(&self, run: usize, name: &str) {
+        self.in_flight.lock().insert(run, name.to_owned());
+        self.show();
+    }
+
+    /// Shows that a run has ended.
+    pub(super) fn end(&self, run: usize) {
+        self.in_flight.lock().shift_remove(&run);
+        self.bar.bar.inc(1);
+        self.show();
+    }
+
+    fn show(&self) {
+        let names: Vec<String> = self.in_flight.lock().values().cloned().collect();
+        self.bar.bar.set_message(names.join(" | "));
+    }
+
+    /// Takes the bar away; it does not come back.
+    pub(super) fn clear(&self) {
+        self.bar.clear();
     }
 }
 

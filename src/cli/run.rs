@@ -10,6 +10,7 @@ use super::story::{Story, counted, span};
 use super::terminal;
 use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::mapred::Stop;
+use crate::output::perfetto::TraceFile;
 use crate::output::{RunFolder, Unfinished};
 use crate::scenario::{ClockSpec, Loaded, Registry};
 
@@ -47,6 +48,9 @@ pub(super) struct Arguments {
     /// How time passes: `virtual`, or so many times as fast as on the wall, such as 600x
     #[arg(long)]
     clock: Option<ClockSpec>,
+    /// Write the run as a trace, too, for the Perfetto UI (https://ui.perfetto.dev)
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
     /// Replace the results of an earlier run; never anything else
     #[arg(long)]
     force: bool,
@@ -77,13 +81,22 @@ impl Arguments {
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
         let (unfinished, bar) = (Unfinished::default(), Bar::new());
         let folder = RunFolder::create(&target, self.force, &unfinished)?;
+        let trace = self.perfetto.map(|file| TraceFile::create(&file, self.force, &unfinished));
+        let trace = trace.transpose()?;
         interrupt::guard(&unfinished, &bar, "interrupted, no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
-        let options = Options { progress, verify: self.verify, ..Options::default() };
+        let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.places())).transpose()?;
+        let options = Options {
+            progress,
+            verify: self.verify,
+            watcher: watcher.map(|watcher| Box::new(watcher) as _),
+            ..Options::default()
+        };
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let Kept { emulated, digest, real } = kept?;
+        trace.map_or(Ok(()), TraceFile::commit)?;
         let target = folder.commit()?;
 
         if !self.quiet {

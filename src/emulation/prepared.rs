@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{ClusterSpec, SlotKind, Topology};
+use crate::cluster::{ClusterSpec, SlotKind, Topology, TrackerId};
 use crate::mapred::JobId;
+use crate::record::Place;
 use crate::scenario::{Fault, Scenario};
 use crate::trace::rumen::LoggedTopology;
 use crate::trace::sls::SlsRack;
@@ -131,10 +132,24 @@ impl Prepared {
         self.workload.arrivals.len() as u64
     }
 
+    /// Returns what outputs call the nodes.
+    pub fn places(&self) -> Arc<[Place]> {
+        self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
+    }
+
     /// Returns the jobs of a name: one, or all of an entry with a count.
     pub(super) fn jobs_of(&self, name: &str) -> impl Iterator<Item = JobId> {
         let place = self.workload.names.iter().position(|other| other == name);
         let arrivals = self.workload.arrivals.iter();
         arrivals.filter(move |job| Some(job.batch.index()) == place).map(|job| job.spec.id)
+    }
+}
+
+/// Returns what tables call a node.
+fn place(topology: &Topology, id: TrackerId) -> Place {
+    let rack = topology.rack(id);
+    match topology.names(id) {
+        Some((rack, host)) => Place { node: host.to_owned(), rack: rack.to_owned() },
+        None => Place { node: id.to_string(), rack: rack.to_string() },
     }
 }

@@ -71,8 +71,17 @@ impl Space {
         }
     }
 
+    /// Returns the place of the axis that a name means: its path, or the last part of it if no other
+    /// path ends so.
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        match self.find(name)[..] {
+            [place] => Some(place),
+            _ => None,
+        }
+    }
+
     /// Tells which cell it is, by the axes that make a difference.
-    pub(super) fn describe(&self, cell: &[usize], axes: &[usize]) -> String {
+    pub fn describe(&self, cell: &[usize], axes: &[usize]) -> String {
         let tell = |axis: &usize| {
             let axis_of = &self.axes[*axis];
             format!("{}={}", axis_of.name(), axis_of.values[cell[*axis]].label)

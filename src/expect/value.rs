@@ -33,9 +33,11 @@ impl Value {
     pub(super) fn numbers(&self) -> Vec<f64> {
         match self {
             Self::One(number) => vec![*number],
-            Self::Keyed(items) => {
-                items.iter().map(|(_, number)| *number).filter(|number| number.is_finite()).collect()
-            }
+            Self::Keyed(items) => items
+                .iter()
+                .map(|(_, number)| *number)
+                .filter(|number| number.is_finite())
+                .collect(),
             Self::Steps(_) | Self::Samples(_) => Vec::new(),
         }
     }

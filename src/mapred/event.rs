@@ -208,6 +208,8 @@ pub struct Counts {
 /// How long the phases of an attempt took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
+    /// From taking a slot to the first phase of the work.
+    pub start_up: SimSpan,
     /// Fetching the maps' output; zero but for reduces.
     pub shuffle: SimSpan,
     /// Merging it; zero but for reduces.

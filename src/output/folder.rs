@@ -9,12 +9,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use parking_lot::Mutex;
 use tempfile::TempDir;
 
-use super::perf;
+use super::{Unfinished, perf};
 
 /// The scenario with all its defaults, which every folder of a run has.
 pub const RESOLVED: &str = "scenario.resolved.yaml";
@@ -46,32 +44,6 @@ pub struct RunFolder {
     aside: TempDir,
     force: bool,
     unfinished: Unfinished,
-}
-
-/// The hidden folders that are being filled.
-///
-/// A process that is told to end drops nothing; whoever ends it removes these.
-#[derive(Clone, Debug, Default)]
-pub struct Unfinished {
-    folders: Arc<Mutex<Vec<PathBuf>>>,
-}
-
-impl Unfinished {
-    /// Removes the folders. Until the guard that it returns is dropped, none is put in its place:
-    /// the process is meant to end before.
-    #[must_use]
-    pub fn remove(&self) -> impl Sized {
-        let folders = self.folders.lock();
-        for folder in &*folders {
-            // A run goes on writing for a moment and may add a file to what is being removed.
-            for _ in 0..10 {
-                if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
-                    break;
-                }
-            }
-        }
-        folders
-    }
 }
 
 /// Why a run's folder could not be made.
@@ -132,7 +104,7 @@ impl RunFolder {
         aside.prefix(".mumakil-");
         share(&mut aside);
         let aside = aside.tempdir_in(parent).map_err(error)?;
-        unfinished.folders.lock().push(aside.path().to_owned());
+        unfinished.add(aside.path());
         Ok(Self { target: target.to_owned(), aside, force, unfinished: unfinished.clone() })
     }
 
@@ -165,18 +137,19 @@ impl RunFolder {
     /// # Errors
     /// If somebody has put something there meanwhile, or if it cannot be written.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
-        let mut unfinished = self.unfinished.folders.lock();
+        self.unfinished.settle(self.path(), || self.put())?;
+        Ok(self.target)
+    }
+
+    fn put(&self) -> Result<(), OutputError> {
         check_target(&self.target, self.force)?;
         let error = |source| OutputError::Write { path: self.target.clone(), source };
         if self.target.exists() {
-            exchange(self.path(), &self.target).map_err(error)?;
-            // What is aside now is the old folder, which goes when `self.aside` is dropped.
+            // What is aside then is the old folder, which goes when `self.aside` is dropped.
+            exchange(self.path(), &self.target).map_err(error)
         } else {
-            fs::rename(self.path(), &self.target).map_err(error)?;
+            fs::rename(self.path(), &self.target).map_err(error)
         }
-        unfinished.retain(|folder| folder != self.path());
-        drop(unfinished);
-        Ok(self.target)
     }
 }
 

@@ -1,1 +1,197 @@
 //! A report: one HTML file that needs nothing else.
+//!
+//! A [`Page`] says what is to be read: headline numbers, paragraphs, tables, charts, verdicts. How
+//! that looks is here and the same for every report: on a phone and on paper, in light and in dark,
+//! by mouse and by keyboard. Styles and script are in the file, and its own security policy forbids
+//! it the network. Without the script all content is there; the script sorts tables, shortens long
+//! ones, shows values under the pointer, copies commands and switches between light and dark.
+//!
+//! Every text is escaped. Charts and their style are the exception: they are markup already, and
+//! whoever draws them escapes.
+
+mod markup;
+
+/// A report.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// What it is about.
+    pub title: String,
+    /// A line below the title.
+    pub subtitle: String,
+    /// The style sheet that its charts share, if they do not bring their own.
+    pub style: String,
+    /// Its content.
+    pub sections: Vec<Section>,
+    /// A line at the end: who made it, of what.
+    pub footer: String,
+}
+
+/// A part of a report with a heading.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// Its content.
+    pub parts: Vec<Part>,
+}
+
+/// A piece of content.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Numbers that come first, as cards.
+    Numbers(Vec<Number>),
+    /// A paragraph.
+    Text(String),
+    /// What is to be thought of before the results are trusted.
+    Warnings(Vec<String>),
+    /// Expectations and what became of them.
+    Verdicts(Vec<Verdict>),
+    /// Charts, beside one another where there is room.
+    Charts(Vec<Chart>),
+    /// A table.
+    Table(Table),
+    /// Text to be copied, such as a command.
+    Code(String),
+}
+
+/// A headline number.
+#[derive(Clone, Debug, Default)]
+pub struct Number {
+    /// What it is.
+    pub label: String,
+    /// The number with its unit.
+    pub value: String,
+    /// What else is to be said of it, in small letters.
+    pub note: String,
+}
+
+/// An expectation and what became of it.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// What became of it.
+    pub judgement: Judgement,
+    /// The expectation.
+    pub expectation: String,
+    /// What the source published.
+    pub published: Option<String>,
+    /// What was measured here.
+    pub measured: Option<String>,
+    /// Why, or what it means.
+    pub note: Option<String>,
+}
+
+/// What became of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It is so.
+    Holds,
+    /// It is not so.
+    Fails,
+    /// It is not so, and known and explained.
+    KnownGap,
+    /// The number is reported, nothing is expected of it.
+    Reported,
+    /// It was not looked at.
+    Skipped,
+}
+
+/// A chart.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// The markup, from `<svg` to `</svg>`: it is not escaped.
+    pub svg: String,
+    /// What it shows.
+    pub caption: String,
+}
+
+/// A table that readers can sort.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// What it lists.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows: a cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// The heading.
+    pub title: String,
+    /// The unit of its numbers.
+    pub unit: Option<&'static str>,
+    /// Whether its cells are numbers, which stand to the right and sort by size.
+    pub is_number: bool,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// What is shown.
+    pub shown: String,
+    /// What it sorts by, if not by what is shown. Without a number in a column of numbers it comes
+    /// last.
+    pub value: Option<f64>,
+}
+
+impl Column {
+    /// Returns a column of texts.
+    pub fn text(title: impl Into<String>) -> Self {
+        Self { title: title.into(), unit: None, is_number: false }
+    }
+
+    /// Returns a column of numbers in a unit.
+    pub fn number(title: impl Into<String>, unit: Option<&'static str>) -> Self {
+        Self { title: title.into(), unit, is_number: true }
+    }
+}
+
+impl Cell {
+    /// Returns a cell with a text.
+    pub fn text(shown: impl Into<String>) -> Self {
+        Self { shown: shown.into(), value: None }
+    }
+
+    /// Returns a cell with a number, as it is to be shown.
+    pub fn number(value: f64, shown: impl Into<String>) -> Self {
+        Self { shown: shown.into(), value: Some(value) }
+    }
+
+    /// Returns a cell of what is not known.
+    pub fn unknown() -> Self {
+        Self { shown: "–".to_owned(), value: None }
+    }
+}
+
+impl Judgement {
+    /// Returns the sign that stands before the word.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Holds => "✓",
+            Self::Fails => "✗",
+            Self::KnownGap => "≈",
+            Self::Reported => "•",
+            Self::Skipped => "–",
+        }
+    }
+
+    /// Returns the word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::KnownGap => "known gap",
+            Self::Reported => "reported",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+impl Page {
+    /// Returns the file.
+    pub fn html(&self) -> String {
+        markup::page(self).into_string()
+    }
+}

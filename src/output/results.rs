@@ -27,20 +27,15 @@ pub struct RunResults {
 impl RunResults {
     /// Returns the results in a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self {
-            folder: folder.into(),
-            summary: OnceCell::new(),
-            histograms: OnceCell::new(),
-        }
+        Self { folder: folder.into(), summary: OnceCell::new(), histograms: OnceCell::new() }
     }
 
     fn summary(&self) -> Result<&Value, ReadError> {
         let path = self.folder.join("summary.json");
         once(&self.summary, || {
             let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
-            serde_json::from_str(&text).map_err(|error| {
-                ReadError::row(&path, error.line() as u64, error.to_string())
-            })
+            serde_json::from_str(&text)
+                .map_err(|error| ReadError::row(&path, error.line() as u64, error.to_string()))
         })
     }
 

@@ -44,6 +44,8 @@ pub struct Setup {
     pub places: Arc<[Place]>,
     /// Called from the writer's thread, a few times a second.
     pub progress: Option<OnProgress>,
+    /// One more output.
+    pub watcher: Option<Box<dyn Watcher>>,
 }
 
 /// What tables call a tracker's node and rack: its host's name, or its number.
@@ -135,8 +137,9 @@ impl<W: Watcher + 'static> Recorder<W> {
     /// # Errors
     /// If a file cannot be created.
     pub fn start(setup: Setup, watcher: W) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, places, progress } = setup;
+        let Setup { settings, folder, places, progress, watcher: more } = setup;
         let mut watchers = open(&settings, folder.as_ref(), &places)?;
+        watchers.extend(more);
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: Books::new(SimTime::ZERO + settings.warm_up),

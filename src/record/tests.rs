@@ -41,7 +41,7 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
     let place = |node: &str, rack: &str| Place { node: node.to_owned(), rack: rack.to_owned() };
     let places = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
-    Setup { settings, folder, places, progress: None }
+    Setup { settings, folder, places, progress: None, watcher: None }
 }
 
 fn run(millis: u64) -> RunFacts {
@@ -75,6 +75,7 @@ fn small_run() -> Stream {
         sort: SimSpan::from_millis(80),
         commit: Some(SimSpan::from_millis(700)),
         suspended: SimSpan::from_millis(2_000),
+        ..Phases::default()
     };
     Stream::default()
         .up(0, 2, 1)

@@ -144,6 +144,11 @@ impl Draft {
         self.root.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
+    /// Returns whether something was written at a path.
+    pub(crate) fn says(&self, path: &str) -> bool {
+        Path::of(path).get(&self.root).is_some()
+    }
+
     /// Returns whether this is a study: a scenario that says what varies.
     pub fn is_study(&self) -> bool {
         self.keys().any(|(key, _)| key == "sweep")

@@ -13,6 +13,7 @@ use serde_yaml::with::singleton_map_recursive;
 
 use super::locate::Part;
 use super::path::{Path, Step};
+use crate::expect::{Complaint, nearest};
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +40,14 @@ impl Problem {
 
     /// An expression that is wrong in some column of its text.
     pub(crate) fn expression(path: Path, complaint: &Complaint, text: &str) -> Self {
-        let message = format!("column {} of `{text}`: {}", complaint.column(text), complaint.message);
+        let message =
+            format!("column {} of `{text}`: {}", complaint.column(text), complaint.message);
         Self { hint: complaint.hint.clone(), ..Self::value(path, message) }
+    }
+
+    /// Returns the problem of something that stands at a path.
+    pub(crate) fn inside(self, at: &Path) -> Self {
+        Self { path: Path([&at.0[..], &self.path.0].concat()), ..self }
     }
 
     /// Adds what to do about it.
@@ -239,7 +246,7 @@ mod tests {
 
     use super::*;
     use crate::expect::{Complaint, nearest};
-use crate::units::{Count, SimSpan};
+    use crate::units::{Count, SimSpan};
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -155,11 +155,7 @@ impl PolicyEntry {
 /// Returns problems within a policy's options as problems of the scenario.
 fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
     let at = Path::of("scheduler").key(&choice.name);
-    let scenario_wide = |problem: Problem| {
-        let path = Path([at.0.clone(), problem.path.0].concat());
-        Problem { path, ..problem }
-    };
-    problems.into_iter().map(scenario_wide).collect()
+    problems.into_iter().map(|problem| problem.inside(&at)).collect()
 }
 
 fn defaults<P: Policy>() -> Value {

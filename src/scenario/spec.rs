@@ -83,6 +83,9 @@ pub struct RecordSpec {
     pub events: bool,
     /// Distributions of latencies, in `histograms/` and `latency.hlog`.
     pub histograms: bool,
+    /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
+    /// time, one after the other. It is what a slowdown is measured by.
+    pub alone: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
     /// timeline has every change.
     pub sample: SimSpan,
@@ -98,6 +101,7 @@ impl Default for RecordSpec {
             timeline: true,
             events: false,
             histograms: true,
+            alone: false,
             sample: SimSpan::from_secs(10),
             warm_up: SimSpan::ZERO,
         }

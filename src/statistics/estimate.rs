@@ -1,10 +1,11 @@
 //! A number and the interval that probably has the true one.
 
 use rand::RngExt;
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{mean, quantile_of_sorted, standard_deviation};
-use crate::random::ChaCha8Rng;
+use super::{mean, quantile_of_sorted, skewness, standard_deviation};
+use crate::random::{ChaCha8Rng, Purpose, stream};
 
 /// How often a bootstrap draws its sample again.
 const RESAMPLES: usize = 2_000;
@@ -13,7 +14,7 @@ const RESAMPLES: usize = 2_000;
 const TAIL: f64 = 0.025;
 
 /// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The estimate.
     pub mean: f64,
@@ -58,6 +59,20 @@ pub fn bootstrap(
     drawn.sort_unstable_by(f64::total_cmp);
     let end = |share| quantile_of_sorted(&drawn, share).unwrap_or(estimate);
     Some(Estimate { mean: estimate, low: end(TAIL), high: end(1.0 - TAIL), n: values.len() })
+}
+
+/// Fewer values than that do not show whether they are skewed.
+const SKEWED_FROM: usize = 8;
+
+/// Returns the mean with its interval: Student's, or the bootstrap's for values that are so skewed
+/// that their mean does not scatter symmetrically; `None` of nothing.
+pub fn interval(values: &[f64]) -> Option<Estimate> {
+    let is_skewed = skewness(values).is_some_and(|skewness| 1.0 < skewness.abs());
+    if values.len() < SKEWED_FROM || !is_skewed {
+        return student(values);
+    }
+    // Always the same draws: the interval says something of the values and of nothing else.
+    bootstrap(values, mean, stream(0, Purpose::Bootstrap, 0))
 }
 
 /// Returns the differences of pairs: what was measured with the same seed belongs together.
@@ -111,5 +126,14 @@ mod tests {
     fn pairs_are_compared_one_by_one() {
         assert_eq!(differences(&[3.0, 5.0], &[1.0, 7.0]), [2.0, -2.0]);
         assert_eq!(ratios(&[3.0, 5.0], &[1.0, 2.0]), [3.0, 2.5]);
+    }
+
+    #[test]
+    fn a_skewed_sample_has_a_skewed_interval() {
+        let skewed: Vec<f64> = (0..20).map(|step| if step == 0 { 100.0 } else { 1.0 }).collect();
+        let Estimate { mean, low, high, .. } = interval(&skewed).unwrap();
+        assert!(1.0 <= low && mean - low < high - mean, "{low} {mean} {high}");
+        let even: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(interval(&even), student(&even));
     }
 }

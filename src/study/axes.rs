@@ -75,6 +75,14 @@ pub(super) struct AxisPut {
 }
 
 impl Axis {
+    /// Tells a value: `nodes 10`, or just `fair`, which says itself of what it is.
+    pub(super) fn tell(&self, value: usize) -> String {
+        let label = &self.values[value].label;
+        let is_number = label.starts_with(|c: char| c.is_ascii_digit());
+        let name = self.name.rsplit('.').next().unwrap_or(&self.name);
+        if is_number { format!("{name} {label}") } else { label.clone() }
+    }
+
     /// Returns the axis as expressions know it.
     pub(super) fn space(&self) -> expect::Axis {
         let value = |value: &AxisValue| expect::AxisValue {

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::Study;
 use crate::emulation::{EmulationError, Prepared};
-use crate::scenario::{Problem, Registry, Scenario, ScenarioError, Warning};
+use crate::expect::Table;
+use crate::scenario::{Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning};
 use crate::trace::{TraceError, sha256_of};
 
 /// More runs than that are a mistake.
@@ -33,6 +34,8 @@ pub struct Plan {
 pub struct Cell {
     /// For each axis, which of its values.
     pub values: Vec<usize>,
+    /// What tells it from the others, axis by axis.
+    labels: Vec<String>,
     /// The scenario, but for the seed.
     scenario: Scenario,
 }
@@ -95,6 +98,7 @@ impl Plan {
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
             scenario.name = study.name.clone();
+            record_only_what_is_read(study, &mut scenario.record);
             hashes.pin_traces(&mut scenario)?;
             if cells.is_empty() {
                 warnings = loaded.warnings;
@@ -105,14 +109,39 @@ impl Plan {
                 let id = identity(&Scenario { seed, ..scenario.clone() });
                 runs.push(PlannedRun { cell: cells.len(), seed, id });
             }
-            cells.push(Cell { values, scenario });
+            let labels =
+                study.sweep.axes.iter().zip(&values).map(|(axis, value)| axis.tell(*value));
+            cells.push(Cell { labels: labels.collect(), values, scenario });
         }
         Ok(Self { cells, runs, warnings })
+    }
+
+    /// Tells which run it is: `nodes 10, fair, seed 42`.
+    pub fn describe(&self, run: usize) -> String {
+        let PlannedRun { cell, seed, .. } = &self.runs[run];
+        let labels = &self.cells[*cell].labels;
+        labels.iter().cloned().chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the scenario of a run.
     pub fn scenario(&self, run: &PlannedRun) -> Scenario {
         Scenario { seed: run.seed, ..self.cells[run.cell].scenario.clone() }
+    }
+}
+
+/// Sets what the runs record, unless the study does so itself: thousands of runs need not keep what
+/// nobody reads.
+fn record_only_what_is_read(study: &Study, record: &mut RecordSpec) {
+    let reads = |table| study.needs.columns.contains_key(&table);
+    for (path, setting, is_read) in [
+        ("record.tasks", &mut record.tasks, reads(Table::Tasks)),
+        ("record.timeline", &mut record.timeline, reads(Table::Timeline)),
+        ("record.histograms", &mut record.histograms, !study.needs.histograms.is_empty()),
+        ("record.alone", &mut record.alone, reads(Table::Alone)),
+    ] {
+        if !study.base.says(path) {
+            *setting = is_read;
+        }
     }
 }
 

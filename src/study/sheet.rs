@@ -5,12 +5,15 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::draw::ChartSpec;
 use super::{Plan, Store, Study};
 use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
+use crate::output::OutputError;
 use crate::output::results::RunResults;
 
 /// The name of the file.
@@ -36,6 +39,8 @@ pub struct Sheet {
     pub cells: Vec<SheetCell>,
     /// What is measured in each cell.
     pub metrics: Vec<String>,
+    /// What is drawn.
+    pub charts: Vec<ChartSpec>,
     /// What the results should show.
     pub expect: Vec<Expectation>,
 }
@@ -68,7 +73,12 @@ impl Sheet {
     pub fn new(study: &Study, plan: &Plan) -> Self {
         let cell = |(number, cell): (usize, &super::Cell)| SheetCell {
             values: cell.values.clone(),
-            runs: plan.runs.iter().filter(|run| run.cell == number).map(|run| run.id.clone()).collect(),
+            runs: plan
+                .runs
+                .iter()
+                .filter(|run| run.cell == number)
+                .map(|run| run.id.clone())
+                .collect(),
         };
         let first = plan.runs.iter().filter(|run| run.cell == 0);
         Self {
@@ -80,6 +90,7 @@ impl Sheet {
             seeds: first.map(|run| run.seed).collect(),
             cells: plan.cells.iter().enumerate().map(cell).collect(),
             metrics: study.metrics.clone(),
+            charts: study.charts.clone(),
             expect: study.expect.clone(),
         }
     }
@@ -94,12 +105,9 @@ impl Sheet {
         self.cells.iter().flat_map(|cell| cell.runs.iter().map(String::as_str))
     }
 
-    /// Tells which cell it is.
-    pub fn describe(&self, cell: &SheetCell) -> String {
-        let part = |(axis, value): (&SheetAxis, &usize)| {
-            format!("{} {}", axis.short(), axis.values[*value])
-        };
-        self.axes.iter().zip(&cell.values).map(part).collect::<Vec<_>>().join(", ")
+    /// Returns the labels of a cell's values, axis by axis.
+    pub fn labels<'s>(&'s self, cell: &'s SheetCell) -> impl Iterator<Item = &'s str> {
+        self.axes.iter().zip(&cell.values).map(|(axis, value)| axis.values[*value].as_str())
     }
 }
 
@@ -113,7 +121,8 @@ impl SheetAxis {
         }
     }
 
-    fn space(&self) -> expect::Axis {
+    /// Returns the axis as expressions know it.
+    pub(super) fn space(&self) -> expect::Axis {
         let value = |label: &String| {
             let text = self.numbers.get(label).unwrap_or(label);
             expect::AxisValue { label: label.clone(), ..expect::AxisValue::new(text) }
@@ -160,9 +169,12 @@ impl Runs for StudyRuns<'_> {
 }
 
 /// Reads the sheet of a study's folder.
-pub(super) fn read(folder: &Path) -> Result<Sheet, String> {
+///
+/// # Errors
+/// If it is not there, or not ours.
+pub fn read_sheet(folder: &Path) -> Result<Sheet, OutputError> {
     let path = folder.join(NAME);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    let text = fs::read_to_string(&path);
+    let text = text.map_err(|source| OutputError::Read { path: path.clone(), source })?;
+    serde_json::from_str(&text).map_err(|error| OutputError::Read { path, source: error.into() })
 }

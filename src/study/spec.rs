@@ -90,10 +90,7 @@ impl Study {
             let found = axis_of(&sweep.axes, name, Path::of("compare"));
             found.map_err(|problem| problems.push(problem)).ok()
         });
-        let space = Space {
-            axes: sweep.axes.iter().map(Axis::space).collect(),
-            compared: compare,
-        };
+        let space = Space { axes: sweep.axes.iter().map(Axis::space).collect(), compared: compare };
         let metrics = match &keys.metrics[..] {
             [] => METRICS.map(str::to_owned).to_vec(),
             own => own.to_vec(),
@@ -139,12 +136,7 @@ impl Study {
 }
 
 /// Returns what the runs must record, and notes what is wrong in the expressions.
-fn needs(
-    keys: &Keys,
-    metrics: &[String],
-    space: &Space,
-    problems: &mut Vec<Problem>,
-) -> Needs {
+fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> Needs {
     let mut needs = Needs::default();
     let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
         Ok(plan) => needs.add(plan.needs()),
@@ -161,7 +153,7 @@ fn needs(
     for (index, chart) in keys.charts.iter().enumerate() {
         match chart.needs(space) {
             Ok(more) => needs.add(more),
-            Err(problem) => problems.push(problem.inside(Path::of("charts").index(index))),
+            Err(problem) => problems.push(problem.inside(&Path::of("charts").index(index))),
         }
     }
     needs

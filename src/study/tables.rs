@@ -1,69 +1,161 @@
-//! What a study's runs come to: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
+//! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
 //!
-//! Times are in seconds, sizes in bytes, shares parts of one; the heading says so. An interval is
-//! of 95 %: Student's, or the bootstrap's where the values of a cell are skewed. Comparisons pair
-//! runs of the same seed, which have the same jobs and the same luck.
+//! Times are in seconds, sizes in bytes, shares parts of one; the headings say so. Intervals are of
+//! 95 %.
 
-use std::io;
+use serde_json::json;
 
-use serde::Serialize;
+use super::findings::{Comparison, Findings, Metric};
+use super::sheet::Sheet;
+use crate::expect::{State, Unit};
+use crate::statistics::Estimate;
 
-use super::sheet::{Sheet, SheetCell, StudyRuns};
-use crate::expect::{self, Expr, ReadError, Unit, Verdict};
-use crate::random::{Purpose, stream};
-use crate::statistics::{
-    Estimate, bootstrap, differences, mean, quantile, ratios, skewness, standard_deviation, student,
-};
-
-/// Below so many values nobody can say whether they are skewed.
-const SKEWED_FROM: usize = 8;
-
-/// The numbers of a study.
-#[derive(Debug)]
-pub struct Findings {
-    /// The metrics.
-    pub metrics: Vec<Metric>,
-    /// What became of each expectation; none if runs are missing.
-    pub verdicts: Vec<Verdict>,
-    /// The comparisons of the compared axis' values with its first.
-    pub comparisons: Vec<Compared>,
+/// Returns `runs.csv`: a row for each run.
+pub(super) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let axes = sheet.axes.iter().map(|axis| axis.field.clone());
+    let metrics = findings.metrics.iter().map(heading);
+    let mut table =
+        Table::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(["run".to_owned()]));
+    for (number, cell) in sheet.cells.iter().enumerate() {
+        for (place, (seed, run)) in sheet.seeds.iter().zip(&cell.runs).enumerate() {
+            let numbers =
+                findings.metrics.iter().map(|metric| cell_of(metric.numbers[number][place]));
+            let labels = sheet.labels(cell).map(str::to_owned);
+            table.row(labels.chain([seed.to_string()]).chain(numbers).chain([run.clone()]));
+        }
+    }
+    table.bytes()
 }
 
-/// A metric and its numbers.
-#[derive(Debug)]
-pub struct Metric {
-    /// The expression.
-    pub text: String,
-    /// What its numbers are of.
-    pub unit: Unit,
-    /// Its number for each cell and seed; `None` where a run has none.
-    pub numbers: Vec<Vec<Option<f64>>>,
+/// Returns `cells.csv`: a row for each cell.
+pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let axes = sheet.axes.iter().map(|axis| axis.field.clone());
+    let metrics = findings.metrics.iter().flat_map(|metric| {
+        let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
+        ["mean", "low", "high", "median", "sd"].map(of)
+    });
+    let mut table = Table::new(axes.chain(["runs".to_owned()]).chain(metrics));
+    for (number, cell) in sheet.cells.iter().enumerate() {
+        let numbers = findings.metrics.iter().flat_map(|metric| {
+            let found = metric.of_cell(number);
+            let of = |pick: fn(&Estimate) -> f64| found.map(|found| pick(&found.mean));
+            [
+                of(|mean| mean.mean),
+                of(|mean| mean.low),
+                of(|mean| mean.high),
+                found.map(|found| found.median),
+                found.and_then(|found| found.deviation),
+            ]
+            .map(cell_of)
+        });
+        let labels = sheet.labels(cell).map(str::to_owned);
+        table.row(labels.chain([cell.runs.len().to_string()]).chain(numbers));
+    }
+    table.bytes()
 }
 
-/// A metric under one value of the compared axis, less or over that under the first.
-#[derive(Clone, Debug, Serialize)]
-pub struct Compared {
-    /// The metric.
-    pub metric: String,
-    /// The cell, but for the compared axis.
-    pub cell: String,
-    /// The first value.
-    pub base: String,
-    /// The other value.
-    pub other: String,
-    /// The other's less the first's, seed by seed.
-    pub difference: Band,
-    /// The other's over the first's, seed by seed.
-    pub ratio: Band,
+/// Returns `comparisons.csv`: a row for each metric, cell and compared value.
+pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
+    let others = others.map(|(_, axis)| axis.field.clone());
+    let words = ["base", "other", "difference", "low", "high", "ratio", "ratio low", "ratio high"];
+    let words = words.map(str::to_owned);
+    let mut table = Table::new(["metric".to_owned()].into_iter().chain(others).chain(words));
+    for Comparison { metric, cell, base, other, difference, ratio } in &findings.comparisons {
+        let numbers = [difference, ratio].into_iter().flat_map(|found| {
+            let of = |pick: fn(&Estimate) -> f64| found.as_ref().map(pick);
+            [of(|found| found.mean), of(|found| found.low), of(|found| found.high)].map(cell_of)
+        });
+        let labels = [metric.clone()].into_iter().chain(cell.iter().cloned());
+        table.row(labels.chain([base.clone(), other.clone()]).chain(numbers));
+    }
+    table.bytes()
 }
 
-/// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Band {
-    /// The mean.
-    pub mean: Option<f64>,
-    /// The lower end.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
+/// Returns `summary.json`: what was run, and what became of the expectations.
+pub(super) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
+    let verdict = |(expected, verdict): (&crate::expect::Expectation, &crate::expect::Verdict)| {
+        json!({
+            "expectation": expected.that,
+            "published": expected.published,
+            "known_gap": expected.known_gap,
+            "verdict": word(verdict.state),
+            "measured": verdict.measured,
+            "worst_cell": verdict.worst,
+            "cells": verdict.cells,
+            "held": verdict.held,
+        })
+    };
+    let metric = |metric: &Metric| {
+        let cells = (0..sheet.cells.len()).map(|cell| metric.of_cell(cell).map(|found| found.mean));
+        json!({
+            "metric": metric.text,
+            "unit": unit(metric.unit).trim(),
+            "cells": cells.collect::<Vec<_>>(),
+        })
+    };
+    let summary = json!({
+        "study": sheet.study,
+        "version": sheet.version,
+        "axes": sheet.axes,
+        "seeds": sheet.seeds,
+        "cells": sheet.cells.iter().map(|cell| sheet.labels(cell).collect()).collect::<Vec<Vec<_>>>(),
+        "metrics": findings.metrics.iter().map(metric).collect::<Vec<_>>(),
+        "comparisons": findings.comparisons,
+        "expectations": sheet.expect.iter().zip(&findings.verdicts).map(verdict).collect::<Vec<_>>(),
+    });
+    let mut text = serde_json::to_vec_pretty(&summary).expect("numbers and texts are JSON");
+    text.push(b'\n');
+    text
+}
+
+/// Returns the word for a state, as files have it.
+pub fn word(state: State) -> &'static str {
+    match state {
+        State::Holds => "holds",
+        State::Fails => "fails",
+        State::KnownGap => "known_gap",
+        State::Reported => "reported",
+    }
+}
+
+fn heading(metric: &Metric) -> String {
+    format!("{}{}", metric.text, unit(metric.unit))
+}
+
+/// Returns what stands behind a heading for a unit.
+fn unit(unit: Unit) -> String {
+    match (unit.time, unit.bytes) {
+        (0, 0) => String::new(),
+        (1, 0) => " [s]".to_owned(),
+        (0, 1) => " [B]".to_owned(),
+        (-1, 1) => " [B/s]".to_owned(),
+        (time, bytes) => format!(" [s^{time} B^{bytes}]"),
+    }
+}
+
+/// Rounded to nine digits after the point: far below what anything here can tell apart.
+fn cell_of(number: Option<f64>) -> String {
+    number.map_or(String::new(), |number| ((number * 1e9).round() / 1e9).to_string())
+}
+
+/// A table in memory: a row for each run of a study is no more than that.
+struct Table {
+    writer: csv::Writer<Vec<u8>>,
+}
+
+impl Table {
+    fn new(heading: impl IntoIterator<Item = String>) -> Self {
+        let mut table = Self { writer: csv::Writer::from_writer(Vec::new()) };
+        table.row(heading);
+        table
+    }
+
+    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.writer.write_record(cells).expect("memory takes it, and all rows are as long");
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        self.writer.into_inner().expect("memory takes it")
+    }
 }

@@ -69,15 +69,19 @@ enum WorkError {
 }
 
 impl Plan {
-    /// Returns the numbers of the runs of a shard that are not in a store, each once.
-    pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
+    /// Returns the numbers of the runs, each once: other values need not make another run.
+    pub fn distinct(&self) -> Vec<usize> {
         let mut wanted = IndexMap::new();
         for (number, run) in self.runs.iter().enumerate() {
             wanted.entry(run.id.as_str()).or_insert(number);
         }
-        let mine =
-            wanted.into_iter().enumerate().filter(|(place, _)| place % shard.count == shard.index);
-        mine.filter(|(_, (id, _))| !store.has(id)).map(|(_, (_, number))| number).collect()
+        wanted.into_values().collect()
+    }
+
+    /// Returns the numbers of the runs of a shard that are not in a store, each once.
+    pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
+        let mine = self.distinct().into_iter().skip(shard.index).step_by(shard.count);
+        mine.filter(|run| !store.has(&self.runs[*run].id)).collect()
     }
 
     /// Does these runs with so many workers and tells of each step.

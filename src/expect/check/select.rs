@@ -99,7 +99,8 @@ impl Checker<'_> {
             return Ok(None);
         };
         if self.purpose == Purpose::Metric {
-            let message = format!("a metric is measured in every cell: it selects no `{}`", setting.key);
+            let message =
+                format!("a metric is measured in every cell: it selects no `{}`", setting.key);
             return Err(Complaint::new(setting.key.span.clone(), message));
         }
         Ok(Some(Chosen::Cells(axis, self.values(axis, &setting.value)?)))
@@ -137,8 +138,10 @@ impl Checker<'_> {
             return Ok(places);
         }
         let values = axis_of.values.iter().enumerate();
-        let places: Vec<usize> =
-            values.filter(|(_, value)| names(&choice.item, value)).map(|(place, _)| place).collect();
+        let places: Vec<usize> = values
+            .filter(|(_, value)| names(&choice.item, value))
+            .map(|(place, _)| place)
+            .collect();
         if places.is_empty() {
             let message = format!("`{}` is no value of `{}`", choice.item, axis_of.path);
             let labels: Vec<&str> = axis_of.values.iter().map(|value| &*value.label).collect();
@@ -218,8 +221,9 @@ fn add_tests(key: &RowKey, choice: &At<Choice>, tests: &mut Vec<Test>) -> Checke
         && !words.contains(&word.as_str())
     {
         let message = format!("`{word}` is no {}", key.name);
-        return Err(Complaint::new(choice.span.clone(), message)
-            .nearest(word, words.iter().copied()));
+        return Err(
+            Complaint::new(choice.span.clone(), message).nearest(word, words.iter().copied())
+        );
     }
     let test = test.ok_or_else(|| {
         let takes = match key.kind {

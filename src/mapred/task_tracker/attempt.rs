@@ -307,7 +307,8 @@ impl Attempt {
             Phase::Shuffle => self.phases.shuffle = span,
             Phase::Sort => self.phases.sort = span,
             Phase::Commit => self.phases.commit = self.work_done.map(|done| now - done),
-            Phase::Start | Phase::Work | Phase::Reduce => {}
+            Phase::Start => self.phases.start_up = span,
+            Phase::Work | Phase::Reduce => {}
         }
     }
 

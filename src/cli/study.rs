@@ -1,0 +1,201 @@
+//! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
+
+mod merge;
+mod outcome;
+mod plan;
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::Subcommand;
+
+use super::failure::Failure;
+use super::interrupt;
+use super::progress::StudyBar;
+use super::source;
+use super::story::counted;
+use super::terminal;
+use crate::output::Unfinished;
+use crate::scenario::Registry;
+use crate::study::{
+    FailedRun, Plan, PlanError, Shard, Sheet, Step, Store, Study, conclude, write_sheet,
+};
+
+/// Run a study: a scenario many times, with other values and other seeds
+///
+/// Results are kept run by run. A study that was ended, in whatever way, goes on where it was when
+/// it is started again, and one that was changed does only what it has not done before.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "\
+Examples:
+  mumakil study scaling-study
+  mumakil study plan mine.yaml               how many runs, how long, how much room
+  mumakil study mine.yaml --jobs 8 --out results
+  mumakil study mine.yaml --shard 1/3 --out part-1     on the first of three machines
+  mumakil study merge part-1 part-2 part-3 --out results
+
+Exit codes:
+  0  done, and every expectation holds or is a known gap
+  1  an expectation fails, or a run did
+  2  the study or the command line is wrong
+  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Plan(plan::Arguments),
+    Merge(merge::Arguments),
+}
+
+#[derive(Debug, clap::Args)]
+struct Run {
+    /// A file, or the name of a study that Mumakil brings (see `mumakil scenarios`)
+    #[arg(value_name = "STUDY", required = true)]
+    study: Option<PathBuf>,
+    /// The folder for the results [default: out/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How many runs at a time [default: one for each core]
+    #[arg(long, short, value_name = "NUMBER")]
+    jobs: Option<NonZero<usize>>,
+    /// Do only the first of three parts, such as 1/3; `mumakil study merge` puts them together
+    #[arg(long, value_name = "PART", value_parser = shard)]
+    shard: Option<Shard>,
+    /// Put a value over the study's, such as sweep.seeds=20
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        match self.command {
+            Some(Command::Plan(arguments)) => arguments.run(registry),
+            Some(Command::Merge(arguments)) => arguments.run(),
+            None => self.run.run(registry),
+        }
+    }
+}
+
+impl Run {
+    fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let path = self.study.expect("clap asks for it");
+        let study = Study::of(source::open(&path, "study")?.with(&self.sets))?;
+        let plan = Plan::new(&study, registry)?;
+        if !self.quiet {
+            plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+        }
+        let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
+        let sheet = Sheet::new(&study, &plan);
+        let unfinished = Unfinished::default();
+        let store = Store::open(&out, &unfinished)?;
+        let shard = self.shard.unwrap_or(Shard::WHOLE);
+        if shard == Shard::WHOLE {
+            store.sweep()?;
+        }
+        write_sheet(&sheet, &out)?;
+        let missing = plan.missing(&store, shard);
+        let bar = StudyBar::new(missing.len());
+        interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
+        let workers = self.jobs.map_or_else(cores, NonZero::get);
+        let began = outcome::now();
+        let failed = work(&plan, &missing, &store, registry, workers, &bar);
+        let done = outcome::Done { runs: missing.len(), real: began.elapsed(), workers };
+        if !failed.is_empty() {
+            return Err(outcome::failed(&plan, &failed, &out));
+        }
+        if shard != Shard::WHOLE {
+            if !self.quiet {
+                let share = format!("part {} of {}", shard.index + 1, shard.count);
+                terminal::print(&format!(
+                    "{share}: {done}\nwrote {} (put the parts together with `mumakil study merge`)\n",
+                    out.display()
+                ))?;
+            }
+            return Ok(());
+        }
+        let findings = conclude(&sheet, &store, &out)?;
+        if !self.quiet {
+            let wrote = format!("wrote {} (start with report.html)\n", out.display());
+            let text = outcome::tell(&sheet, &findings);
+            terminal::print(&format!("{text}  ran      {done}\n{wrote}"))?;
+        }
+        outcome::verdict(&findings)
+    }
+}
+
+/// Does the runs and shows how far they are.
+fn work(
+    plan: &Plan,
+    runs: &[usize],
+    store: &Store,
+    registry: &Registry,
+    workers: usize,
+    bar: &StudyBar,
+) -> Vec<FailedRun> {
+    let mut failed = Vec::new();
+    plan.work(runs, store, registry, workers, |step| match &step {
+        Step::Begun { run } => bar.begin(*run, &outcome::name(plan, *run)),
+        Step::Done { run, .. } => bar.end(*run),
+        Step::Failed(run) => {
+            bar.end(run.run);
+            failed.push(run.clone());
+        }
+    });
+    bar.clear();
+    failed.sort_by_key(|run| run.run);
+    failed
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Reads `2/5`.
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(index, count)| {
+        Some((index.parse::<usize>().ok()?, count.parse::<usize>().ok()?))
+    });
+    match parts {
+        Some((index @ 1.., count)) if index <= count => Ok(Shard { index: index - 1, count }),
+        _ => Err("expected a part and how many there are, such as 1/3".to_owned()),
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Scenario(error) => error.into(),
+            PlanError::Trace(error) => error.into(),
+            PlanError::Unfit(error) => error.into(),
+            PlanError::TooMany { .. } | PlanError::Empty => Self::input(error.to_string()),
+        }
+    }
+}
+
+/// Prints how long something took.
+fn lasted(real: Duration) -> String {
+    super::story::span(real.as_secs_f64())
+}
+
+impl std::fmt::Display for outcome::Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let workers = counted(self.workers as u64, "worker");
+        match self.runs {
+            0 => f.write_str("nothing: every run was there"),
+            runs => {
+                write!(f, "{} in {} with {workers}", counted(runs as u64, "run"), lasted(self.real))
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `mumakil study merge`: the parts of a study, done on several machines, become one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::outcome;
+use crate::cli::failure::Failure;
+use crate::cli::story::counted;
+use crate::cli::terminal;
+use crate::output::{OutputError, Unfinished};
+use crate::study::{Store, conclude, read_sheet};
+
+/// Put the parts of a study together
+///
+/// The results are the same bytes as those of the whole study on one machine.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// The folders of the parts
+    #[arg(value_name = "DIR", required = true)]
+    parts: Vec<PathBuf>,
+    /// The folder for the results; may be one of the parts
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let sheet = read_sheet(&self.parts[0])?;
+        for part in &self.parts[1..] {
+            if read_sheet(part)? != sheet {
+                return Err(Failure::input(format!(
+                    "{} and {} are parts of different studies",
+                    self.parts[0].display(),
+                    part.display()
+                )));
+            }
+        }
+        let unfinished = Unfinished::default();
+        let store = Store::open(&self.out, &unfinished)?;
+        let parts = self.parts.iter().map(|part| Store::open(part, &unfinished));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let mut missing = 0;
+        for id in sheet.runs().filter(|id| !store.has(id)) {
+            match parts.iter().find(|part| part.has(id)) {
+                Some(part) => copy(&part.place(id), &store.place(id))?,
+                None => missing += 1,
+            }
+        }
+        if 0 < missing {
+            return Err(Failure::run(format!(
+                "{} of {} missing; do the other parts, or all of it with `mumakil study`",
+                counted(missing, "run"),
+                sheet.runs().count()
+            )));
+        }
+        let findings = conclude(&sheet, &store, &self.out)?;
+        let wrote = format!("wrote {} (start with report.html)\n", self.out.display());
+        terminal::print(&(outcome::tell(&sheet, &findings) + &wrote))?;
+        outcome::verdict(&findings)
+    }
+}
+
+/// Copies the folder of a run aside, then puts it in its place.
+fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
+    let error = |source| OutputError::Write { path: to.to_owned(), source };
+    let parent = to.parent().unwrap_or(Path::new("."));
+    let aside = tempfile::Builder::new().prefix(".mumakil-").tempdir_in(parent).map_err(error)?;
+    let copied = aside.path().join("run");
+    copy_all(from, &copied).and_then(|()| fs::rename(&copied, to)).map_err(error)
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_all(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! What a study ends with: a table of its cells, its verdicts, and what did not work.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::cli::failure::Failure;
+use crate::cli::story::{counted, digits};
+use crate::cli::table::{Align, table};
+use crate::cli::terminal::BOLD;
+use crate::expect::State;
+use crate::study::{ConcludeError, FailedRun, Findings, FindingsError, Plan, Sheet};
+
+/// More cells than that are not printed.
+const MOST_CELLS: usize = 40;
+
+/// What was done in this call.
+pub(in crate::cli) struct Done {
+    pub(super) runs: usize,
+    pub(super) real: Duration,
+    pub(super) workers: usize,
+}
+
+/// Returns the lines about a study's results.
+pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> String {
+    let mut text = format!(
+        "{BOLD}{}{BOLD:#}   {} · {} · {}\n",
+        sheet.study,
+        counted(sheet.cells.len() as u64, "cell"),
+        counted(sheet.seeds.len() as u64, "seed"),
+        counted(sheet.runs().count() as u64, "run"),
+    );
+    text += &cells(sheet, findings);
+    text += &verdicts(sheet, findings);
+    text
+}
+
+fn cells(sheet: &Sheet, findings: &Findings) -> String {
+    let mut rows = vec![Vec::new()];
+    rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
+    rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
+    for (number, cell) in sheet.cells.iter().enumerate().take(MOST_CELLS) {
+        let metrics = findings.metrics.iter().map(|metric| match metric.of_cell(number) {
+            None => "–".to_owned(),
+            Some(found) if found.mean.n < 2 => metric.unit.show(found.mean.mean),
+            Some(found) => {
+                let half = (found.mean.high - found.mean.low) / 2.0;
+                format!("{} ± {}", metric.unit.show(found.mean.mean), metric.unit.show(half))
+            }
+        });
+        rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
+    }
+    let is_number = |axis: &crate::study::SheetAxis| {
+        axis.values.iter().all(|label| label.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let axes =
+        sheet.axes.iter().map(|axis| if is_number(axis) { Align::Right } else { Align::Left });
+    let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
+    let mut text = table(&rows, &columns);
+    if MOST_CELLS < sheet.cells.len() {
+        let more = (sheet.cells.len() - MOST_CELLS) as u64;
+        text += &format!("  … and {} more in cells.csv\n", digits(more));
+    }
+    text
+}
+
+fn verdicts(sheet: &Sheet, findings: &Findings) -> String {
+    let line = |(expected, found): (&crate::expect::Expectation, &crate::expect::Verdict)| {
+        let mut text =
+            format!("  {:<9}{}\n           {}", sign(found.state), expected.that, found.measured);
+        if 1 < found.cells && !found.worst.is_empty() {
+            text += &format!(
+                "\n           in {} of {} cells; the worst is {}",
+                found.held, found.cells, found.worst
+            );
+        }
+        if let Some(published) = &expected.published {
+            text += &format!("\n           published: {published}");
+        }
+        if let Some(why) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
+            text += &format!("\n           known: {why}");
+        }
+        if found.gap_closed {
+            text += "\n           it is marked as a known gap, and the mark can go";
+        }
+        text + "\n"
+    };
+    sheet.expect.iter().zip(&findings.verdicts).map(line).collect()
+}
+
+/// Returns the word for a state, as people read it.
+fn sign(state: State) -> &'static str {
+    match state {
+        State::Holds => "holds",
+        State::Fails => "FAILS",
+        State::KnownGap => "gap",
+        State::Reported => "reported",
+    }
+}
+
+/// Returns the failure that failed expectations are.
+pub(in crate::cli) fn verdict(findings: &Findings) -> Result<(), Failure> {
+    match findings.verdicts.iter().filter(|found| found.state == State::Fails).count() {
+        0 => Ok(()),
+        failed => Err(Failure::run(format!("{} not hold", does(failed as u64)))),
+    }
+}
+
+fn does(count: u64) -> String {
+    format!("{} {}", counted(count, "expectation"), if count == 1 { "does" } else { "do" })
+}
+
+/// Returns what a run is called: `nodes 10, fair, seed 42`.
+pub(super) fn name(plan: &Plan, run: usize) -> String {
+    plan.describe(run)
+}
+
+/// Keeps the scenarios of runs that failed, and returns the failure that says how to repeat them.
+pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
+    const SHOWN: usize = 10;
+    let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
+    for run in failed.iter().take(SHOWN) {
+        let id = &plan.runs[run.run].id;
+        let file = out.join("failed").join(format!("{id}.yaml"));
+        let scenario = plan.scenario(&plan.runs[run.run]).to_yaml();
+        let kept = std::fs::create_dir_all(out.join("failed"))
+            .and_then(|()| std::fs::write(&file, scenario));
+        text += &format!("\n  {}: {}", plan.describe(run.run), run.why);
+        if kept.is_ok() {
+            text += &format!("\n    repeat it with `mumakil run {}`", file.display());
+        }
+    }
+    if SHOWN < failed.len() {
+        text += &format!("\n  … and {} more", failed.len() - SHOWN);
+    }
+    Failure::run(text)
+}
+
+impl From<ConcludeError> for Failure {
+    fn from(error: ConcludeError) -> Self {
+        match error {
+            ConcludeError::Output(error) => error.into(),
+            ConcludeError::Findings(FindingsError::Read(error)) => {
+                Self::Environment(anyhow::Error::new(error))
+            }
+            ConcludeError::Findings(error) => Self::Input(anyhow::Error::new(error)),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}

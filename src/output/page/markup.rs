@@ -1,0 +1,281 @@
+//! A page as markup.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::{Cell, Chart, Judgement, Number, Page, Part, Section, Table, Verdict};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// A cell with more than so many bytes breaks its lines.
+const LONG: usize = 48;
+
+pub(super) fn page(page: &Page) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (page.title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(&page.style)) }
+            }
+            body {
+                header {
+                    h1 { (page.title) }
+                    @if !page.subtitle.is_empty() { p.subtitle { (page.subtitle) } }
+                    @if 2 < page.sections.len() { (contents(&page.sections)) }
+                }
+                main {
+                    @for (place, part) in page.sections.iter().enumerate() {
+                        (section(place, part))
+                    }
+                }
+                @if !page.footer.is_empty() { footer { (page.footer) } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// Returns what the file may do: nothing but its own styles and the one script, known by its hash.
+fn policy() -> String {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn contents(sections: &[Section]) -> Markup {
+    html! {
+        nav aria-label="Contents" {
+            @for (place, section) in sections.iter().enumerate() {
+                a href=(format!("#section-{}", place + 1)) { (section.title) }
+            }
+        }
+    }
+}
+
+fn section(place: usize, section: &Section) -> Markup {
+    html! {
+        section id=(format!("section-{}", place + 1)) {
+            @if !section.title.is_empty() { h2 { (section.title) } }
+            @for content in &section.parts { (part(content)) }
+        }
+    }
+}
+
+fn part(part: &Part) -> Markup {
+    match part {
+        Part::Numbers(numbers) => html! { dl.numbers { @for one in numbers { (number(one)) } } },
+        Part::Text(text) => html! { p { (prose(text)) } },
+        Part::Warnings(warnings) => html! {
+            ul.warnings role="note" aria-label="Warnings" {
+                @for warning in warnings { li { strong { "Warning: " } (prose(warning)) } }
+            }
+        },
+        Part::Verdicts(verdicts) => {
+            html! { ul.verdicts { @for one in verdicts { (verdict(one)) } } }
+        }
+        Part::Charts(charts) => html! { div.charts { @for one in charts { (chart(one)) } } },
+        Part::Table(content) => table(content),
+        Part::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
+    }
+}
+
+fn number(number: &Number) -> Markup {
+    html! {
+        div {
+            dt { (number.label) }
+            dd.value { (number.value) }
+            @if !number.note.is_empty() { dd.note { (number.note) } }
+        }
+    }
+}
+
+fn verdict(verdict: &Verdict) -> Markup {
+    let fact = |word: &str, value: &Option<String>| {
+        html! {
+            @if let Some(value) = value { span.fact { span.label { (word) } " " (value) } " " }
+        }
+    };
+    html! {
+        li class=(class(verdict.judgement)) {
+            span.sign aria-hidden="true" { (verdict.judgement.sign()) }
+            " "
+            strong.word { (verdict.judgement.word()) }
+            " "
+            span.what { (verdict.expectation) }
+            " "
+            @if verdict.published.is_some() || verdict.measured.is_some() {
+                span.facts {
+                    (fact("published", &verdict.published))
+                    (fact("measured", &verdict.measured))
+                }
+            }
+            @if let Some(note) = &verdict.note { span.note { (prose(note)) } }
+        }
+    }
+}
+
+const fn class(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Holds => "holds",
+        Judgement::Fails => "fails",
+        Judgement::KnownGap => "known-gap",
+        Judgement::Reported => "reported",
+        Judgement::Skipped => "skipped",
+    }
+}
+
+fn chart(chart: &Chart) -> Markup {
+    html! {
+        figure {
+            div.canvas tabindex="0" { (PreEscaped(&chart.svg)) }
+            @if !chart.caption.is_empty() { figcaption { (prose(&chart.caption)) } }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    let kind = |place: usize| table.columns.get(place).filter(|column| column.is_number);
+    html! {
+        div.table {
+            div.scroll tabindex="0" role="region" aria-label=(table.caption) {
+                table {
+                    caption { (table.caption) }
+                    thead {
+                        tr {
+                            @for column in &table.columns {
+                                th scope="col" class=[column.is_number.then_some("n")] {
+                                    (column.title)
+                                    @if let Some(unit) = column.unit {
+                                        " " span.unit { (unit) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for row in &table.rows {
+                            tr {
+                                @for (place, cell) in row.iter().enumerate() {
+                                    (self::cell(cell, kind(place).is_some()))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(cell: &Cell, is_number: bool) -> Markup {
+    let is_long = LONG < cell.shown.len();
+    let class = if is_number { Some("n") } else { is_long.then_some("long") };
+    html! { td class=[class] data-value=[cell.value] { (cell.shown) } }
+}
+
+/// Marks up what stands between backticks as code.
+fn prose(text: &str) -> Markup {
+    let is_even = text.matches('`').count() % 2 == 0;
+    html! {
+        @if is_even {
+            @for (place, piece) in text.split('`').enumerate() {
+                @if place % 2 == 0 { (piece) } @else { code { (piece) } }
+            }
+        } @else { (text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Column, Page};
+    use super::*;
+
+    const NASTY: &str = "</script><b>\"&'";
+
+    fn html(part: Part) -> String {
+        super::part(&part).into_string()
+    }
+
+    #[test]
+    fn every_text_is_escaped() {
+        let nasty = || NASTY.to_owned();
+        let verdict = Verdict {
+            judgement: Judgement::Holds,
+            expectation: nasty(),
+            published: Some(nasty()),
+            measured: Some(nasty()),
+            note: Some(nasty()),
+        };
+        let table = Table {
+            caption: nasty(),
+            columns: vec![Column::text(NASTY)],
+            rows: vec![vec![Cell::text(NASTY)]],
+        };
+        let parts = vec![
+            Part::Numbers(vec![Number { label: nasty(), value: nasty(), note: nasty() }]),
+            Part::Text(nasty()),
+            Part::Warnings(vec![nasty()]),
+            Part::Verdicts(vec![verdict]),
+            Part::Charts(vec![Chart { svg: String::new(), caption: nasty() }]),
+            Part::Table(table),
+            Part::Code(nasty()),
+        ];
+        let sections = vec![Section { title: nasty(), parts }; 3];
+        let style = String::new();
+        let page = Page { title: nasty(), subtitle: nasty(), style, sections, footer: nasty() };
+        let html = page.html();
+        assert!(!html.contains("<b>") && !html.contains("\"&'"), "{html}");
+        assert_eq!(html.matches("</script>").count(), 1);
+    }
+
+    #[test]
+    fn the_policy_allows_the_one_script() {
+        let html = Page::default().html();
+        let script = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
+        let hash = BASE64_STANDARD.encode(Sha256::digest(script));
+        assert!(
+            html.contains(&format!("script-src &#39;sha256-{hash}&#39;"))
+                || html.contains(&format!("script-src 'sha256-{hash}'"))
+        );
+        assert!(!html.contains("http://") && !html.contains("https://"));
+    }
+
+    #[test]
+    fn a_cell_sorts_by_its_value_and_shows_its_text() {
+        let columns = vec![Column::number("Sojourn", Some("s"))];
+        let rows = vec![vec![Cell::number(61.5, "1 min 02 s")], vec![Cell::unknown()]];
+        let table = html(Part::Table(Table { caption: "Jobs".to_owned(), columns, rows }));
+        assert!(table.contains(r#"<td class="n" data-value="61.5">1 min 02 s</td>"#), "{table}");
+        assert!(table.contains(r#"<td class="n">–</td>"#), "{table}");
+    }
+
+    #[test]
+    fn a_verdict_has_a_sign_and_a_word() {
+        let verdict = Verdict {
+            judgement: Judgement::KnownGap,
+            expectation: "locality.node >= 0.98".to_owned(),
+            published: Some("98 %".to_owned()),
+            measured: None,
+            note: None,
+        };
+        let verdict = html(Part::Verdicts(vec![verdict]));
+        assert!(verdict.contains("≈") && verdict.contains("known gap"), "{verdict}");
+        assert!(verdict.contains("98 %") && !verdict.contains("measured"), "{verdict}");
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        assert_eq!(prose("see `a<b`.").into_string(), "see <code>a&lt;b</code>.");
+        assert_eq!(prose("a lone ` stays").into_string(), "a lone ` stays");
+    }
+}

@@ -1,0 +1,158 @@
+//! The file of a trace: written aside, then put in its place at once.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::{NamedTempFile, PersistError};
+
+use super::counters::SIGN;
+use super::{OutputError, Perfetto};
+use crate::output::Unfinished;
+use crate::record::Place;
+
+/// A trace in the making: a hidden file beside the place where the trace will be.
+#[derive(Debug)]
+pub struct TraceFile {
+    target: PathBuf,
+    /// Removed when dropped.
+    aside: NamedTempFile,
+    force: bool,
+    unfinished: Unfinished,
+}
+
+impl TraceFile {
+    /// Begins the trace that will be at `target`. With `force`, an earlier one may be there. Until
+    /// it is committed, its hidden file is among the `unfinished` ones.
+    ///
+    /// # Errors
+    /// If the target exists and may not be replaced, or if nothing can be written beside it.
+    pub fn create(
+        target: &Path,
+        force: bool,
+        unfinished: &Unfinished,
+    ) -> Result<Self, OutputError> {
+        check_target(target, force)?;
+        let folder = target.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or_else(|| Path::new("."));
+        let error = |source| OutputError::Write { path: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(error)?;
+        let mut aside = tempfile::Builder::new();
+        aside.prefix(".mumakil-");
+        share(&mut aside);
+        let aside = aside.tempfile_in(folder).map_err(error)?;
+        unfinished.add(aside.path());
+        Ok(Self { target: target.to_owned(), aside, force, unfinished: unfinished.clone() })
+    }
+
+    /// Returns what writes the trace of a run on these nodes.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn watcher(&self, places: Arc<[Place]>) -> Result<Perfetto, OutputError> {
+        let begin = |file| Perfetto::begin(file, &self.target, places);
+        let error = |source| OutputError::Write { path: self.target.clone(), source };
+        self.aside.reopen().and_then(begin).map_err(error)
+    }
+
+    /// Puts the trace in its place.
+    ///
+    /// # Errors
+    /// If somebody has put something there meanwhile, or if it cannot be written.
+    pub fn commit(self) -> Result<(), OutputError> {
+        let Self { target, aside, force, unfinished } = self;
+        let hidden = aside.path().to_owned();
+        unfinished.settle(&hidden, || {
+            check_target(&target, force)?;
+            let error = |error: PersistError| OutputError::Write {
+                path: target.clone(),
+                source: error.error,
+            };
+            aside.persist(&target).map(drop).map_err(error)
+        })
+    }
+}
+
+/// Checks that nothing but an earlier trace is lost at `target`.
+fn check_target(target: &Path, force: bool) -> Result<(), OutputError> {
+    if fs::symlink_metadata(target).is_err() {
+        return Ok(());
+    }
+    if !force {
+        return Err(OutputError::Exists { path: target.to_owned() });
+    }
+    match is_ours(target) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(OutputError::Foreign {
+            path: target.to_owned(),
+            why: "it is no trace that Mumakil wrote".to_owned(),
+        }),
+        Err(source) => Err(OutputError::Read { path: target.to_owned(), source }),
+    }
+}
+
+/// Returns whether a file is a trace of ours: one of its first packets says so.
+fn is_ours(path: &Path) -> io::Result<bool> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let mut begin = Vec::new();
+    File::open(path)?.take(4_096).read_to_end(&mut begin)?;
+    Ok(begin.starts_with(b"\n") && begin.windows(SIGN.len()).any(|bytes| bytes == SIGN))
+}
+
+/// Gives the file the permissions of any other, where it would be its owner's alone.
+fn share(file: &mut tempfile::Builder<'_, '_>) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.permissions(fs::Permissions::from_mode(0o666));
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Writes the trace of a run in which nothing happened.
+    fn write(target: &Path, force: bool) -> Result<(), OutputError> {
+        let trace = TraceFile::create(target, force, &Unfinished::default())?;
+        drop(trace.watcher([].into())?);
+        trace.commit()
+    }
+
+    #[test]
+    fn a_trace_is_replaced_only_by_force() {
+        let room = TempDir::new().unwrap();
+        let target = room.path().join("deep/run.pftrace");
+        write(&target, false).unwrap();
+        assert!(matches!(write(&target, false), Err(OutputError::Exists { .. })));
+        write(&target, true).unwrap();
+        assert_eq!(fs::read_dir(room.path().join("deep")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn somebodys_work_is_not_replaced() {
+        let room = TempDir::new().unwrap();
+        let target = room.path().join("thesis.tex");
+        fs::write(&target, "On Mumakil").unwrap();
+        let error = write(&target, true).unwrap_err();
+        let expected =
+            format!("{} is not replaced: it is no trace that Mumakil wrote", target.display());
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(fs::read_to_string(&target).unwrap(), "On Mumakil");
+        assert!(matches!(write(room.path(), true), Err(OutputError::Foreign { .. })));
+    }
+
+    #[test]
+    fn a_dropped_trace_leaves_nothing() {
+        let room = TempDir::new().unwrap();
+        drop(TraceFile::create(&room.path().join("run.pftrace"), false).unwrap());
+        assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
+    }
+}

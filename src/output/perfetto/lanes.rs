@@ -1,0 +1,130 @@
+//! Where attempts are shown: racks, their nodes, and on each node a lane for each slot in use.
+//!
+//! An attempt takes the lowest lane that is free on its node and keeps it to its end. One that is
+//! suspended has given its slot up but keeps its lane, so that a node can have more lanes than
+//! slots. Tracks are made when something is first shown on them.
+
+use std::io;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::packet::{Packets, Track, TrackFacts};
+use crate::mapred::{PerSlot, SlotKind, TrackerId};
+use crate::record::Place;
+
+/// Places above the first rack, for what is no rack.
+const FIRST_RACK: u64 = 10;
+/// A node shows its maps above its reduces.
+const FIRST_REDUCE: u64 = 1_000_000;
+
+/// The lanes of all nodes.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    places: Arc<[Place]>,
+    racks: IndexMap<String, Track>,
+    nodes: Vec<Node>,
+}
+
+/// A lane that somebody has.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
+pub(super) struct Lane {
+    /// What is shown there is shown on this track.
+    pub(super) track: Track,
+    tracker: TrackerId,
+    kind: SlotKind,
+    index: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    track: Option<Track>,
+    lanes: PerSlot<Vec<OneLane>>,
+}
+
+#[derive(Clone, Debug)]
+struct OneLane {
+    track: Track,
+    is_taken: bool,
+}
+
+impl Lanes {
+    pub(super) fn new(places: Arc<[Place]>) -> Self {
+        let nodes = vec![Node::default(); places.len()];
+        Self { places, racks: IndexMap::new(), nodes }
+    }
+
+    /// Takes the lowest free lane of a node. Costs a walk over its lanes.
+    pub(super) fn take(
+        &mut self,
+        tracker: TrackerId,
+        kind: SlotKind,
+        packets: &mut Packets,
+    ) -> io::Result<Lane> {
+        let lanes = &mut self.nodes[tracker.index()].lanes[kind];
+        let free = lanes.iter().position(|lane| !lane.is_taken);
+        let index = match free {
+            Some(index) => index,
+            None => {
+                let index = lanes.len();
+                let track = self.add(tracker, kind, index, packets)?;
+                self.nodes[tracker.index()].lanes[kind].push(OneLane { track, is_taken: false });
+                index
+            }
+        };
+        let lane = &mut self.nodes[tracker.index()].lanes[kind][index];
+        lane.is_taken = true;
+        Ok(Lane { track: lane.track, tracker, kind, index })
+    }
+
+    /// Gives a lane back.
+    pub(super) fn give_back(&mut self, lane: Lane) {
+        self.nodes[lane.tracker.index()].lanes[lane.kind][lane.index].is_taken = false;
+    }
+
+    fn add(
+        &mut self,
+        tracker: TrackerId,
+        kind: SlotKind,
+        index: usize,
+        packets: &mut Packets,
+    ) -> io::Result<Track> {
+        let node = self.node(tracker, packets)?;
+        let first = match kind {
+            SlotKind::Map => 0,
+            SlotKind::Reduce => FIRST_REDUCE,
+        };
+        packets.track(TrackFacts {
+            name: &format!("{} {index}", kind.word()),
+            parent: Some(node),
+            rank: first + index as u64,
+            ..TrackFacts::default()
+        })
+    }
+
+    fn node(&mut self, tracker: TrackerId, packets: &mut Packets) -> io::Result<Track> {
+        if let Some(track) = self.nodes[tracker.index()].track {
+            return Ok(track);
+        }
+        let parent = Some(self.rack(tracker, packets)?);
+        let name = &self.places[tracker.index()].node;
+        let rank = tracker.index() as u64;
+        let track = packets.track(TrackFacts { name, parent, rank, ..TrackFacts::default() })?;
+        self.nodes[tracker.index()].track = Some(track);
+        Ok(track)
+    }
+
+    fn rack(&mut self, tracker: TrackerId, packets: &mut Packets) -> io::Result<Track> {
+        let Place { rack: name, .. } = &self.places[tracker.index()];
+        if let Some(&track) = self.racks.get(name) {
+            return Ok(track);
+        }
+        // In the order of the cluster, whichever is used first.
+        let place = self.places.iter().position(|place| place.rack == *name).unwrap_or_default();
+        let rank = FIRST_RACK + place as u64;
+        let track = packets.track(TrackFacts { name, rank, ..TrackFacts::default() })?;
+        self.racks.insert(name.clone(), track);
+        Ok(track)
+    }
+}

@@ -1,0 +1,153 @@
+//! What a study's runs come to: numbers of each cell, comparisons, verdicts.
+//!
+//! Comparisons pair runs of the same seed, which have the same jobs and the same luck: the interval
+//! of a difference is that of the pairs' differences, and much narrower than either side's.
+
+use serde::Serialize;
+
+use super::sheet::{Sheet, SheetCell, StudyRuns};
+use crate::expect::{Complaint, Expr, ReadError, Unit, Verdict};
+use crate::statistics::{Estimate, differences, interval, quantile, ratios, standard_deviation};
+
+/// The numbers of a study.
+#[derive(Debug)]
+pub struct Findings {
+    /// The metrics.
+    pub metrics: Vec<Metric>,
+    /// The compared values beside the first of them, for each metric and cell.
+    pub comparisons: Vec<Comparison>,
+    /// What became of each expectation.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// A metric and its numbers.
+#[derive(Debug)]
+pub struct Metric {
+    /// The expression.
+    pub text: String,
+    /// What its numbers are of.
+    pub unit: Unit,
+    /// Its number for each cell and seed; `None` where a run has none.
+    pub numbers: Vec<Vec<Option<f64>>>,
+}
+
+/// A metric under one value of the compared axis beside that under the first.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: String,
+    /// The labels of the other axes' values.
+    pub cell: Vec<String>,
+    /// The first value.
+    pub base: String,
+    /// The other value.
+    pub other: String,
+    /// The other's number less the first's, seed by seed.
+    pub difference: Option<Estimate>,
+    /// The other's number over the first's, seed by seed.
+    pub ratio: Option<Estimate>,
+}
+
+/// What the numbers of a cell come to.
+#[derive(Clone, Copy, Debug)]
+pub struct CellNumbers {
+    /// Their mean with its 95 % interval.
+    pub mean: Estimate,
+    /// Their median.
+    pub median: f64,
+    /// Their standard deviation; `None` of one.
+    pub deviation: Option<f64>,
+}
+
+/// Why the numbers of a study cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindingsError {
+    /// A run's results cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// An expression of the study makes no sense; one that was planned does.
+    #[error("`{text}`: {complaint}")]
+    Expression {
+        /// The expression.
+        text: String,
+        /// What is wrong.
+        complaint: Complaint,
+    },
+}
+
+impl Metric {
+    /// Returns what the numbers of a cell come to, if there are any.
+    pub fn of_cell(&self, cell: usize) -> Option<CellNumbers> {
+        let numbers: Vec<f64> = self.numbers[cell].iter().flatten().copied().collect();
+        Some(CellNumbers {
+            mean: interval(&numbers)?,
+            median: quantile(&numbers, 0.5)?,
+            deviation: standard_deviation(&numbers),
+        })
+    }
+}
+
+impl Findings {
+    /// Reads the runs of a study, all of which are there.
+    pub(super) fn of(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Self, FindingsError> {
+        let space = sheet.space();
+        let planned = |text: &str, plan: Result<_, Complaint>| {
+            plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
+        };
+        let mut metrics = Vec::new();
+        for text in &sheet.metrics {
+            let plan = Expr::parse(text).and_then(|expr| expr.metric(&space));
+            let plan = planned(text, plan)?;
+            let cells = sheet.cells.iter().map(|cell| plan.measure(runs, &cell.values));
+            let numbers = cells.collect::<Result<_, _>>()?;
+            metrics.push(Metric { text: text.clone(), unit: plan.unit(), numbers });
+        }
+        let mut verdicts = Vec::new();
+        for expected in &sheet.expect {
+            let plan = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&space));
+            let plan = planned(&expected.that, plan)?;
+            verdicts.push(plan.judge(runs, expected.known_gap.is_some())?);
+        }
+        let comparisons = comparisons(sheet, &metrics);
+        Ok(Self { metrics, comparisons, verdicts })
+    }
+}
+
+fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
+    let Some(axis) = sheet.compare else { return Vec::new() };
+    let values = &sheet.axes[axis].values;
+    let bases =
+        (0..).zip(&sheet.cells).filter(|(_, cell): &(usize, &SheetCell)| cell.values[axis] == 0);
+    let bases: Vec<(usize, &SheetCell)> = bases.collect();
+    let other_of = |base: &SheetCell, value: usize| {
+        let mut wanted = base.values.clone();
+        wanted[axis] = value;
+        sheet.cells.iter().position(|cell| cell.values == wanted)
+    };
+    let mut comparisons = Vec::new();
+    for metric in metrics {
+        for (place, base) in &bases {
+            for value in 1..values.len() {
+                let Some(other) = other_of(base, value) else { continue };
+                let (left, right) = pairs(&metric.numbers[other], &metric.numbers[*place]);
+                let labels = sheet.axes.iter().zip(&base.values).enumerate();
+                let labels = labels.filter(|(other, _)| *other != axis);
+                comparisons.push(Comparison {
+                    metric: metric.text.clone(),
+                    cell: labels.map(|(_, (axis, value))| axis.values[*value].clone()).collect(),
+                    base: values[0].clone(),
+                    other: values[value].clone(),
+                    difference: interval(&differences(&left, &right)),
+                    ratio: interval(&ratios(&left, &right)).filter(|ratio| ratio.mean.is_finite()),
+                });
+            }
+        }
+    }
+    comparisons
+}
+
+/// Returns the numbers of the seeds for which both sides have one.
+fn pairs(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
+    left.iter().zip(right).filter_map(|(left, right)| Some(((*left)?, (*right)?))).unzip()
+}

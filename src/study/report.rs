@@ -1,0 +1,229 @@
+//! The end of a study: all its files are made of its sheet and its runs.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use super::draw::{Artist, ChartSpec};
+use super::findings::{Findings, FindingsError};
+use super::sheet::{NAME, Sheet, StudyRuns};
+use super::{Store, tables};
+use crate::expect::State;
+use crate::output::OutputError;
+use crate::output::chart::{Drawing, style};
+use crate::output::page::{
+    Cell, Chart, Column, Judgement, Number, Page, Part, Section, Table, Verdict,
+};
+use crate::statistics::Estimate;
+
+/// The folder of the charts.
+const CHARTS: &str = "charts";
+
+/// Why a study has no results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConcludeError {
+    /// The numbers cannot be had.
+    #[error(transparent)]
+    Findings(#[from] FindingsError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+/// Makes the files of a study whose runs are all there: tables, charts, the report.
+///
+/// The same sheet and runs give the same bytes.
+///
+/// # Errors
+/// If a run's results cannot be read or a file cannot be written.
+pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Findings, ConcludeError> {
+    let runs = StudyRuns::new(sheet, store);
+    let findings = Findings::of(sheet, &runs)?;
+    let specs = match &sheet.charts[..] {
+        [] => ChartSpec::usual(sheet),
+        own => own.to_vec(),
+    };
+    let drawings = Artist::new(sheet, &runs).draw(&specs).map_err(FindingsError::from)?;
+    write_sheet(sheet, folder)?;
+    write(folder, "runs.csv", &tables::runs(sheet, &findings))?;
+    write(folder, "cells.csv", &tables::cells(sheet, &findings))?;
+    if sheet.compare.is_some() {
+        write(folder, "comparisons.csv", &tables::comparisons(sheet, &findings))?;
+    }
+    write(folder, "summary.json", &tables::summary(sheet, &findings))?;
+    for (number, drawing) in (1..).zip(&drawings) {
+        write(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
+    }
+    write(folder, "report.html", page(sheet, &findings, &drawings).html().as_bytes())?;
+    Ok(findings)
+}
+
+/// Writes what a study's folder says of the study.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
+    let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
+    text.push('\n');
+    write(folder, NAME, text.as_bytes())
+}
+
+/// Writes a file aside and puts it in its place.
+fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
+    let path = folder.join(name);
+    let put = || {
+        fs::create_dir_all(folder)?;
+        let mut aside = NamedTempFile::with_prefix_in(".mumakil-", folder)?;
+        aside.write_all(content)?;
+        aside.persist(&path)?;
+        Ok(())
+    };
+    put().map_err(|source| OutputError::Write { path: path.clone(), source })
+}
+
+/// Returns the report.
+fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
+    let mut sections = vec![Section { title: "In short".to_owned(), parts: vec![numbers(sheet)] }];
+    if !sheet.description.is_empty() {
+        sections[0].parts.insert(0, Part::Text(sheet.description.clone()));
+    }
+    if !findings.verdicts.is_empty() {
+        let parts = vec![Part::Verdicts(verdicts(sheet, findings))];
+        sections.push(Section { title: "Expectations".to_owned(), parts });
+    }
+    if !drawings.is_empty() {
+        let chart = |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
+        let parts = vec![Part::Charts(drawings.iter().map(chart).collect())];
+        sections.push(Section { title: "Charts".to_owned(), parts });
+    }
+    let mut parts = vec![Part::Table(cells(sheet, findings))];
+    if !findings.comparisons.is_empty() {
+        parts.push(Part::Table(comparisons(sheet, findings)));
+    }
+    sections.push(Section { title: "Numbers".to_owned(), parts });
+    let repeat = "mumakil study STUDY.yaml   # the file that this came of".to_owned();
+    sections
+        .push(Section { title: "How to repeat it".to_owned(), parts: vec![Part::Code(repeat)] });
+    Page {
+        title: sheet.study.clone(),
+        subtitle: format!("A study of {} runs", sheet.runs().count()),
+        style: style(),
+        sections,
+        footer: format!("Made by Mumakil {}", sheet.version),
+    }
+}
+
+fn numbers(sheet: &Sheet) -> Part {
+    let number = |label: &str, value: usize, note: String| Number {
+        label: label.to_owned(),
+        value: value.to_string(),
+        note,
+    };
+    let axes = sheet.axes.iter().map(|axis| format!("{} × {}", axis.values.len(), axis.short()));
+    Part::Numbers(vec![
+        number("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
+        number("seeds", sheet.seeds.len(), "in each cell".to_owned()),
+        number("runs", sheet.runs().count(), String::new()),
+    ])
+}
+
+fn verdicts(sheet: &Sheet, findings: &Findings) -> Vec<Verdict> {
+    let verdict = |(expected, found): (&crate::expect::Expectation, &crate::expect::Verdict)| {
+        let place = match (found.cells, found.worst.as_str()) {
+            (0 | 1, _) | (_, "") => None,
+            (cells, worst) => Some(format!(
+                "holds in {} of {cells} cells; shown is the worst, {worst}",
+                found.held
+            )),
+        };
+        let closed = found.gap_closed.then(|| "it holds now: the mark can go".to_owned());
+        let note = [expected.known_gap.clone(), place, closed].into_iter().flatten();
+        let note = note.collect::<Vec<_>>().join("; ");
+        Verdict {
+            judgement: judgement(found.state),
+            expectation: expected.that.clone(),
+            published: expected.published.clone(),
+            measured: Some(found.measured.clone()),
+            note: (!note.is_empty()).then_some(note),
+        }
+    };
+    sheet.expect.iter().zip(&findings.verdicts).map(verdict).collect()
+}
+
+fn judgement(state: State) -> Judgement {
+    match state {
+        State::Holds => Judgement::Holds,
+        State::Fails => Judgement::Fails,
+        State::KnownGap => Judgement::KnownGap,
+        State::Reported => Judgement::Reported,
+    }
+}
+
+fn cells(sheet: &Sheet, findings: &Findings) -> Table {
+    let axes = sheet.axes.iter().map(|axis| Column::number(axis.field.clone(), None));
+    let metrics = findings.metrics.iter().flat_map(|metric| {
+        [Column::number(metric.text.clone(), None), Column::text("95 % interval")]
+    });
+    let space = sheet.space();
+    let row = |(number, cell): (usize, &super::SheetCell)| {
+        let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
+            let value = &axis.values[*value];
+            Cell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
+        });
+        let numbers = findings.metrics.iter().flat_map(|metric| match metric.of_cell(number) {
+            None => [Cell::unknown(), Cell::default()],
+            Some(found) => {
+                let show = |number| metric.unit.show(number);
+                let band = format!("{} to {}", show(found.mean.low), show(found.mean.high));
+                let band = if found.mean.n < 2 { String::new() } else { band };
+                [Cell::number(found.mean.mean, show(found.mean.mean)), Cell::text(band)]
+            }
+        });
+        labels.chain(numbers).collect()
+    };
+    Table {
+        caption: "Means over the seeds of each cell".to_owned(),
+        columns: axes.chain(metrics).collect(),
+        rows: sheet.cells.iter().enumerate().map(row).collect(),
+    }
+}
+
+fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
+    let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
+    let others = others.map(|(_, axis)| Column::text(axis.field.clone()));
+    let columns = [Column::text("metric")].into_iter().chain(others).chain([
+        Column::text("compared"),
+        Column::number("difference", None),
+        Column::text("95 % interval"),
+        Column::number("ratio", None),
+        Column::text("95 % interval"),
+    ]);
+    let row = |found: &super::Comparison| {
+        let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
+        let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
+        let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
+        let compared = Cell::text(format!("{} − {}", found.other, found.base));
+        let difference = band(found.difference, |number| unit.show(number));
+        let ratio = band(found.ratio, |number| format!("{number:.3}"));
+        texts.chain([compared]).chain(difference).chain(ratio).collect()
+    };
+    Table {
+        caption: "Differences and ratios, paired by seed".to_owned(),
+        columns: columns.collect(),
+        rows: findings.comparisons.iter().map(row).collect(),
+    }
+}
+
+/// Returns the cells of an estimate: it and its interval.
+fn band(of: Option<Estimate>, show: impl Fn(f64) -> String) -> [Cell; 2] {
+    match of {
+        Some(of) => {
+            let interval = format!("{} to {}", show(of.low), show(of.high));
+            [Cell::number(of.mean, show(of.mean)), Cell::text(interval)]
+        }
+        None => [Cell::unknown(), Cell::default()],
+    }
+}
