@@ -144,6 +144,8 @@ mod tests {
             seed: 1,
             version: "0.0.0".to_owned(),
             nodes: 20,
+            map_slots: 40,
+            reduce_slots: 40,
             jobs: 12,
             jobs_succeeded: 12,
             jobs_failed: 0,

@@ -163,11 +163,7 @@ impl Checker<'_> {
         Ok((Kind::Apply(Element::Binary(operator), parts), Type::number(shape, unit)))
     }
 
-    fn comparison(
-        &mut self,
-        first: &Node,
-        rest: &[(Comparison, Node)],
-    ) -> Checked<(Kind, Type)> {
+    fn comparison(&mut self, first: &Node, rest: &[(Comparison, Node)]) -> Checked<(Kind, Type)> {
         let nodes: Vec<&Node> =
             std::iter::once(first).chain(rest.iter().map(|(_, node)| node)).collect();
         let parts: Vec<Term> =
@@ -183,8 +179,7 @@ impl Checker<'_> {
 
     fn within(&mut self, left: &Node, band: &At<Literal>, right: &Node) -> Checked<(Kind, Type)> {
         let parts = vec![self.number(left)?, self.number(right)?];
-        let unit =
-            shared_unit("within", (left, parts[0].of.unit), (right, parts[1].of.unit))?;
+        let unit = shared_unit("within", (left, parts[0].of.unit), (right, parts[1].of.unit))?;
         let Literal { value, percent, unit: band_unit, .. } = band.item;
         if !percent && !unit.fits(band_unit) {
             let message = format!(

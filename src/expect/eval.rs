@@ -174,13 +174,11 @@ impl<'r> Evaluator<'r> {
         match how {
             Fold::Rising => truth(climbs(&means, Comparison::AtMost)),
             Fold::Falling => truth(climbs(&means, Comparison::AtLeast)),
-            Fold::Monotone => truth(
-                climbs(&means, Comparison::AtMost) || climbs(&means, Comparison::AtLeast),
-            ),
-            Fold::Linear => line(&means).and_then(|(line, at)| each(line.largest_deviation(&at))),
-            Fold::Slope => {
-                (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect()
+            Fold::Monotone => {
+                truth(climbs(&means, Comparison::AtMost) || climbs(&means, Comparison::AtLeast))
             }
+            Fold::Linear => line(&means).and_then(|(line, at)| each(line.largest_deviation(&at))),
+            Fold::Slope => (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect(),
             Fold::Aggregate(how) => {
                 let undefined = || Fault::Undefined("too few points".to_owned());
                 let fold = |seed| how.of_numbers(&by_seed(seed)).ok_or_else(undefined);

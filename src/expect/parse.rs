@@ -227,8 +227,8 @@ impl<'a> Parser<'a> {
     fn arguments(&mut self) -> Parsed<(Vec<Node>, Vec<Setting>)> {
         let (mut arguments, mut settings) = (Vec::new(), Vec::new());
         self.list(")", |parser| {
-            let named = parser.word().is_some()
-                && parser.tokens[parser.next + 1].token == Token::Sign("=");
+            let named =
+                parser.word().is_some() && parser.tokens[parser.next + 1].token == Token::Sign("=");
             if named {
                 settings.push(parser.setting()?);
             } else if settings.is_empty() {
@@ -375,8 +375,7 @@ impl<'a> Parser<'a> {
             (None, next) if next.token == Token::Word && next.span.start == span.end => {
                 let word = self.slice(next.span.clone());
                 let units = ["us", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "points"];
-                let complaint =
-                    Complaint::new(next.span.clone(), format!("unknown unit `{word}`"));
+                let complaint = Complaint::new(next.span.clone(), format!("unknown unit `{word}`"));
                 Err(complaint.nearest(word, units))
             }
             (None, _) => Ok((number, Unit::PLAIN)),

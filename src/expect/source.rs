@@ -130,7 +130,8 @@ impl<'a> Row<'a> {
     /// If it is something else.
     pub fn id(&self, column: usize) -> Result<u32, String> {
         let text = self.text(column);
-        let wrong = |_| format!("column `{}`: `{text}` is not a whole number", self.columns[column]);
+        let wrong =
+            |_| format!("column `{}`: `{text}` is not a whole number", self.columns[column]);
         text.parse().map_err(wrong)
     }
 }

@@ -214,9 +214,10 @@ struct List<'a, T>(&'a [T]);
 
 impl<T: fmt::Display> fmt::Display for List<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(place, item)| {
-            write!(f, "{}{item}", if place == 0 { "" } else { ", " })
-        })
+        self.0
+            .iter()
+            .enumerate()
+            .try_for_each(|(place, item)| write!(f, "{}{item}", if place == 0 { "" } else { ", " }))
     }
 }
 

@@ -8,9 +8,8 @@ use super::Complaint;
 const LONGEST: usize = 2_000;
 
 /// The longer signs first, so that `<` does not take a part of `<=`.
-const SIGNS: [&str; 18] = [
-    "..", "<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "%", "(", ")", "[", "]",
-];
+const SIGNS: [&str; 18] =
+    ["..", "<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "%", "(", ")", "[", "]"];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {

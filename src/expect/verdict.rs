@@ -169,12 +169,7 @@ impl Judge<'_> {
     }
 
     /// Compares the means over the seeds.
-    fn compare(
-        &self,
-        element: &Element,
-        parts: &[Term],
-        cell: &[usize],
-    ) -> Result<Judged, Fault> {
+    fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Result<Judged, Fault> {
         let numbers = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
         let numbers = numbers.collect::<Result<Vec<_>, Fault>>()?;
         let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();

@@ -40,9 +40,8 @@ impl RunResults {
         let path = self.folder.join("summary.json");
         once(&self.summary, || {
             let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
-            serde_json::from_str(&text).map_err(|error| {
-                ReadError::row(&path, error.line() as u64, error.to_string())
-            })
+            serde_json::from_str(&text)
+                .map_err(|error| ReadError::row(&path, error.line() as u64, error.to_string()))
         })
     }
 

@@ -29,6 +29,10 @@ pub struct Summary {
     pub version: String,
     /// How many nodes the cluster has.
     pub nodes: u32,
+    /// How many map slots the trackers had when they first came up.
+    pub map_slots: u64,
+    /// How many reduce slots they had.
+    pub reduce_slots: u64,
     /// How many jobs were submitted.
     pub jobs: u64,
     /// How many of them succeeded.
@@ -90,6 +94,8 @@ pub struct SlotShares {
 pub(super) struct Tally {
     heartbeats: u64,
     trackers: Vec<PerSlot<u32>>,
+    /// The slots with which each tracker first came up.
+    first: Vec<Option<PerSlot<u32>>>,
     available: PerSlot<Area>,
     held: PerSlot<Area>,
 }
@@ -106,12 +112,18 @@ impl Tally {
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
         if self.trackers.len() <= tracker.index() {
             self.trackers.resize_with(tracker.index() + 1, PerSlot::default);
+            self.first.resize_with(tracker.index() + 1, || None);
         }
+        self.first[tracker.index()].get_or_insert(slots);
         let before = std::mem::replace(&mut self.trackers[tracker.index()], slots);
         for kind in SlotKind::BOTH {
             let level = self.available[kind].level - before[kind] + slots[kind];
             self.available[kind].set(at, level);
         }
+    }
+
+    fn slots(&self, kind: SlotKind) -> u64 {
+        self.first.iter().flatten().map(|slots| u64::from(slots[kind])).sum()
     }
 
     fn utilisation(&self, kind: SlotKind, ended: SimTime) -> Option<f64> {
@@ -137,6 +149,8 @@ impl Tally {
             seed: run.seed,
             version: run.version.clone(),
             nodes: run.nodes,
+            map_slots: self.slots(SlotKind::Map),
+            reduce_slots: self.slots(SlotKind::Reduce),
             jobs: books.counted().count() as u64,
             jobs_succeeded: ended(Outcome::Succeeded),
             jobs_failed: ended(Outcome::Failed),

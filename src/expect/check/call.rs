@@ -74,7 +74,13 @@ impl Checker<'_> {
         check: impl FnOnce(&mut Self) -> Checked<T>,
     ) -> Checked<T> {
         let before = self.outer.len();
-        self.outer.extend(settings.into_iter().map(|setting| (setting, false)));
+        for setting in settings {
+            // A misspelt key is said before what it should have chosen is missed.
+            if !self.is_key(&setting.key.item) {
+                return Err(self.no_key(&setting, ""));
+            }
+            self.outer.push((setting, false));
+        }
         let checked = check(self)?;
         let taken = self.outer.split_off(before);
         match taken.iter().find(|(_, taken)| !taken) {
@@ -96,7 +102,8 @@ impl Checker<'_> {
             return Ok((Kind::Curve { how: Fold::Aggregate(how), points }, of));
         }
         let (seeds, filters) = split(settings, "seeds");
-        let pooled = seeds.is_some_and(|seeds| seeds.value.item == Choice::Word("pooled".to_owned()));
+        let pooled =
+            seeds.is_some_and(|seeds| seeds.value.item == Choice::Word("pooled".to_owned()));
         if let Some(seeds) = seeds.filter(|_| !pooled) {
             let complaint = Complaint::new(seeds.value.span.clone(), "`seeds` can only be pooled");
             return Err(complaint.hint("write `seeds=pooled`"));
@@ -120,8 +127,9 @@ impl Checker<'_> {
     ) -> Checked<(Kind, Type)> {
         if !settings.iter().any(|setting| setting.key.item == "by") {
             let message = format!("`{name}` needs what it goes by");
-            return Err(Complaint::new(name.span.clone(), message)
-                .hint("add `by=nodes`, or another axis of the study, or `by=class[small, large]`"));
+            return Err(Complaint::new(name.span.clone(), message).hint(
+                "add `by=nodes`, or another axis of the study, or `by=class[small, large]`",
+            ));
         }
         let (points, unit, of) = self.curve(argument, settings)?;
         if of.truth {
@@ -175,7 +183,8 @@ impl Checker<'_> {
         match item {
             Choice::Through(name, items) if ROW_KEYS.iter().any(|key| key.name == *name) => {
                 let key = At { span: span.clone(), item: name.clone() };
-                let setting = |value: &At<Choice>| Setting { key: key.clone(), value: value.clone() };
+                let setting =
+                    |value: &At<Choice>| Setting { key: key.clone(), value: value.clone() };
                 let x = |item: &At<Choice>| match &item.item {
                     Choice::Number(number) => Some(number.value),
                     _ => None,
@@ -244,7 +253,9 @@ impl Checker<'_> {
         let (from, filters) = split(settings, "from");
         let start = match from.map(|from| (&from.value.item, from.value.span.clone())) {
             None => 0.0,
-            Some((Choice::Number(at), _)) if at.unit.fits(Unit::TIME) || at.value == 0.0 => at.value,
+            Some((Choice::Number(at), _)) if at.unit.fits(Unit::TIME) || at.value == 0.0 => {
+                at.value
+            }
             Some((_, span)) => {
                 return Err(Complaint::new(span, "`from` takes a time such as 57s"));
             }
@@ -309,8 +320,11 @@ impl Checker<'_> {
         })?;
         for (node, term) in nodes.iter().zip(&terms) {
             if !term.of.unit.is_plain() {
-                let message =
-                    format!("`{}` is {}; `{name}` takes plain numbers", node.item, term.of.unit.word());
+                let message = format!(
+                    "`{}` is {}; `{name}` takes plain numbers",
+                    node.item,
+                    term.of.unit.word()
+                );
                 return Err(Complaint::new(node.span.clone(), message));
             }
         }

@@ -99,16 +99,22 @@ impl Checker<'_> {
             return Ok(None);
         };
         if self.purpose == Purpose::Metric {
-            let message = format!("a metric is measured in every cell: it selects no `{}`", setting.key);
+            let message =
+                format!("a metric is measured in every cell: it selects no `{}`", setting.key);
             return Err(Complaint::new(setting.key.span.clone(), message));
         }
         Ok(Some(Chosen::Cells(axis, self.values(axis, &setting.value)?)))
     }
 
-    /// Complains about a key that chooses nothing.
+    /// Returns whether anything at all can be chosen by this.
+    pub(super) fn is_key(&self, name: &str) -> bool {
+        ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty()
+    }
+
+    /// Complains about a key that chooses nothing here.
     pub(super) fn no_key(&self, setting: &Setting, why: &str) -> Complaint {
         let At { span, item: name } = &setting.key;
-        if ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty() {
+        if self.is_key(name) {
             return Complaint::new(span.clone(), format!("{why} `{name}`"));
         }
         let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
@@ -137,8 +143,10 @@ impl Checker<'_> {
             return Ok(places);
         }
         let values = axis_of.values.iter().enumerate();
-        let places: Vec<usize> =
-            values.filter(|(_, value)| names(&choice.item, value)).map(|(place, _)| place).collect();
+        let places: Vec<usize> = values
+            .filter(|(_, value)| names(&choice.item, value))
+            .map(|(place, _)| place)
+            .collect();
         if places.is_empty() {
             let message = format!("`{}` is no value of `{}`", choice.item, axis_of.path);
             let labels: Vec<&str> = axis_of.values.iter().map(|value| &*value.label).collect();
@@ -218,8 +226,9 @@ fn add_tests(key: &RowKey, choice: &At<Choice>, tests: &mut Vec<Test>) -> Checke
         && !words.contains(&word.as_str())
     {
         let message = format!("`{word}` is no {}", key.name);
-        return Err(Complaint::new(choice.span.clone(), message)
-            .nearest(word, words.iter().copied()));
+        return Err(
+            Complaint::new(choice.span.clone(), message).nearest(word, words.iter().copied())
+        );
     }
     let test = test.ok_or_else(|| {
         let takes = match key.kind {
