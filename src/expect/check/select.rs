@@ -150,8 +150,11 @@ impl Checker<'_> {
         if places.is_empty() {
             let message = format!("`{}` is no value of `{}`", choice.item, axis_of.path);
             let labels: Vec<&str> = axis_of.values.iter().map(|value| &*value.label).collect();
-            let text = choice.item.to_string();
-            return Err(Complaint::new(choice.span.clone(), message).nearest(&text, labels));
+            let complaint = Complaint::new(choice.span.clone(), message);
+            return Err(match &choice.item {
+                Choice::Word(word) => complaint.nearest(word, labels),
+                _ => complaint.one_of(labels),
+            });
         }
         Ok(places)
     }
