@@ -73,9 +73,9 @@ impl Checker<'_> {
                 return self.call(node, name, arguments, settings);
             }
             Syntax::Negate(part) => {
-                let part = self.number(part)?;
-                let of = part.of;
-                (Kind::Apply(Element::Negate, vec![part]), of)
+                let parts = vec![self.number(part)?];
+                let of = Type::number(shared_shape(&[part], &parts)?, parts[0].of.unit);
+                (Kind::Apply(Element::Negate, parts), of)
             }
             Syntax::Not(part) => {
                 let part = self.truth(part)?;

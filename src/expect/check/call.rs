@@ -98,7 +98,7 @@ impl Checker<'_> {
     ) -> Checked<(Kind, Type)> {
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
-            let of = aggregated(how, name, of)?;
+            let (how, of) = aggregated(how, name, of)?;
             return Ok((Kind::Curve { how: Fold::Aggregate(how), points }, of));
         }
         let (seeds, filters) = split(settings, "seeds");
@@ -114,7 +114,7 @@ impl Checker<'_> {
             return Err(Complaint::new(argument.span.clone(), message)
                 .hint("leave the call out, or say `by=…` for several"));
         }
-        let of = aggregated(how, name, term.of)?;
+        let (how, of) = aggregated(how, name, term.of)?;
         Ok((Kind::Aggregate { how, of: term.into(), pooled }, of))
     }
 
@@ -311,7 +311,7 @@ impl Checker<'_> {
             nodes.push(computed(setting)?);
         }
         if arguments.len() + named.len() != function.parameters.len() {
-            let message = format!("`{name}` takes {} numbers", function.parameters.len());
+            let message = format!("`{name}` takes other numbers than these");
             let hint = format!("{name}({})", function.parameters.join(", "));
             return Err(Complaint::new(name.span.clone(), message).hint(hint));
         }
@@ -334,8 +334,8 @@ impl Checker<'_> {
     }
 }
 
-/// Returns what an aggregate makes of a type.
-fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<Type> {
+/// Returns what an aggregate makes of a type, and the aggregate: what holds is counted by its ones.
+fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<(Aggregate, Type)> {
     let wrong = |message: String| Err(Complaint::new(name.span.clone(), message));
     let of_truths = matches!(how, Aggregate::Any | Aggregate::All | Aggregate::Share);
     if of.truth && !of_truths && how != Aggregate::Count {
@@ -353,12 +353,14 @@ fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<Type> {
     if !possible {
         return wrong(format!("there is no `{name}` of {}", of.shape.word()));
     }
-    Ok(match how {
+    let made = match how {
         Aggregate::Any | Aggregate::All => Type::truth(Shape::One),
         Aggregate::Share => Type::number(Shape::One, Unit::SHARE),
         Aggregate::Count | Aggregate::Jain => Type::number(Shape::One, Unit::PLAIN),
         _ => Type::number(Shape::One, of.unit),
-    })
+    };
+    let counts_holding = of.truth && how == Aggregate::Count;
+    Ok((if counts_holding { Aggregate::Sum } else { how }, made))
 }
 
 fn aggregate(name: &str) -> Option<Aggregate> {
