@@ -25,7 +25,7 @@ pub(super) enum Purpose {
 
 /// Makes a plan for a study.
 pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term, Complaint> {
-    let mut checker = Checker { space, purpose, outer: Vec::new() };
+    let mut checker = Checker { space, purpose, outer: Vec::new(), points: 0 };
     let term = checker.term(node)?;
     if term.of.shape != Shape::One {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
@@ -48,6 +48,8 @@ struct Checker<'a> {
     purpose: Purpose,
     /// The settings of the calls around, the innermost last, and whether anything took them.
     outer: Vec<(Setting, bool)>,
+    /// How many values `by` has gone through so far.
+    points: usize,
 }
 
 type Checked<T = Term> = Result<T, Complaint>;

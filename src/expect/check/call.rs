@@ -30,6 +30,9 @@ const TRENDS: [(&str, Fold); 5] = [
     ("linear", Fold::Linear),
 ];
 
+/// How many values all `by` of an expression may go through: nested ones multiply.
+const MOST_POINTS: usize = 10_000;
+
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
 
 /// What `by` goes through: the x of each value, and the setting that selects it.
@@ -159,6 +162,11 @@ impl Checker<'_> {
         let Through { x, settings, unit } = self.through(by, &mut filters)?;
         let mut points = Vec::new();
         for (x, setting) in x.into_iter().zip(settings) {
+            self.points += 1;
+            if MOST_POINTS < self.points {
+                let message = "this goes through too many values";
+                return Err(Complaint::new(by.value.span.clone(), message));
+            }
             let around = filters.iter().cloned().chain([setting]);
             let term = self.inside(around, |checker| checker.term(argument))?;
             if term.of.shape != Shape::One {

@@ -213,6 +213,12 @@ fn filters_must_fit_what_they_choose_from() {
 }
 
 #[test]
+fn nested_curves_do_not_multiply_for_ever() {
+    let nested = "min(".repeat(40) + "makespan[scheduler=fair]" + &", by=nodes)".repeat(40);
+    assert!(wrong(&nested).ends_with(": this goes through too many values"));
+}
+
+#[test]
 fn what_is_compared_must_be_of_one_value() {
     let must = "6: `wait` must be of one scheduler; add `scheduler=…` with one of fair, hfsp";
     assert_eq!(wrong("mean(wait) < 3s"), must);
