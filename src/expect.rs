@@ -25,6 +25,7 @@ mod complaint;
 mod eval;
 mod expectation;
 mod function;
+#[expect(clippy::duplicate_mod, reason = "the scenario's reader has it too, below this module")]
 #[path = "scenario/nearest.rs"]
 mod nearest;
 mod parse;
