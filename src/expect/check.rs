@@ -27,7 +27,7 @@ pub(super) enum Purpose {
 
 /// Makes a plan for a study.
 pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term, Complaint> {
-    let mut checker = Checker { space, purpose, outer: Vec::new() };
+    let mut checker = Checker { space, purpose, outer: Vec::new(), points: 0 };
     let term = checker.term(node)?;
     if term.of.shape != Shape::One && purpose != Purpose::Sample {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
@@ -50,6 +50,8 @@ struct Checker<'a> {
     purpose: Purpose,
     /// The settings of the calls around, the innermost last, and whether anything took them.
     outer: Vec<(Setting, bool)>,
+    /// How many values `by` has gone through so far.
+    points: usize,
 }
 
 type Checked<T = Term> = Result<T, Complaint>;
@@ -75,9 +77,9 @@ impl Checker<'_> {
                 return self.call(node, name, arguments, settings);
             }
             Syntax::Negate(part) => {
-                let part = self.number(part)?;
-                let of = part.of;
-                (Kind::Apply(Element::Negate, vec![part]), of)
+                let parts = vec![self.number(part)?];
+                let of = Type::number(shared_shape(&[part], &parts)?, parts[0].of.unit);
+                (Kind::Apply(Element::Negate, parts), of)
             }
             Syntax::Not(part) => {
                 let part = self.truth(part)?;

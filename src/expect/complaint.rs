@@ -32,12 +32,17 @@ impl Complaint {
         let known = known.into_iter();
         match super::nearest::nearest(name, known.clone()) {
             Some(near) => self.hint(format!("did you mean `{near}`?")),
-            None if known.clone().count() <= 12 => {
-                let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
-                self.hint(format!("there are {}", known.join(", ")))
-            }
-            None => self,
+            None => self.one_of(known),
         }
+    }
+
+    /// Adds all that is known, if that is little.
+    pub(super) fn one_of<'n>(self, known: impl IntoIterator<Item = &'n str>) -> Self {
+        let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
+        if (1..=12).contains(&known.len()) {
+            return self.hint(format!("there are {}", known.join(", ")));
+        }
+        self
     }
 
     /// Returns the column, from 1, in letters.

@@ -204,7 +204,10 @@ impl<'a> Parser<'a> {
         }
         let mut filters = Vec::new();
         if self.take("[") {
-            self.list("]", |parser| Ok(filters.push(parser.setting()?)))?;
+            self.list("]", |parser| {
+                filters.push(parser.setting()?);
+                Ok(())
+            })?;
         }
         Ok(self.since(start, Syntax::Name { name: word.to_owned(), filters }))
     }
@@ -287,7 +290,10 @@ impl<'a> Parser<'a> {
         }
         self.depth += 1;
         let mut items = Vec::new();
-        self.list("]", |parser| Ok(items.push(parser.choice(false)?)))?;
+        self.list("]", |parser| {
+            items.push(parser.choice(false)?);
+            Ok(())
+        })?;
         self.depth -= 1;
         Ok(items)
     }

@@ -1,1 +1,84 @@
-//! t
+//! The language as a whole: what it refuses, what it computes of tables written by hand, and that
+//! it can say everything that the repeated experiments need.
+
+mod answers;
+mod errors;
+mod experiments;
+mod properties;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hdrhistogram::Histogram;
+
+use super::*;
+use crate::units::SimTime;
+
+/// A run of which the tables are written out.
+#[derive(Default)]
+struct Run {
+    tables: BTreeMap<Table, String>,
+    numbers: BTreeMap<&'static str, f64>,
+    micros: Vec<u64>,
+    warm_up: SimTime,
+}
+
+impl Run {
+    fn table(mut self, table: Table, text: &str) -> Self {
+        let lines = text.lines().map(|line| line.trim().replace(' ', ""));
+        self.tables.insert(table, lines.collect::<Vec<_>>().join("\n"));
+        self
+    }
+
+    fn number(mut self, path: &'static str, number: f64) -> Self {
+        self.numbers.insert(path, number);
+        self
+    }
+}
+
+impl Results for Run {
+    fn rows(
+        &self,
+        table: Table,
+        columns: &[&str],
+        see: &mut dyn FnMut(&Row<'_>) -> Result<(), String>,
+    ) -> Result<(), ReadError> {
+        let text = self.tables.get(&table).map_or("", String::as_str);
+        read_rows(text.as_bytes(), Path::new(table.file()), columns, see)
+    }
+
+    fn number(&self, path: &str) -> Result<Option<f64>, ReadError> {
+        Ok(self.numbers.get(path).copied())
+    }
+
+    fn histogram(&self, _: &str) -> Result<Histogram<u64>, ReadError> {
+        let mut histogram = Histogram::new(3).unwrap();
+        self.micros.iter().for_each(|micros| histogram.record(*micros).unwrap());
+        Ok(histogram)
+    }
+
+    fn warm_up(&self) -> SimTime {
+        self.warm_up
+    }
+}
+
+/// The runs of a space with one axis: for each of its values a run for each seed.
+struct Grid(Vec<Vec<Run>>);
+
+impl Runs for Grid {
+    fn seeds(&self) -> usize {
+        self.0[0].len()
+    }
+
+    fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
+        Ok(&self.0[cell.first().copied().unwrap_or(0)][seed])
+    }
+}
+
+fn space(axes: &[(&str, &[&str])], compared: Option<usize>) -> Space {
+    let axis = |(path, labels): &(&str, &[&str])| Axis {
+        path: (*path).to_owned(),
+        values: labels.iter().map(|label| AxisValue::new(*label)).collect(),
+    };
+    Space { axes: axes.iter().map(axis).collect(), compared }
+}

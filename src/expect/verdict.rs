@@ -210,7 +210,7 @@ impl Judge<'_> {
         let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
         Ok(match (mean(&numbers), term.of.truth) {
             (Some(mean), false) => term.of.unit.show(mean),
-            (Some(mean), true) if mean == 1.0 => "holds".to_owned(),
+            (Some(1.0), true) => "holds".to_owned(),
             _ => "does not hold".to_owned(),
         })
     }

@@ -29,10 +29,10 @@ pub struct Summary {
     pub version: String,
     /// How many nodes the cluster has.
     pub nodes: u32,
-    /// How many map slots its trackers have.
-    pub map_slots: u32,
-    /// How many reduce slots its trackers have.
-    pub reduce_slots: u32,
+    /// How many map slots the trackers had when they first came up.
+    pub map_slots: u64,
+    /// How many reduce slots they had.
+    pub reduce_slots: u64,
     /// Seconds before which jobs are of the warm-up.
     pub warm_up_s: f64,
     /// How many jobs were submitted.
@@ -96,6 +96,8 @@ pub struct SlotShares {
 pub(super) struct Tally {
     heartbeats: u64,
     trackers: Vec<PerSlot<u32>>,
+    /// The slots with which each tracker first came up.
+    first: Vec<Option<PerSlot<u32>>>,
     available: PerSlot<Area>,
     held: PerSlot<Area>,
 }
@@ -104,7 +106,6 @@ pub(super) struct Tally {
 #[derive(Debug, Default)]
 struct Area {
     level: u32,
-    highest: u32,
     since: SimTime,
     micros: u128,
 }
@@ -113,12 +114,18 @@ impl Tally {
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
         if self.trackers.len() <= tracker.index() {
             self.trackers.resize_with(tracker.index() + 1, PerSlot::default);
+            self.first.resize_with(tracker.index() + 1, || None);
         }
+        self.first[tracker.index()].get_or_insert(slots);
         let before = std::mem::replace(&mut self.trackers[tracker.index()], slots);
         for kind in SlotKind::BOTH {
             let level = self.available[kind].level - before[kind] + slots[kind];
             self.available[kind].set(at, level);
         }
+    }
+
+    fn slots(&self, kind: SlotKind) -> u64 {
+        self.first.iter().flatten().map(|slots| u64::from(slots[kind])).sum()
     }
 
     fn utilisation(&self, kind: SlotKind, ended: SimTime) -> Option<f64> {
@@ -144,8 +151,8 @@ impl Tally {
             seed: run.seed,
             version: run.version.clone(),
             nodes: run.nodes,
-            map_slots: self.available.map.highest,
-            reduce_slots: self.available.reduce.highest,
+            map_slots: self.slots(SlotKind::Map),
+            reduce_slots: self.slots(SlotKind::Reduce),
             warm_up_s: rounded(books.warm_up().as_secs_f64()),
             jobs: books.counted().count() as u64,
             jobs_succeeded: ended(Outcome::Succeeded),
@@ -221,7 +228,6 @@ impl Area {
         self.micros = self.until(at);
         self.since = self.since.max(at);
         self.level = level;
-        self.highest = self.highest.max(level);
     }
 
     /// Returns what is under the curve until then.

@@ -290,6 +290,8 @@ fn the_summary_has_its_keys_in_order() {
       "seed": 7,
       "version": "0.1.0",
       "nodes": 2,
+      "map_slots": 4,
+      "reduce_slots": 2,
       "jobs": 1,
       "jobs_succeeded": 1,
       "jobs_failed": 0,

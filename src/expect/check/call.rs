@@ -30,6 +30,9 @@ const TRENDS: [(&str, Fold); 5] = [
     ("linear", Fold::Linear),
 ];
 
+/// How many values all `by` of an expression may go through: nested ones multiply.
+const MOST_POINTS: usize = 10_000;
+
 const ELEMENTS: [(&str, Element); 2] = [("abs", Element::Absolute), ("sqrt", Element::Root)];
 
 /// What `by` goes through: the x of each value, and the setting that selects it.
@@ -74,7 +77,13 @@ impl Checker<'_> {
         check: impl FnOnce(&mut Self) -> Checked<T>,
     ) -> Checked<T> {
         let before = self.outer.len();
-        self.outer.extend(settings.into_iter().map(|setting| (setting, false)));
+        for setting in settings {
+            // A misspelt key is said before what it should have chosen is missed.
+            if !self.is_key(&setting.key.item) {
+                return Err(self.no_key(&setting, ""));
+            }
+            self.outer.push((setting, false));
+        }
         let checked = check(self)?;
         let taken = self.outer.split_off(before);
         match taken.iter().find(|(_, taken)| !taken) {
@@ -92,7 +101,7 @@ impl Checker<'_> {
     ) -> Checked<(Kind, Type)> {
         if settings.iter().any(|setting| setting.key.item == "by") {
             let (points, _, of) = self.curve(argument, settings)?;
-            let of = aggregated(how, name, of)?;
+            let (how, of) = aggregated(how, name, of)?;
             return Ok((Kind::Curve { how: Fold::Aggregate(how), points }, of));
         }
         let (seeds, filters) = split(settings, "seeds");
@@ -108,7 +117,7 @@ impl Checker<'_> {
             return Err(Complaint::new(argument.span.clone(), message)
                 .hint("leave the call out, or say `by=…` for several"));
         }
-        let of = aggregated(how, name, term.of)?;
+        let (how, of) = aggregated(how, name, term.of)?;
         Ok((Kind::Aggregate { how, of: term.into(), pooled }, of))
     }
 
@@ -153,6 +162,11 @@ impl Checker<'_> {
         let Through { x, settings, unit } = self.through(by, &mut filters)?;
         let mut points = Vec::new();
         for (x, setting) in x.into_iter().zip(settings) {
+            self.points += 1;
+            if MOST_POINTS < self.points {
+                let message = "this goes through too many values";
+                return Err(Complaint::new(by.value.span.clone(), message));
+            }
             let around = filters.iter().cloned().chain([setting]);
             let term = self.inside(around, |checker| checker.term(argument))?;
             if term.of.shape != Shape::One {
@@ -305,7 +319,7 @@ impl Checker<'_> {
             nodes.push(computed(setting)?);
         }
         if arguments.len() + named.len() != function.parameters.len() {
-            let message = format!("`{name}` takes {} numbers", function.parameters.len());
+            let message = format!("`{name}` takes other numbers than these");
             let hint = format!("{name}({})", function.parameters.join(", "));
             return Err(Complaint::new(name.span.clone(), message).hint(hint));
         }
@@ -328,8 +342,8 @@ impl Checker<'_> {
     }
 }
 
-/// Returns what an aggregate makes of a type.
-fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<Type> {
+/// Returns what an aggregate makes of a type, and the aggregate: what holds is counted by its ones.
+fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<(Aggregate, Type)> {
     let wrong = |message: String| Err(Complaint::new(name.span.clone(), message));
     let of_truths = matches!(how, Aggregate::Any | Aggregate::All | Aggregate::Share);
     if of.truth && !of_truths && how != Aggregate::Count {
@@ -347,12 +361,14 @@ fn aggregated(how: Aggregate, name: &At<String>, of: Type) -> Checked<Type> {
     if !possible {
         return wrong(format!("there is no `{name}` of {}", of.shape.word()));
     }
-    Ok(match how {
+    let made = match how {
         Aggregate::Any | Aggregate::All => Type::truth(Shape::One),
         Aggregate::Share => Type::number(Shape::One, Unit::SHARE),
         Aggregate::Count | Aggregate::Jain => Type::number(Shape::One, Unit::PLAIN),
         _ => Type::number(Shape::One, of.unit),
-    })
+    };
+    let counts_holding = of.truth && how == Aggregate::Count;
+    Ok((if counts_holding { Aggregate::Sum } else { how }, made))
 }
 
 fn aggregate(name: &str) -> Option<Aggregate> {

@@ -106,10 +106,15 @@ impl Checker<'_> {
         Ok(Some(Chosen::Cells(axis, self.values(axis, &setting.value)?)))
     }
 
-    /// Complains about a key that chooses nothing.
+    /// Returns whether anything at all can be chosen by this.
+    pub(super) fn is_key(&self, name: &str) -> bool {
+        ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty()
+    }
+
+    /// Complains about a key that chooses nothing here.
     pub(super) fn no_key(&self, setting: &Setting, why: &str) -> Complaint {
         let At { span, item: name } = &setting.key;
-        if ROW_KEYS.iter().any(|key| key.name == name) || !self.space.find(name).is_empty() {
+        if self.is_key(name) {
             return Complaint::new(span.clone(), format!("{why} `{name}`"));
         }
         let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
@@ -145,8 +150,11 @@ impl Checker<'_> {
         if places.is_empty() {
             let message = format!("`{}` is no value of `{}`", choice.item, axis_of.path);
             let labels: Vec<&str> = axis_of.values.iter().map(|value| &*value.label).collect();
-            let text = choice.item.to_string();
-            return Err(Complaint::new(choice.span.clone(), message).nearest(&text, labels));
+            let complaint = Complaint::new(choice.span.clone(), message);
+            return Err(match &choice.item {
+                Choice::Word(word) => complaint.nearest(word, labels),
+                _ => complaint.one_of(labels),
+            });
         }
         Ok(places)
     }

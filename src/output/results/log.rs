@@ -48,9 +48,38 @@ fn decode(
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use hdrhistogram::serialization::V2DeflateSerializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+
     use super::*;
 
-    const LOG: &str = "#[Histogram log format version 1.3]
+    /// Returns a log with an interval for each of these, the tag and its only value.
+    fn log(intervals: &[(&str, u64)]) -> String {
+        let (mut bytes, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+        let mut log = IntervalLogWriterBuilder::new()
+            .with_start_time(UNIX_EPOCH)
+            .begin_log_with(&mut bytes, &mut serializer)
+            .unwrap();
+        for (place, (tag, value)) in (0..).zip(intervals) {
+            let mut histogram = Histogram::<u64>::new(3).unwrap();
+            histogram.record(*value).unwrap();
+            let second = Duration::from_secs(1);
+            log.write_histogram(&histogram, second * place, second, Tag::new(tag)).unwrap();
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn the_intervals_of_a_tag_are_one_histogram() {
+        let read = read_log(&log(&[("a", 5), ("b", 7), ("a", 3_000_000_000)])).unwrap();
+        assert_eq!(read.keys().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!((read["a"].len(), read["a"].min(), read["b"].max()), (2, 5, 7));
+        assert!(3_000_000_000 <= read["a"].max(), "as wide as its widest interval");
+    }
+
+    const TRUNCATED: &str = "#[Histogram log format version 1.3]
 #[StartTime: 0.000 (seconds since epoch)]
 #\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"
 Tag=commit_delay,0.000,469.935,3100671.000,HISTFAAAAD14nAEyAM3/HISTEwAAAAoAAAAAAAAAAwAAAAAAAAABAAAAAAAA///8/8AAAAAAAAAOOwARibD0LNBxqX0QhH
@@ -65,7 +94,7 @@ Tag=commit_delay,0.000,469.935,3100671.000,HISTFAAAAD14nAEyAM3/HISTEwAAAAoAAAAAA
 
     #[test]
     fn a_truncated_histogram_is_an_error() {
-        let (line, message) = read_log(LOG).unwrap_err();
+        let (line, message) = read_log(TRUNCATED).unwrap_err();
         assert_eq!(line, 4);
         assert!(message.contains("cannot be decoded"), "{message}");
     }

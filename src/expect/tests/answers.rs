@@ -1,0 +1,340 @@
+//! Numbers that were computed by hand, of tables that fit on a page.
+
+use super::*;
+
+/// Three jobs: two small, one large, which did not end.
+fn one_run() -> Run {
+    Run::default()
+        .table(
+            Table::Jobs,
+            "job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
+             0,a,small,x,ann,2,0,0,1000,5000,6000,6000,1000,2,0,0,0,0,0,succeeded
+             1,b,small,y,bob,4,1,1000,4000,8000,11000,10000,3000,1,2,1,1,0,2,succeeded
+             2,c,large,y,bob,30,5,2000,9000,,,,7000,4,0,0,0,3,0,unfinished",
+        )
+        .table(
+            Table::Tasks,
+            "job,kind,task,attempt,node,rack,locality,start_ms,finish_ms,commit_ms,suspended_ms,outcome,reason
+             0,setup,0,0,n1,r1,,100,200,,0,succeeded,
+             0,map,0,0,n1,r1,node,1000,3000,0,0,succeeded,first
+             0,map,1,0,n2,r1,node,1000,2000,0,0,failed,first
+             0,map,1,1,n2,r1,node,2000,5000,500,0,succeeded,first
+             1,reduce,0,0,n1,r1,,6000,8000,0,1500,killed,first
+             1,reduce,0,1,n2,r1,,7000,11000,0,0,succeeded,first",
+        )
+        .table(
+            Table::Timeline,
+            "time_ms,kind,job,pool,running,slots,suspended,pending
+             1000,map,0,x,2,2,0,0
+             2000,map,1,y,1,1,0,3
+             4000,map,0,x,0,0,0,0
+             4000,map,1,y,3,3,0,1
+             8000,map,1,y,0,0,0,0
+             8000,reduce,1,y,1,1,0,0",
+        )
+        .table(Table::Alone, "job,name,alone_ms\n9,a,3000\n8,b,4000\n7,c,1000")
+        .number("virtual_s", 10.0)
+        .number("map_slots", 4.0)
+        .number("makespan_s", 12.0)
+}
+
+fn plan(text: &str, space: &Space) -> Plan {
+    let complain = |complaint| panic!("{text}: {complaint:?}");
+    Expr::parse(text).and_then(|expr| expr.expectation(space)).unwrap_or_else(complain)
+}
+
+fn measure_of(run: Run, text: &str) -> Option<f64> {
+    let runs = Grid(vec![vec![run]]);
+    plan(text, &Space::default()).measure(&runs, &[]).unwrap()[0]
+}
+
+#[track_caller]
+fn measures(text: &str, expected: impl Into<Option<f64>>) {
+    let (measured, expected) = (measure_of(one_run(), text), expected.into());
+    let near = match (measured, expected) {
+        (Some(measured), Some(expected)) => (measured - expected).abs() < 1e-9,
+        (measured, expected) => measured == expected,
+    };
+    assert!(near, "{text}: {measured:?}, not {expected:?}");
+}
+
+#[test]
+fn numbers_of_jobs_are_aggregated_and_filtered() {
+    measures("mean(sojourn)", 8.0);
+    measures("count(sojourn)", 2.0);
+    measures("count(wait)", 3.0);
+    measures("median(wait)", 3.0);
+    measures("p75(wait)", 5.0);
+    measures("max(wait, class=small)", 3.0);
+    measures("max(wait, maps=3..)", 7.0);
+    measures("max(wait, maps=[2, 4])", 3.0);
+    measures("max(wait, time=1s..1500ms)", 3.0);
+    measures("sum(run, name=a)", 5.0);
+    measures("sum(map_phase)", 12.0);
+    measures("sum(suspended)", 2.0);
+    measures("sum(killed, outcome=unfinished)", 3.0);
+    measures("sd(wait, class=small)", 2_f64.sqrt());
+    measures("jain(wait[class=small])", 0.8);
+    measures("mean(sojourn, class=huge)", None);
+}
+
+#[test]
+fn inner_filters_win_over_outer_ones() {
+    measures("max(wait[class=large], class=small)", 7.0);
+    measures("sum(wait / max(wait, class=large), class=small)", 4.0 / 7.0);
+}
+
+#[test]
+fn a_comparison_with_what_is_missing_does_not_hold() {
+    measures("share(sojourn <= 1h)", 2.0 / 3.0);
+    measures("count(sojourn > 7s)", 1.0);
+    measures("count(wait[maps=2..4])", 2.0);
+}
+
+#[test]
+fn localities_are_shares_of_sums() {
+    measures("locality.node", 0.7);
+    measures("locality.off_rack[class=small]", 1.0 / 6.0);
+    measures("min(locality.node, by=class[small, large])", 0.5);
+    measures("locality.rack[class=huge]", None);
+}
+
+#[test]
+fn tasks_and_attempts_are_told_apart() {
+    measures("count(attempt.time)", 5.0);
+    measures("count(attempt.time, kind=setup)", 1.0);
+    measures("sum(attempt.time, outcome=[failed, killed])", 3.0);
+    measures("count(task.time)", 3.0);
+    measures("mean(task.time, kind=map)", 2.5);
+    measures("max(attempt.commit)", 0.5);
+    measures("share(attempt.suspended > 0s, kind=reduce)", 0.5);
+    measures("min(attempt.start, class=small, user=bob)", 6.0);
+    measures("sum(reduce_time)", 5.0);
+    measures("mean(slowdown)", 2.25);
+}
+
+#[test]
+fn series_are_weighted_by_time() {
+    // x holds 2 in 1–4 s; y 1 in 2–4 s, 3 in 4–8 s, and a reduce slot in 8–10 s.
+    measures("mean(slots)", 2.2);
+    measures("mean(slots, kind=map, pool=x)", 0.6);
+    measures("mean(slots[kind=map], time=2s..6s)", 3.0);
+    measures("max(slots[user=bob])", 3.0);
+    measures("share(slots[kind=map] >= 3)", 0.6);
+    measures("max(slots[pool=y, kind=map] / slots[kind=map])", 1.0);
+    measures("mean(slots[pool=y, kind=map] / slots[kind=map], time=2s..4s)", 1.0 / 3.0);
+    measures("until(slots[pool=y, kind=map] / map_slots >= 75 %, from=1s)", 3.0);
+    measures("until(slots[pool=y] >= 1, from=3s)", 0.0);
+    measures("until(slots > 100)", None);
+    measures("max(slots, time=20s..30s)", None);
+}
+
+#[test]
+fn jobs_of_the_warm_up_do_not_count() {
+    let run = Run { warm_up: SimTime::from_micros(1_000_000), ..one_run() };
+    assert_eq!(measure_of(run, "count(wait)"), Some(2.0));
+}
+
+#[test]
+fn histograms_have_percentiles_in_seconds() {
+    let run = || Run { micros: vec![1_000, 2_000, 3_000], ..Run::default() };
+    assert_eq!(measure_of(run(), "median(heartbeat_rtt)"), Some(0.002));
+    assert_eq!(measure_of(run(), "count(heartbeat_rtt)"), Some(3.0));
+    assert_eq!(measure_of(Run::default(), "max(heartbeat_rtt)"), None);
+    let runs = Grid(vec![vec![run(), Run { micros: vec![9_000; 7], ..Run::default() }]]);
+    let pooled = plan("median(heartbeat_rtt, seeds=pooled) within 1 % of 9ms", &Space::default());
+    assert_eq!(pooled.judge(&runs, false).unwrap().state, State::Holds);
+}
+
+#[test]
+fn plain_numbers_are_computed_as_usual() {
+    for (text, number) in [
+        ("2 + 3 * 2 ^ 3 ^ 0", 8.0),
+        ("-2 ^ 2", -4.0),
+        ("2 ^ -1", 0.5),
+        ("7 - 2 - 1", 4.0),
+        ("exp(ln(x=5))", 5.0),
+        ("sqrt(abs(-9))", 3.0),
+        ("1h 30min / 90min", 1.0),
+        ("15 % * 2 + 10 points", 0.4),
+    ] {
+        measures(text, number);
+    }
+    measures("ln(0)", None);
+    measures("1 / 0", None);
+}
+
+/// Two schedulers, two seeds; the jobs take so many seconds.
+fn study(sojourns: [[[u32; 2]; 2]; 2]) -> (Space, Grid) {
+    let run = |[a, b]: [u32; 2]| {
+        let rows =
+            format!("job,name,submit_ms,sojourn_ms,class\n0,a,0,{a}000,small\n1,b,0,{b}000,large");
+        Run::default().table(Table::Jobs, &rows).number("makespan_s", f64::from(a.max(b)))
+    };
+    let space = space(&[("scheduler", &["fair", "hfsp"])], Some(0));
+    (space, Grid(sojourns.into_iter().map(|seeds| seeds.map(run).into()).collect()))
+}
+
+const SOJOURNS: [[[u32; 2]; 2]; 2] = [[[10, 20], [12, 22]], [[5, 22], [6, 20]]];
+
+fn judged(text: &str) -> (State, String) {
+    let (space, runs) = study(SOJOURNS);
+    let verdict = plan(text, &space).judge(&runs, false).unwrap();
+    (verdict.state, verdict.measured)
+}
+
+#[test]
+fn sides_are_compared_by_their_means_over_the_seeds() {
+    let (state, measured) =
+        judged("mean(sojourn, scheduler=hfsp) <= mean(sojourn, scheduler=fair)");
+    assert_eq!(state, State::Holds);
+    assert_eq!(
+        measured,
+        "mean(sojourn, scheduler=hfsp) 13.2 s <= 16.0 s \
+         (2 seeds: difference -2.8 s, 95 % from -18.6 s to 13.1 s)"
+    );
+    // 15 s and 17 s: only their mean is within.
+    let (state, _) = judged("15500ms <= mean(sojourn, scheduler=fair) <= 16500ms");
+    assert_eq!(state, State::Holds);
+}
+
+#[test]
+fn jobs_are_paired_by_their_names_within_a_seed() {
+    let slower = "sojourn[scheduler=hfsp] - sojourn[scheduler=fair]";
+    let (space, runs) = study(SOJOURNS);
+    let measure = |text: &str| plan(text, &space).measure(&runs, &[0]).unwrap();
+    assert_eq!(measure(&format!("max({slower})")), [Some(2.0), Some(-2.0)]);
+    assert_eq!(measure(&format!("share({slower} <= 1s)")), [Some(0.5), Some(1.0)]);
+    assert_eq!(judged(&format!("share({slower} <= 1s) >= 75 %")).0, State::Holds);
+    // Each seed by itself must have such a job.
+    assert_eq!(judged(&format!("any({slower} >= 2s)")).0, State::Fails);
+    assert_eq!(
+        judged(&format!("any({slower} >= 2s)")).1,
+        format!("in 1 of 2 seeds: any({slower} >= 2s)")
+    );
+}
+
+#[test]
+fn an_axis_that_nobody_chooses_is_for_all_and_the_worst_is_shown() {
+    let (mut space, runs) = study(SOJOURNS);
+    space.compared = None;
+    let verdict = plan("max(sojourn) <= 21s", &space).judge(&runs, true).unwrap();
+    assert_eq!((verdict.cells, verdict.held), (2, 2));
+    assert!(verdict.gap_closed);
+    let verdict = plan("mean(sojourn) <= 15s", &space).judge(&runs, true).unwrap();
+    assert_eq!((verdict.state, verdict.cells, verdict.held), (State::KnownGap, 2, 1));
+    assert_eq!(verdict.worst, "scheduler=fair");
+    let verdict = plan("mean(sojourn)", &space).judge(&runs, false).unwrap();
+    assert_eq!(verdict.state, State::Reported);
+    assert_eq!(verdict.measured, "mean sojourn scheduler=fair: 16.0 s; scheduler=hfsp: 13.2 s");
+}
+
+#[test]
+fn a_list_of_values_restricts_what_is_for_all() {
+    let (mut space, runs) = study(SOJOURNS);
+    space.compared = None;
+    let verdict =
+        plan("mean(sojourn, scheduler=[hfsp]) <= 15s", &space).judge(&runs, false).unwrap();
+    assert_eq!((verdict.state, verdict.cells), (State::Holds, 1));
+}
+
+/// Runs on 1, 2 and 4 nodes that take so long.
+fn trend(makespans: [f64; 3], text: &str) -> Verdict {
+    let space = space(&[("cluster.nodes", &["1", "2", "4"])], None);
+    let run = |makespan| vec![Run::default().number("makespan_s", makespan)];
+    let runs = Grid(makespans.map(run).into());
+    plan(text, &space).judge(&runs, false).unwrap()
+}
+
+#[test]
+fn trends_go_along_an_axis() {
+    let holds = |makespans, text| trend(makespans, text).state == State::Holds;
+    assert!(holds([1.0, 2.0, 2.0], "rising(makespan, by=nodes)"));
+    assert!(!holds([1.0, 3.0, 2.0], "rising(makespan, by=nodes)"));
+    assert!(holds([1.0, 3.0, 2.0], "rising(makespan, by=nodes, nodes=..2)"));
+    assert!(!holds([2.0, 2.0, 2.0], "rising(makespan, by=nodes)"));
+    assert!(holds([4.0, 2.0, 1.0], "falling(makespan, by=cluster.nodes)"));
+    assert!(holds([4.0, 2.0, 1.0], "monotone(makespan, by=nodes)"));
+    assert!(holds([3.0, 5.0, 9.0], "slope(makespan, by=nodes) == 2s"));
+    assert!(holds([3.0, 5.0, 9.0], "linear(makespan, by=nodes) <= 1 %"));
+    assert!(holds([4.0, 2.0, 1.0], "max(makespan, by=nodes) == 4s"));
+    assert!(holds([4.0, 2.0, 1.0], "falling(makespan / makespan[nodes=1], by=nodes)"));
+    assert!(holds([4.0, 2.0, 2.0], "all(makespan >= 2s, by=nodes)"));
+    assert_eq!(
+        trend([1.0, 3.0, 2.0], "rising(makespan, by=nodes)").measured,
+        "1.0 s, 3.0 s, 2.0 s"
+    );
+}
+
+#[test]
+fn an_axis_is_a_number_where_no_quantity_has_its_name() {
+    let space = space(&[("workload.copies", &["1", "2", "4"])], None);
+    let run = |makespan| vec![Run::default().number("makespan_s", makespan)];
+    let runs = Grid([4.0, 8.0, 17.0].map(run).into());
+    let verdict = plan("makespan <= 4s * copies", &space).judge(&runs, false).unwrap();
+    assert_eq!((verdict.state, verdict.held), (State::Fails, 2));
+    assert_eq!(verdict.worst, "copies=4");
+    assert_eq!(verdict.measured, "makespan 17.0 s <= 16.0 s");
+}
+
+#[test]
+fn what_never_happens_fails_and_says_so() {
+    let runs = Grid(vec![vec![one_run()]]);
+    let verdict = plan("until(slots > 100) <= 3s", &Space::default()).judge(&runs, false).unwrap();
+    assert_eq!((verdict.state, &*verdict.measured), (State::Fails, "never"));
+    let verdict = plan("mean(wait, class=huge) > 3s", &Space::default());
+    let verdict = verdict.judge(&runs, false).unwrap();
+    assert_eq!(verdict.measured, "there is no mean(wait, class=huge): nothing was chosen");
+}
+
+#[test]
+fn bands_are_relative_or_absolute_as_they_are_written() {
+    for (text, holds) in [
+        ("110 within 10 % of 100", true),
+        ("111 within 10 % of 100", false),
+        ("0.6 within 10 points of 50 %", true),
+        ("0.61 within 10 points of 50 %", false),
+        ("57s within 3s of 1min", true),
+        ("1 < 2 and not 2 < 1 or 1 > 2", true),
+        ("1 < 2 and 2 < 1", false),
+        ("1 <= 1 < 2 != 3", true),
+    ] {
+        let runs = Grid(vec![vec![Run::default()]]);
+        let verdict = plan(text, &Space::default()).judge(&runs, false).unwrap();
+        assert_eq!(verdict.state == State::Holds, holds, "{text}: {}", verdict.measured);
+    }
+}
+
+#[test]
+fn only_what_is_needed_is_read() {
+    let needs = |text: &str| plan(text, &Space::default()).needs();
+    let columns = needs("mean(task.time, kind=map, class=a) > 3s").columns;
+    assert_eq!(
+        columns[&Table::Tasks].iter().copied().collect::<Vec<_>>(),
+        ["attempt", "finish_ms", "job", "kind", "outcome", "start_ms", "task"]
+    );
+    assert_eq!(
+        columns[&Table::Jobs].iter().copied().collect::<Vec<_>>(),
+        ["class", "job", "name", "submit_ms"]
+    );
+    let mut needs_all = needs("p99(heartbeat_rtt)");
+    needs_all.add(needs("makespan > 3s"));
+    assert!(needs_all.columns.is_empty());
+    assert!(needs_all.histograms.contains("heartbeat_rtt"));
+    assert!(needs_all.numbers.contains("makespan_s"));
+}
+
+#[test]
+fn jobs_whose_names_repeat_are_told_apart_by_their_numbers() {
+    let run =
+        Run::default().table(Table::Jobs, "job,name,submit_ms,wait_ms\n0,q,0,1000\n1,q,0,3000");
+    assert_eq!(measure_of(run, "max(wait - wait)"), Some(0.0));
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_an_error_with_its_line() {
+    let run = Run::default().table(Table::Jobs, "job,name,submit_ms,wait_ms\n0,q,0,x");
+    let runs = Grid(vec![vec![run]]);
+    let error = plan("mean(wait)", &Space::default()).measure(&runs, &[]).unwrap_err();
+    assert_eq!(error.to_string(), "jobs.csv:2: column `wait_ms`: `x` is not a number");
+}

@@ -1,0 +1,249 @@
+//! Every kind of error, with its column and what to write instead.
+
+use super::*;
+
+/// Returns what is wrong in a study of two axes: the column, the message, the hint.
+fn wrong(text: &str) -> String {
+    let axes: [(&str, &[&str]); 4] = [
+        ("scheduler", &["fair", "hfsp"]),
+        ("cluster.nodes", &["10", "20", "100"]),
+        ("a.delay", &["0s", "5s"]),
+        ("b.delay", &["on", "off"]),
+    ];
+    let space = space(&axes, Some(0));
+    let checked = Expr::parse(text).and_then(|expr| expr.expectation(&space));
+    let complaint = checked.map(|_| ()).expect_err(text);
+    format!("{}: {complaint}", complaint.column(text))
+}
+
+#[test]
+fn what_is_no_expression_is_refused_where_it_goes_wrong() {
+    for (text, complaint) in [
+        ("", "1: the expression ends too early: expected a number, a quantity or a call"),
+        ("1 +", "4: the expression ends too early: expected a number, a quantity or a call"),
+        ("1 2", "3: unexpected `2`: the expression could end here"),
+        ("(1", "3: the expression ends too early: expected `)`"),
+        ("mean(sojourn", "13: the expression ends too early: expected `,` or `)`"),
+        (
+            "wait = 3",
+            "6: unexpected `=`: the expression could end here; to compare, write `==`; a filter stands in brackets",
+        ),
+        ("1 ≤ 2", "3: unknown sign `≤`; write `<=`"),
+        ("1 < 2 & 2 < 3", "7: unknown sign `&`; write `and`"),
+        ("µ ? 1", "3: unknown sign `?`"),
+        (
+            "3parsecs",
+            "2: unknown unit `parsecs`; there are `us`, `ms`, `s`, `min`, `h`, `d`, `B`, `KiB`, `MiB`, `GiB`, `points`",
+        ),
+        ("3mib", "2: unknown unit `mib`; did you mean `MiB`?"),
+        ("1.2.3", "1: `1.2.3` is not a number"),
+        (
+            "1 within x of 2",
+            "10: unexpected `x`: expected a band such as `15 %`, `10 points` or `5s`",
+        ),
+        ("1 within 5 % 2", "14: unexpected `2`: expected `of`"),
+        ("wait[3]", "6: unexpected `3`: expected a filter such as `class=small`"),
+        (
+            "mean(class=small, wait)",
+            "19: unexpected `wait`: what has no name comes before what has one",
+        ),
+        ("wait[name='a]", "11: the quote does not end"),
+        ("not", "4: the expression ends too early: expected a number, a quantity or a call"),
+        ("1 < and 2", "5: unexpected `and`: expected a number, a quantity or a call"),
+    ] {
+        assert_eq!(wrong(text), complaint, "{text}");
+    }
+    let deep = "(".repeat(60) + "1";
+    assert_eq!(wrong(&deep), "52: unexpected `(`: the expression is nested too deeply");
+    assert!(wrong(&"1 + ".repeat(1_000)).starts_with("2001: an expression has at most"));
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    for (text, complaint) in [
+        ("mean(sojorn) < 3s", "6: unknown name `sojorn`; did you mean `sojourn`?"),
+        ("locality.nod > 3 %", "1: unknown name `locality.nod`; did you mean `locality.node`?"),
+        ("nodez > 3", "1: unknown name `nodez`; did you mean `nodes`?"),
+        ("maen(sojourn) < 3s", "1: unknown function `maen`; did you mean `mean`?"),
+        ("mean(sojourn, clas=a)", "15: unknown filter `clas`; did you mean `class`?"),
+        (
+            "mean(sojourn[shceduler=hfsp])",
+            "14: unknown filter `shceduler`; did you mean `scheduler`?",
+        ),
+        (
+            "mean(sojourn, scheduler=hsfp)",
+            "25: `hsfp` is no value of `scheduler`; did you mean `hfsp`?",
+        ),
+        (
+            "makespan[nodes=30] < 3s",
+            "16: `30` is no value of `cluster.nodes`; there are `10`, `20`, `100`",
+        ),
+        ("count(attempt.time[kind=mpa])", "25: `mpa` is no kind; did you mean `map`?"),
+        ("rising(makespan, by=nodse)", "21: `nodse` is no axis; did you mean `nodes`?"),
+        (
+            "makespan[delay=5s] < 3s",
+            "10: several axes are called `delay`; write all of it: `a.delay`",
+        ),
+    ] {
+        assert_eq!(wrong(text), complaint, "{text}");
+    }
+}
+
+#[test]
+fn units_and_kinds_must_agree() {
+    for (text, complaint) in [
+        (
+            "mean(sojourn, scheduler=fair) < 15",
+            "33: `<` between a time (`mean(sojourn, scheduler=fair)`) and a plain number (`15`); write `15s` or `15min`",
+        ),
+        (
+            "1GiB < 2",
+            "8: `<` between a size in bytes (`1GiB`) and a plain number (`2`); write `2MiB` or `2GiB`",
+        ),
+        ("1s + 1B < 2s", "6: `+` between a time (`1s`) and a size in bytes (`1B`)"),
+        (
+            "1s within 5 points of 2s",
+            "11: `5 points` is a plain number, but what it bounds is a time",
+        ),
+        ("(1 < 2) + 1 < 3", "1: `1 < 2` holds or does not: it is no number"),
+        (
+            "not 3s",
+            "5: `3s` is a time: it cannot hold; compare it with something, such as `… <= 15min`",
+        ),
+        ("2 ^ 3s > 1", "5: `3s` is a time: no exponent"),
+        ("3s ^ 0.5 > 1", "6: a time has only whole powers that are written out"),
+        ("exp(3s) > 1", "5: `3s` is a time; `exp` takes plain numbers"),
+        ("sqrt(3s) > 1", "6: there is no root of a time"),
+        ("exp() > 1", "1: `exp` needs `x`; exp(x)"),
+        ("exp(1, 2) > 1", "1: `exp` takes other numbers than these; exp(x)"),
+        ("mean() > 1", "1: `mean` needs something to be of"),
+        ("mean(wait, run) > 1s", "12: `mean` is of one thing; this is another"),
+        ("scheduler > 1", "1: the values of `scheduler` are no numbers"),
+        ("nodes[class=a] > 1", "7: `nodes` cannot be chosen by `class`"),
+    ] {
+        assert_eq!(wrong(text), complaint, "{text}");
+    }
+}
+
+#[test]
+fn many_numbers_must_become_one() {
+    for (text, complaint) in [
+        (
+            "sojourn[scheduler=fair] < 3s",
+            "1: `sojourn[scheduler=fair] < 3s` is a number for each job; say for how many it must hold: all(…), any(…) or share(…)",
+        ),
+        (
+            "wait[scheduler=fair]",
+            "1: `wait[scheduler=fair]` is a number for each job; say which number is meant: mean(…), p95(…), max(…)",
+        ),
+        (
+            "mean(wait + slots, scheduler=fair) < 1s",
+            "13: `slots` is numbers over time, which cannot be paired with a number for each job",
+        ),
+        (
+            "p99(heartbeat_rtt * 2, scheduler=fair) < 1s",
+            "5: `heartbeat_rtt` is a histogram; take a number of it first: mean(…), p99(…), max(…)",
+        ),
+        (
+            "mean(makespan, scheduler=fair) < 1s",
+            "6: `makespan` is one number already; leave the call out, or say `by=…` for several",
+        ),
+        (
+            "p99(-heartbeat_rtt) < 1s",
+            "6: `heartbeat_rtt` must be of one scheduler; add `scheduler=…` with one of fair, hfsp",
+        ),
+        (
+            "p99(-heartbeat_rtt[scheduler=fair]) < 1s",
+            "6: `heartbeat_rtt[scheduler=fair]` is a histogram; take a number of it first: mean(…), p99(…), max(…)",
+        ),
+        ("sum(slots, scheduler=fair) < 1", "1: there is no `sum` of numbers over time"),
+        ("jain(heartbeat_rtt, scheduler=fair) < 1", "1: there is no `jain` of a histogram"),
+        (
+            "mean(wait < 3s, scheduler=fair)",
+            "1: `mean` is of numbers, not of what holds or does not",
+        ),
+        ("all(wait, scheduler=fair)", "1: `all` is of what holds or does not, not of numbers"),
+        (
+            "until(wait > 3s, scheduler=fair) < 1s",
+            "7: `until` waits for what changes over time, such as slots[pool=a] >= 10",
+        ),
+        ("until(slots > 3, from=3, scheduler=fair) < 1s", "23: `from` takes a time such as 57s"),
+        (
+            "rising(wait, by=nodes, scheduler=fair)",
+            "8: `wait` is a number for each job; `by` goes by single numbers such as mean(…)",
+        ),
+        (
+            "rising(makespan > 3s, by=nodes, scheduler=fair)",
+            "8: `rising` is of numbers; `makespan > 3s` is none",
+        ),
+    ] {
+        assert_eq!(wrong(text), complaint, "{text}");
+    }
+}
+
+#[test]
+fn filters_must_fit_what_they_choose_from() {
+    for (text, complaint) in [
+        ("makespan[class=a, scheduler=fair] < 1s", "10: `makespan` cannot be chosen by `class`"),
+        ("wait[kind=map]", "6: `wait` cannot be chosen by `kind`"),
+        ("mean(wait, kind=map, scheduler=fair) < 1s", "12: nothing here can be chosen by `kind`"),
+        ("mean(wait[class=a, class=b])", "20: `class` is set twice"),
+        ("mean(wait[maps=small])", "16: `maps` takes a number, or a range such as 1..25"),
+        ("mean(wait[class=1..2])", "17: `class` takes a word or a list such as [a, b]"),
+        ("mean(wait[time=1..2])", "16: `time` takes a range of times such as 100s..200s"),
+        ("mean(wait[maps=5..2])", "16: `maps` takes a number, or a range such as 1..25"),
+        ("p99(wait, seeds=3)", "17: `seeds` can only be pooled; write `seeds=pooled`"),
+        (
+            "rising(makespan)",
+            "1: `rising` needs what it goes by; add `by=nodes`, or another axis of the study, or `by=class[small, large]`",
+        ),
+        (
+            "rising(mean(wait), by=class)",
+            "23: `class` is no axis; write what to go through, in order: `by=class[…, …]`",
+        ),
+        ("slope(makespan, by=scheduler)", "1: `slope` goes by numbers of one unit"),
+        ("rising(1, by=nodes)", "14: nothing here can be chosen by `cluster.nodes`"),
+        (
+            "rising(makespan, by=5)",
+            "21: `by` takes an axis of the study; or write what to go through, such as `by=maps[1..25, 26..100]`",
+        ),
+    ] {
+        assert_eq!(wrong(text), complaint, "{text}");
+    }
+}
+
+#[test]
+fn nested_curves_do_not_multiply_for_ever() {
+    let nested = "min(".repeat(40) + "makespan[scheduler=fair]" + &", by=nodes)".repeat(40);
+    assert!(wrong(&nested).ends_with(": this goes through too many values"));
+}
+
+#[test]
+fn what_is_compared_must_be_of_one_value() {
+    let must = "6: `wait` must be of one scheduler; add `scheduler=…` with one of fair, hfsp";
+    assert_eq!(wrong("mean(wait) < 3s"), must);
+    assert_eq!(wrong("mean(wait, scheduler=[fair, hfsp]) < 3s"), must);
+    assert!(wrong("mean(wait[scheduler=fair] / run) < 3").starts_with("29: `run` must be of one"));
+}
+
+#[test]
+fn a_metric_is_a_number_of_every_cell() {
+    let space = space(&[("scheduler", &["fair", "hfsp"])], Some(0));
+    let metric = |text: &str| {
+        Expr::parse(text).unwrap().metric(&space).map(|plan| plan.unit()).map_err(|e| e.to_string())
+    };
+    assert_eq!(metric("mean(sojourn)"), Ok(Unit::TIME));
+    assert_eq!(metric("locality.node"), Ok(Unit::SHARE));
+    assert_eq!(
+        metric("makespan > 3s").unwrap_err(),
+        "`makespan > 3s` holds or does not: a metric is a number"
+    );
+    assert_eq!(
+        metric("makespan[scheduler=fair]").unwrap_err(),
+        "a metric is measured in every cell: it selects no `scheduler`"
+    );
+    assert_eq!(
+        metric("mean(makespan, by=scheduler)").unwrap_err(),
+        "a metric is measured in every cell: it goes by no axis"
+    );
+}
