@@ -80,6 +80,12 @@ impl Arguments {
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
+        if self.perfetto.as_ref().is_some_and(|file| file.starts_with(&target)) {
+            return Err(Failure::input(
+                "--perfetto names a file in the folder of the results, which is replaced as a \
+                 whole; name one outside it",
+            ));
+        }
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| TraceFile::create(&file, self.force)).transpose()?;
         let bar = Bar::new();
@@ -103,9 +109,9 @@ impl Arguments {
         folder.write_scenario(&scenario.to_yaml())?;
         let digest = Digest::of(folder.path())?;
         Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(&folder)?;
-        let target = guard.release(|| {
-            trace.map_or(Ok(()), TraceFile::commit)?;
-            folder.commit()
+        let (trace, target) = guard.release(|| {
+            let trace = trace.map(TraceFile::commit).transpose()?;
+            folder.commit().map(|target| (trace, target))
         })?;
 
         if !self.quiet {
@@ -118,7 +124,10 @@ impl Arguments {
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
             let wrote = format!("wrote {} (start with summary.json)\n", target.display());
-            terminal::print(&(story.tell() + &wrote))?;
+            let traced = trace.map_or_else(String::new, |trace| {
+                format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
+            });
+            terminal::print(&(story.tell() + &wrote + &traced))?;
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         verdict(&prepared, &emulated)

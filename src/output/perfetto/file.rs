@@ -53,14 +53,14 @@ impl TraceFile {
         self.aside.reopen().and_then(begin).map_err(error)
     }
 
-    /// Puts the trace in its place.
+    /// Puts the trace in its place and returns that.
     ///
     /// # Errors
     /// If somebody has put something there meanwhile, or if it cannot be written.
-    pub fn commit(self) -> Result<(), OutputError> {
+    pub fn commit(self) -> Result<PathBuf, OutputError> {
         check_target(&self.target, self.force)?;
         match self.aside.persist(&self.target) {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(self.target),
             Err(error) => Err(OutputError::Write { path: self.target, source: error.error }),
         }
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     /// Writes the trace of a run in which nothing happened.
-    fn write(target: &Path, force: bool) -> Result<(), OutputError> {
+    fn write(target: &Path, force: bool) -> Result<PathBuf, OutputError> {
         let trace = TraceFile::create(target, force)?;
         drop(trace.watcher([].into())?);
         trace.commit()

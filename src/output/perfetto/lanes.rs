@@ -28,7 +28,6 @@ pub(super) struct Lanes {
 
 /// A lane that somebody has.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(test, derive(Default))]
 pub(super) struct Lane {
     /// What is shown there is shown on this track.
     pub(super) track: Track,
@@ -47,6 +46,14 @@ struct Node {
 struct OneLane {
     track: Track,
     is_taken: bool,
+}
+
+#[cfg(test)]
+impl Lane {
+    /// Returns a lane for tests that show nothing.
+    pub(super) const fn any() -> Self {
+        Self { track: 1, tracker: TrackerId(0), kind: SlotKind::Reduce, index: 0 }
+    }
 }
 
 impl Lanes {
