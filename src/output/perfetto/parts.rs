@@ -106,7 +106,7 @@ impl Running {
         let mut instant = self.started + ran;
         for time in &self.suspended {
             if time.begin < instant {
-                instant = instant + (time.end - time.begin);
+                instant += time.end - time.begin;
             }
         }
         instant
