@@ -5,7 +5,7 @@ MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test fuzz bench lint format doc transcripts install clean help
+.PHONY: build demo test outsiders fuzz bench lint format doc transcripts install clean help
 
 build: ## Build the release binary, target/release/mumakil
 	$(CARGO) build --release
@@ -15,6 +15,9 @@ demo: build ## Run the bundled scenario; results in out/quickstart-42
 
 test: ## Run all tests, those in the documentation too
 	$(CARGO) test
+
+outsiders: build ## Check a run's outputs with other people's tools; needs Python
+	tests/outsiders/run $(MUMAKIL)
 
 # Coverage takes unstable flags of the compiler. Memory is safe without a sanitizer: there is no
 # unsafe code here.

@@ -79,6 +79,12 @@ impl Arguments {
         let scenario = &prepared.scenario;
         let target =
             self.out.unwrap_or_else(|| format!("out/{}-{}", scenario.name, scenario.seed).into());
+        if self.perfetto.as_ref().is_some_and(|file| file.starts_with(&target)) {
+            return Err(Failure::input(
+                "--perfetto names a file in the folder of the results, which is replaced as a \
+                 whole; name one outside it",
+            ));
+        }
         let (unfinished, bar) = (Unfinished::default(), Bar::new());
         let folder = RunFolder::create(&target, self.force, &unfinished)?;
         let trace = self.perfetto.map(|file| TraceFile::create(&file, self.force, &unfinished));
@@ -96,7 +102,7 @@ impl Arguments {
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let Kept { emulated, digest, real } = kept?;
-        trace.map_or(Ok(()), TraceFile::commit)?;
+        let trace = trace.map(TraceFile::commit).transpose()?;
         let target = folder.commit()?;
 
         if !self.quiet {
@@ -109,7 +115,10 @@ impl Arguments {
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
             let wrote = format!("wrote {} (start with summary.json)\n", target.display());
-            terminal::print(&(story.tell() + &wrote))?;
+            let traced = trace.map_or_else(String::new, |trace| {
+                format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
+            });
+            terminal::print(&(story.tell() + &wrote + &traced))?;
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         verdict(&prepared, &emulated)

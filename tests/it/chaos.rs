@@ -98,7 +98,7 @@ fn run_into(yaml: &str, folder: Option<PathBuf>) -> Emulated {
     registry.add::<Restless>();
     let loaded = scenario::parse("chaos.yaml", yaml, &[], &registry)
         .unwrap_or_else(|error| panic!("{error}\n{yaml}"));
-    let options = Options { folder, verify: true, progress: None };
+    let options = Options { folder, verify: true, ..Options::default() };
     emulate(&loaded.scenario, &registry, options).unwrap_or_else(|error| panic!("{error}\n{yaml}"))
 }
 

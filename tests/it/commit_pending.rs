@@ -19,7 +19,8 @@ fn timeline(mode: &str) -> BTreeMap<u64, BTreeMap<u32, Row>> {
     let sets = [format!("hadoop.commit_pending={mode}")];
     let loaded = scenario::parse("commit-pending.yaml", text, &sets, &registry).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { folder: Some(folder.path().to_owned()), verify: true, progress: None };
+    let options =
+        Options { folder: Some(folder.path().to_owned()), verify: true, ..Options::default() };
     let run = emulate(&loaded.scenario, &registry, options).unwrap();
     assert!(run.verifier.unwrap().violations().is_empty());
     let mut rows: BTreeMap<u64, BTreeMap<u32, Row>> = BTreeMap::new();

@@ -29,7 +29,8 @@ workload: {{jobs: [{jobs}]}}
     let loaded = scenario::parse("fifo.yaml", &text, &[], &registry)
         .unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { folder: Some(folder.path().to_owned()), verify: true, progress: None };
+    let options =
+        Options { folder: Some(folder.path().to_owned()), verify: true, ..Options::default() };
     let run = emulate(&loaded.scenario, &registry, options).unwrap();
     assert!(run.verifier.unwrap().violations().is_empty());
     let mut table = csv::Reader::from_path(folder.path().join("tasks.csv")).unwrap();

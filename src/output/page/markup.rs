@@ -185,7 +185,7 @@ fn cell(cell: &Cell, is_number: bool) -> Markup {
 
 /// Marks up what stands between backticks as code.
 fn prose(text: &str) -> Markup {
-    let is_even = text.matches('`').count() % 2 == 0;
+    let is_even = text.matches('`').count().is_multiple_of(2);
     html! {
         @if is_even {
             @for (place, piece) in text.split('`').enumerate() {

@@ -103,7 +103,7 @@
   tip.hidden = true;
   document.body.append(tip);
   const textOf = (mark) => {
-    const title = [...mark.children].find((child) => child.tagName === "title");
+    const title = mark instanceof SVGElement && mark.querySelector(":scope > title");
     if (title) {
       mark.dataset.tip = title.textContent;
       mark.setAttribute("aria-label", title.textContent);

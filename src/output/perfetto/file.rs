@@ -56,11 +56,11 @@ impl TraceFile {
         self.aside.reopen().and_then(begin).map_err(error)
     }
 
-    /// Puts the trace in its place.
+    /// Puts the trace in its place and returns that.
     ///
     /// # Errors
     /// If somebody has put something there meanwhile, or if it cannot be written.
-    pub fn commit(self) -> Result<(), OutputError> {
+    pub fn commit(self) -> Result<PathBuf, OutputError> {
         let Self { target, aside, force, unfinished } = self;
         let hidden = aside.path().to_owned();
         unfinished.settle(&hidden, || {
@@ -69,8 +69,9 @@ impl TraceFile {
                 path: target.clone(),
                 source: error.error,
             };
-            aside.persist(&target).map(drop).map_err(error)
-        })
+            aside.persist(&target).map_err(error)
+        })?;
+        Ok(target)
     }
 }
 
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     /// Writes the trace of a run in which nothing happened.
-    fn write(target: &Path, force: bool) -> Result<(), OutputError> {
+    fn write(target: &Path, force: bool) -> Result<PathBuf, OutputError> {
         let trace = TraceFile::create(target, force, &Unfinished::default())?;
         drop(trace.watcher([].into())?);
         trace.commit()

@@ -28,7 +28,6 @@ pub(super) struct Lanes {
 
 /// A lane that somebody has.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(test, derive(Default))]
 pub(super) struct Lane {
     /// What is shown there is shown on this track.
     pub(super) track: Track,
@@ -49,6 +48,14 @@ struct OneLane {
     is_taken: bool,
 }
 
+#[cfg(test)]
+impl Lane {
+    /// Returns a lane for tests that show nothing.
+    pub(super) const fn any() -> Self {
+        Self { track: 1, tracker: TrackerId(0), kind: SlotKind::Reduce, index: 0 }
+    }
+}
+
 impl Lanes {
     pub(super) fn new(places: Arc<[Place]>) -> Self {
         let nodes = vec![Node::default(); places.len()];
@@ -62,16 +69,10 @@ impl Lanes {
         kind: SlotKind,
         packets: &mut Packets,
     ) -> io::Result<Lane> {
-        let lanes = &mut self.nodes[tracker.index()].lanes[kind];
-        let free = lanes.iter().position(|lane| !lane.is_taken);
-        let index = match free {
-            Some(index) => index,
-            None => {
-                let index = lanes.len();
-                let track = self.add(tracker, kind, index, packets)?;
-                self.nodes[tracker.index()].lanes[kind].push(OneLane { track, is_taken: false });
-                index
-            }
+        let lanes = &self.nodes[tracker.index()].lanes[kind];
+        let index = match lanes.iter().position(|lane| !lane.is_taken) {
+            Some(free) => free,
+            None => self.add(tracker, kind, packets)?,
         };
         let lane = &mut self.nodes[tracker.index()].lanes[kind][index];
         lane.is_taken = true;
@@ -83,24 +84,22 @@ impl Lanes {
         self.nodes[lane.tracker.index()].lanes[lane.kind][lane.index].is_taken = false;
     }
 
+    /// Adds a lane and returns its place.
     fn add(
         &mut self,
         tracker: TrackerId,
         kind: SlotKind,
-        index: usize,
         packets: &mut Packets,
-    ) -> io::Result<Track> {
-        let node = self.node(tracker, packets)?;
-        let first = match kind {
-            SlotKind::Map => 0,
-            SlotKind::Reduce => FIRST_REDUCE,
-        };
-        packets.track(TrackFacts {
-            name: &format!("{} {index}", kind.word()),
-            parent: Some(node),
-            rank: first + index as u64,
-            ..TrackFacts::default()
-        })
+    ) -> io::Result<usize> {
+        let parent = Some(self.node(tracker, packets)?);
+        let lanes = &mut self.nodes[tracker.index()].lanes[kind];
+        let index = lanes.len();
+        let name = &format!("{} {index}", kind.word());
+        let first = if kind == SlotKind::Reduce { FIRST_REDUCE } else { 0 };
+        let rank = first + index as u64;
+        let track = packets.track(TrackFacts { name, parent, rank, ..TrackFacts::default() })?;
+        lanes.push(OneLane { track, is_taken: false });
+        Ok(index)
     }
 
     fn node(&mut self, tracker: TrackerId, packets: &mut Packets) -> io::Result<Track> {

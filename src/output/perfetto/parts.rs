@@ -106,7 +106,7 @@ impl Running {
         let mut instant = self.started + ran;
         for time in &self.suspended {
             if time.begin < instant {
-                instant = instant + (time.end - time.begin);
+                instant += time.end - time.begin;
             }
         }
         instant
@@ -131,7 +131,7 @@ mod tests {
     fn reduce() -> (Running, Phases) {
         let phases =
             Phases { start_up: secs(1), shuffle: secs(20), sort: secs(5), ..Phases::default() };
-        (Running::new(Lane::default(), at(10)), phases)
+        (Running::new(Lane::any(), at(10)), phases)
     }
 
     fn ended(at: SimTime, phases: Option<Phases>) -> AttemptEnd {
@@ -202,7 +202,7 @@ mod tests {
             let phases = Phases {
                 start_up: secs(start_up), shuffle: secs(shuffle), sort: secs(sort), ..Phases::default()
             };
-            let mut running = Running::new(Lane::default(), at(0));
+            let mut running = Running::new(Lane::any(), at(0));
             let mut now = 0;
             let (mut ran, whole) = (0, start_up + shuffle + sort + rest);
             for (work, pause) in spans {

@@ -1,0 +1,46 @@
+"""Checks what a run left with other people's tools: do they read it, and find the same in it?
+
+    check.py RUN [--perfetto FILE] [--report FILE] [--screenshots DIR]
+
+RUN is the folder of a run. What cannot be checked here, for want of a package or a browser, is
+said aloud and skipped; what is wrong ends in exit code 1.
+"""
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+
+def checks(arguments):
+    """Yields each check: its module, and what it is to check."""
+    yield "histograms", [arguments.run]
+    yield "tables", [arguments.run]
+    if arguments.perfetto:
+        yield "perfetto_trace", [arguments.run, arguments.perfetto]
+    if arguments.report:
+        yield "report", [arguments.report, arguments.screenshots]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("--perfetto", type=Path, help="the run's trace")
+    parser.add_argument("--report", type=Path, help="a report, an HTML file")
+    parser.add_argument("--screenshots", type=Path, help="a folder for pictures of the report")
+    failed = 0
+    for name, subjects in checks(parser.parse_args()):
+        try:
+            # Imported one by one, since each needs a package of its own.
+            for line in importlib.import_module(name).check(*subjects):
+                print(f"{name}: {line}")
+        except ImportError as why:
+            print(f"{name}: SKIPPED, {why}")
+        except AssertionError as why:
+            print(f"{name}: FAILED, {why}")
+            failed += 1
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
