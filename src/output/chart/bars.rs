@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::legend::Key;
-use super::palette::{Hatches, colour};
+use super::palette::{Hatches, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, tip};
@@ -145,22 +145,15 @@ impl Bars {
         let whisker = bar.whisker.map(|(low, high)| {
             let (low, high) = (At(at(low)), At(at(high)));
             let reach = (width / 4.0).min(6.0);
-            let cap = |y: At| {
-                format!(
-                    "M{} {}h{}",
-                    At(left + width / 2.0 - reach).text(),
-                    y.text(),
-                    At(2.0 * reach).text()
-                )
-            };
-            format!("{}M{} {}V{}{}", cap(low), middle.text(), low.text(), high.text(), cap(high))
+            let (left, across) = (At(left + width / 2.0 - reach), At(2.0 * reach));
+            format!("M{left} {low}h{across}M{middle} {low}V{high}M{left} {high}h{across}")
         });
         html! {
             rect class={ (colour(series)) @if 3.0 < width { " edge" } } x=(At(left)) y=(At(top))
                 width=(At(width)) height=(At(bottom - top)) fill=(hatches.fill(series)) {
                 (tip(&self.told(bar)))
             }
-            @if let Some(whisker) = whisker { path class="rule" d=(whisker) {} }
+            @if let Some(whisker) = whisker { (outlined(&whisker)) }
         }
     }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::legend::Key;
-use super::palette::{Hatches, colour};
+use super::palette::{Hatches, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, tip};
@@ -131,7 +131,7 @@ impl Boxes {
                     height=(At(at(q1) - at(q3))) fill=(hatches.fill(*series)) {
                     (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
                 }
-                path class="line c-ink" d={ "M" (x0) " " (At(at(median))) "H" (x1) } {}
+                (outlined(&format!("M{x0} {}H{x1}", At(at(median)))))
                 path class="mark c-ink" d="M0-5L5 0L0 5L-5 0Z"
                     transform={ "translate(" (x) " " (At(at(mean))) ")" } {}
             }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::palette::{Hatches, colour, marker};
-use super::text::{At, LEADING, fit, width};
+use super::text::{At, LEADING, shorten, width};
 
 /// A sign and what it stands for.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64
     if keys.iter().all(|key| key.name.is_empty()) {
         return (Markup::default(), 0.0);
     }
-    let names: Vec<String> = keys.iter().map(|key| fit(&key.name, LONGEST)).collect();
+    let names: Vec<String> = keys.iter().map(|key| shorten(&key.name, LONGEST)).collect();
     let step = |name: &String| SIGN.0 + 6.0 + width(name) + 18.0;
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64
         x += step(name);
     }
     let left_out = names.len() - places.len();
-    let y = |row: usize| top + 4.0 + (row as f64 + 0.5) * (LEADING + 3.0);
+    let y = |row: usize| top + 6.0 + (row as f64 + 0.5) * (LEADING + 3.0);
     let rows = places.last().map_or(0, |(_, row)| row + 1);
     let markup = html! {
         @for ((key, name), (x, row)) in keys.iter().zip(&names).zip(&places) {
@@ -91,5 +91,5 @@ pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64
             text class="c-soft" x=(At(left + x)) y=(At(y(rows - 1) + 5.0)) { "and " (left_out) " more" }
         }
     };
-    (markup, rows as f64 * (LEADING + 3.0) + 8.0)
+    (markup, rows as f64 * (LEADING + 3.0) + 10.0)
 }

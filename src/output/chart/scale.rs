@@ -88,11 +88,11 @@ impl Extent {
         let title = &axis.title;
         let note = |count: usize, what: String| {
             (0 < count).then(|| match count {
-                1 => format!("1 value {what} is not drawn."),
-                _ => format!("{count} values {what} are not drawn."),
+                1 => format!("Not drawn: 1 value {what}."),
+                _ => format!("Not drawn: {count} values {what}."),
             })
         };
-        let strange = note(self.not_numbers, "that is no number".to_owned());
+        let strange = note(self.not_numbers, "beyond all numbers".to_owned());
         let low = note(self.not_positive, format!("of zero or less ({title}, logarithmic)"));
         strange.into_iter().chain(low)
     }
@@ -185,7 +185,7 @@ impl Scale {
         let last = last.clamp(0.99, 0.999_999_99);
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
         let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
-        let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "%" };
+        let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "" };
         Self::with(Warp::Nines, (0.0, last), ticks, "Percentile")
     }
 
@@ -280,8 +280,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "1 value that is no number is not drawn.",
-                "2 values of zero or less (Wait, logarithmic) are not drawn.",
+                "Not drawn: 1 value beyond all numbers.",
+                "Not drawn: 2 values of zero or less (Wait, logarithmic).",
             ]
         );
     }

@@ -81,8 +81,7 @@ impl Stack {
                 },
             )
         });
-        // The legend reads from the top down, as the stack does.
-        let keys = line.into_iter().chain(drawn.iter().rev().map(|layer| layer.key.clone()));
+        let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line);
         sheet.legend(&keys.collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
         let plot = Plot { edges: &edges, x, y, area };
@@ -100,7 +99,7 @@ impl Stack {
             sheet.nothing(&area);
         }
         if let Some(interval) = averaged {
-            sheet.note(&format!("Averaged over {}.", self.x.unit.text(interval)));
+            sheet.note(&format!("Averaged over intervals of {}.", self.x.unit.text(interval)));
         }
         sheet.finish()
     }
@@ -247,7 +246,7 @@ mod tests {
     fn thousands_of_steps_are_averaged() {
         let steps: Vec<(f64, f64)> = (0..5_000).map(|i| (f64::from(i) / 50.0, 7.0)).collect();
         let svg = stack(vec![layer("one", &steps)]);
-        assert!(svg.contains("Averaged over 200 ms."), "{svg}");
+        assert!(svg.contains("Averaged over intervals of 200 ms."), "{svg}");
         assert!(svg.contains("one: mean 7, at most 7"));
     }
 }
