@@ -7,7 +7,7 @@ use super::legend::Key;
 use super::palette::{Hatches, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
-use super::text::{At, tip};
+use super::text::{At, joined, tip};
 
 /// How the bars of a group stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Bars {
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BarSeries)| Key::area(&series.name, i, hatches);
         sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
-        let area = sheet.value_axis(&y, 300.0, 0.0);
+        let area = sheet.y_axis(&y, 300.0, 0.0);
         let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
         let groups = Groups::new(&area, self.groups.len(), abreast);
         for bar in &bars {
@@ -159,10 +159,8 @@ impl Bars {
 
     fn told(&self, bar: &Placed) -> String {
         let unit = self.y.unit;
-        let mut names =
-            vec![self.groups[bar.group].as_str(), self.series[bar.series].name.as_str()];
-        names.retain(|name| !name.is_empty());
-        let value = format!("{}: {}", names.join(", "), unit.text(bar.span.1 - bar.span.0));
+        let name = joined(&self.groups[bar.group], &self.series[bar.series].name);
+        let value = format!("{name}: {}", unit.text(bar.span.1 - bar.span.0));
         match bar.whisker {
             Some((low, high)) => format!("{value} ({} to {})", unit.text(low), unit.text(high)),
             None => value,

@@ -1,9 +1,9 @@
 //! What ran where and when: a lane for each slot, a bar for each attempt.
 //!
 //! What is too small to see is not drawn one by one: attempts narrower than the grain of the
-//! drawing are merged into cells, which are the darker the busier their slots were. The grain is
-//! the finest that keeps the drawing to [`MOST`] marks. Where slots are too many, several share
-//! a lane, and then all of it is cells.
+//! drawing are merged into cells, whose colour is the fuller the busier their slots were. The
+//! grain is the finest that keeps the drawing to [`MOST`] marks. Where slots are too many, several
+//! share a lane, and then all of it is cells.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use super::legend::Key;
 use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::sheet::{Area, Caption, Drawing, MARGIN, Sheet, WIDTH};
 use super::text::{At, SIZE, shorten, tip, width};
 use super::unit::Unit;
 use crate::mapred::{Outcome, SlotKind};
@@ -176,7 +176,7 @@ impl Gantt {
         if 0 < merged {
             let count = |count: usize| Unit::Count.text(count as f64);
             sheet.note(&format!(
-                "{} of {} attempts are merged into cells, the darker the busier.",
+                "{} of {} attempts are too short to draw and merged: the fuller the colour, the busier.",
                 count(merged),
                 count(bars.len())
             ));
@@ -201,13 +201,13 @@ impl Gantt {
         let names = if named { widest(&mut self.rows.iter().map(|row| &row.name)) } else { 0.0 };
         let top = sheet.below + 6.0;
         let area = Area {
-            left: 12.0 + groups + names,
-            right: 696.0,
+            left: MARGIN + groups + names,
+            right: WIDTH - 2.0 * MARGIN,
             top,
             bottom: top + lane * lanes as f64,
         };
         let plot = Plot { x, area, shared, lane };
-        sheet.time_axis(&plot.x, &plot.area);
+        sheet.x_axis(&plot.x, &plot.area);
         if named {
             sheet.add(html! {
                 @for (number, row) in self.rows.iter().enumerate() {
@@ -226,7 +226,7 @@ impl Gantt {
         let mut free = f64::NEG_INFINITY;
         let mut texts = Vec::new();
         let mut lines = String::new();
-        let (from, to) = (At(12.0), At(plot.area.right));
+        let (from, to) = (At(MARGIN), At(plot.area.right));
         for group in self.rows.chunk_by(|a, b| a.group == b.group) {
             let top = plot.top(first);
             if 0 < first {
@@ -243,7 +243,7 @@ impl Gantt {
         }
         html! {
             path class="thin c-grid" d=(lines) {}
-            @for (y, name) in texts { text x="12" y=(At(y)) { (name) } }
+            @for (y, name) in texts { text x=(At(MARGIN)) y=(At(y)) { (name) } }
         }
     }
 
@@ -264,7 +264,7 @@ impl Gantt {
                     @let opacity = At(0.2 + 0.16 * f64::from(run.level));
                     rect x=(At(left)) y=(At(plot.lane_top(run.spot.lane)))
                         width=(At(right.min(plot.area.right) - left)) height=(height)
-                        opacity=(opacity) {
+                        opacity=(opacity) shape-rendering="crispEdges" {
                         (tip(&format!("{}: {} begin here", look.name(), run.begun)))
                     }
                 }
@@ -412,7 +412,7 @@ mod tests {
             (0..5_000).map(|i| bar(0, f64::from(i), f64::from(i) + 1.0)).collect();
         bars.push(bar(1, 0.0, 5_000.0));
         let svg = gantt(2, bars);
-        assert!(svg.contains("5,000 of 5,001 attempts are merged"), "{}", svg.len());
+        assert!(svg.contains("5,000 of 5,001 attempts are too short"), "{}", svg.len());
         assert!(svg.matches("<rect").count() < 1_000);
     }
 
@@ -424,7 +424,7 @@ mod tests {
         });
         let svg = gantt(200, bars.collect());
         assert!(svg.matches("<rect").count() <= MOST + 5, "{}", svg.matches("<rect").count());
-        assert!(svg.contains("40,000 of 40,000 attempts are merged"));
+        assert!(svg.contains("40,000 of 40,000 attempts are too short"));
     }
 
     #[test]
@@ -432,7 +432,7 @@ mod tests {
         let bars = (0..1_000).map(|row| bar(row, 0.0, 10.0)).collect();
         let svg = gantt(1_000, bars);
         assert!(svg.contains("Each lane holds 4 slots."));
-        assert!(svg.contains("1,000 of 1,000 attempts are merged"));
+        assert!(svg.contains("1,000 of 1,000 attempts are too short"));
     }
 
     #[test]

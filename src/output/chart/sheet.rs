@@ -12,7 +12,7 @@ use super::tick::Tick;
 pub(super) const WIDTH: f64 = 720.0;
 
 /// What is left free at each side.
-const MARGIN: f64 = 12.0;
+pub(super) const MARGIN: f64 = 12.0;
 
 /// What a chart is about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,13 +147,13 @@ impl Sheet {
     /// Draws both axes and their grid; what follows stands beneath.
     pub(super) fn axes(&mut self, x: &Scale, y: &Scale, height: f64) -> Area {
         let overhang = labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0);
-        let area = self.value_axis(y, height, overhang);
-        self.time_axis(x, &area);
+        let area = self.y_axis(y, height, overhang);
+        self.x_axis(x, &area);
         area
     }
 
     /// Draws the y axis with its grid, for a plot of this height; leaves `below` at its bottom.
-    pub(super) fn value_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
+    pub(super) fn y_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
         let widest = labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max);
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
@@ -184,7 +184,7 @@ impl Sheet {
     }
 
     /// Draws the x axis with its grid, under the plot.
-    pub(super) fn time_axis(&mut self, x: &Scale, area: &Area) {
+    pub(super) fn x_axis(&mut self, x: &Scale, area: &Area) {
         let (top, bottom) = (At(area.top), At(area.bottom));
         let place = |tick: &Tick| area.x(x.place(tick.value));
         let line = |(tick, _): (&Tick, &str)| format!("M{} {top}V{bottom}", At(place(tick)));

@@ -111,6 +111,12 @@ impl fmt::Display for At {
     }
 }
 
+/// Returns the name of a mark of a group and a series, either of which may have none.
+pub(super) fn joined(group: &str, series: &str) -> String {
+    let names = [group, series].into_iter().filter(|name| !name.is_empty());
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns what a mark says when it is pointed at.
 pub(super) fn tip(text: &str) -> Markup {
     html! { title { (clean(text)) } }
