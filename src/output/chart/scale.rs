@@ -210,18 +210,17 @@ impl Scale {
 }
 
 /// Returns the ends of a linear axis: never equal, and zero is one of them unless the values would
-/// then fill less than half of the axis.
+/// then fill less than half of the axis (or less than nine tenths, if it is to end with them).
 fn linear_ends((low, high): (f64, f64), ends: Ends) -> (f64, f64) {
     let size = high.abs().max(low.abs());
+    let spare = if ends == Ends::Exact { 0.1 } else { 0.5 };
     if size < 1e-90 {
         (0.0, 1.0)
     } else if high - low <= size * 1e-9 {
         (low.min(0.0), high.max(0.0))
-    } else if ends == Ends::Exact {
-        (low, high)
-    } else if 0.0 < low && low < high / 2.0 {
+    } else if 0.0 < low && low < high * spare {
         (0.0, high)
-    } else if high < 0.0 && low / 2.0 < high {
+    } else if high < 0.0 && low * spare < high {
         (low, 0.0)
     } else {
         (low, high)
