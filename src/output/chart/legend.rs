@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn names_fill_rows_and_the_last_row_keeps_room_for_their_number() {
         let names: Vec<String> = (0..100).map(|i| format!("policy-{i}")).collect();
-        let (all, _) = places(&names[..6], 696.0);
+        let (all, _) = places(&names[..8], 696.0);
         assert_eq!(all.iter().map(|place| place.1).max(), Some(1));
         let (some, end) = places(&names, 696.0);
         assert!(some.len() < 100 && end <= 546.0, "{} {end}", some.len());
