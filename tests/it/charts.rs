@@ -18,7 +18,9 @@ fn lines(drawing: &Drawing) -> String {
 
 /// Numbers between 0 and 1 that look random.
 fn noise(number: u32) -> f64 {
-    f64::from(number.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24)
+    let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b1);
+    let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
+    f64::from((mixed ^ (mixed >> 13)) >> 8) / f64::from(1 << 24)
 }
 
 /// Returns so many values spread over a factor of about a hundred.

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::legend::Key;
-use super::palette::{Hatches, colour};
+use super::palette::{Hatches, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
-use super::text::{At, tip};
+use super::text::{At, joined, tip};
 
 /// How the bars of a group stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Bars {
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BarSeries)| Key::area(&series.name, i, hatches);
         sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
-        let area = sheet.value_axis(&y, 300.0, 0.0);
+        let area = sheet.y_axis(&y, 300.0, 0.0);
         let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
         let groups = Groups::new(&area, self.groups.len(), abreast);
         for bar in &bars {
@@ -145,31 +145,22 @@ impl Bars {
         let whisker = bar.whisker.map(|(low, high)| {
             let (low, high) = (At(at(low)), At(at(high)));
             let reach = (width / 4.0).min(6.0);
-            let cap = |y: At| {
-                format!(
-                    "M{} {}h{}",
-                    At(left + width / 2.0 - reach).text(),
-                    y.text(),
-                    At(2.0 * reach).text()
-                )
-            };
-            format!("{}M{} {}V{}{}", cap(low), middle.text(), low.text(), high.text(), cap(high))
+            let (left, across) = (At(left + width / 2.0 - reach), At(2.0 * reach));
+            format!("M{left} {low}h{across}M{middle} {low}V{high}M{left} {high}h{across}")
         });
         html! {
             rect class={ (colour(series)) @if 3.0 < width { " edge" } } x=(At(left)) y=(At(top))
                 width=(At(width)) height=(At(bottom - top)) fill=(hatches.fill(series)) {
                 (tip(&self.told(bar)))
             }
-            @if let Some(whisker) = whisker { path class="rule" d=(whisker) {} }
+            @if let Some(whisker) = whisker { (outlined(&whisker)) }
         }
     }
 
     fn told(&self, bar: &Placed) -> String {
         let unit = self.y.unit;
-        let mut names =
-            vec![self.groups[bar.group].as_str(), self.series[bar.series].name.as_str()];
-        names.retain(|name| !name.is_empty());
-        let value = format!("{}: {}", names.join(", "), unit.text(bar.span.1 - bar.span.0));
+        let name = joined(&self.groups[bar.group], &self.series[bar.series].name);
+        let value = format!("{name}: {}", unit.text(bar.span.1 - bar.span.0));
         match bar.whisker {
             Some((low, high)) => format!("{value} ({} to {})", unit.text(low), unit.text(high)),
             None => value,

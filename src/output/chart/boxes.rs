@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::legend::Key;
-use super::palette::{Hatches, colour};
+use super::palette::{Hatches, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
-use super::text::{At, tip};
+use super::text::{At, joined, tip};
 
 /// Of the samples beyond the whiskers, so many at each end are drawn, evenly chosen.
 const OUTLIERS: usize = 12;
@@ -65,7 +65,7 @@ impl Boxes {
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BoxSeries)| Key::area(&series.name, i, hatches);
         sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
-        let area = sheet.value_axis(&y, 300.0, 0.0);
+        let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());
         for each in &placed {
             sheet.add(self.plot(each, &groups, &y, &area, hatches));
@@ -122,7 +122,7 @@ impl Boxes {
         html! {
             g class=(colour(*series)) {
                 g class="thin c-ink" {
-                    @for value in beyond { circle cx=(x) cy=(At(at(value))) r="2.5" {} }
+                    @for value in beyond { circle cx=(x) cy=(At(at(value))) r="2.5" { (tip(&self.y.unit.text(value))) } }
                 }
                 path class="rule c-ink" d={
                     "M" (x) " " (At(at(p5))) "V" (At(at(q1))) "M" (x) " " (At(at(q3))) "V" (At(at(p95)))
@@ -131,7 +131,7 @@ impl Boxes {
                     height=(At(at(q1) - at(q3))) fill=(hatches.fill(*series)) {
                     (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
                 }
-                path class="line c-ink" d={ "M" (x0) " " (At(at(median))) "H" (x1) } {}
+                (outlined(&format!("M{x0} {}H{x1}", At(at(median)))))
                 path class="mark c-ink" d="M0-5L5 0L0 5L-5 0Z"
                     transform={ "translate(" (x) " " (At(at(mean))) ")" } {}
             }
@@ -139,14 +139,11 @@ impl Boxes {
     }
 
     fn told(&self, each: &Placed, quantiles: [f64; 5], mean: f64) -> String {
-        let mut names = vec![&self.groups[each.group], &self.series[each.series].name];
-        names.retain(|name| !name.is_empty());
+        let name = joined(&self.groups[each.group], &self.series[each.series].name);
         let [p5, q1, median, q3, p95] = quantiles.map(|value| self.y.unit.text(value));
-        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
         format!(
-            "{}: median {median}, mean {}, half of {} between {q1} and {q3}, nine in ten between \
+            "{name}: median {median}, mean {}, half of {} between {q1} and {q3}, nine in ten between \
              {p5} and {p95}",
-            names.join(", "),
             self.y.unit.text(mean),
             each.sample.len(),
         )

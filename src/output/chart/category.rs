@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::sheet::{Area, Sheet};
-use super::text::{At, LEADING, SIZE, fit, width, wrap};
+use super::text::{At, LEADING, SIZE, fit, shorten, width, wrap};
 
 /// Slanted labels are cut at this length.
 const LONGEST: f64 = 130.0;
@@ -88,7 +88,7 @@ impl Sheet {
         // A label that begins at the left edge has less room.
         let room = |group: usize| LONGEST.min((groups.middle(group) - 6.0) / 0.766);
         let labels: Vec<(usize, String)> =
-            chosen().map(|(group, name)| (group, fit(name, room(group)))).collect();
+            chosen().map(|(group, name)| (group, shorten(name, room(group)))).collect();
         let y = area.bottom + 14.0;
         self.add(html! {
             @for (group, label) in &labels {

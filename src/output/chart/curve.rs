@@ -1,6 +1,8 @@
 //! Curves of any number of points as paths of few.
 
-use super::text::write_at;
+use std::fmt::Write;
+
+use super::text::At;
 
 /// A place in a drawing.
 pub(super) type Place = (f64, f64);
@@ -11,11 +13,9 @@ pub(super) const VERTICES: usize = 600;
 /// Returns the path through the places.
 pub(super) fn path(places: &[Place]) -> String {
     let mut out = String::with_capacity(places.len() * 12);
-    for (number, (x, y)) in places.iter().enumerate() {
-        out.push(if number == 0 { 'M' } else { 'L' });
-        write_at(*x, &mut out);
-        out.push(' ');
-        write_at(*y, &mut out);
+    for (x, y) in places {
+        let command = if out.is_empty() { 'M' } else { 'L' };
+        write!(out, "{command}{} {}", At(*x), At(*y)).expect("a string takes any text");
     }
     out
 }
@@ -32,12 +32,16 @@ pub(super) fn stairs(places: &[Place]) -> Vec<Place> {
     out
 }
 
-/// Returns the curve, whose places stand in the order of x, with at most `most` vertices.
+/// Returns the curve, whose places stand in the order of x, with at most `most` vertices: as it is
+/// if it has no more.
 ///
 /// Of all places within half a unit the first, the last, the highest and the lowest count; of
 /// those, the ones that a straight line would miss by a quarter of a unit, or by as little more as
 /// keeps to `most`. Takes time in proportion to the places.
 pub(super) fn thin(places: &[Place], most: usize) -> Vec<Place> {
+    if places.len() <= most {
+        return places.to_vec();
+    }
     let columns = columns(places);
     let mut tolerance = 0.25;
     loop {
@@ -53,14 +57,15 @@ fn columns(places: &[Place]) -> Vec<Place> {
     let same = |a: &Place, b: &Place| (a.0 * 2.0).floor() == (b.0 * 2.0).floor();
     let mut out = Vec::new();
     for column in places.chunk_by(same) {
-        let by_height = |a: &&Place, b: &&Place| a.1.total_cmp(&b.1);
-        let extremes = [column.iter().min_by(by_height), column.iter().max_by(by_height)];
-        let corners = [column.first(), column.last()].into_iter().chain(extremes).flatten();
-        let mut corners: Vec<Place> = corners.copied().collect();
-        corners[1..].sort_by(|a, b| a.0.total_cmp(&b.0));
-        out.extend(corners);
+        let heights = || column.iter().enumerate().map(|(i, place)| (place.1, i));
+        let by_height = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0);
+        let extremes = [heights().min_by(by_height), heights().max_by(by_height)];
+        let mut kept = vec![0, column.len() - 1];
+        kept.extend(extremes.into_iter().flatten().map(|(_, i)| i));
+        kept.sort_unstable();
+        kept.dedup();
+        out.extend(kept.into_iter().map(|i| column[i]));
     }
-    out.dedup();
     out
 }
 
@@ -109,6 +114,7 @@ mod tests {
     fn a_straight_line_needs_two_vertices() {
         let line: Vec<Place> = (0..1_000).map(|i| (f64::from(i) / 2.0, f64::from(i))).collect();
         assert_eq!(thin(&line, 600), [line[0], line[999]]);
+        assert_eq!(thin(&line[..600], 600), line[..600]);
     }
 
     #[test]

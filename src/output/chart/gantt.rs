@@ -1,9 +1,9 @@
 //! What ran where and when: a lane for each slot, a bar for each attempt.
 //!
 //! What is too small to see is not drawn one by one: attempts narrower than the grain of the
-//! drawing are merged into cells, which are the darker the busier their slots were. The grain is
-//! the finest that keeps the drawing to [`MOST`] marks. Where slots are too many, several share
-//! a lane, and then all of it is cells.
+//! drawing are merged into cells, whose colour is the fuller the busier their slots were. The
+//! grain is the finest that keeps the drawing to [`MOST`] marks. Where slots are too many, several
+//! share a lane, and then all of it is cells.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use maud::{Markup, html};
 
 use super::legend::Key;
 use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, Sheet};
-use super::text::{At, SIZE, fit, tip, width};
+use super::sheet::{Area, Caption, Drawing, MARGIN, Sheet, WIDTH};
+use super::text::{At, SIZE, shorten, tip, width};
 use super::unit::Unit;
 use crate::mapred::{Outcome, SlotKind};
 
@@ -124,10 +124,20 @@ struct Spot {
     column: usize,
 }
 
-/// What is drawn: single attempts, and cells of merged ones.
+/// Neighbouring cells of one look that are about equally busy.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    spot: Spot,
+    columns: usize,
+    /// How busy, in fifths.
+    level: u8,
+    begun: usize,
+}
+
+/// What is drawn: single attempts, and runs of cells of merged ones.
 struct Marks<'a> {
     single: Vec<&'a GanttBar>,
-    merged: BTreeMap<Spot, Cell>,
+    merged: Vec<Run>,
     grain: f64,
 }
 
@@ -162,11 +172,11 @@ impl Gantt {
         if bars.is_empty() {
             sheet.nothing(&plot.area);
         }
-        let merged: usize = marks.merged.values().map(|cell| cell.begun).sum();
+        let merged: usize = marks.merged.iter().map(|run| run.begun).sum();
         if 0 < merged {
             let count = |count: usize| Unit::Count.text(count as f64);
             sheet.note(&format!(
-                "{} of {} attempts are merged into cells, the darker the busier.",
+                "{} of {} attempts are too short to draw and merged: the fuller the colour, the busier.",
                 count(merged),
                 count(bars.len())
             ));
@@ -185,24 +195,24 @@ impl Gantt {
         let lane = (540.0 / lanes as f64).clamp(1.8, 20.0);
         let named = shared == 1 && SIZE + 1.0 <= lane;
         let widest = |names: &mut dyn Iterator<Item = &String>| {
-            names.map(|name| width(&fit(name, LONGEST)) + 8.0).fold(0.0, f64::max)
+            names.map(|name| width(&shorten(name, LONGEST)) + 8.0).fold(0.0, f64::max)
         };
         let groups = widest(&mut self.rows.iter().map(|row| &row.group));
         let names = if named { widest(&mut self.rows.iter().map(|row| &row.name)) } else { 0.0 };
         let top = sheet.below + 6.0;
         let area = Area {
-            left: 12.0 + groups + names,
-            right: 696.0,
+            left: MARGIN + groups + names,
+            right: WIDTH - 2.0 * MARGIN,
             top,
             bottom: top + lane * lanes as f64,
         };
         let plot = Plot { x, area, shared, lane };
-        sheet.time_axis(&plot.x, &plot.area);
+        sheet.x_axis(&plot.x, &plot.area);
         if named {
             sheet.add(html! {
                 @for (number, row) in self.rows.iter().enumerate() {
                     text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
-                        y=(At(plot.top(number) + lane / 2.0 + 5.0)) { (fit(&row.name, LONGEST)) }
+                        y=(At(plot.top(number) + lane / 2.0 + 5.0)) { (shorten(&row.name, LONGEST)) }
                 }
             });
         }
@@ -216,21 +226,24 @@ impl Gantt {
         let mut free = f64::NEG_INFINITY;
         let mut texts = Vec::new();
         let mut lines = String::new();
-        let (from, to) = (At(12.0).text(), At(plot.area.right).text());
+        let (from, to) = (At(MARGIN), At(plot.area.right));
         for group in self.rows.chunk_by(|a, b| a.group == b.group) {
             let top = plot.top(first);
             if 0 < first {
-                lines += &format!("M{from} {}H{to}", At(top).text());
+                lines += &format!("M{from} {}H{to}", At(top));
             }
             if free <= top {
-                texts.push((top + plot.lane.min(SIZE) / 2.0 + 6.0, fit(&group[0].group, LONGEST)));
+                texts.push((
+                    top + plot.lane.min(SIZE) / 2.0 + 6.0,
+                    shorten(&group[0].group, LONGEST),
+                ));
                 free = top + SIZE + 2.0;
             }
             first += group.len();
         }
         html! {
             path class="thin c-grid" d=(lines) {}
-            @for (y, name) in texts { text x="12" y=(At(y)) { (name) } }
+            @for (y, name) in texts { text x=(At(MARGIN)) y=(At(y)) { (name) } }
         }
     }
 
@@ -239,19 +252,20 @@ impl Gantt {
         let height = At(plot.lane - gap);
         for look in Look::ALL {
             let single = || marks.single.iter().filter(|bar| Look::of(bar) == look);
-            let merged = || marks.merged.iter().filter(|(spot, _)| spot.look == look);
+            let merged = || marks.merged.iter().filter(|run| run.spot.look == look);
             if single().next().is_none() && merged().next().is_none() {
                 continue;
             }
             sheet.add(html! { g class=(look.class()) {
-                @for (spot, cell) in merged() {
-                    @let left = plot.area.left + spot.column as f64 * marks.grain;
-                    @let right = (left + marks.grain).min(plot.area.right);
+                @for run in merged() {
+                    @let left = plot.area.left + run.spot.column as f64 * marks.grain;
+                    @let right = left + run.columns as f64 * marks.grain;
                     // Even a single short attempt can be seen.
-                    @let opacity = format!("{:.2}", (0.2 + 0.8 * cell.filled).min(1.0));
-                    rect x=(At(left)) y=(At(plot.lane_top(spot.lane))) width=(At(right - left))
-                        height=(height) opacity=(opacity) {
-                        (tip(&format!("{}: {} begin here", look.name(), cell.begun)))
+                    @let opacity = At(0.2 + 0.16 * f64::from(run.level));
+                    rect x=(At(left)) y=(At(plot.lane_top(run.spot.lane)))
+                        width=(At(right.min(plot.area.right) - left)) height=(height)
+                        opacity=(opacity) shape-rendering="crispEdges" {
+                        (tip(&format!("{}: {} begin here", look.name(), run.begun)))
                     }
                 }
                 @for bar in single() {
@@ -303,20 +317,20 @@ impl Plot {
     }
 
     fn marks_of<'a>(&self, grain: f64, bars: &[&'a GanttBar]) -> Marks<'a> {
-        let mut marks = Marks { single: Vec::new(), merged: BTreeMap::new(), grain };
+        let mut single = Vec::new();
+        let mut cells = BTreeMap::new();
         for bar in bars {
             let (left, right) = self.span(bar);
             if self.shared == 1 && grain <= right - left {
-                marks.single.push(bar);
+                single.push(*bar);
             } else {
-                self.merge(bar, &mut marks);
+                self.merge(bar, grain, &mut cells);
             }
         }
-        marks
+        Marks { single, merged: runs(&cells), grain }
     }
 
-    fn merge(&self, bar: &GanttBar, marks: &mut Marks<'_>) {
-        let grain = marks.grain;
+    fn merge(&self, bar: &GanttBar, grain: f64, cells: &mut BTreeMap<Spot, Cell>) {
         let (left, right) = self.span(bar);
         let (left, right) = (left - self.area.left, right - self.area.left);
         // What begins at the right end belongs to the last column.
@@ -326,11 +340,30 @@ impl Plot {
             let begin = column as f64 * grain;
             let inside = right.min(begin + grain) - left.max(begin);
             let spot = Spot { look: Look::of(bar), lane: bar.row / self.shared, column };
-            let cell = marks.merged.entry(spot).or_default();
+            let cell = cells.entry(spot).or_default();
             cell.filled += inside.max(0.0) / (grain * self.shared as f64);
             cell.begun += usize::from(begin <= left);
         }
     }
+}
+
+/// Returns the cells with their neighbours.
+fn runs(cells: &BTreeMap<Spot, Cell>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (spot, cell) in cells {
+        let level = (cell.filled * 5.0).round().clamp(0.0, 5.0) as u8;
+        let next = |run: &&mut Run| {
+            let Spot { look, lane, column } = run.spot;
+            *spot == Spot { look, lane, column: column + run.columns } && run.level == level
+        };
+        if let Some(run) = runs.last_mut().filter(next) {
+            run.columns += 1;
+            run.begun += cell.begun;
+        } else {
+            runs.push(Run { spot: *spot, columns: 1, level, begun: cell.begun });
+        }
+    }
+    runs
 }
 
 /// Returns the keys of the looks in use.
@@ -379,7 +412,7 @@ mod tests {
             (0..5_000).map(|i| bar(0, f64::from(i), f64::from(i) + 1.0)).collect();
         bars.push(bar(1, 0.0, 5_000.0));
         let svg = gantt(2, bars);
-        assert!(svg.contains("5,000 of 5,001 attempts are merged"), "{}", svg.len());
+        assert!(svg.contains("5,000 of 5,001 attempts are too short"), "{}", svg.len());
         assert!(svg.matches("<rect").count() < 1_000);
     }
 
@@ -391,7 +424,7 @@ mod tests {
         });
         let svg = gantt(200, bars.collect());
         assert!(svg.matches("<rect").count() <= MOST + 5, "{}", svg.matches("<rect").count());
-        assert!(svg.contains("40,000 of 40,000 attempts are merged"));
+        assert!(svg.contains("40,000 of 40,000 attempts are too short"));
     }
 
     #[test]
@@ -399,7 +432,7 @@ mod tests {
         let bars = (0..1_000).map(|row| bar(row, 0.0, 10.0)).collect();
         let svg = gantt(1_000, bars);
         assert!(svg.contains("Each lane holds 4 slots."));
-        assert!(svg.contains("1,000 of 1,000 attempts are merged"));
+        assert!(svg.contains("1,000 of 1,000 attempts are too short"));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::palette::shade;
 use super::scale::{Axis, Ends, Extent, Scale};
-use super::sheet::{Area, Caption, Drawing, Sheet};
-use super::text::{At, LEADING, SIZE, fit, tip, width};
+use super::sheet::{Area, Caption, Drawing, MARGIN, Sheet, WIDTH};
+use super::text::{At, LEADING, SIZE, fit, shorten, tip, width};
 
 /// Names of rows are cut at this length.
 const LONGEST: f64 = 150.0;
@@ -57,7 +57,7 @@ impl Heat {
     /// The bar of colours with its ticks, after the name of the values.
     fn legend(&self, sheet: &mut Sheet, scale: &Scale) {
         let id = sheet.id.clone();
-        let (left, top) = (12.0, sheet.below + 6.0);
+        let (left, top) = (MARGIN, sheet.below + 10.0);
         let title = fit(&scale.title, 380.0);
         let bar = left + width(&title) + 24.0;
         let place = |value: f64| bar + scale.place(value) * BAR.0;
@@ -90,15 +90,15 @@ impl Heat {
             .iter()
             .enumerate()
             .step_by(every)
-            .map(|(row, name)| (row, fit(name, LONGEST)))
+            .map(|(row, name)| (row, shorten(name, LONGEST)))
             .collect();
         let widest = names.iter().map(|(_, name)| width(name)).fold(0.0, f64::max);
-        let top = sheet.below + LEADING + 6.0;
+        let top = sheet.below + LEADING + 10.0;
         let bottom = top + height * self.rows.len().max(1) as f64;
-        let area = Area { left: 12.0 + widest + 8.0, right: 708.0, top, bottom };
-        let title = fit(&self.y, 690.0);
+        let area = Area { left: MARGIN + widest + 8.0, right: WIDTH - MARGIN, top, bottom };
+        let title = fit(&self.y, WIDTH - 2.0 * MARGIN);
         sheet.add(html! {
-            text class="c-soft" x="12" y=(At(sheet.below + LEADING - 4.0)) { (title) }
+            text class="c-soft" x=(At(MARGIN)) y=(At(sheet.below + LEADING - 4.0)) { (title) }
             @for (row, name) in &names {
                 text text-anchor="end" x=(At(area.left - 8.0))
                     y=(At(top + (*row as f64 + 0.5) * height + 5.0)) { (name) }
@@ -180,6 +180,6 @@ mod tests {
     fn a_cell_without_a_number_is_empty() {
         let svg = heat(2, &[0.25, f64::NAN]);
         assert!(svg.contains("n0, n0: 25 %") && !svg.contains("n0, n1"), "{svg}");
-        assert!(svg.contains("1 value that is no number is not drawn."));
+        assert!(svg.contains("Not drawn: 1 value beyond all numbers."));
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::palette::{Hatches, colour, marker};
-use super::text::{At, LEADING, fit, width};
+use super::text::{At, LEADING, shorten, width};
 
 /// A sign and what it stands for.
 #[derive(Clone, Debug)]
@@ -58,11 +58,33 @@ pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64
     if keys.iter().all(|key| key.name.is_empty()) {
         return (Markup::default(), 0.0);
     }
-    let names: Vec<String> = keys.iter().map(|key| fit(&key.name, LONGEST)).collect();
+    let names: Vec<String> = keys.iter().map(|key| shorten(&key.name, LONGEST)).collect();
+    let (places, end) = places(&names, room);
+    let left_out = names.len() - places.len();
+    let y = |row: usize| top + 6.0 + (row as f64 + 0.5) * (LEADING + 3.0);
+    let rows = places.last().map_or(0, |(_, row)| row + 1);
+    let markup = html! {
+        @for ((key, name), (x, row)) in keys.iter().zip(&names).zip(&places) {
+            g transform={ "translate(" (At(left + x)) " " (At(y(*row))) ")" } {
+                (key.sign)
+                text x=(At(SIGN.0 + 6.0)) y="5" { (name) }
+            }
+        }
+        @if 0 < left_out {
+            text class="c-soft" x=(At(left + end)) y=(At(y(rows - 1) + 5.0)) {
+                "and " (left_out) " more"
+            }
+        }
+    };
+    (markup, rows as f64 * (LEADING + 3.0) + 10.0)
+}
+
+/// Returns the x and the row of as many names as there is room for, and where the last row ends.
+fn places(names: &[String], room: f64) -> (Vec<(f64, usize)>, f64) {
     let step = |name: &String| SIGN.0 + 6.0 + width(name) + 18.0;
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();
-    for name in &names {
+    for name in names {
         if 0.0 < x && room < x + step(name) - 18.0 {
             if row + 1 == ROWS {
                 break;
@@ -77,19 +99,26 @@ pub(super) fn draw(keys: &[Key], left: f64, top: f64, room: f64) -> (Markup, f64
         places.push((x, row));
         x += step(name);
     }
-    let left_out = names.len() - places.len();
-    let y = |row: usize| top + 4.0 + (row as f64 + 0.5) * (LEADING + 3.0);
-    let rows = places.last().map_or(0, |(_, row)| row + 1);
-    let markup = html! {
-        @for ((key, name), (x, row)) in keys.iter().zip(&names).zip(&places) {
-            g transform={ "translate(" (At(left + x)) " " (At(y(*row))) ")" } {
-                (key.sign)
-                text x=(At(SIGN.0 + 6.0)) y="5" { (name) }
-            }
-        }
-        @if 0 < left_out {
-            text class="c-soft" x=(At(left + x)) y=(At(y(rows - 1) + 5.0)) { "and " (left_out) " more" }
-        }
-    };
-    (markup, rows as f64 * (LEADING + 3.0) + 8.0)
+    (places, x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fill_rows_and_the_last_row_keeps_room_for_their_number() {
+        let names: Vec<String> = (0..100).map(|i| format!("policy-{i}")).collect();
+        let (all, _) = places(&names[..8], 696.0);
+        assert_eq!(all.iter().map(|place| place.1).max(), Some(1));
+        let (some, end) = places(&names, 696.0);
+        assert!(some.len() < 100 && end <= 546.0, "{} {end}", some.len());
+        assert_eq!(some.last().map(|place| place.1), Some(ROWS - 1));
+    }
+
+    #[test]
+    fn series_without_names_need_no_legend() {
+        let (_, height) = draw(&[Key::line("", 0, None)], 0.0, 0.0, 696.0);
+        assert_eq!(height, 0.0);
+    }
 }

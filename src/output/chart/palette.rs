@@ -67,6 +67,11 @@ pub(super) fn marker(series: usize, x: f64, y: f64) -> Markup {
     html! { path transform={ "translate(" (At(x)) " " (At(y)) ")" } d=(SHAPES[shape]) {} }
 }
 
+/// Returns a stroke that is seen on paper and on any colour.
+pub(super) fn outlined(path: &str) -> Markup {
+    html! { path class="halo" d=(path) {} path class="rule c-ink" d=(path) {} }
+}
+
 /// Filled outlines of about the same area, around the origin.
 const SHAPES: [&str; 8] = [
     "M4.5 0A4.5 4.5 0 1 1-4.5 0A4.5 4.5 0 1 1 4.5 0Z",
@@ -143,7 +148,7 @@ pub(super) fn shade(place: f64) -> (String, bool) {
         let [low, high] = [below, below + 1].map(|stop| f64::from(CIVIDIS[stop][channel]));
         (low + (high - low) * (at - below as f64)).round() as u8
     };
-    (format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2)), 0.55 < place)
+    (format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2)), 0.47 < place)
 }
 
 #[cfg(test)]

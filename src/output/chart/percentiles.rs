@@ -64,10 +64,12 @@ impl Percentiles {
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let place = |(share, value): (f64, f64)| (area.x(x.place(share)), area.y(y.place(value)));
         let places: Vec<Place> = points.iter().copied().map(place).collect();
-        // A marker for each tick of the axis: the first point that reaches it.
+        // A marker for each tick of the axis: the first point that reaches it;
+        // and one for the largest value.
         let at_tick = |share: f64| points.iter().find(|point| share <= point.0).copied();
         let mut marks: Vec<(f64, f64)> =
             x.ticks.iter().filter_map(|tick| at_tick(tick.value)).collect();
+        marks.extend(points.last());
         marks.dedup();
         html! {
             g class=(colour(number)) {

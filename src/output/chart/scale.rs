@@ -88,11 +88,11 @@ impl Extent {
         let title = &axis.title;
         let note = |count: usize, what: String| {
             (0 < count).then(|| match count {
-                1 => format!("1 value {what} is not drawn."),
-                _ => format!("{count} values {what} are not drawn."),
+                1 => format!("Not drawn: 1 value {what}."),
+                _ => format!("Not drawn: {count} values {what}."),
             })
         };
-        let strange = note(self.not_numbers, "that is no number".to_owned());
+        let strange = note(self.not_numbers, "beyond all numbers".to_owned());
         let low = note(self.not_positive, format!("of zero or less ({title}, logarithmic)"));
         strange.into_iter().chain(low)
     }
@@ -185,7 +185,7 @@ impl Scale {
         let last = last.clamp(0.99, 0.999_999_99);
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
         let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
-        let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "%" };
+        let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "" };
         Self::with(Warp::Nines, (0.0, last), ticks, "Percentile")
     }
 
@@ -210,18 +210,17 @@ impl Scale {
 }
 
 /// Returns the ends of a linear axis: never equal, and zero is one of them unless the values would
-/// then fill less than half of the axis.
+/// then fill less than half of the axis (or less than nine tenths, if it is to end with them).
 fn linear_ends((low, high): (f64, f64), ends: Ends) -> (f64, f64) {
     let size = high.abs().max(low.abs());
+    let spare = if ends == Ends::Exact { 0.1 } else { 0.5 };
     if size < 1e-90 {
         (0.0, 1.0)
     } else if high - low <= size * 1e-9 {
         (low.min(0.0), high.max(0.0))
-    } else if ends == Ends::Exact {
-        (low, high)
-    } else if 0.0 < low && low < high / 2.0 {
+    } else if 0.0 < low && low < high * spare {
         (0.0, high)
-    } else if high < 0.0 && low / 2.0 < high {
+    } else if high < 0.0 && low * spare < high {
         (low, 0.0)
     } else {
         (low, high)
@@ -280,8 +279,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "1 value that is no number is not drawn.",
-                "2 values of zero or less (Wait, logarithmic) are not drawn.",
+                "Not drawn: 1 value beyond all numbers.",
+                "Not drawn: 2 values of zero or less (Wait, logarithmic).",
             ]
         );
     }

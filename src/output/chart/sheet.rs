@@ -12,7 +12,7 @@ use super::tick::Tick;
 pub(super) const WIDTH: f64 = 720.0;
 
 /// What is left free at each side.
-const MARGIN: f64 = 12.0;
+pub(super) const MARGIN: f64 = 12.0;
 
 /// What a chart is about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,6 +103,7 @@ pub(super) struct Sheet {
     /// What is above is drawn.
     pub(super) below: f64,
     body: String,
+    notes: Vec<String>,
 }
 
 impl Sheet {
@@ -114,6 +115,7 @@ impl Sheet {
             description: clean(&caption.description),
             below: MARGIN,
             body: String::new(),
+            notes: Vec::new(),
         };
         // Titles are set larger than what the estimate of widths is for.
         for line in wrap(&caption.title, (WIDTH - 2.0 * MARGIN) * 0.85, 2) {
@@ -145,25 +147,33 @@ impl Sheet {
     /// Draws both axes and their grid; what follows stands beneath.
     pub(super) fn axes(&mut self, x: &Scale, y: &Scale, height: f64) -> Area {
         let overhang = labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0);
-        let area = self.value_axis(y, height, overhang);
-        self.time_axis(x, &area);
+        let area = self.y_axis(y, height, overhang);
+        self.x_axis(x, &area);
         area
     }
 
     /// Draws the y axis with its grid, for a plot of this height; leaves `below` at its bottom.
-    pub(super) fn value_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
+    pub(super) fn y_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
         let widest = labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max);
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
         let right = WIDTH - MARGIN.max(overhang);
         let area = Area { left, right, top, bottom: top + height };
         let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
+        let level = |labelled: bool, to: f64| -> String {
+            let ticks = y.ticks.iter().filter(|tick| tick.label.is_some() == labelled);
+            let at = ticks.map(|tick| At(area.y(y.place(tick.value))));
+            at.map(|at| format!("M{} {at}H{}", At(area.left), At(to))).collect()
+        };
+        let minor = level(false, area.left + 4.0);
         self.add(html! {
             text class="c-soft" x=(At(MARGIN)) y=(At(self.below + LEADING - 4.0)) { (title) }
-            (grid(y.ticks.iter().map(|tick| {
-                let at = area.y(y.place(tick.value));
-                format!("M{} {}H{}", At(area.left).text(), At(at).text(), At(area.right).text())
-            })))
+            path class="thin c-grid" d=(level(true, area.right)) {}
+            @if !minor.is_empty() {
+                path class="thin c-soft" d={
+                    "M" (At(area.left)) " " (At(area.top)) "V" (At(area.bottom)) (minor)
+                } {}
+            }
             @for (tick, label) in labels(y) {
                 text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
                     y=(At(area.y(y.place(tick.value)) + 5.0)) { (label) }
@@ -174,12 +184,14 @@ impl Sheet {
     }
 
     /// Draws the x axis with its grid, under the plot.
-    pub(super) fn time_axis(&mut self, x: &Scale, area: &Area) {
-        let (top, bottom) = (At(area.top).text(), At(area.bottom).text());
+    pub(super) fn x_axis(&mut self, x: &Scale, area: &Area) {
+        let (top, bottom) = (At(area.top), At(area.bottom));
         let place = |tick: &Tick| area.x(x.place(tick.value));
+        let line = |(tick, _): (&Tick, &str)| format!("M{} {top}V{bottom}", At(place(tick)));
+        let grid: String = labels(x).map(line).collect();
         let title = fit(&x.title, area.width());
         self.add(html! {
-            (grid(labels(x).map(|(tick, _)| format!("M{} {top}V{bottom}", At(place(tick)).text()))))
+            path class="thin c-grid" d=(grid) {}
             path class="thin c-soft" d=(ticks(x, area)) {}
             @for (tick, label) in apart(x, area) {
                 text class="c-soft" text-anchor="middle" x=(At(place(tick)))
@@ -199,17 +211,18 @@ impl Sheet {
         });
     }
 
-    /// Writes a sentence under everything.
+    /// Adds a sentence that stands under everything.
     pub(super) fn note(&mut self, text: &str) {
-        for line in wrap(text, WIDTH - 2.0 * MARGIN, 3) {
-            self.below += LEADING;
-            self.add(html! { text class="c-soft" x=(At(MARGIN)) y=(At(self.below)) { (line) } });
-        }
+        self.notes.extend(wrap(text, WIDTH - 2.0 * MARGIN, 3));
     }
 
     /// Returns the drawing.
-    pub(super) fn finish(self) -> Drawing {
-        let Self { id, title, description, below, body } = self;
+    pub(super) fn finish(mut self) -> Drawing {
+        for line in std::mem::take(&mut self.notes) {
+            self.below += LEADING;
+            self.add(html! { text class="c-soft" x=(At(MARGIN)) y=(At(self.below)) { (line) } });
+        }
+        let Self { id, title, description, below, body, .. } = self;
         Drawing { id, title, description, height: below + MARGIN, body }
     }
 }
@@ -233,17 +246,13 @@ fn apart<'a>(x: &'a Scale, area: &Area) -> Vec<(&'a Tick, &'a str)> {
     chosen
 }
 
-fn grid(lines: impl Iterator<Item = String>) -> Markup {
-    html! { path class="thin c-grid" d=(lines.collect::<String>()) {} }
-}
-
 /// Returns the baseline of an x axis with its ticks, the labelled ones longer.
 fn ticks(x: &Scale, area: &Area) -> String {
-    let bottom = At(area.bottom).text();
-    let mut path = format!("M{} {bottom}H{}", At(area.left).text(), At(area.right).text());
+    let bottom = At(area.bottom);
+    let mut path = format!("M{} {bottom}H{}", At(area.left), At(area.right));
     for tick in &x.ticks {
         let length = if tick.label.is_some() { 6 } else { 3 };
-        path += &format!("M{} {bottom}v{length}", At(area.x(x.place(tick.value))).text());
+        path += &format!("M{} {bottom}v{length}", At(area.x(x.place(tick.value))));
     }
     path
 }

@@ -53,14 +53,12 @@ impl Stack {
     pub fn draw(&self) -> Drawing {
         let mut sheet = Sheet::new(&self.caption);
         let layers: Vec<Steps> = self.layers.iter().map(|layer| Steps::new(&layer.steps)).collect();
-        let (edges, averaged) = self.edges(&layers);
+        let capacity = self.capacity.as_ref().map(|layer| (&layer.name, Steps::new(&layer.steps)));
+        let (edges, averaged) = self.edges(layers.iter().chain(capacity.iter().map(|of| &of.1)));
         let means: Vec<Vec<f64>> = layers.iter().map(|layer| positive(layer, &edges)).collect();
         let id = sheet.id.clone();
-        let drawn = self.choose(means, Hatches { id: &id });
-        let capacity = self
-            .capacity
-            .as_ref()
-            .map(|layer| (&layer.name, positive(&Steps::new(&layer.steps), &edges)));
+        let drawn = self.choose(&means, &edges, Hatches { id: &id });
+        let capacity = capacity.map(|(name, steps)| (name, positive(&steps, &edges)));
 
         let mut time = Extent::default();
         edges.iter().for_each(|edge| _ = time.see(&self.x, *edge));
@@ -81,8 +79,7 @@ impl Stack {
                 },
             )
         });
-        // The legend reads from the top down, as the stack does.
-        let keys = line.into_iter().chain(drawn.iter().rev().map(|layer| layer.key.clone()));
+        let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line);
         sheet.legend(&keys.collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
         let plot = Plot { edges: &edges, x, y, area };
@@ -100,19 +97,21 @@ impl Stack {
             sheet.nothing(&area);
         }
         if let Some(interval) = averaged {
-            sheet.note(&format!("Averaged over {}.", self.x.unit.text(interval)));
+            sheet.note(&format!("Averaged over intervals of {}.", self.x.unit.text(interval)));
         }
         sheet.finish()
     }
 
     /// Returns the times between which values are drawn, and how long the intervals are if they
     /// are not simply those of the steps.
-    fn edges(&self, layers: &[Steps]) -> (Vec<f64>, Option<f64>) {
-        let times = || layers.iter().flat_map(|layer| &layer.steps).map(|step| step.0);
-        let last = if is_number(self.until) { self.until } else { times().fold(0.0, f64::max) };
-        let mut edges: Vec<f64> = times().filter(|time| *time < last).collect();
-        edges.push(last);
+    fn edges<'a>(&self, layers: impl Iterator<Item = &'a Steps>) -> (Vec<f64>, Option<f64>) {
+        let mut edges: Vec<f64> =
+            layers.flat_map(|layer| &layer.steps).map(|step| step.0).collect();
         edges.sort_by(f64::total_cmp);
+        let last =
+            if is_number(self.until) { self.until } else { edges.last().copied().unwrap_or(0.0) };
+        edges.retain(|time| *time < last);
+        edges.push(last);
         edges.dedup();
         if edges.len() <= INTERVALS {
             return (edges, None);
@@ -124,10 +123,10 @@ impl Stack {
     }
 
     /// Returns the layers in their order; beyond eight the smallest are merged on top.
-    fn choose(&self, means: Vec<Vec<f64>>, hatches: Hatches<'_>) -> Vec<Drawn> {
+    fn choose(&self, means: &[Vec<f64>], edges: &[f64], hatches: Hatches<'_>) -> Vec<Drawn> {
+        let sizes: Vec<f64> = means.iter().map(|means| area_under(means, edges)).collect();
         let mut by_size: Vec<usize> = (0..means.len()).collect();
-        let size = |layer: &usize| means[*layer].iter().sum::<f64>();
-        by_size.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.cmp(b)));
+        by_size.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]).then(a.cmp(b)));
         let mut rest = by_size.split_off(by_size.len().min(COLOURS));
         by_size.sort_unstable();
         rest.sort_unstable();
@@ -161,8 +160,7 @@ impl Stack {
         if highest == 0.0 {
             return Markup::default();
         }
-        let spans = plot.edges.windows(2).map(|interval| interval[1] - interval[0]);
-        let sum: f64 = spans.zip(&layer.means).map(|(span, mean)| span * mean).sum();
+        let sum = area_under(&layer.means, plot.edges);
         let whole = plot.edges[plot.edges.len() - 1] - plot.edges[0];
         let text = |value| self.y.unit.text(value);
         let told = format!("{}: mean {}, at most {}", layer.name, text(sum / whole), text(highest));
@@ -201,6 +199,11 @@ impl Plot<'_> {
 
 fn positive(steps: &Steps, edges: &[f64]) -> Vec<f64> {
     steps.means(edges).into_iter().map(|mean| mean.max(0.0)).collect()
+}
+
+fn area_under(means: &[f64], edges: &[f64]) -> f64 {
+    let spans = edges.windows(2).map(|interval| interval[1] - interval[0]);
+    spans.zip(means).map(|(span, mean)| span * mean).sum()
 }
 
 fn totals(layers: &[Drawn], intervals: usize) -> Vec<f64> {
@@ -244,10 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn a_layer_is_as_large_as_it_is_high_and_long() {
+        let mut layers: Vec<Layer> =
+            (1..=8).map(|i| layer(&format!("long {i}"), &[(0.0, 10.0)])).collect();
+        layers.push(layer("burst", &[(40.0, 60.0), (41.0, 90.0), (42.0, 60.0), (43.0, 0.0)]));
+        let svg = stack(layers);
+        assert!(svg.contains("others (1): mean 2.1, at most 90"), "{svg}");
+    }
+
+    #[test]
     fn thousands_of_steps_are_averaged() {
         let steps: Vec<(f64, f64)> = (0..5_000).map(|i| (f64::from(i) / 50.0, 7.0)).collect();
         let svg = stack(vec![layer("one", &steps)]);
-        assert!(svg.contains("Averaged over 200 ms."), "{svg}");
+        assert!(svg.contains("Averaged over intervals of 200 ms."), "{svg}");
         assert!(svg.contains("one: mean 7, at most 7"));
     }
 }

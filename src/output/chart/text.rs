@@ -1,6 +1,8 @@
 //! Texts that fit: widths are estimated, for the fonts of the reader are not known here.
 
-use maud::{Markup, Render, html};
+use std::fmt;
+
+use maud::{Markup, html};
 
 /// The size of the type, in units of a drawing that is 720 wide.
 pub(super) const SIZE: f64 = 15.0;
@@ -41,14 +43,34 @@ pub(super) fn fit(text: &str, most: f64) -> String {
     if width(&text) <= most {
         return text;
     }
-    let mut room = most - width("…");
-    let fits = |c: &char| {
-        room -= advance(*c) * SIZE;
-        0.0 <= room
-    };
-    let mut cut: String = text.chars().take_while(fits).collect();
-    cut.truncate(cut.trim_end().len());
-    cut + "…"
+    let count = taken(text.chars(), most - width("…"));
+    let cut: String = text.chars().take(count).collect();
+    cut.trim_end().to_owned() + "…"
+}
+
+/// Returns the name, cut in its middle where it would be wider than `most`: names that begin alike
+/// tend to differ at the end.
+pub(super) fn shorten(name: &str, most: f64) -> String {
+    let name = clean(name);
+    if width(&name) <= most {
+        return name;
+    }
+    let room = most - width("…");
+    let head = taken(name.chars(), room * 0.6);
+    let left: String = name.chars().take(head).collect();
+    let tail = taken(name.chars().rev(), room - width(&left));
+    let right: String = name.chars().skip(name.chars().count() - tail).collect();
+    format!("{}…{}", left.trim_end(), right.trim_start())
+}
+
+/// Returns how many of the characters fit into the room.
+fn taken(chars: impl Iterator<Item = char>, mut room: f64) -> usize {
+    chars
+        .take_while(|c| {
+            room -= advance(*c) * SIZE;
+            0.0 <= room
+        })
+        .count()
 }
 
 /// Returns the text in lines no wider than `most`, broken at spaces, at most so many of them.
@@ -72,34 +94,27 @@ pub(super) fn wrap(text: &str, most: f64, lines: usize) -> Vec<String> {
     out.iter().map(|line| fit(line, most)).collect()
 }
 
-/// A length or a place in a drawing, printed with at most one decimal.
+/// A length or a place in a drawing, printed with at most one decimal: the bytes of a drawing are
+/// the same on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At(pub(super) f64);
 
-impl Render for At {
-    fn render_to(&self, out: &mut String) {
-        write_at(self.0, out);
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round() as i64;
+        let sign = if tenths < 0 { "-" } else { "" };
+        let tenths = tenths.unsigned_abs();
+        match tenths % 10 {
+            0 => write!(f, "{sign}{}", tenths / 10),
+            rest => write!(f, "{sign}{}.{rest}", tenths / 10),
+        }
     }
 }
 
-impl At {
-    pub(super) fn text(self) -> String {
-        self.render().into_string()
-    }
-}
-
-/// Writes a place with at most one decimal: the bytes of a drawing are the same on every machine.
-pub(super) fn write_at(place: f64, out: &mut String) {
-    let tenths = (place * 10.0).round() as i64;
-    if tenths < 0 {
-        out.push('-');
-    }
-    let tenths = tenths.unsigned_abs();
-    out.push_str(&(tenths / 10).to_string());
-    if tenths % 10 != 0 {
-        out.push('.');
-        out.push_str(&(tenths % 10).to_string());
-    }
+/// Returns the name of a mark of a group and a series, either of which may have none.
+pub(super) fn joined(group: &str, series: &str) -> String {
+    let names = [group, series].into_iter().filter(|name| !name.is_empty());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns what a mark says when it is pointed at.
@@ -117,12 +132,14 @@ mod tests {
     fn long_names_are_cut_with_an_ellipsis() {
         assert_eq!(fit("fair", 100.0), "fair");
         assert_eq!(fit("a very long name of a job", 100.0), "a very long…");
+        assert_eq!(shorten("fair", 100.0), "fair");
+        assert_eq!(shorten("modified-fair-number-17", 100.0), "modifi…r-17");
     }
 
     #[test]
     fn lines_break_at_spaces_and_the_last_one_is_cut() {
         assert_eq!(wrap("one two three four", 65.0, 3), ["one two", "three", "four"]);
-        assert_eq!(wrap("one two three four", 65.0, 2), ["one two", "three…"]);
+        assert_eq!(wrap("one two three four", 65.0, 2), ["one two", "three f…"]);
         assert!(wrap("", 60.0, 2).is_empty());
     }
 
@@ -133,18 +150,15 @@ mod tests {
 
     #[test]
     fn places_have_at_most_one_decimal() {
-        let mut out = String::new();
-        for place in [1.0, 2.25, -0.04, -3.51] {
-            write_at(place, &mut out);
-            out.push(' ');
-        }
-        assert_eq!(out, "1 2.3 0 -3.5 ");
+        let places = [1.0, 2.25, -0.04, -3.51, 300.0].map(|place| At(place).to_string());
+        assert_eq!(places.join(" "), "1 2.3 0 -3.5 300");
     }
 
     proptest! {
         #[test]
         fn a_cut_text_fits(text in ".{0,60}", most in 20.0f64..300.0) {
             prop_assert!(width(&fit(&text, most)) <= most);
+            prop_assert!(width(&shorten(&text, most)) <= most + 1e-6);
         }
     }
 }

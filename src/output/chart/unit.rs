@@ -45,9 +45,11 @@ const SIZES: [Part; 5] = [
 impl Unit {
     /// Returns the value as a reader wants it beside a mark: `1 min 30 s`, `97.2 %`, `12.4 GiB`.
     pub fn text(self, value: f64) -> String {
-        if !value.is_finite() {
+        if value.is_nan() {
             return "–".to_owned();
         }
+        // Far beyond every axis, but still a number when it is printed in a smaller unit.
+        let value = value.clamp(-1e200, 1e200);
         match self {
             Self::Plain => digits(value, 4),
             Self::Count => digits(value, if value.abs() < 1_000.0 { 4 } else { 15 }),
