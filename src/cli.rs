@@ -39,6 +39,7 @@ mod study;
 mod table;
 mod terminal;
 mod trace;
+mod verdicts;
 
 /// An emulator of a Hadoop MapReduce v1 cluster
 ///

@@ -14,6 +14,7 @@ use hdrhistogram::Histogram;
 use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
+use crate::expect::ReadError;
 use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
 use crate::output::OutputError;
 use crate::random::{Purpose, stream};
@@ -115,6 +116,9 @@ pub enum EmulationError {
     /// The results cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// What the run left cannot be read back.
+    #[error(transparent)]
+    ReadBack(#[from] ReadError),
     /// The folder of the results cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),

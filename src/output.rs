@@ -15,6 +15,6 @@ pub mod results;
 mod unfinished;
 
 pub use digest::Digest;
-pub use folder::{OutputError, RESOLVED, RunFolder};
+pub use folder::{EXPECTATIONS, OutputError, RESOLVED, RunFolder};
 pub use perf::{DecisionTime, Perf};
 pub use unfinished::Unfinished;

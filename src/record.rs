@@ -19,6 +19,7 @@ use hdrhistogram::Histogram;
 use crate::mapred::Event;
 use crate::units::SimTime;
 
+mod alone;
 mod books;
 mod channel;
 mod events;
@@ -34,6 +35,7 @@ mod tasks;
 mod tests;
 mod timeline;
 
+pub use alone::Alone;
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
 pub use channel::{EventSender, OnProgress, Place, Progress, Recorder, Recording, Setup};
 pub use summary::{LocalityShares, SlotShares, Summary};

@@ -35,7 +35,7 @@ pub use reference::reference;
 pub use registry::{PolicyEntry, Registry, SchedulerChoice};
 pub use report::{Excerpt, Finding, Place, ScenarioError};
 pub use schema::schema;
-pub use spec::{ClockSpec, Expectations, Name, RecordSpec, Scenario};
+pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{STARTERS, Starter};
 
 pub(crate) use path::Path;

@@ -24,5 +24,4 @@ pub use report::{ConcludeError, conclude, write_sheet};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::Study;
 pub use store::Store;
-pub use tables::word;
 pub use work::{FailedRun, Shard, Step};

@@ -125,6 +125,7 @@ impl From<EmulationError> for Failure {
             EmulationError::Unfit { .. } | EmulationError::Trace(_) => Self::Input(error.into()),
             EmulationError::Record(error) => error.into(),
             EmulationError::Output(error) => error.into(),
+            EmulationError::ReadBack(error) => Self::Environment(error.into()),
             EmulationError::Policy { .. } => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
         }

@@ -7,7 +7,7 @@ use super::interrupt;
 use super::progress::Bar;
 use super::source::{self, Overrides};
 use super::story::{Story, counted, span};
-use super::terminal;
+use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::mapred::Stop;
 use crate::output::perfetto::TraceFile;
@@ -101,7 +101,7 @@ impl Arguments {
         };
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
-        let Kept { emulated, digest, real } = kept?;
+        let Kept { emulated, digest, verdicts, real } = kept?;
         let trace = trace.map(TraceFile::commit).transpose()?;
         let target = folder.commit()?;
 
@@ -118,10 +118,12 @@ impl Arguments {
             let traced = trace.map_or_else(String::new, |trace| {
                 format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
             });
-            terminal::print(&(story.tell() + &wrote + &traced))?;
+            let judged = super::verdicts::tell(&scenario.expect, &verdicts);
+            terminal::print(&(story.tell() + &judged + &wrote + &traced))?;
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
-        verdict(&prepared, &emulated)
+        verdict(&prepared, &emulated)?;
+        verdicts::judge(&verdicts)
     }
 }
 

@@ -16,7 +16,7 @@ use super::interrupt;
 use super::progress::StudyBar;
 use super::source;
 use super::story::counted;
-use super::terminal;
+use super::{terminal, verdicts};
 use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
@@ -130,7 +130,7 @@ impl Run {
             let text = outcome::tell(&sheet, &findings);
             terminal::print(&format!("{text}  ran      {done}\n{wrote}"))?;
         }
-        outcome::verdict(&findings)
+        verdicts::judge(&findings.verdicts)
     }
 }
 

@@ -3,8 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::{Emulated, EmulationError, Options, Prepared};
-use crate::output::{Digest, Perf, RunFolder};
-use crate::scenario::Registry;
+use crate::expect::{Expectation, Expr, Space, Verdict};
+use crate::output::results::RunResults;
+use crate::output::{Digest, EXPECTATIONS, Perf, RunFolder};
+use crate::record::Alone;
+use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
+use crate::workload::Submission;
 
 /// A run whose results are in a folder.
 #[derive(Debug)]
@@ -13,6 +17,8 @@ pub struct Kept {
     pub emulated: Emulated,
     /// The name of its files' bytes.
     pub digest: Digest,
+    /// What became of the scenario's expectations.
+    pub verdicts: Vec<Verdict>,
     /// How long it took.
     pub real: Duration,
 }
@@ -32,10 +38,53 @@ impl Prepared {
         let options = Options { folder: Some(folder.path().to_owned()), ..options };
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
+        if self.scenario.record.alone {
+            self.alone()?.emulate(
+                registry,
+                Options {
+                    watcher: Some(Box::new(Alone::create(folder.path())?)),
+                    ..Options::default()
+                },
+            )?;
+        }
         folder.write_scenario(&self.scenario.to_yaml())?;
+        let verdicts = self.judge(folder)?;
         let digest = Digest::of(folder.path())?;
         Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(folder)?;
-        Ok(Kept { emulated, digest, real })
+        Ok(Kept { emulated, digest, verdicts, real })
+    }
+
+    /// Judges the expectations by what is in the folder, and writes what became of them.
+    fn judge(&self, folder: &RunFolder) -> Result<Vec<Verdict>, EmulationError> {
+        let results = RunResults::new(folder.path());
+        let judge = |expected: &Expectation| {
+            let plan = Expr::parse(&expected.that)
+                .and_then(|expr| expr.expectation(&Space::default()))
+                .expect("the scenario was checked");
+            plan.judge(&results, expected.known_gap.is_some())
+        };
+        let expect = &self.scenario.expect;
+        let verdicts = expect.iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+        if !verdicts.is_empty() {
+            let told = verdicts.iter().zip(expect).map(|(found, of)| found.to_json(of));
+            let told: Vec<serde_json::Value> = told.collect();
+            let mut text = serde_json::to_string_pretty(&told).expect("texts are JSON");
+            text.push('\n');
+            folder.write(EXPECTATIONS, text)?;
+        }
+        Ok(verdicts)
+    }
+
+    /// Returns the same jobs, one after the other, on a cluster that has nothing else to do.
+    fn alone(&self) -> Result<Self, EmulationError> {
+        let mut scenario = self.scenario.clone();
+        scenario.workload.submission = Submission::Serial;
+        scenario.workload.warm_start = None;
+        scenario.scheduler = SchedulerChoice::default();
+        scenario.clock = ClockSpec::Virtual;
+        scenario.faults.clear();
+        scenario.until = None;
+        Self::new(scenario)
     }
 }
 

@@ -57,8 +57,8 @@ impl Results for Run {
         Ok(histogram)
     }
 
-    fn warm_up(&self) -> SimTime {
-        self.warm_up
+    fn warm_up(&self) -> Result<SimTime, ReadError> {
+        Ok(self.warm_up)
     }
 }
 
@@ -68,6 +68,10 @@ struct Grid(Vec<Vec<Run>>);
 impl Runs for Grid {
     fn seeds(&self) -> usize {
         self.0[0].len()
+    }
+
+    fn has(&self, cell: &[usize]) -> bool {
+        cell.first().is_none_or(|place| *place < self.0.len())
     }
 
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {

@@ -4,6 +4,7 @@
 //! every cell, and the worst is shown. Sides are compared by their means over the seeds; the band
 //! is the 95 % interval of the difference of the pairs, for the reader to judge.
 
+use super::Expectation;
 use super::eval::{Evaluator, Fault};
 use super::plan::{Element, Kind, Pick, Term};
 use super::source::ReadError;
@@ -42,6 +43,34 @@ pub struct Verdict {
     pub band: Option<(Estimate, Unit)>,
     /// Whether it holds though it was known not to: the mark can go.
     pub gap_closed: bool,
+}
+
+impl State {
+    /// Returns the word for it, as files have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::KnownGap => "known_gap",
+            Self::Reported => "reported",
+        }
+    }
+}
+
+impl Verdict {
+    /// Returns what files say of an expectation and its verdict.
+    pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
+        serde_json::json!({
+            "expectation": expected.that,
+            "published": expected.published,
+            "known_gap": expected.known_gap,
+            "verdict": self.state.word(),
+            "measured": self.measured,
+            "worst_cell": self.worst,
+            "cells": self.cells,
+            "held": self.held,
+        })
+    }
 }
 
 /// What a cell says.

@@ -17,6 +17,9 @@ use super::{Unfinished, perf};
 /// The scenario with all its defaults, which every folder of a run has.
 pub const RESOLVED: &str = "scenario.resolved.yaml";
 
+/// What became of the scenario's expectations.
+pub const EXPECTATIONS: &str = "expectations.json";
+
 /// What that file begins with, by which a folder of ours is known, of any version.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
 
@@ -28,6 +31,9 @@ const OURS: &[&str] = &[
     "tasks.csv",
     "timeline.csv",
     "events.jsonl",
+    "alone.csv",
+    EXPECTATIONS,
+    "report.html",
     "latency.hlog",
     HISTOGRAMS,
     perf::NAME,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
-use crate::expect::{ReadError, Results, Row, Table, read_rows};
+use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
 use crate::units::SimTime;
 
 /// The folder of a run.
@@ -79,6 +79,21 @@ impl Results for RunResults {
     fn warm_up(&self) -> Result<SimTime, ReadError> {
         let seconds = self.number("warm_up_s")?.unwrap_or_default();
         Ok(SimTime::from_micros((seconds * 1e6).round() as u64))
+    }
+}
+
+/// A run alone is a study without axes.
+impl Runs for RunResults {
+    fn seeds(&self) -> usize {
+        1
+    }
+
+    fn has(&self, _: &[usize]) -> bool {
+        true
+    }
+
+    fn run(&self, _: &[usize], _: usize) -> Result<&dyn Results, ReadError> {
+        Ok(self)
     }
 }
 

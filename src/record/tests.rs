@@ -411,6 +411,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         timeline: false,
         events: false,
         histograms: false,
+        alone: false,
         warm_up: SimSpan::ZERO,
         sample: SimSpan::ZERO,
     };

@@ -3,6 +3,7 @@
 //! Each check is left out where the part that it looks at has mistakes of its own; they would only
 //! be reported twice.
 
+mod expectations;
 mod mix;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +115,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
         }
+    }
+    if intact("expect") && intact("record") {
+        expectations::check(scenario, found);
     }
     if intact("faults") {
         check_faults(scenario, jobs, &intact, found);

@@ -245,7 +245,6 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::expect::{Complaint, nearest};
     use crate::units::{Count, SimSpan};
 
     #[derive(Debug, PartialEq, Deserialize)]

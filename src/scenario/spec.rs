@@ -3,20 +3,18 @@
 //! What users write may be shorter; [`super::load`] completes it. The comments on the fields are
 //! the descriptions of the JSON Schema and of the reference in the README.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer, IgnoredAny};
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::classes::ClassRule;
 use super::faults::Fault;
 use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
+use crate::expect::Expectation;
 use crate::mapred::Hadoop;
 use crate::units::{SimSpan, text_form};
 use crate::workload::WorkloadSpec;
@@ -65,9 +63,13 @@ pub struct Scenario {
     /// The folder of the scenario's file, in which relative paths begin.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// What the results should show; expectations are not checked yet, so there can be none.
-    #[serde(default)]
-    pub expect: Expectations,
+    /// The published experiment that this repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
+    /// What the results should show: expressions such as `mean(sojourn) < 15min`, each alone or with
+    /// what is known about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
 }
 
 /// What to note of a run.
@@ -181,50 +183,21 @@ text_form! {
     write: |self, to| to.collect_str(self),
 }
 
-/// What the results should show: nothing, as yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Expectations;
-
-impl Serialize for Expectations {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq([(); 0])
-    }
-}
-
-impl<'de> Deserialize<'de> for Expectations {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NoneVisitor;
-        impl<'de> de::Visitor<'de> for NoneVisitor {
-            type Value = Expectations;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an empty list")
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(
-                self,
-                mut list: A,
-            ) -> Result<Self::Value, A::Error> {
-                match list.next_element::<IgnoredAny>()? {
-                    None => Ok(Expectations),
-                    Some(_) => Err(de::Error::custom(
-                        "expectations are not checked yet, so a scenario cannot have any",
-                    )),
-                }
-            }
-        }
-        from.deserialize_seq(NoneVisitor)
-    }
-}
-
-impl JsonSchema for Expectations {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Expectations".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "array", "maxItems": 0 })
-    }
+/// A published experiment that a scenario or study repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Its name in the list of experiments, such as `DS-F2`.
+    pub id: String,
+    /// What it is about, in a few words.
+    pub what: String,
+    /// What was published.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub published: String,
+    /// An environment variable that names the folder of what it needs and the repository does not
+    /// carry; without it the experiment is skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
 }
 
 fn seed() -> u64 {

@@ -9,7 +9,7 @@ use serde_yaml::{Mapping, Value};
 use super::axes::{Axis, Sweep};
 use super::draw::ChartSpec;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
-use crate::scenario::{Draft, MOST, Name, Path, Problem, ScenarioError, Starter, read};
+use crate::scenario::{Draft, Experiment, MOST, Name, Path, Problem, ScenarioError, Starter, read};
 
 /// A study: a scenario, and what varies in it.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Study {
     pub name: Name,
     /// What it is for.
     pub description: String,
+    /// The published experiment that it repeats.
+    pub experiment: Option<Experiment>,
     pub(super) sweep: Sweep,
     /// Cells that are left out: for each axis the values that it is about, if it is.
     pub(super) excluded: Vec<Vec<Option<Vec<usize>>>>,
@@ -38,6 +40,7 @@ pub struct Study {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Keys {
+    experiment: Option<Experiment>,
     base: Option<String>,
     sweep: Value,
     exclude: Vec<IndexMap<String, Value>>,
@@ -47,7 +50,8 @@ struct Keys {
     expect: Vec<Expectation>,
 }
 
-const KEYS: [&str; 7] = ["base", "sweep", "exclude", "compare", "metrics", "charts", "expect"];
+const KEYS: [&str; 8] =
+    ["experiment", "base", "sweep", "exclude", "compare", "metrics", "charts", "expect"];
 
 /// What is measured unless the study says.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
@@ -99,6 +103,10 @@ impl Study {
         let base = match &keys.base {
             Some(name) => match base(&draft, name) {
                 Ok(mut base) => {
+                    // These are about one run of it.
+                    for key in ["expect", "experiment"] {
+                        base.take(key);
+                    }
                     base.lay_over(&rest);
                     base
                 }
@@ -117,6 +125,7 @@ impl Study {
         Ok(Self {
             name: draft.name(),
             description: draft.description(),
+            experiment: keys.experiment,
             sweep,
             excluded,
             compare,

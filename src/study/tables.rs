@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::findings::{Comparison, Findings, Metric};
 use super::sheet::Sheet;
-use crate::expect::{State, Unit};
+use crate::expect::Unit;
 use crate::statistics::Estimate;
 
 /// Returns `runs.csv`: a row for each run.
@@ -74,18 +74,6 @@ pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 
 /// Returns `summary.json`: what was run, and what became of the expectations.
 pub(super) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
-    let verdict = |(expected, verdict): (&crate::expect::Expectation, &crate::expect::Verdict)| {
-        json!({
-            "expectation": expected.that,
-            "published": expected.published,
-            "known_gap": expected.known_gap,
-            "verdict": word(verdict.state),
-            "measured": verdict.measured,
-            "worst_cell": verdict.worst,
-            "cells": verdict.cells,
-            "held": verdict.held,
-        })
-    };
     let metric = |metric: &Metric| {
         let cells = (0..sheet.cells.len()).map(|cell| metric.of_cell(cell).map(|found| found.mean));
         json!({
@@ -94,6 +82,11 @@ pub(super) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
             "cells": cells.collect::<Vec<_>>(),
         })
     };
+    let expectations = sheet
+        .expect
+        .iter()
+        .zip(&findings.verdicts)
+        .map(|(expected, found)| found.to_json(expected));
     let summary = json!({
         "study": sheet.study,
         "version": sheet.version,
@@ -102,21 +95,11 @@ pub(super) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
         "cells": sheet.cells.iter().map(|cell| sheet.labels(cell).collect()).collect::<Vec<Vec<_>>>(),
         "metrics": findings.metrics.iter().map(metric).collect::<Vec<_>>(),
         "comparisons": findings.comparisons,
-        "expectations": sheet.expect.iter().zip(&findings.verdicts).map(verdict).collect::<Vec<_>>(),
+        "expectations": expectations.collect::<Vec<_>>(),
     });
     let mut text = serde_json::to_vec_pretty(&summary).expect("numbers and texts are JSON");
     text.push(b'\n');
     text
-}
-
-/// Returns the word for a state, as files have it.
-pub fn word(state: State) -> &'static str {
-    match state {
-        State::Holds => "holds",
-        State::Fails => "fails",
-        State::KnownGap => "known_gap",
-        State::Reported => "reported",
-    }
 }
 
 fn heading(metric: &Metric) -> String {

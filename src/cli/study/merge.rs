@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::outcome;
 use crate::cli::failure::Failure;
 use crate::cli::story::counted;
-use crate::cli::terminal;
+use crate::cli::{terminal, verdicts};
 use crate::output::{OutputError, Unfinished};
 use crate::study::{Store, conclude, read_sheet};
 
@@ -56,7 +56,7 @@ impl Arguments {
         let findings = conclude(&sheet, &store, &self.out)?;
         let wrote = format!("wrote {} (start with report.html)\n", self.out.display());
         terminal::print(&(outcome::tell(&sheet, &findings) + &wrote))?;
-        outcome::verdict(&findings)
+        verdicts::judge(&findings.verdicts)
     }
 }
 

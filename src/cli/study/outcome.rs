@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
-use crate::expect::State;
+use crate::cli::verdicts;
 use crate::study::{ConcludeError, FailedRun, Findings, FindingsError, Plan, Sheet};
 
 /// More cells than that are not printed.
@@ -30,7 +30,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> String {
         counted(sheet.runs().count() as u64, "run"),
     );
     text += &cells(sheet, findings);
-    text += &verdicts(sheet, findings);
+    text += &verdicts::tell(&sheet.expect, &findings.verdicts);
     text
 }
 
@@ -61,52 +61,6 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
         text += &format!("  … and {} more in cells.csv\n", digits(more));
     }
     text
-}
-
-fn verdicts(sheet: &Sheet, findings: &Findings) -> String {
-    let line = |(expected, found): (&crate::expect::Expectation, &crate::expect::Verdict)| {
-        let mut text =
-            format!("  {:<9}{}\n           {}", sign(found.state), expected.that, found.measured);
-        if 1 < found.cells && !found.worst.is_empty() {
-            text += &format!(
-                "\n           in {} of {} cells; the worst is {}",
-                found.held, found.cells, found.worst
-            );
-        }
-        if let Some(published) = &expected.published {
-            text += &format!("\n           published: {published}");
-        }
-        if let Some(why) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
-            text += &format!("\n           known: {why}");
-        }
-        if found.gap_closed {
-            text += "\n           it is marked as a known gap, and the mark can go";
-        }
-        text + "\n"
-    };
-    sheet.expect.iter().zip(&findings.verdicts).map(line).collect()
-}
-
-/// Returns the word for a state, as people read it.
-fn sign(state: State) -> &'static str {
-    match state {
-        State::Holds => "holds",
-        State::Fails => "FAILS",
-        State::KnownGap => "gap",
-        State::Reported => "reported",
-    }
-}
-
-/// Returns the failure that failed expectations are.
-pub(in crate::cli) fn verdict(findings: &Findings) -> Result<(), Failure> {
-    match findings.verdicts.iter().filter(|found| found.state == State::Fails).count() {
-        0 => Ok(()),
-        failed => Err(Failure::run(format!("{} not hold", does(failed as u64)))),
-    }
-}
-
-fn does(count: u64) -> String {
-    format!("{} {}", counted(count, "expectation"), if count == 1 { "does" } else { "do" })
 }
 
 /// Returns what a run is called: `nodes 10, fair, seed 42`.

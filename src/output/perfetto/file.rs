@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn a_dropped_trace_leaves_nothing() {
         let room = TempDir::new().unwrap();
-        drop(TraceFile::create(&room.path().join("run.pftrace"), false).unwrap());
+        let unfinished = Unfinished::default();
+        drop(TraceFile::create(&room.path().join("run.pftrace"), false, &unfinished).unwrap());
         assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
     }
 }

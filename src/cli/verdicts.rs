@@ -1,0 +1,50 @@
+//! What became of expectations, in lines.
+
+use super::failure::Failure;
+use super::story::counted;
+use crate::expect::{Expectation, State, Verdict};
+
+/// Returns the lines about each expectation.
+pub(super) fn tell(expected: &[Expectation], found: &[Verdict]) -> String {
+    expected.iter().zip(found).map(|(expected, found)| line(expected, found)).collect()
+}
+
+fn line(expected: &Expectation, found: &Verdict) -> String {
+    let mut text = format!("  {:<9}{}\n", word(found.state), expected.that);
+    let mut more = |words: &str| text += &format!("           {words}\n");
+    more(&found.measured);
+    if 1 < found.cells && !found.worst.is_empty() {
+        more(&format!("in {} of {} cells; the worst is {}", found.held, found.cells, found.worst));
+    }
+    if let Some(published) = &expected.published {
+        more(&format!("published: {published}"));
+    }
+    if let Some(why) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
+        more(&format!("known: {why}"));
+    }
+    if found.gap_closed {
+        more("it is marked as a known gap, and the mark can go");
+    }
+    text
+}
+
+/// Returns the word for a state, as people read it.
+pub(super) fn word(state: State) -> &'static str {
+    match state {
+        State::Holds => "holds",
+        State::Fails => "FAILS",
+        State::KnownGap => "gap",
+        State::Reported => "reported",
+    }
+}
+
+/// Returns the failure that failed expectations are.
+pub(super) fn judge(found: &[Verdict]) -> Result<(), Failure> {
+    match found.iter().filter(|found| found.state == State::Fails).count() {
+        0 => Ok(()),
+        1 => Err(Failure::run("1 expectation does not hold")),
+        failed => {
+            Err(Failure::run(format!("{} do not hold", counted(failed as u64, "expectation"))))
+        }
+    }
+}
