@@ -28,6 +28,7 @@ mod completions;
 mod failure;
 mod interrupt;
 mod man;
+mod papers;
 mod progress;
 mod run;
 mod scenarios;
@@ -63,6 +64,7 @@ struct Arguments {
 enum Command {
     Run(run::Arguments),
     Study(study::Arguments),
+    Papers(papers::Arguments),
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
@@ -94,6 +96,7 @@ impl Command {
         match self {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
+            Self::Papers(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),

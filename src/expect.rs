@@ -118,6 +118,11 @@ impl Plan {
         self.term.needs()
     }
 
+    /// Returns whether it holds or not, rather than being a number.
+    pub fn is_condition(&self) -> bool {
+        self.term.of.truth
+    }
+
     /// Returns the unit of its number.
     pub fn unit(&self) -> Unit {
         self.term.of.unit

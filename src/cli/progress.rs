@@ -74,6 +74,11 @@ impl StudyBar {
         &self.bar
     }
 
+    /// Adds runs.
+    pub(super) fn more(&self, runs: usize) {
+        self.bar.bar.inc_length(runs as u64);
+    }
+
     /// Shows that a run has begun.
     pub(super) fn begin(&self, run: usize, name: &str) {
         self.in_flight.lock().insert(run, name.to_owned());

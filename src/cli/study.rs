@@ -1,13 +1,13 @@
 //! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
 
 mod merge;
-mod outcome;
+pub(super) mod outcome;
 mod plan;
 
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 
@@ -20,7 +20,8 @@ use super::{terminal, verdicts};
 use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
-    FailedRun, Plan, PlanError, Shard, Sheet, Step, Store, Study, conclude, write_sheet,
+    Concluded, FailedRun, Plan, PlanError, Search, Shard, Sheet, Step, Store, Study, conclude,
+    write_sheet,
 };
 
 /// Run a study: a scenario many times, with other values and other seeds
@@ -91,51 +92,113 @@ impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let path = self.study.expect("clap asks for it");
         let study = Study::of(source::open(&path, "study")?.with(&self.sets))?;
-        let plan = Plan::new(&study, registry)?;
-        if !self.quiet {
-            plan.warnings.iter().for_each(|warning| terminal::warn(warning));
-        }
-        let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let sheet = Sheet::new(&study, &plan);
+        let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
         let unfinished = Unfinished::default();
-        let store = Store::open(&out, &unfinished)?;
-        let shard = self.shard.unwrap_or(Shard::WHOLE);
-        if shard == Shard::WHOLE {
-            store.sweep()?;
-        }
-        write_sheet(&sheet, &out)?;
-        let missing = plan.missing(&store, shard);
-        let bar = StudyBar::new(missing.len());
+        let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
-        let workers = self.jobs.map_or_else(cores, NonZero::get);
-        let began = outcome::now();
-        let failed = work(&plan, &missing, &store, registry, workers, &bar);
-        let done = outcome::Done { runs: missing.len(), real: began.elapsed(), workers };
-        if !failed.is_empty() {
-            return Err(outcome::failed(&plan, &failed, &out));
+        let mut session = Session {
+            store: Store::open(&out, &unfinished)?,
+            shard: self.shard.unwrap_or(Shard::WHOLE),
+            workers: self.jobs.map_or_else(cores, NonZero::get),
+            done: 0,
+            began: outcome::now(),
+            registry,
+            bar,
+            out,
+        };
+        if session.shard == Shard::WHOLE {
+            session.store.sweep()?;
         }
-        if shard != Shard::WHOLE {
+        let (sheet, answer) = match &study.search {
+            None => (session.run(&study, self.quiet)?, String::new()),
+            Some(_) if self.shard.is_some() => {
+                return Err(Failure::input("a search goes step by step: it has no parts to share"));
+            }
+            Some(search) => session.search(&study, search, self.quiet)?,
+        };
+        session.bar.clear();
+        let done = outcome::Done {
+            runs: session.done,
+            real: session.began.elapsed(),
+            workers: session.workers,
+        };
+        let wrote = session.out.display();
+        if session.shard != Shard::WHOLE {
+            let Shard { index, count } = session.shard;
+            let part = format!("part {} of {count}: {done}\nwrote {wrote}", index + 1);
+            let next = "put the parts together with `mumakil study merge`";
+            let text = format!("{part} ({next})\n");
             if !self.quiet {
-                let share = format!("part {} of {}", shard.index + 1, shard.count);
-                terminal::print(&format!(
-                    "{share}: {done}\nwrote {} (put the parts together with `mumakil study merge`)\n",
-                    out.display()
-                ))?;
+                terminal::print(&text)?;
             }
             return Ok(());
         }
-        let findings = conclude(&sheet, &store, &out)?;
+        let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
         if !self.quiet {
-            let wrote = format!("wrote {} (start with report.html)\n", out.display());
             let text = outcome::tell(&sheet, &findings);
-            terminal::print(&format!("{text}  ran      {done}\n{wrote}"))?;
+            let wrote = format!("wrote {wrote} (start with report.html)\n");
+            terminal::print(&format!("{text}{answer}  ran      {done}\n{wrote}"))?;
         }
         verdicts::judge(&findings.verdicts)
     }
 }
 
+/// A study on its way.
+struct Session<'r> {
+    store: Store,
+    out: PathBuf,
+    shard: Shard,
+    workers: usize,
+    registry: &'r Registry,
+    bar: StudyBar,
+    done: usize,
+    began: Instant,
+}
+
+impl Session<'_> {
+    /// Does the runs of a study that are missing.
+    fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
+        let plan = Plan::new(study, self.registry)?;
+        if !quiet {
+            plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+        }
+        let sheet = Sheet::new(study, &plan);
+        write_sheet(&sheet, &self.out)?;
+        let missing = plan.missing(&self.store, self.shard);
+        self.bar.more(missing.len());
+        let failed = work(&plan, &missing, &self.store, self.registry, self.workers, &self.bar);
+        self.done += missing.len();
+        if !failed.is_empty() {
+            self.bar.clear();
+            return Err(outcome::failed(&plan, &failed, &self.out));
+        }
+        Ok(sheet)
+    }
+
+    /// Searches; returns the sheet of all that was tried, and the answer as a line.
+    fn search(
+        &mut self,
+        study: &Study,
+        search: &Search,
+        quiet: bool,
+    ) -> Result<(Sheet, String), Failure> {
+        let mut hunt = search.begin();
+        while let Some(value) = hunt.next() {
+            let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
+            let holds = search.holds(&sheet, &self.store);
+            hunt.note(value, holds.map_err(|error| Failure::Environment(error.into()))?);
+        }
+        let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;
+        let found = match hunt.answer() {
+            Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
+            None => format!("not even {} = {} has {}", search.over, search.to, search.until),
+        };
+        Ok((sheet, format!("  search   {found}\n")))
+    }
+}
+
 /// Does the runs and shows how far they are.
-fn work(
+pub(super) fn work(
     plan: &Plan,
     runs: &[usize],
     store: &Store,
@@ -152,12 +215,12 @@ fn work(
             failed.push(run.clone());
         }
     });
-    bar.clear();
     failed.sort_by_key(|run| run.run);
     failed
 }
 
-fn cores() -> usize {
+/// Returns how many runs can go on at a time.
+pub(super) fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 

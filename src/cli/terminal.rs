@@ -22,6 +22,11 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Returns how many columns the terminal has that results are printed to, if it is one.
+pub(super) fn width() -> Option<u16> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0)
+}
+
 /// Prints an error.
 pub(super) fn error(message: &str) {
     say(ERROR, "error", message);

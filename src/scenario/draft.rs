@@ -144,6 +144,11 @@ impl Draft {
         self.root.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
+    /// Returns the id of the experiment that it repeats, if it says so.
+    pub fn experiment_id(&self) -> Option<String> {
+        Some(Path::of("experiment.id").get(&self.root)?.as_str()?.to_owned())
+    }
+
     /// Returns whether something was written at a path.
     pub(crate) fn says(&self, path: &str) -> bool {
         Path::of(path).get(&self.root).is_some()

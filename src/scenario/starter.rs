@@ -21,7 +21,10 @@ macro_rules! starters {
 }
 
 /// The starters, in the order in which one would read them.
-pub const STARTERS: &[Starter] = starters!("quickstart" "commit-pending" "faults" "fb2009-like");
+pub const STARTERS: &[Starter] = starters!(
+    "quickstart" "commit-pending" "faults" "fb2009-like"
+    "scaling-study" "heartbeat-latency" "shoot-out" "capacity-planning"
+);
 
 impl Starter {
     /// Returns the starter of this name.

@@ -285,6 +285,8 @@ impl ChartSpec {
 
 /// Draws a study's charts.
 pub(super) struct Artist<'s> {
+    /// The study's name, which begins the id of each chart.
+    study: &'s str,
     space: Space,
     runs: &'s StudyRuns<'s>,
 }
@@ -299,7 +301,7 @@ struct Canvas<'c> {
 
 impl<'s> Artist<'s> {
     pub(super) fn new(sheet: &'s Sheet, runs: &'s StudyRuns<'s>) -> Self {
-        Self { space: sheet.space(), runs }
+        Self { study: &sheet.study, space: sheet.space(), runs }
     }
 
     /// Draws all charts that the study has.
@@ -358,7 +360,7 @@ impl<'s> Artist<'s> {
             axis("by", layout.by),
             self.runs.seeds()
         );
-        Caption { id: format!("chart-{}", number + 1), title, description }
+        Caption { id: format!("{}-{}", self.study, number + 1), title, description }
     }
 
     /// Returns each value of an axis with its label; one nameless value where there is no axis.

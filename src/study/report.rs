@@ -33,13 +33,22 @@ pub enum ConcludeError {
     Output(#[from] OutputError),
 }
 
+/// What a study comes to.
+#[derive(Debug)]
+pub struct Concluded {
+    /// The numbers and the verdicts.
+    pub findings: Findings,
+    /// The charts.
+    pub drawings: Vec<Drawing>,
+}
+
 /// Makes the files of a study whose runs are all there: tables, charts, the report.
 ///
 /// The same sheet and runs give the same bytes.
 ///
 /// # Errors
 /// If a run's results cannot be read or a file cannot be written.
-pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Findings, ConcludeError> {
+pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded, ConcludeError> {
     let runs = StudyRuns::new(sheet, store);
     let findings = Findings::of(sheet, &runs)?;
     let specs = match &sheet.charts[..] {
@@ -58,7 +67,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Findings,
         write(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
     }
     write(folder, "report.html", page(sheet, &findings, &drawings).html().as_bytes())?;
-    Ok(findings)
+    Ok(Concluded { findings, drawings })
 }
 
 /// Writes what a study's folder says of the study.
@@ -72,7 +81,7 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes a file aside and puts it in its place.
-fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
+pub(super) fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
     let path = folder.join(name);
     let put = || {
         fs::create_dir_all(folder)?;
@@ -130,7 +139,7 @@ fn numbers(sheet: &Sheet) -> Part {
     ])
 }
 
-fn verdicts(sheet: &Sheet, findings: &Findings) -> Vec<Verdict> {
+pub(super) fn verdicts(sheet: &Sheet, findings: &Findings) -> Vec<Verdict> {
     let verdict = |(expected, found): (&crate::expect::Expectation, &crate::expect::Verdict)| {
         let place = match (found.cells, found.worst.as_str()) {
             (0 | 1, _) | (_, "") => None,

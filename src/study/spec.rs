@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
-use super::axes::{Axis, Sweep};
+use super::axes::{Axis, Seeds, Sweep};
 use super::draw::ChartSpec;
+use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
 use crate::scenario::{Draft, Experiment, MOST, Name, Path, Problem, ScenarioError, Starter, read};
 
@@ -20,6 +21,8 @@ pub struct Study {
     pub description: String,
     /// The published experiment that it repeats.
     pub experiment: Option<Experiment>,
+    /// The smallest value of a field that is searched for.
+    pub search: Option<Search>,
     pub(super) sweep: Sweep,
     /// Cells that are left out: for each axis the values that it is about, if it is.
     pub(super) excluded: Vec<Vec<Option<Vec<usize>>>>,
@@ -48,10 +51,11 @@ struct Keys {
     metrics: Vec<String>,
     charts: Vec<ChartSpec>,
     expect: Vec<Expectation>,
+    search: Option<Search>,
 }
 
-const KEYS: [&str; 8] =
-    ["experiment", "base", "sweep", "exclude", "compare", "metrics", "charts", "expect"];
+const KEYS: [&str; 9] =
+    ["experiment", "base", "sweep", "exclude", "compare", "metrics", "charts", "expect", "search"];
 
 /// What is measured unless the study says.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
@@ -71,12 +75,25 @@ impl Study {
     /// With everything that is wrong in the study's own part; the scenarios are looked at when the
     /// study is planned.
     pub fn of(draft: Draft) -> Result<Self, ScenarioError> {
+        Self::read(draft, true)
+    }
+
+    /// Makes a study of a draft, which may be a scenario: a study of one run.
+    ///
+    /// # Errors
+    /// As [`Study::of`].
+    pub fn of_any(draft: Draft) -> Result<Self, ScenarioError> {
+        Self::read(draft, false)
+    }
+
+    fn read(draft: Draft, must_sweep: bool) -> Result<Self, ScenarioError> {
         let mut rest = draft.clone();
         let own = KEYS.into_iter().filter_map(|key| Some((Value::from(key), rest.take(key)?)));
         let own: Mapping = own.collect();
         let (keys, mut problems) = read::<Keys>(own.into(), &Mapping::new().into(), MOST);
         let keys = keys.unwrap_or_default();
         let sweep = match &keys.sweep {
+            Value::Null if !must_sweep => Sweep::default(),
             Value::Null => {
                 problems.push(
                     Problem::value(Path::default(), "the study has no `sweep`")
@@ -99,6 +116,13 @@ impl Study {
             [] => METRICS.map(str::to_owned).to_vec(),
             own => own.to_vec(),
         };
+        if let Some(search) = &keys.search {
+            problems.extend(search.problems());
+            if !sweep.axes.is_empty() {
+                let message = "a search has seeds to sweep, and no axes";
+                problems.push(Problem::key(Path::of("search"), message));
+            }
+        }
         let needs = needs(&keys, &metrics, &space, &mut problems);
         let base = match &keys.base {
             Some(name) => match base(&draft, name) {
@@ -126,6 +150,7 @@ impl Study {
             name: draft.name(),
             description: draft.description(),
             experiment: keys.experiment,
+            search: keys.search,
             sweep,
             excluded,
             compare,
@@ -138,6 +163,14 @@ impl Study {
         })
     }
 
+    /// Leaves no more than so many seeds in each cell.
+    pub fn limit_seeds(&mut self, most: usize) {
+        match &mut self.sweep.seeds {
+            Seeds::Count(count) => *count = (*count).min(most as u64),
+            Seeds::List(seeds) => seeds.truncate(most),
+        }
+    }
+
     /// Returns the name of each axis: the path of its field.
     pub fn axes(&self) -> impl Iterator<Item = &str> {
         self.sweep.axes.iter().map(|axis| axis.name.as_str())
@@ -146,7 +179,7 @@ impl Study {
 
 /// Returns what the runs must record, and notes what is wrong in the expressions.
 fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> Needs {
-    let mut needs = Needs::default();
+    let mut needs = keys.search.as_ref().map(Search::needs).unwrap_or_default();
     let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
         Ok(plan) => needs.add(plan.needs()),
         Err(complaint) => problems.push(Problem::expression(at, &complaint, text)),

@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::story::counted;
 use crate::cli::{terminal, verdicts};
 use crate::output::{OutputError, Unfinished};
-use crate::study::{Store, conclude, read_sheet};
+use crate::study::{Concluded, Store, conclude, read_sheet};
 
 /// Put the parts of a study together
 ///
@@ -53,7 +53,7 @@ impl Arguments {
                 sheet.runs().count()
             )));
         }
-        let findings = conclude(&sheet, &store, &self.out)?;
+        let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
         let wrote = format!("wrote {} (start with report.html)\n", self.out.display());
         terminal::print(&(outcome::tell(&sheet, &findings) + &wrote))?;
         verdicts::judge(&findings.verdicts)

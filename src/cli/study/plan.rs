@@ -40,6 +40,12 @@ pub(in crate::cli) struct Arguments {
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let study = Study::of(source::open(&self.study, "study")?.with(&self.sets))?;
+        // Of a search, the first value stands for all of them.
+        let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
+        let study = match &study.search {
+            Some(search) => study.probing(search, &[search.from]),
+            None => study,
+        };
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
@@ -59,15 +65,18 @@ impl Arguments {
             missing.len(),
             if missing.len() == 1 { "is" } else { "are" },
         );
+        if 1 < probes {
+            text += &format!("  search   the same for {probes} values at most\n");
+        }
         if !missing.is_empty() {
             let (time, room, samples) = measure(&plan, &missing, registry)?;
-            let rounds = missing.len() as f64 / workers.min(missing.len()) as f64;
+            let rounds = missing.len() as f64 / workers.min(missing.len()) as f64 * probes as f64;
             text += &format!(
                 "  time     about {} with {}, by {} of them\n  room     about {}\n",
                 lasted(time.mul_f64(rounds)),
                 counted(workers as u64, "worker"),
                 samples,
-                size(room * missing.len() as u64),
+                size(room * missing.len() as u64 * probes),
             );
         }
         Ok(terminal::print(&text)?)

@@ -1,0 +1,208 @@
+//! `mumakil papers`: the published experiments, repeated and judged.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use super::failure::Failure;
+use super::interrupt;
+use super::progress::StudyBar;
+use super::study::{cores, outcome, work};
+use super::terminal;
+use crate::output::Unfinished;
+use crate::scenario::Registry;
+use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
+use crate::study::{Plan, Shard, Sheet, Store, Study, conclude, write_sheet};
+
+/// With `--quick`, a cell has so many seeds at most.
+const QUICK_SEEDS: usize = 2;
+
+/// Repeat the experiments of the papers and say whether their effects show
+///
+/// Each experiment is a study or a scenario with expectations, taken from the published result. What
+/// was done before is not done again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil papers                    all of them
+  mumakil papers DS-F1 MK-19        these
+  mumakil papers delay-scheduling   a paper's
+  mumakil papers --quick --json
+
+Exit codes:
+  0  every expectation holds or is a known gap
+  1  an expectation fails, or a run did
+  2  an experiment or the command line is wrong
+  3  the environment is at fault, or Mumakil itself")]
+pub(super) struct Arguments {
+    /// Ids of experiments, or the folder of a paper [default: all]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Fewer seeds: a first look, in minutes
+    #[arg(long)]
+    quick: bool,
+    /// Print an array of {id, expectation, published, measured, verdict}
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print the table as Markdown
+    #[arg(long)]
+    markdown: bool,
+    /// The folder for the results
+    #[arg(long, value_name = "DIR", default_value = "out/papers")]
+    out: PathBuf,
+    /// A folder of experiments, instead of those that Mumakil brings
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+    /// How many runs at a time [default: one for each core]
+    #[arg(long, short, value_name = "NUMBER")]
+    jobs: Option<NonZero<usize>>,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let files = papers::files(self.scenarios.as_deref()).map_err(|error| {
+            let folder = self.scenarios.as_deref().unwrap_or(Path::new("")).display().to_string();
+            Failure::Input(anyhow::Error::new(error).context(format!("cannot read {folder}")))
+        })?;
+        let chosen = self.chosen(&files)?;
+        let unfinished = Unfinished::default();
+        let bar = StudyBar::new(0);
+        interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
+        let mut repeated = Vec::new();
+        for Listed { id, what } in chosen {
+            let mut experiment = Repeated {
+                id: id.to_owned(),
+                what: what.to_owned(),
+                published: String::new(),
+                files: Vec::new(),
+            };
+            for file in files.iter().filter(|file| of(file).as_deref() == Some(id)) {
+                self.repeat(file, &mut experiment, registry, &unfinished, &bar)?;
+            }
+            if experiment.files.is_empty() {
+                let why = "no scenario repeats it yet".to_owned();
+                experiment.files.push(Outcome::Skipped(why));
+            }
+            repeated.push(experiment);
+        }
+        bar.clear();
+        papers::report(&repeated, &self.out)?;
+        let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
+        self.tell(&rows)?;
+        match rows.iter().filter(|row| row.verdict == "fails").count() {
+            0 => Ok(()),
+            1 => Err(Failure::run("1 expectation does not hold")),
+            failed => Err(Failure::run(format!("{failed} expectations do not hold"))),
+        }
+    }
+
+    /// Returns the experiments that are asked for, in the order of the list.
+    fn chosen(&self, files: &[ExperimentFile]) -> Result<Vec<Listed>, Failure> {
+        let paper = |listed: &Listed, name: &str| {
+            files.iter().any(|file| {
+                let folder = file.path.parent().and_then(Path::file_name).unwrap_or_default();
+                folder == name && of(file).as_deref() == Some(listed.id)
+            })
+        };
+        let asked = |listed: &Listed, name: &String| listed.id == name || paper(listed, name);
+        for name in &self.ids {
+            if !LIST.iter().any(|listed| asked(listed, name)) {
+                let known = LIST.iter().map(|listed| listed.id);
+                let near = crate::expect::nearest(name, known.clone());
+                let hint = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+                };
+                return Err(Failure::input(format!("no experiment `{name}`; {hint}")));
+            }
+        }
+        let all = self.ids.is_empty();
+        let wanted = |listed: &&Listed| all || self.ids.iter().any(|name| asked(listed, name));
+        Ok(LIST.iter().filter(wanted).copied().collect())
+    }
+
+    fn repeat(
+        &self,
+        file: &ExperimentFile,
+        experiment: &mut Repeated,
+        registry: &Registry,
+        unfinished: &Unfinished,
+        bar: &StudyBar,
+    ) -> Result<(), Failure> {
+        let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
+        experiment.published.clone_from(&about.published);
+        let folder = match &about.needs {
+            None => None,
+            Some(variable) => match std::env::var_os(variable) {
+                Some(folder) => Some(PathBuf::from(folder)),
+                None => {
+                    let why = format!("it needs files in a folder that {variable} names");
+                    terminal::warn(&format!("{} is skipped: {why}", experiment.id));
+                    experiment.files.push(Outcome::Skipped(why));
+                    return Ok(());
+                }
+            },
+        };
+        let mut study = Study::of_any(file.draft(folder.as_deref())?)?;
+        if self.quick {
+            study.limit_seeds(QUICK_SEEDS);
+        }
+        let plan = Plan::new(&study, registry)?;
+        let out = self.out.join(study.name.as_str());
+        let sheet = Sheet::new(&study, &plan);
+        let store = Store::open(&out, unfinished)?;
+        store.sweep()?;
+        write_sheet(&sheet, &out)?;
+        let missing = plan.missing(&store, Shard::WHOLE);
+        bar.more(missing.len());
+        let workers = self.jobs.map_or_else(cores, NonZero::get);
+        let failed = work(&plan, &missing, &store, registry, workers, bar);
+        if !failed.is_empty() {
+            bar.clear();
+            return Err(outcome::failed(&plan, &failed, &out));
+        }
+        let concluded = conclude(&sheet, &store, &out)?;
+        experiment
+            .files
+            .push(Outcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });
+        Ok(())
+    }
+
+    fn tell(&self, rows: &[Row]) -> Result<(), Failure> {
+        let text = if self.json {
+            serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
+        } else {
+            let wrote = format!("\nwrote {} (start with report.html)\n", self.out.display());
+            table(rows, self.markdown) + if self.markdown { "" } else { &wrote }
+        };
+        Ok(terminal::print(&text)?)
+    }
+}
+
+/// Returns the experiment that a file repeats.
+fn of(file: &ExperimentFile) -> Option<String> {
+    file.draft(None).ok()?.experiment_id()
+}
+
+fn table(rows: &[Row], markdown: bool) -> String {
+    let mut table = Table::new();
+    if markdown {
+        *table.style_mut() = presets::ASCII_MARKDOWN;
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    } else {
+        *table.style_mut() = presets::UTF8_HORIZONTAL_ONLY;
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        // Wide enough for numbers where there is no terminal to ask.
+        table.set_width(terminal::width().unwrap_or(120));
+    }
+    table.set_header(["id", "what", "published", "ours", "verdict"]);
+    for row in rows {
+        let verdict = row.verdict.replace('_', " ");
+        let cells = [&row.id, &row.expectation, &row.published, &row.measured, &verdict];
+        // A bar would end the cell in Markdown.
+        let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
+        table.add_row(cells.map(cell));
+    }
+    format!("{table}\n")
+}

@@ -1,0 +1,284 @@
+//! The published experiments, and the files that repeat them.
+//!
+//! An experiment is a study or a scenario under `scenarios/papers/` that names its id; some have
+//! several files. The list here is the whole list of what is to be repeated, so that one without a
+//! file yet is missed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::report::{verdicts, write};
+use super::{Concluded, Sheet};
+use crate::output::OutputError;
+use crate::output::chart::{Drawing, style};
+use crate::output::page::{Chart, Number, Page, Part, Section};
+use crate::scenario::{Draft, ScenarioError};
+
+/// An experiment of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: &'static str,
+    /// What it is about.
+    pub what: &'static str,
+}
+
+macro_rules! listed {
+    ($($id:literal $what:literal)*) => { &[$(Listed { id: $id, what: $what }),*] };
+}
+
+/// All experiments, paper by paper.
+pub const LIST: &[Listed] = listed!(
+    "DS-F1" "task and job lengths of a Facebook-like generator"
+    "DS-F2" "locality by job size under naive fair sharing"
+    "DS-F3" "sticky slots against their bound"
+    "DS-EQ2" "locality for a skip count against its bound"
+    "DS-F5-7" "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
+    "DS-F8" "CPU-heavy jobs under FIFO, fair sharing and delay scheduling"
+    "DS-F9-10" "the mixed workload of table 3"
+    "DS-F11" "pools that start one after the other, and the bump"
+    "DS-F12" "locality and throughput in a closed loop of 60 jobs"
+    "DS-F13-14" "sticky slots with 5 to 50 scan jobs"
+    "DS-F15" "locality against the wait"
+    "DS-5.4" "the scheduler's overhead"
+    "DS-preempt" "minimum shares restored by killing"
+    "DS-3.5.1" "long tasks and hot spots"
+    "H-F1" "worked example: one server"
+    "H-F2" "worked example: limited parallelism"
+    "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP"
+    "H-FB10" "FB2010 under fair sharing and HFSP"
+    "H-F5" "the scaling study"
+    "H-F6" "wrong size estimates"
+    "H-loc" "locality in FB2009"
+    "H-F7" "preemption: eager, wait and kill"
+    "H-F8" "the cost of suspension"
+    "H-hyst" "falling back to wait, and returning"
+    "H-xi" "confidence during training"
+    "H-v1-v2" "the two papers' variants"
+    "S-F3-7" "small and large jobs under fair sharing and SRT"
+    "S-F8" "small jobs behind large ones"
+    "S-F9-10" "SRT over the size of the cluster"
+    "S-F11" "SRT in the capacity scheduler"
+    "M-A" "the modified fair scheduler, experiment A"
+    "M-B" "the modified fair scheduler, experiment B"
+    "M-abl" "what each mechanism is worth"
+    "MK-19" "Mumak's 19-job trace in Mumak's own model"
+);
+
+macro_rules! files {
+    ($($paper:literal / $name:literal)*) => {
+        &[$((concat!($paper, "/", $name, ".yaml"), include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"), "/scenarios/papers/", $paper, "/", $name, ".yaml"
+        )))),*]
+    };
+}
+
+/// The files in the binary, by their paths below `scenarios/papers/`.
+const FILES: &[(&str, &str)] = files!("delay-scheduling" / "DS-F1" "mumak" / "MK-19");
+
+/// A file of an experiment.
+#[derive(Clone, Debug)]
+pub struct ExperimentFile {
+    /// Its path below the folder of experiments.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+/// Returns the files of all experiments: those of a folder, or else those in the binary.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn files(folder: Option<&Path>) -> io::Result<Vec<ExperimentFile>> {
+    let Some(folder) = folder else {
+        let file = |(path, text): &(&str, &str)| ExperimentFile {
+            path: path.into(),
+            text: (*text).to_owned(),
+        };
+        return Ok(FILES.iter().map(file).collect());
+    };
+    let mut paths = Vec::new();
+    list(folder, &mut paths)?;
+    paths.sort();
+    let read = |path: PathBuf| Ok(ExperimentFile { text: fs::read_to_string(&path)?, path });
+    paths.into_iter().map(read).collect()
+}
+
+fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            list(&path, paths)?;
+        } else if path.extension().is_some_and(|extension| extension == "yaml") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+impl ExperimentFile {
+    /// Returns the draft, whose relative paths begin in `folder`, if one is given.
+    ///
+    /// # Errors
+    /// If it is no YAML.
+    pub fn draft(&self, folder: Option<&Path>) -> Result<Draft, ScenarioError> {
+        let name = self.path.file_name().unwrap_or_default();
+        let path = folder.map_or(self.path.clone(), |folder| folder.join(name));
+        Draft::of(&path.display().to_string(), &self.text)
+    }
+}
+
+/// An experiment and what became of it.
+#[derive(Debug)]
+pub struct Repeated {
+    /// Its id.
+    pub id: String,
+    /// What it is about.
+    pub what: String,
+    /// What was published, as a whole.
+    pub published: String,
+    /// What became of each of its files.
+    pub files: Vec<Outcome>,
+}
+
+/// What became of a file of an experiment.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was not run; why.
+    Skipped(String),
+    /// It was run.
+    Run {
+        /// What it says of itself.
+        sheet: Box<Sheet>,
+        /// What it came to.
+        concluded: Box<Concluded>,
+    },
+}
+
+/// A line of the table of verdicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The experiment.
+    pub id: String,
+    /// What is expected, or what the experiment is about.
+    pub expectation: String,
+    /// What was published.
+    pub published: String,
+    /// What was measured.
+    pub measured: String,
+    /// `holds`, `fails`, `known_gap`, `reported` or `skipped`.
+    pub verdict: &'static str,
+}
+
+impl Repeated {
+    /// Returns its lines of the table; at least one.
+    pub fn rows(&self) -> Vec<Row> {
+        let row = |expectation: &str, published: &str, measured: &str, verdict| Row {
+            id: self.id.clone(),
+            expectation: expectation.to_owned(),
+            published: published.to_owned(),
+            measured: measured.to_owned(),
+            verdict,
+        };
+        let mut rows = Vec::new();
+        for file in &self.files {
+            match file {
+                Outcome::Skipped(why) => {
+                    rows.push(row(&self.what, &self.published, why, "skipped"));
+                }
+                Outcome::Run { sheet, concluded } => {
+                    let judged = sheet.expect.iter().zip(&concluded.findings.verdicts);
+                    rows.extend(judged.map(|(expected, found)| {
+                        let published = expected.published.as_ref().unwrap_or(&self.published);
+                        row(&expected.that, published, &found.measured, found.state.word())
+                    }));
+                }
+            }
+        }
+        if rows.is_empty() {
+            rows.push(row(&self.what, &self.published, "it expects nothing", "reported"));
+        }
+        rows
+    }
+}
+
+/// Writes the report of all experiments: `verdicts.json` and `report.html`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
+    let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
+    let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
+    text.push('\n');
+    write(folder, "verdicts.json", text.as_bytes())?;
+    write(folder, "report.html", page(repeated, &rows).html().as_bytes())
+}
+
+fn page(repeated: &[Repeated], rows: &[Row]) -> Page {
+    let count = |verdict: &str, label: &str| Number {
+        label: label.to_owned(),
+        value: rows.iter().filter(|row| row.verdict == verdict).count().to_string(),
+        note: String::new(),
+    };
+    let numbers = Part::Numbers(vec![
+        count("holds", "hold"),
+        count("fails", "fail"),
+        count("known_gap", "known gaps"),
+        count("reported", "reported"),
+        count("skipped", "skipped"),
+    ]);
+    let mut sections = vec![Section { title: "Verdicts".to_owned(), parts: vec![numbers] }];
+    for experiment in repeated {
+        let mut parts = Vec::new();
+        if !experiment.published.is_empty() {
+            parts.push(Part::Text(format!("Published: {}.", experiment.published)));
+        }
+        for file in &experiment.files {
+            match file {
+                Outcome::Skipped(why) => parts.push(Part::Text(format!("Skipped: {why}."))),
+                Outcome::Run { sheet, concluded } => {
+                    parts.push(Part::Verdicts(verdicts(sheet, &concluded.findings)));
+                    let chart =
+                        |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
+                    parts.push(Part::Charts(concluded.drawings.iter().map(chart).collect()));
+                }
+            }
+        }
+        sections.push(Section { title: format!("{}: {}", experiment.id, experiment.what), parts });
+    }
+    Page {
+        title: "The papers' experiments".to_owned(),
+        subtitle: "What was published, and what Mumakil measures".to_owned(),
+        style: style(),
+        sections,
+        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_in_the_binary_and_belongs_to_the_list() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/papers");
+        let there = files(Some(&folder)).unwrap();
+        let there: Vec<&Path> =
+            there.iter().map(|file| file.path.strip_prefix(&folder).unwrap()).collect();
+        let embedded = files(None).unwrap();
+        let mut names: Vec<&Path> = embedded.iter().map(|file| &*file.path).collect();
+        names.sort_unstable();
+        assert_eq!(names, there);
+        for file in &embedded {
+            let id = file.draft(None).unwrap().experiment_id().unwrap();
+            assert!(LIST.iter().any(|listed| listed.id == id), "{id}");
+            let stem = file.path.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(stem.starts_with(&id), "{stem} repeats {id}");
+        }
+    }
+}
