@@ -7,6 +7,7 @@
 
 pub mod chart;
 mod digest;
+mod file;
 mod folder;
 pub mod page;
 mod perf;
@@ -15,6 +16,7 @@ pub mod results;
 mod unfinished;
 
 pub use digest::Digest;
+pub use file::write_file;
 pub use folder::{EXPECTATIONS, OutputError, RESOLVED, RunFolder};
 pub use perf::{DecisionTime, Perf};
 pub use unfinished::Unfinished;

@@ -15,9 +15,6 @@ use crate::scenario::Registry;
 use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
 use crate::study::{Plan, Shard, Sheet, Store, Study, conclude, write_sheet};
 
-/// With `--quick`, a cell has so many seeds at most.
-const QUICK_SEEDS: usize = 2;
-
 /// Repeat the experiments of the papers and say whether their effects show
 ///
 /// Each experiment is a study or a scenario with expectations, taken from the published result. What
@@ -146,7 +143,7 @@ impl Arguments {
         };
         let mut study = Study::of_any(file.draft(folder.as_deref())?)?;
         if self.quick {
-            study.limit_seeds(QUICK_SEEDS);
+            study.limit_seeds(about.quick_seeds);
         }
         let plan = Plan::new(&study, registry)?;
         let out = self.out.join(study.name.as_str());

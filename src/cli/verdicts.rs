@@ -10,7 +10,8 @@ pub(super) fn tell(expected: &[Expectation], found: &[Verdict]) -> String {
 }
 
 fn line(expected: &Expectation, found: &Verdict) -> String {
-    let mut text = format!("  {:<9}{}\n", word(found.state), expected.that);
+    let what = expected.what.as_ref().unwrap_or(&expected.that);
+    let mut text = format!("  {:<9}{what}\n", word(found.state));
     let mut more = |words: &str| text += &format!("           {words}\n");
     more(&found.measured);
     if 1 < found.cells && !found.worst.is_empty() {

@@ -15,6 +15,8 @@ use serde::{Serialize, Serializer};
 pub struct Expectation {
     /// The expression.
     pub that: String,
+    /// What it says, in words.
+    pub what: Option<String>,
     /// What was published about it.
     pub published: Option<String>,
     /// Why it does not hold, if it is known not to.
@@ -22,12 +24,12 @@ pub struct Expectation {
 }
 
 /// The keys of an entry that is a mapping.
-const FIELDS: &[&str] = &["that", "published", "known_gap"];
+const FIELDS: &[&str] = &["that", "what", "published", "known_gap"];
 
 impl Expectation {
     /// Returns an expectation that nothing else is known about.
     pub fn new(that: impl Into<String>) -> Self {
-        Self { that: that.into(), published: None, known_gap: None }
+        Self { that: that.into(), what: None, published: None, known_gap: None }
     }
 }
 
@@ -37,15 +39,18 @@ impl Serialize for Expectation {
         struct Full<'a> {
             that: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
+            what: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
             published: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             known_gap: Option<&'a str>,
         }
-        let (published, known_gap) = (self.published.as_deref(), self.known_gap.as_deref());
-        if published.or(known_gap).is_none() {
+        let [what, published, known_gap] =
+            [&self.what, &self.published, &self.known_gap].map(Option::as_deref);
+        if what.or(published).or(known_gap).is_none() {
             return to.serialize_str(&self.that);
         }
-        Full { that: &self.that, published, known_gap }.serialize(to)
+        Full { that: &self.that, what, published, known_gap }.serialize(to)
     }
 }
 
@@ -73,9 +78,9 @@ impl<'de> Deserialize<'de> for Expectation {
                     }
                     values[place] = Some(map.next_value()?);
                 }
-                let [that, published, known_gap] = values;
+                let [that, what, published, known_gap] = values;
                 let that = that.ok_or_else(|| de::Error::missing_field(FIELDS[0]))?;
-                Ok(Expectation { that, published, known_gap })
+                Ok(Expectation { that, what, published, known_gap })
             }
         }
         from.deserialize_any(EntryVisitor)
@@ -96,6 +101,7 @@ impl JsonSchema for Expectation {
                     "type": "object",
                     "properties": {
                         "that": text("the expression"),
+                        "what": text("what it says, in words"),
                         "published": text("what was published about it"),
                         "known_gap": text("why it does not hold"),
                     },

@@ -62,6 +62,7 @@ impl Verdict {
     pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
         serde_json::json!({
             "expectation": expected.that,
+            "what": expected.what,
             "published": expected.published,
             "known_gap": expected.known_gap,
             "verdict": self.state.word(),
@@ -208,13 +209,9 @@ impl Judge<'_> {
         let holds = element.compute(&means).map_err(Fault::Undefined)? != 0.0;
         let unit = parts.iter().fold(parts[0].of.unit, |unit, part| unit.or(part.of.unit));
         let mut measured = String::new();
-        let named = parts.iter().position(|part| !matches!(part.kind, Kind::Constant(_)));
-        for (place, (part, mean)) in parts.iter().zip(&means).enumerate() {
+        for (place, mean) in means.iter().enumerate() {
             if 0 < place {
                 measured += &format!(" {} ", element.sign(place - 1, unit));
-            }
-            if Some(place) == named {
-                measured += &format!("{} ", part.label);
             }
             measured += &unit.show(*mean);
         }
@@ -263,7 +260,7 @@ impl Judge<'_> {
         }
         Ok(Verdict {
             state: State::Reported,
-            measured: format!("{} {}", term.label, told.join("; ")),
+            measured: told.join("; "),
             worst: String::new(),
             cells: cells.len(),
             held: 0,

@@ -194,10 +194,18 @@ pub struct Experiment {
     /// What was published.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub published: String,
+    /// How many seeds a cell has at most when only a first look is wanted.
+    #[serde(default = "quick_seeds")]
+    pub quick_seeds: usize,
     /// An environment variable that names the folder of what it needs and the repository does not
     /// carry; without it the experiment is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+}
+
+/// Two show whether something varies at all.
+fn quick_seeds() -> usize {
+    2
 }
 
 fn seed() -> u64 {

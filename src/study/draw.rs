@@ -450,7 +450,7 @@ impl<'s> Artist<'s> {
         let unit = plans.first().map_or(Unit::PLAIN, Plan::unit);
         let chart = Bars {
             caption: canvas.caption.clone(),
-            y: canvas.axis(parts[0].1, unit),
+            y: canvas.axis(title(&parts, unit), unit),
             groups: groups.into_iter().map(|(name, ..)| name).collect(),
             series,
             arrangement: Arrangement::Grouped,
@@ -509,7 +509,7 @@ impl<'s> Artist<'s> {
                 samples.push(Sample { name, values });
             }
         }
-        let x = canvas.axis(parts[0].1, unit);
+        let x = canvas.axis(title(&parts, unit), unit);
         let caption = canvas.caption.clone();
         Ok(Ecdf { caption, x, of: "jobs or tasks".to_owned(), samples }.draw())
     }
@@ -535,7 +535,8 @@ impl<'s> Artist<'s> {
             }
             series.push(BoxSeries { name, samples });
         }
-        let y = canvas.axis(parts[0].1, plans.first().map_or(Unit::PLAIN, Plan::unit));
+        let unit = plans.first().map_or(Unit::PLAIN, Plan::unit);
+        let y = canvas.axis(title(&parts, unit), unit);
         Ok(Boxes { caption: canvas.caption.clone(), y, groups, series }.draw())
     }
 
@@ -572,6 +573,17 @@ impl Canvas<'_> {
     fn axis(&self, title: &str, unit: Unit) -> Axis {
         let unit = shown(unit);
         if self.spec.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
+    }
+}
+
+/// Returns what an axis of one or several expressions shows.
+fn title<'c>(parts: &[(Option<&str>, &'c str)], unit: Unit) -> &'c str {
+    match (parts, unit) {
+        ([(_, text)], _) => text,
+        (_, Unit::TIME) => "time",
+        (_, Unit::BYTES) => "size",
+        (_, Unit::SHARE) => "share",
+        _ => "value",
     }
 }
 

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::report::{verdicts, write};
+use super::report::verdicts;
 use super::{Concluded, Sheet};
-use crate::output::OutputError;
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{Chart, Number, Page, Part, Section};
+use crate::output::{OutputError, write_file};
 use crate::scenario::{Draft, ScenarioError};
 
 /// An experiment of the list.
@@ -193,7 +193,8 @@ impl Repeated {
                     let judged = sheet.expect.iter().zip(&concluded.findings.verdicts);
                     rows.extend(judged.map(|(expected, found)| {
                         let published = expected.published.as_ref().unwrap_or(&self.published);
-                        row(&expected.that, published, &found.measured, found.state.word())
+                        let what = expected.what.as_ref().unwrap_or(&expected.that);
+                        row(what, published, &found.measured, found.state.word())
                     }));
                 }
             }
@@ -213,8 +214,8 @@ pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
     let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
     let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
     text.push('\n');
-    write(folder, "verdicts.json", text.as_bytes())?;
-    write(folder, "report.html", page(repeated, &rows).html().as_bytes())
+    write_file(folder, "verdicts.json", text.as_bytes())?;
+    write_file(folder, "report.html", page(repeated, &rows).html().as_bytes())
 }
 
 fn page(repeated: &[Repeated], rows: &[Row]) -> Page {

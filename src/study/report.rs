@@ -1,21 +1,17 @@
 //! The end of a study: all its files are made of its sheet and its runs.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-
-use tempfile::NamedTempFile;
 
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns};
 use super::{Store, tables};
 use crate::expect::State;
-use crate::output::OutputError;
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{
     Cell, Chart, Column, Judgement, Number, Page, Part, Section, Table, Verdict,
 };
+use crate::output::{OutputError, write_file};
 use crate::statistics::Estimate;
 
 /// The folder of the charts.
@@ -57,16 +53,16 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     };
     let drawings = Artist::new(sheet, &runs).draw(&specs).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
-    write(folder, "runs.csv", &tables::runs(sheet, &findings))?;
-    write(folder, "cells.csv", &tables::cells(sheet, &findings))?;
+    write_file(folder, "runs.csv", &tables::runs(sheet, &findings))?;
+    write_file(folder, "cells.csv", &tables::cells(sheet, &findings))?;
     if sheet.compare.is_some() {
-        write(folder, "comparisons.csv", &tables::comparisons(sheet, &findings))?;
+        write_file(folder, "comparisons.csv", &tables::comparisons(sheet, &findings))?;
     }
-    write(folder, "summary.json", &tables::summary(sheet, &findings))?;
+    write_file(folder, "summary.json", &tables::summary(sheet, &findings))?;
     for (number, drawing) in (1..).zip(&drawings) {
-        write(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
+        write_file(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
     }
-    write(folder, "report.html", page(sheet, &findings, &drawings).html().as_bytes())?;
+    write_file(folder, "report.html", page(sheet, &findings, &drawings).html().as_bytes())?;
     Ok(Concluded { findings, drawings })
 }
 
@@ -77,20 +73,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
 pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
     let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
     text.push('\n');
-    write(folder, NAME, text.as_bytes())
-}
-
-/// Writes a file aside and puts it in its place.
-pub(super) fn write(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
-    let path = folder.join(name);
-    let put = || {
-        fs::create_dir_all(folder)?;
-        let mut aside = NamedTempFile::with_prefix_in(".mumakil-", folder)?;
-        aside.write_all(content)?;
-        aside.persist(&path)?;
-        Ok(())
-    };
-    put().map_err(|source| OutputError::Write { path: path.clone(), source })
+    write_file(folder, NAME, text.as_bytes())
 }
 
 /// Returns the report.
@@ -153,7 +136,7 @@ pub(super) fn verdicts(sheet: &Sheet, findings: &Findings) -> Vec<Verdict> {
         let note = note.collect::<Vec<_>>().join("; ");
         Verdict {
             judgement: judgement(found.state),
-            expectation: expected.that.clone(),
+            expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
             published: expected.published.clone(),
             measured: Some(found.measured.clone()),
             note: (!note.is_empty()).then_some(note),
@@ -172,7 +155,10 @@ fn judgement(state: State) -> Judgement {
 }
 
 fn cells(sheet: &Sheet, findings: &Findings) -> Table {
-    let axes = sheet.axes.iter().map(|axis| Column::number(axis.field.clone(), None));
+    let axes = sheet.axes.iter().map(|axis| {
+        let is_number = axis.space().values.iter().all(|value| value.number.is_some());
+        if is_number { Column::number(&axis.field, None) } else { Column::text(&axis.field) }
+    });
     let metrics = findings.metrics.iter().flat_map(|metric| {
         [Column::number(metric.text.clone(), None), Column::text("95 % interval")]
     });

@@ -10,6 +10,7 @@ use tempfile::{NamedTempFile, PersistError};
 use super::counters::SIGN;
 use super::{OutputError, Perfetto};
 use crate::output::Unfinished;
+use crate::output::file::begin;
 use crate::record::Place;
 
 /// A trace in the making: a hidden file beside the place where the trace will be.
@@ -36,12 +37,7 @@ impl TraceFile {
         check_target(target, force)?;
         let folder = target.parent().filter(|folder| *folder != Path::new(""));
         let folder = folder.unwrap_or_else(|| Path::new("."));
-        let error = |source| OutputError::Write { path: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(error)?;
-        let mut aside = tempfile::Builder::new();
-        aside.prefix(".mumakil-");
-        share(&mut aside);
-        let aside = aside.tempfile_in(folder).map_err(error)?;
+        let aside = begin(folder)?;
         unfinished.add(aside.path());
         Ok(Self { target: target.to_owned(), aside, force, unfinished: unfinished.clone() })
     }
@@ -101,17 +97,6 @@ fn is_ours(path: &Path) -> io::Result<bool> {
     let mut begin = Vec::new();
     File::open(path)?.take(4_096).read_to_end(&mut begin)?;
     Ok(begin.starts_with(b"\n") && begin.windows(SIGN.len()).any(|bytes| bytes == SIGN))
-}
-
-/// Gives the file the permissions of any other, where it would be its owner's alone.
-fn share(file: &mut tempfile::Builder<'_, '_>) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.permissions(fs::Permissions::from_mode(0o666));
-    }
-    #[cfg(not(unix))]
-    let _ = file;
 }
 
 #[cfg(test)]
