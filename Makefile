@@ -5,7 +5,7 @@ MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test outsiders fuzz bench lint format doc transcripts install clean help
+.PHONY: build demo test papers outsiders fuzz bench lint format doc transcripts install clean help
 
 build: ## Build the release binary, target/release/mumakil
 	$(CARGO) build --release
@@ -30,6 +30,12 @@ fuzz: ## Fuzz each reader of traces for FUZZ_SECONDS (60); needs `cargo install 
 	        -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=512 -artifact_prefix=target/fuzz/$$target- \
 	        || exit 1; \
 	done
+
+papers: build ## Repeat the papers' experiments and write the README's table of them
+	$(MUMAKIL) papers
+	$(MUMAKIL) papers --markdown > target/papers.md
+	sed -i -e '/^<!-- papers: made/,/^<!-- papers: end/{//!d}' \
+	    -e '/^<!-- papers: made/r target/papers.md' README.md
 
 bench: ## Measure speed; prints figures, checks none
 	$(CARGO) bench

@@ -10,6 +10,8 @@ mod digest;
 mod file;
 mod folder;
 pub mod page;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod perf;
 pub mod perfetto;
 pub mod results;

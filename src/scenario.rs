@@ -40,6 +40,7 @@ pub use starter::{STARTERS, Starter};
 
 pub(crate) use path::Path;
 pub(crate) use read::{MOST, Problem, read};
+pub(crate) use schema::generator;
 
 /// Larger files are refused unread.
 const LARGEST_FILE: u64 = 16 << 20;

@@ -25,6 +25,6 @@ pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{ConcludeError, Concluded, conclude, write_sheet};
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
-pub use spec::Study;
+pub use spec::{Study, schema};
 pub use store::Store;
 pub use work::{FailedRun, Shard, Step};

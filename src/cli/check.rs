@@ -1,15 +1,16 @@
-//! `mumakil check`: says what is wrong with scenarios, and runs none.
+//! `mumakil check`: says what is wrong with scenarios and studies, and runs none.
 
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
-use super::source::{self, Overrides};
+use super::source;
 use super::story::counted;
 use super::terminal;
 use crate::emulation::Prepared;
-use crate::scenario::{Loaded, Registry, Warning};
+use crate::scenario::{Loaded, Registry};
+use crate::study::{Plan, Study};
 
-/// Check scenarios without running them
+/// Check scenarios and studies without running them
 ///
 /// All mistakes of a file are reported together, each with its place.
 #[derive(Debug, clap::Args)]
@@ -19,41 +20,44 @@ Examples:
   mumakil check scenarios/*.yaml
   mumakil check quickstart --set scheduler=fifo")]
 pub(super) struct Arguments {
-    /// Files, or names of scenarios that Mumakil brings
+    /// Files, or names of scenarios and studies that Mumakil brings
     #[arg(value_name = "SCENARIO", required = true)]
     scenarios: Vec<PathBuf>,
-    /// Put a value over the scenarios', such as cluster.nodes=50
+    /// Put a value over theirs, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
 
-/// Reads a scenario and the files that it names.
-fn prepare(
-    path: &Path,
-    overrides: Overrides,
-    registry: &Registry,
-) -> Result<(Prepared, Vec<Warning>), Failure> {
-    let Loaded { scenario, warnings } = source::load(path, overrides, registry)?;
-    Ok((Prepared::new(scenario)?, warnings))
+/// Checks a scenario and the files that it names, or a study and all its scenarios; returns a line
+/// about it.
+fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Failure> {
+    let draft = source::open(path, "scenario")?.with(sets);
+    if draft.is_study() {
+        let study = Study::of(draft)?;
+        let study = study.first();
+        let plan = Plan::new(&study, registry)?;
+        plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+        let (cells, runs) = (plan.cells.len() as u64, plan.runs.len() as u64);
+        return Ok(format!("{} · {}", counted(cells, "cell"), counted(runs, "run")));
+    }
+    let Loaded { scenario, warnings } = draft.resolve(registry)?;
+    let prepared = Prepared::new(scenario)?;
+    warnings.iter().for_each(|warning| terminal::warn(warning));
+    prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
+    Ok(format!(
+        "{} · {} · {}",
+        counted(prepared.topology.len().into(), "tracker"),
+        counted(prepared.jobs(), "job"),
+        prepared.scenario.scheduler.name
+    ))
 }
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let mut wrong = 0;
         for path in &self.scenarios {
-            let overrides = Overrides { sets: self.sets.clone(), ..Overrides::default() };
-            match prepare(path, overrides, registry) {
-                Ok((prepared, warnings)) => {
-                    warnings.iter().for_each(|warning| terminal::warn(warning));
-                    prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
-                    terminal::print(&format!(
-                        "{}: fine   {} · {} · {}\n",
-                        path.display(),
-                        counted(prepared.topology.len().into(), "tracker"),
-                        counted(prepared.jobs(), "job"),
-                        prepared.scenario.scheduler.name
-                    ))?;
-                }
+            match check(path, &self.sets, registry) {
+                Ok(line) => terminal::print(&format!("{}: fine   {line}\n", path.display()))?,
                 Err(failure) => {
                     failure.print();
                     wrong += 1;

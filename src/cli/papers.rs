@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     /// Print an array of {id, expectation, published, measured, verdict}
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// Print the table as Markdown
+    /// Print a line for each experiment, as a table in Markdown
     #[arg(long)]
     markdown: bool,
     /// The folder for the results
@@ -86,7 +86,12 @@ impl Arguments {
         bar.clear();
         papers::report(&repeated, &self.out)?;
         let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
-        self.tell(&rows)?;
+        if self.markdown {
+            let summaries: Vec<Row> = repeated.iter().map(Repeated::summary).collect();
+            terminal::print(&table(&summaries, true))?;
+        } else {
+            self.tell(&rows)?;
+        }
         match rows.iter().filter(|row| row.verdict == "fails").count() {
             0 => Ok(()),
             1 => Err(Failure::run("1 expectation does not hold")),
@@ -171,7 +176,7 @@ impl Arguments {
             serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
         } else {
             let wrote = format!("\nwrote {} (start with report.html)\n", self.out.display());
-            table(rows, self.markdown) + if self.markdown { "" } else { &wrote }
+            table(rows, false) + &wrote
         };
         Ok(terminal::print(&text)?)
     }

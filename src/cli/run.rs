@@ -51,6 +51,10 @@ pub(super) struct Arguments {
     /// Write the run as a trace, too, for the Perfetto UI (https://ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// Write the tables as Parquet, too
+    #[cfg(feature = "parquet")]
+    #[arg(long)]
+    parquet: bool,
     /// Replace the results of an earlier run; never anything else
     #[arg(long)]
     force: bool,
@@ -102,6 +106,10 @@ impl Arguments {
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let Kept { emulated, digest, verdicts, real } = kept?;
+        #[cfg(feature = "parquet")]
+        if self.parquet {
+            write_parquet(folder.path())?;
+        }
         let trace = trace.map(TraceFile::commit).transpose()?;
         let target = folder.commit()?;
 
@@ -125,6 +133,20 @@ impl Arguments {
         verdict(&prepared, &emulated)?;
         verdicts::judge(&verdicts)
     }
+}
+
+/// Writes the large tables as Parquet, beside them.
+#[cfg(feature = "parquet")]
+fn write_parquet(folder: &std::path::Path) -> Result<(), Failure> {
+    for name in ["jobs", "tasks", "timeline"] {
+        let table = folder.join(name).with_extension("csv");
+        if table.is_file() {
+            let written =
+                crate::output::parquet::write_parquet(&table, &table.with_extension("parquet"));
+            written.map_err(|error| Failure::Environment(error.into()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns what is wrong with a run that has results.

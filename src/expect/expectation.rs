@@ -92,7 +92,7 @@ impl JsonSchema for Expectation {
         "Expectation".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let text = |title: &str| json_schema!({ "title": title, "type": "string" });
+        let text = |about: &str| json_schema!({ "description": about, "type": "string" });
         json_schema!({
             "title": "an expression such as `mean(sojourn) < 15min`, or what is known about it too",
             "anyOf": [
@@ -100,10 +100,10 @@ impl JsonSchema for Expectation {
                 {
                     "type": "object",
                     "properties": {
-                        "that": text("the expression"),
-                        "what": text("what it says, in words"),
-                        "published": text("what was published about it"),
-                        "known_gap": text("why it does not hold"),
+                        "that": text("The expression."),
+                        "what": text("What it says, in words."),
+                        "published": text("What was published about it."),
+                        "known_gap": text("Why it does not hold."),
                     },
                     "required": ["that"],
                     "additionalProperties": false,

@@ -47,7 +47,7 @@ fn describe_choices(schema: &mut Value) {
 }
 
 /// Everything in its place, without references: the only readers are editors and [`super::reference()`].
-fn generator() -> SchemaGenerator {
+pub(crate) fn generator() -> SchemaGenerator {
     SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true).into_generator()
 }
 

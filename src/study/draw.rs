@@ -4,9 +4,12 @@
 //! lies on the page, `by` the axis that makes several lines. Axes that are neither, nor fixed by
 //! `where`, make a chart for each of their combinations.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_yaml::Value;
@@ -31,7 +34,7 @@ const SHARES: [f64; 17] = [
 ];
 
 /// A chart of a study, as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChartSpec {
     /// A metric over an axis of numbers, with its interval.
@@ -60,6 +63,7 @@ pub struct ChartSpec {
     pub by: Option<String>,
     /// Axes of which one value is shown.
     #[serde(rename = "where", skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub fixed: IndexMap<String, Value>,
     /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,21 @@ pub enum OneOrMore {
     One(String),
     /// Several, by their names.
     More(IndexMap<String, String>),
+}
+
+impl JsonSchema for OneOrMore {
+    fn schema_name() -> Cow<'static, str> {
+        "OneOrMore".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "an expression, or several as {name: expression}",
+            "anyOf": [
+                { "type": "string" },
+                { "type": "object", "additionalProperties": { "type": "string" } },
+            ],
+        })
+    }
 }
 
 impl Serialize for OneOrMore {

@@ -174,6 +174,27 @@ pub struct Row {
 }
 
 impl Repeated {
+    /// Returns all of it in one line: what was measured, or how many expectations hold.
+    pub fn summary(&self) -> Row {
+        let rows = self.rows();
+        let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
+        // The first of these that there is, is what the experiment as a whole comes to.
+        let order = ["fails", "known_gap", "holds", "reported", "skipped"];
+        let verdict = order.into_iter().find(|verdict| 0 < count(verdict)).unwrap_or("skipped");
+        let measured = match &rows[..] {
+            [row] => row.measured.clone(),
+            _ => {
+                let told = order.into_iter().filter(|verdict| 0 < count(verdict));
+                let told = told.map(|verdict| {
+                    format!("{} {}", count(verdict), verdict.replace("holds", "hold"))
+                });
+                told.collect::<Vec<_>>().join(", ").replace('_', " ")
+            }
+        };
+        let (expectation, published) = (self.what.clone(), self.published.clone());
+        Row { id: self.id.clone(), expectation, published, measured, verdict }
+    }
+
     /// Returns its lines of the table; at least one.
     pub fn rows(&self) -> Vec<Row> {
         let row = |expectation: &str, published: &str, measured: &str, verdict| Row {

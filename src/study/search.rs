@@ -5,6 +5,7 @@
 //! That needs what is asked for to hold from some value on; where chance makes it flicker, the
 //! search ends at one of the edges.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::axes::{Axis, AxisPut, AxisValue};
@@ -14,7 +15,7 @@ use crate::scenario::{Path, Problem};
 use crate::study::sheet::StudyRuns;
 
 /// What is searched for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
     /// The field.
@@ -149,6 +150,15 @@ impl Hunt {
 }
 
 impl Study {
+    /// Returns the study as it begins: a search with its first value, any other study as it is.
+    #[must_use]
+    pub fn first(&self) -> Self {
+        match &self.search {
+            Some(search) => self.probing(search, &[search.from]),
+            None => self.clone(),
+        }
+    }
+
     /// Returns the study of these values of the field that is searched.
     #[must_use]
     pub fn probing(&self, search: &Search, values: &[u64]) -> Self {

@@ -1,8 +1,10 @@
 //! A study as its file says it: a scenario, what varies in it, what to measure and to draw.
 
+use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
@@ -10,7 +12,9 @@ use super::axes::{Axis, Seeds, Sweep};
 use super::draw::ChartSpec;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
-use crate::scenario::{Draft, Experiment, MOST, Name, Path, Problem, ScenarioError, Starter, read};
+use crate::scenario::{
+    Draft, Experiment, MOST, Name, Path, Problem, Registry, ScenarioError, Starter, generator, read,
+};
 
 /// A study: a scenario, and what varies in it.
 #[derive(Clone, Debug)]
@@ -39,19 +43,75 @@ pub struct Study {
     pub(super) draft: Draft,
 }
 
-/// The keys of a study that are none of a scenario's.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// The keys of a study that are none of a scenario's, or mean something else there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Keys {
+    /// The published experiment that this repeats.
     experiment: Option<Experiment>,
+    /// A scenario that this is laid over: a file beside the study, or a name that Mumakil brings.
     base: Option<String>,
+    /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
+    /// `zip`: fields that step together.
+    #[schemars(schema_with = "sweep_schema")]
     sweep: Value,
+    /// Combinations of the axes' values that are left out.
+    #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<IndexMap<String, Value>>,
+    /// The axis whose values are compared, paired by seed.
     compare: Option<String>,
+    /// What is measured in each cell, such as `mean(sojourn)`.
     metrics: Vec<String>,
+    /// What is drawn; without, each metric over the longest axis.
     charts: Vec<ChartSpec>,
+    /// What the results should show.
     expect: Vec<Expectation>,
+    /// The smallest value of a field that is searched for.
     search: Option<Search>,
+}
+
+fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
+    let range = json_schema!({
+        "type": "object",
+        "properties": {
+            "from": { "title": "the first value" },
+            "to": { "title": "the last value" },
+            "step": { "title": "the distance of two values" },
+            "points": { "title": "how many values", "type": "integer" },
+            "scale": { "enum": ["linear", "log"] },
+        },
+        "required": ["from", "to"],
+        "additionalProperties": false,
+    });
+    let values = json_schema!({ "anyOf": [{ "type": "array" }, range] });
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "seeds": {
+                "anyOf": [
+                    { "type": "integer", "minimum": 1 },
+                    { "type": "array", "items": { "type": "integer", "minimum": 0 } },
+                ],
+            },
+            "zip": { "type": "object", "additionalProperties": values },
+        },
+        "additionalProperties": values,
+    })
+}
+
+/// Returns the JSON Schema of studies: that of scenarios, of which nothing is required, and more.
+pub fn schema(registry: &Registry) -> serde_json::Value {
+    let mut schema = crate::scenario::schema(registry);
+    let own = generator().into_root_schema_for::<Keys>();
+    let own = own.get("properties").and_then(|own| own.as_object()).cloned().unwrap_or_default();
+    if let Some(all) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
+        all.extend(own);
+    }
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("required");
+        schema.insert("title".to_owned(), "Study".into());
+    }
+    schema
 }
 
 const KEYS: [&str; 9] =

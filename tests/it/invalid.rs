@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mumakil::mapred::{Offer, Policy, Scheduler};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario::{self, Draft, Registry};
+use mumakil::study::{Plan, Study};
 use mumakil::units::SimSpan;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -76,10 +77,20 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invalid")
 }
 
+/// Reads a scenario, or a study and all its scenarios.
+fn check(file: &Path) -> Result<(), String> {
+    let draft = Draft::read(file).map_err(|error| error.to_string())?;
+    if draft.is_study() {
+        let study = Study::of(draft).map_err(|error| error.to_string())?;
+        return Plan::new(&study.first(), &registry()).map(drop).map_err(|error| error.to_string());
+    }
+    draft.resolve(&registry()).map(drop).map_err(|error| error.to_string())
+}
+
 /// Returns what `main` would print for a file, with its path as seen from the repository.
 fn stderr(file: &Path) -> String {
-    match scenario::load(file, &[], &registry()) {
-        Ok(_) => "nothing is wrong\n".to_owned(),
+    match check(file) {
+        Ok(()) => "nothing is wrong\n".to_owned(),
         Err(error) => {
             let folder = format!("{}/", folder().display());
             format!("error: {error}\n").replace(&folder, "tests/invalid/")

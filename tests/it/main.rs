@@ -17,6 +17,7 @@ mod mumak;
 mod readme;
 mod scenarios;
 mod sources;
+mod studies;
 mod tidy;
 mod traces;
 mod transcripts;

@@ -2,15 +2,25 @@
 
 use std::fs;
 
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario::{Draft, Registry};
+use mumakil::study::{Plan, Study};
 
 use crate::{Room, files, root};
 
 /// Folders of parts of scenarios, which have tests of their own.
-const PRESETS: [&str; 4] = ["clusters/", "hadoop/", "traces/", "workloads/"];
+const PRESETS: [&str; 5] = ["clusters/", "hadoop/", "papers/", "traces/", "workloads/"];
 
-/// Returns the names of all scenarios, without `.yaml`.
-pub(crate) fn all() -> Vec<String> {
+/// Returns the names of all scenarios that are one run.
+pub(crate) fn runs() -> Vec<String> {
+    let is_run = |name: &String| {
+        let text = fs::read_to_string(root().join(format!("scenarios/{name}.yaml"))).unwrap();
+        !Draft::of(name, &text).unwrap().is_study()
+    };
+    all().into_iter().filter(is_run).collect()
+}
+
+/// Returns the names of all scenarios and studies, without `.yaml`.
+fn all() -> Vec<String> {
     let files = files(&root().join("scenarios")).into_iter();
     files
         .filter(|file| !PRESETS.iter().any(|folder| file.starts_with(folder)))
@@ -22,10 +32,19 @@ pub(crate) fn all() -> Vec<String> {
 fn every_scenario_is_in_order_and_opens_with_a_question() {
     for name in all() {
         let file = root().join(format!("scenarios/{name}.yaml"));
-        let loaded = scenario::load(&file, &[], &Registry::builtin());
-        let loaded = loaded.unwrap_or_else(|error| panic!("error: {error}"));
-        assert_eq!(loaded.scenario.name.as_str(), name);
-        assert!(loaded.warnings.is_empty(), "{name}: {:?}", loaded.warnings);
+        let draft = Draft::read(&file).unwrap_or_else(|error| panic!("error: {error}"));
+        let warnings = if draft.is_study() {
+            let study = Study::of(draft).unwrap_or_else(|error| panic!("error: {error}"));
+            assert_eq!(study.name.as_str(), name);
+            let plan = Plan::new(&study.first(), &Registry::builtin());
+            plan.unwrap_or_else(|error| panic!("error: {error}")).warnings
+        } else {
+            let loaded = draft.resolve(&Registry::builtin());
+            let loaded = loaded.unwrap_or_else(|error| panic!("error: {error}"));
+            assert_eq!(loaded.scenario.name.as_str(), name);
+            loaded.warnings
+        };
+        assert!(warnings.is_empty(), "{name}: {warnings:?}");
         let text = fs::read_to_string(&file).unwrap();
         let first = text.lines().next().unwrap();
         assert!(first.starts_with("# ") && first.ends_with('?'), "{name}: {first}");

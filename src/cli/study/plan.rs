@@ -42,10 +42,7 @@ impl Arguments {
         let study = Study::of(source::open(&self.study, "study")?.with(&self.sets))?;
         // Of a search, the first value stands for all of them.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
-        let study = match &study.search {
-            Some(search) => study.probing(search, &[search.from]),
-            None => study,
-        };
+        let study = study.first();
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());

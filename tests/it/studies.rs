@@ -1,0 +1,199 @@
+//! Studies from the command line: the same bytes whatever happens on the way.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{Room, files};
+
+/// Eight cells with two seeds each, a tenth of a second each.
+const STUDY: &str = "
+name: small
+cluster: {nodes: 4}
+workload:
+  jobs: [{name: a, count: 40, every: 20s, maps: 12, reduces: 1, map_time: 10s, reduce_time: 5s}]
+sweep:
+  cluster.nodes: [2, 3, 4, 5]
+  hadoop.commit_pending: [quirk, slot-held]
+  seeds: 2
+compare: commit_pending
+metrics: [mean(sojourn), makespan, locality.node, p99(heartbeat_rtt)]
+expect:
+  - falling(mean(sojourn, commit_pending=quirk), by=nodes)
+  - {that: makespan[commit_pending=quirk] < 1s, known_gap: a test of the mark}
+charts:
+  - {line: mean(sojourn), over: nodes, by: commit_pending}
+  - {ecdf: sojourn, by: nodes, where: {commit_pending: quirk}}
+  - {percentiles: heartbeat_rtt, by: commit_pending, where: {nodes: 4}}
+";
+
+/// What tells of the machine, not of the study.
+fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = files(folder).into_iter().filter(|file| !file.ends_with("perf.json"));
+    files.map(|file| (file.clone(), fs::read(folder.join(&file)).unwrap())).collect()
+}
+
+fn assert_same(one: &Path, other: &Path) {
+    let (one, other) = (results(one), results(other));
+    let names =
+        |files: &[(String, Vec<u8>)]| files.iter().map(|(n, _)| n.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other));
+    for ((name, left), (_, right)) in one.iter().zip(&other) {
+        assert!(left == right, "{name} differs");
+    }
+}
+
+fn study(room: &Room, arguments: &str) {
+    room.mumakil(&format!("study study.yaml --quiet {arguments}")).assert().success();
+}
+
+#[test]
+fn the_results_are_the_same_whatever_the_workers() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--jobs 1 --out one");
+    study(&room, "--jobs 5 --out five");
+    assert_same(&room.path("one"), &room.path("five"));
+    for name in ["runs.csv", "cells.csv", "comparisons.csv", "summary.json", "report.html"] {
+        assert!(room.path("one").join(name).is_file(), "{name}");
+    }
+    assert_eq!(crate::names(&room.path("one/charts")).len(), 3);
+    let runs = fs::read_to_string(room.path("one/runs.csv")).unwrap();
+    assert_eq!(runs.lines().count(), 1 + 16, "{runs}");
+}
+
+#[test]
+fn parts_that_are_merged_are_the_whole() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out whole");
+    for part in 1..=4 {
+        study(&room, &format!("--shard {part}/4 --out part-{part}"));
+    }
+    let few = room.mumakil("study merge part-1 part-2 --out few").output().unwrap();
+    assert_eq!(few.status.code(), Some(1));
+    let told = String::from_utf8(few.stderr).unwrap();
+    assert!(told.contains("8 runs of 16 missing"), "{told}");
+    room.mumakil("study merge part-1 part-2 part-3 part-4 --out merged").assert().success();
+    assert_same(&room.path("whole"), &room.path("merged"));
+}
+
+#[test]
+fn a_study_that_is_killed_goes_on_where_it_was() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out whole");
+    let runs = room.path("killed/runs");
+    let kept = || {
+        let names = if runs.is_dir() { crate::names(&runs) } else { Vec::new() };
+        names.into_iter().filter(|name| !name.starts_with('.')).count()
+    };
+    for least in [1, 6] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mumakil"))
+            .current_dir(room.path("."))
+            .args(["study", "study.yaml", "--quiet", "--jobs", "1", "--out", "killed"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let began = Instant::now();
+        while kept() < least && began.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(least <= kept());
+    }
+    study(&room, "--out killed");
+    assert_same(&room.path("whole"), &room.path("killed"));
+}
+
+#[test]
+fn what_was_done_is_not_done_again() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    let again = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(again.stdout).unwrap();
+    assert!(told.contains("nothing: every run was there"), "{told}");
+    // A longer axis takes only what is new.
+    let plan =
+        room.mumakil("study plan study.yaml --out out --set sweep.seeds=3").output().unwrap();
+    let told = String::from_utf8(plan.stdout).unwrap();
+    assert!(told.contains("24 in 8 cells, of which 8 are left to do"), "{told}");
+}
+
+#[test]
+fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    room.write("fails.yaml", &STUDY.replace(", known_gap: a test of the mark", ""));
+    let fails = room.mumakil("study fails.yaml --out out").output().unwrap();
+    assert_eq!(fails.status.code(), Some(1));
+    assert!(String::from_utf8(fails.stdout).unwrap().contains("FAILS"));
+    assert!(String::from_utf8(fails.stderr).unwrap().contains("1 expectation does not hold"));
+}
+
+#[test]
+fn a_run_that_fails_is_told_and_the_others_are_kept() {
+    let room = Room::new();
+    // A job of which every task fails still ends; one that waits for a slot that never comes stalls.
+    let faults = "faults: [{stop: {at: 1s, node: node-2}}]\nuntil: 10min\n";
+    room.write("study.yaml", &(STUDY.to_owned() + faults));
+    study(&room, "--out out");
+    let wrong = STUDY.to_owned() + "faults: [{stop: {at: 1s, node: node-4}}]\nuntil: 10min\n";
+    room.write("wrong.yaml", &wrong);
+    let failed = room.mumakil("study wrong.yaml --out wrong").output().unwrap();
+    let told = String::from_utf8(failed.stderr).unwrap();
+    // With two nodes there is no node 4, and a study finds out before it runs.
+    assert_eq!(failed.status.code(), Some(2), "{told}");
+}
+
+#[test]
+fn a_search_finds_the_smallest_that_will_do() {
+    let room = Room::new();
+    let search = "
+name: search
+workload:
+  jobs: [{name: a, count: 40, every: 20s, maps: 12, map_time: 10s}]
+sweep: {seeds: 2}
+search: {over: cluster.nodes, from: 1, to: 40, until: mean(sojourn) <= 1min}
+metrics: [mean(sojourn)]
+";
+    room.write("study.yaml", search);
+    let told = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let line = told.lines().find(|line| line.trim_start().starts_with("search")).unwrap();
+    let answer: u32 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
+    assert!((2..40).contains(&answer), "{told}");
+    // The size below was tried and will not do.
+    assert!(told.contains(&format!("\n  {:>5}   ", answer - 1)), "{told}");
+}
+
+#[test]
+fn a_scenario_is_no_study_and_the_other_way_round() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    let run = room.mumakil("run study.yaml").output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8(run.stderr).unwrap().contains("mumakil study study.yaml"));
+    let study = room.mumakil("study quickstart").output().unwrap();
+    assert_eq!(study.status.code(), Some(2));
+    assert!(String::from_utf8(study.stderr).unwrap().contains("the study has no `sweep`"));
+}
+
+#[test]
+fn experiments_without_a_file_or_an_input_are_skipped_aloud() {
+    let room = Room::new();
+    let mut papers = room.mumakil("papers DS-F2 MK-19 --json --out out");
+    let told = papers.env_remove("MUMAKIL_TRACES").output().unwrap();
+    assert!(told.status.success());
+    let rows: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let verdicts: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["skipped", "skipped"]);
+    assert!(String::from_utf8(told.stderr).unwrap().contains("MK-19 is skipped"));
+    assert_eq!(room.mumakil("papers DS-F99").output().unwrap().status.code(), Some(2));
+}
