@@ -139,11 +139,12 @@ fn find(tasks: &[TracedTask], task: u32, attempt: u32) -> Option<TracedTry> {
 
 /// Draws from one of some distributions, each as likely as it has values.
 fn sample_any<R: Rng>(cdfs: &[Cdf], rng: &mut R) -> Option<f64> {
-    let total: u64 = cdfs.iter().map(|cdf| cdf.weight).sum();
+    let weight = |cdf: &Cdf| u128::from(cdf.weight);
+    let total: u128 = cdfs.iter().map(weight).sum();
     let mut rest = (0 < total).then(|| rng.random_range(0..total))?;
     let chosen = cdfs.iter().find(|cdf| {
-        let is_it = rest < cdf.weight;
-        rest = rest.saturating_sub(cdf.weight);
+        let is_it = rest < weight(cdf);
+        rest = rest.saturating_sub(weight(cdf));
         is_it
     });
     chosen?.sample(rng)
