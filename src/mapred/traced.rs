@@ -239,6 +239,16 @@ mod tests {
     }
 
     #[test]
+    fn weights_without_end_can_be_summed() {
+        let mut traced = traced();
+        for distance in [2, 3] {
+            traced.map_times[distance].weight = u64::MAX;
+        }
+        let (work, _) = map(&traced, 1, 1, Locality::Node);
+        assert!(work == secs(7) || work == secs(8), "{work}");
+    }
+
+    #[test]
     fn a_first_attempt_succeeds_as_often_as_first_attempts_did() {
         let mut rng = stream(1, Purpose::Traced, 0);
         let traced = traced();

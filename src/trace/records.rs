@@ -386,7 +386,10 @@ impl<T: Record> Iterator for Records<T> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::{Cursor, Write};
 
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use tempfile::TempDir;
 
     use super::*;
@@ -427,6 +430,29 @@ mod tests {
                  hint: sort the trace by the time of submission",
             ]
         );
+    }
+
+    #[test]
+    fn a_gzip_that_is_cut_off_says_how_far_it_goes() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(b"a\t1\t1\t0\t0\t0\nb\t2\t1\t0\t0\t0\n").unwrap();
+        let mut bytes = encoder.finish().unwrap();
+        bytes.truncate(bytes.len() - 1);
+        let pass = |strictness| {
+            Records::<SwimJob>::from_reader("t", Cursor::new(bytes.clone()), strictness).unwrap()
+        };
+        let error = pass(Strictness::Strict).find_map(Result::err).unwrap().to_string();
+        assert_eq!(error, "t:3: the gzip is damaged behind byte 24 of its text, after job \"b\"");
+        let mut jobs = pass(Strictness::Lenient);
+        assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
+        assert_eq!((jobs.notes().skipped.count, jobs.sha256().is_some()), (1, true));
+    }
+
+    #[test]
+    fn a_pipe_is_refused_before_it_is_read() {
+        let error = Records::<SwimJob>::open(Path::new("/dev/zero"), Strictness::Strict);
+        let TraceError::Read { source, .. } = error.err().unwrap() else { panic!("unread") };
+        assert_eq!(source.to_string(), "it is not a regular file; save it to one first");
     }
 
     #[test]

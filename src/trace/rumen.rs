@@ -452,6 +452,79 @@ mod tests {
     }
 
     #[test]
+    fn a_map_of_more_than_a_year_is_suspicious() {
+        let text = r#"{"jobID": "j", "mapTasks": [{"taskID": "t", "startTime": 0,
+            "finishTime": 1297228032218}, {"taskID": "u", "startTime": 5,
+            "finishTime": 1297228032218}]}"#;
+        let mut jobs = pass(text, Strictness::Strict);
+        assert!(jobs.by_ref().all(|job| job.is_ok()));
+        assert_eq!(jobs.notes().suspicious.first[0].what, "u takes more than a year");
+    }
+
+    #[test]
+    fn a_time_without_end_is_refused() {
+        let after = "more than a hundred years after 1970";
+        for (attributes, what) in [
+            (r#""finishTime": 9223372036854775807"#, format!("time of 9223372036854775807 ms, {after}")),
+            (r#""submitTime": 1, "relativeTime": -9223372036854775808"#, {
+                format!("time of 9223372036854775808 ms, {after}")
+            }),
+            (
+                r#""mapTasks": [{"taskID": "t", "attempts": [
+                    {"attemptID": "a", "sortFinished": 3153600000001}]}]"#,
+                format!("time of 3153600000001 ms, {after}"),
+            ),
+            (
+                r#""successfulReduceAttemptCDF": {"numberValues": 1,
+                    "minimum": -9223372036854775808, "maximum": 1}"#,
+                "duration of -9223372036854775808 ms, more than a hundred years".to_owned(),
+            ),
+        ] {
+            let error = read(&format!(r#"{{"jobID": "j", {attributes}}}"#)).unwrap_err();
+            assert_eq!(error, format!("t:1: job \"j\": a {what}"));
+        }
+        let empty = r#"{"jobID": "j", "failedReduceAttemptCDF": {"numberValues": 0,
+            "minimum": 9223372036854775807, "maximum": -9223372036854775808}}"#;
+        assert!(read(empty).is_ok(), "Rumen writes it so");
+    }
+
+    /// Returns the ids of the jobs of a lenient pass, and the errors of the others.
+    fn lenient(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut jobs = pass(text, Strictness::Lenient);
+        let ids = jobs.by_ref().map(|job| job.unwrap().job_id).collect();
+        (ids, jobs.notes().skipped.first.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_missing_bracket_takes_no_other_job_with_it() {
+        let text = "{\"jobID\": \"a\"}\n{\"jobID\": \"b\", \"mapTasks\": [{}]\n{\"jobID\": \"c\"}\n\
+                    {\"jobID\": \"d\", \"jobProperties\": {\n{\"jobID\": \"e\"}\n{\"jobID\": \"f\"}";
+        let (ids, errors) = lenient(text);
+        assert_eq!(ids, ["a", "c", "e", "f"]);
+        assert_eq!(
+            errors,
+            [
+                "t:2: job \"b\": the file ends in the middle of this object",
+                "t:5: job \"d\": jobProperties: EOF while parsing an object (byte 96)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stray_quote_takes_no_other_job_with_it() {
+        let text = "{\"jobID\": \"a\"\",\n \"mapTasks\": [\n  {\"taskID\": \"t\"}]}\n{\"jobID\": \"b\"}\n";
+        let (ids, errors) = lenient(text);
+        assert_eq!(ids, ["b"]);
+        assert_eq!(errors, ["t:1: job \"a\": expected `,` or `}` (byte 14)"]);
+    }
+
+    #[test]
+    fn an_object_in_the_first_column_need_not_be_a_job() {
+        let text = "{\"jobID\": \"a\", \"mapTasks\": [\n{\"taskID\": \"t\"}\n]}\n{\"jobID\": \"b\"}";
+        assert_eq!(lenient(text).0, ["a", "b"]);
+    }
+
+    #[test]
     fn what_is_wrong_with_an_object_is_said() {
         for (text, message) in [
             ("{}", "t:1: the object has no jobID"),

@@ -314,6 +314,41 @@ mod tests {
     }
 
     #[test]
+    fn a_time_without_end_is_refused() {
+        for (text, what) in [
+            (r#""job.start.ms": 9223372036854775807"#, "time of 9223372036854775807 ms"),
+            (r#""job.tasks": [{"container.end.ms": 3153600000001}]"#, "time of 3153600000001 ms"),
+        ] {
+            let error = read::<SlsJob>(&format!(r#"{{"job.id": "j", {text}}}"#)).unwrap_err();
+            let message = format!("t:1: job \"j\": a {what}, more than a hundred years away");
+            assert_eq!(error, message);
+        }
+        let endless = r#"{"job.id": "j", "job.tasks": [{"duration.ms": 18446744073709551615}]}"#;
+        let error = read::<SlsJob>(endless).unwrap_err();
+        assert!(error.ends_with("ms, more than a hundred years"), "{error}");
+    }
+
+    #[test]
+    fn a_count_cannot_stand_for_any_number_of_tasks() {
+        let text = r#"{"job.id": "j", "job.tasks": [{"duration.ms": 1, "count": 4294967295}]}"#;
+        let error = read::<SlsJob>(text).unwrap_err();
+        assert!(error.contains("4294967294 tasks that it does not list"), "{error}");
+    }
+
+    #[test]
+    fn a_job_that_comes_before_the_one_above_it_is_suspicious() {
+        let mut jobs = pass::<SlsJob>(
+            r#"{"job.id": "a", "job.start.ms": 500} {"job.id": "b", "job.start.ms": 300}
+               {"job.id": "c", "job.start.ms": 400}"#,
+        );
+        assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 3);
+        let said: Vec<&str> =
+            jobs.notes().suspicious.first.iter().map(|odd| odd.what.as_str()).collect();
+        let [b, c] = ["200 ms", "100 ms"].map(|t| format!("submitted {t} before the job above it"));
+        assert_eq!(said, [b, c]);
+    }
+
+    #[test]
     fn a_task_that_ends_before_it_begins_is_suspicious() {
         let mut jobs = pass::<SlsJob>(
             r#"{"job.tasks": [{"container.start.ms": 5, "container.end.ms": 4}, {"container.start.ms": 5}]}"#,

@@ -440,6 +440,23 @@ mod tests {
     }
 
     #[test]
+    fn jobs_of_a_clock_on_the_wall_come_as_long_after_the_first_as_they_did() {
+        let job = |id: &str, submit: u64| {
+            format!(
+                r#"{{"jobID": "{id}", "submitTime": {submit}, "totalMaps": 1, "mapTasks": [
+                     {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        };
+        let text = job("a", 1_297_228_032_218) + &job("b", 1_297_228_039_218);
+        let trace = read(text.as_bytes());
+        for format in [Format::Swim, Format::SlsJobs, Format::JobTable, Format::RumenJobs] {
+            let (made, _) = converted(&trace.entries(BLOCK), format, BLOCK);
+            let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
+            assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{format}");
+        }
+    }
+
+    #[test]
     fn a_rumen_job_moves_as_a_whole() {
         let mut trace = read(RUMEN);
         let entry = trace.entries(BLOCK).remove(0);
@@ -447,7 +464,7 @@ mod tests {
         trace.jobs[0].set_submit(before + SimSpan::from_secs(5));
         trace.jobs[0].scale_sizes(2.0);
         let moved = trace.entries(BLOCK).remove(0);
-        assert_eq!(moved.submit, before + SimSpan::from_secs(5));
+        assert_eq!(trace.jobs[0].submit(), before + SimSpan::from_secs(5));
         assert_eq!(moved.map_time, entry.map_time);
         assert_eq!(moved.input.map(Bytes::get), entry.input.map(|bytes| bytes.get() * 2));
     }

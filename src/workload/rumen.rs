@@ -72,7 +72,8 @@ const MOST_HOSTS: usize = 25;
 impl Rumen {
     /// Returns the jobs of the trace.
     ///
-    /// Jobs that were killed, and those without a map, are left out.
+    /// Jobs that were killed, and those without a map, are left out; in Mumak's model those too that
+    /// fail there before their first task, because more maps are logged than they have.
     ///
     /// # Errors
     /// If the trace cannot be read, or with what is wrong in it.
@@ -478,6 +479,8 @@ mod tests {
     use super::*;
     use crate::cluster::{ClusterSpec, Topology};
     use crate::mapred::{Hadoop, TracedTimes};
+    use crate::workload::LeftOut;
+    use crate::workload::exchange::Trace;
 
     /// A job whose second map stands first, on two hosts of which the topology knows one.
     const TRACE: &str = r#"
@@ -525,6 +528,15 @@ mod tests {
             class_of: &|_, _| "".into(),
         });
         found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+    }
+
+    /// Returns the path of a file with a trace, and why it cannot be inspected.
+    fn inspected(trace: &str) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs::write(&path, trace).unwrap();
+        let read = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict);
+        (folder.path().display().to_string(), read.unwrap_err().to_string())
     }
 
     fn jobs(line: &str) -> Vec<JobEntry> {
@@ -597,22 +609,110 @@ mod tests {
         let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
             {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
         let none = r#"{"jobID": "j", "totalMaps": 1}"#;
+        let task = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 2, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "x_m_00", "taskType": "MAP"}]}"#;
+        let attempt = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP", "attempts": [
+              {"attemptID": "a_0"}, {"attemptID": "a_0"}]}]}"#;
+        let unnumbered = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "first", "taskType": "MAP"}]}"#;
         let back = r#"{"jobID": "i", "submitTime": 5} {"jobID": "j", "submitTime": 4}"#;
-        let late = r#"{"jobID": "i", "submitTime": 5, "totalMaps": 1, "mapTasks": [
-            {"taskID": "t_m_0", "taskType": "MAP"}]}
-            {"jobID": "j", "submitTime": 18446744073709560, "totalMaps": 1, "mapTasks": [
-            {"taskID": "t_m_0", "taskType": "MAP"}]}"#;
         for (trace, message) in [
-            (late, "/t.json:3: job \"j\": submitted more than a hundred years after the first job"),
             (more, "/t.json:1: job \"j\": 2 maps are logged, but totalMaps is 1"),
             (none, "/t.json:1: job \"j\": no submitTime"),
-            (back, "/t.json:1: job \"j\": submitted before the job above it"),
+            (
+                back,
+                "/t.json:1: job \"j\": submitted 1 ms before the job above it\n  \
+                 hint: sort the trace by the time of submission",
+            ),
+            (task, "/t.json:1: job \"j\": another task before x_m_00 has its number"),
+            (attempt, "/t.json:1: job \"j\": another attempt before a_0 has its number"),
+            (unnumbered, "/t.json:1: job \"j\": the id first does not end in `_` and a number"),
         ] {
+            let (path, error) = inspected(trace);
             assert_eq!(read(trace, "", "0.20").unwrap_err(), message);
+            assert_eq!(error.replace(&path, ""), message, "an inspection says the same");
         }
-        for trace in [more, none, back] {
+        for trace in [more, none, back, task, attempt] {
             assert_eq!(read(trace, "lenient: true", "0.20").unwrap().broken, 1);
         }
+    }
+
+    #[test]
+    fn a_run_and_an_inspection_speak_of_the_same_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs::write(&path, TRACE).unwrap();
+        let trace = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict).unwrap();
+        let of = |jobs: &[JobEntry]| -> Vec<(String, SimSpan)> {
+            jobs.iter().map(|job| (job.name.clone(), job.submit)).collect()
+        };
+        let run = of(&jobs("0.20"));
+        assert_eq!(run, of(&trace.entries(Bytes::from_mib(64))));
+        assert_eq!(run[1], ("job_1_0003".to_owned(), millis(5_000)), "4 s of relative time");
+    }
+
+    #[test]
+    fn an_attempt_without_a_beginning_does_not_last_since_1970() {
+        let attempt = |start: i64, finish: i64| {
+            let trace = format!(
+                r#"{{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP", "taskStatus": "SUCCESS", "attempts": [
+                      {{"attemptID": "a_0", "result": "SUCCESS", "startTime": {start},
+                        "finishTime": {finish}}}]}}]}}"#
+            );
+            let work = |line| {
+                let found = read(&trace, "", line).unwrap();
+                let traced = found.jobs[0].traced.clone().unwrap();
+                traced.maps[0][0].unwrap().times.map(|times| times.work.as_millis())
+            };
+            (work("0.20"), work("mumak"))
+        };
+        assert_eq!(attempt(1_297_228_032_218, 1_297_228_032_219), (Some(1), Some(1)));
+        assert_eq!(attempt(-1, 1_297_228_032_218), (None, None));
+        assert_eq!(attempt(1_297_228_032_218, -1), (None, Some(100)));
+        assert_eq!(attempt(-1, -1), (None, Some(0)));
+        assert_eq!(attempt(0, 1_297_228_032_218), (None, None));
+    }
+
+    #[test]
+    fn a_job_with_more_logged_maps_than_maps_fails_in_mumak_before_it_runs() {
+        let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
+        let found = read(more, "", "mumak").unwrap();
+        assert_eq!((found.jobs.len(), found.left_out), (0, 1));
+    }
+
+    #[test]
+    fn a_small_file_cannot_stand_for_any_number_of_tasks() {
+        let jobs = (0..30).map(|number| {
+            format!(
+                r#"{{"jobID": "j{number}", "submitTime": 1, "totalMaps": 10000000, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        });
+        let error = read(&jobs.collect::<String>(), "", "0.20").unwrap_err();
+        let message = "/t.json:1: job \"j0\": with this job the trace has 9999999 tasks that it does \
+                       not list, and no more than 2000000 can be made up";
+        assert_eq!(error, message);
+    }
+
+    #[test]
+    fn hosts_that_no_topology_knows_are_told() {
+        let found = read(TRACE, "", "0.20").unwrap();
+        let unknown = LeftOut::Hosts {
+            hosts: 1,
+            first: "unknown".to_owned(),
+            line: 4,
+            job: "job_1_0002".to_owned(),
+        };
+        assert_eq!(found.unknown_hosts, Some(unknown));
+        let strange = TRACE.replace("h1", "x1").replace("h2", "x2").replace("h3", "x3");
+        assert_eq!(
+            read(&strange, "", "0.20").unwrap_err(),
+            "/t.json:4: job \"job_1_0002\": none of the trace's 4 hosts, such as \"x1\", is a node\n  \
+             hint: name the topology that belongs to the trace"
+        );
     }
 
     #[test]

@@ -409,6 +409,15 @@ mod tests {
     }
 
     #[test]
+    fn a_container_without_a_type_is_what_its_priority_says() {
+        let task = |priority| format!(r#"{{"container.priority": {priority}, "duration.ms": 1}}"#);
+        let text = format!(r#"{{"job.tasks": [{}, {}, {}]}}"#, task(20), task(10), task(10));
+        let found = read(&text, "").unwrap();
+        let counts = |job: &JobEntry| (job.maps.map(Count::get), job.reduces.get());
+        assert_eq!(counts(&found.jobs[0]), (Some(1), 2));
+    }
+
+    #[test]
     fn what_cannot_be_run_is_said_or_left_out() {
         let bad = r#"{"job.id": "x", "job.tasks": [{"container.type": "am", "duration.ms": 1}]}"#;
         let text = format!("{JOBS}\n{bad}");

@@ -292,6 +292,10 @@ mod tests {
             "t:5: num_jobs: invalid value: integer `-1`, expected u32"
         );
         assert_eq!(
+            bad(r#""num_jobs": 10"#, r#""num_jobs": 2147483648"#),
+            "t:1: num_jobs: 2147483648 jobs, more than 1000000"
+        );
+        assert_eq!(
             at(bad(r#""class_weight": 1.0"#, r#""class_weight": -1.0"#)),
             "t:14: workloads[0].job_classes[0].class_weight: invalid value: floating point \
              `-1.0`, expected a number of zero or more"
