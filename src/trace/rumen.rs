@@ -465,7 +465,10 @@ mod tests {
     fn a_time_without_end_is_refused() {
         let after = "more than a hundred years after 1970";
         for (attributes, what) in [
-            (r#""finishTime": 9223372036854775807"#, format!("time of 9223372036854775807 ms, {after}")),
+            (
+                r#""finishTime": 9223372036854775807"#,
+                format!("time of 9223372036854775807 ms, {after}"),
+            ),
             (r#""submitTime": 1, "relativeTime": -9223372036854775808"#, {
                 format!("time of 9223372036854775808 ms, {after}")
             }),
@@ -512,7 +515,8 @@ mod tests {
 
     #[test]
     fn a_stray_quote_takes_no_other_job_with_it() {
-        let text = "{\"jobID\": \"a\"\",\n \"mapTasks\": [\n  {\"taskID\": \"t\"}]}\n{\"jobID\": \"b\"}\n";
+        let text =
+            "{\"jobID\": \"a\"\",\n \"mapTasks\": [\n  {\"taskID\": \"t\"}]}\n{\"jobID\": \"b\"}\n";
         let (ids, errors) = lenient(text);
         assert_eq!(ids, ["b"]);
         assert_eq!(errors, ["t:1: job \"a\": expected `,` or `}` (byte 14)"]);
@@ -520,7 +524,8 @@ mod tests {
 
     #[test]
     fn an_object_in_the_first_column_need_not_be_a_job() {
-        let text = "{\"jobID\": \"a\", \"mapTasks\": [\n{\"taskID\": \"t\"}\n]}\n{\"jobID\": \"b\"}";
+        let text =
+            "{\"jobID\": \"a\", \"mapTasks\": [\n{\"taskID\": \"t\"}\n]}\n{\"jobID\": \"b\"}";
         assert_eq!(lenient(text).0, ["a", "b"]);
     }
 

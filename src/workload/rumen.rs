@@ -334,10 +334,8 @@ pub(super) fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
     let maps_ended = admitted.maps_ended();
     let map_tries = successes(map_tasks, maps.get());
     let reduce_tries = successes(reduce_tasks, reduces.get());
-    let times: Vec<Option<TracedTimes>> = reduce_tries
-        .iter()
-        .map(|logged| reduce_times((*logged)?, maps_ended, false))
-        .collect();
+    let times: Vec<Option<TracedTimes>> =
+        reduce_tries.iter().map(|logged| reduce_times((*logged)?, maps_ended, false)).collect();
     let phase = |of: fn(&TracedTimes) -> SimSpan| {
         filled(times.iter().map(|times| times.as_ref().map(of)).collect())
     };

@@ -71,12 +71,8 @@ pub(crate) fn sls(bytes: &[u8]) {
 /// same times, and none so late that the run would not end.
 fn run_and_inspect(bytes: &[u8], workload: &str) {
     let Some((run, inspected)) = prepare(bytes, workload) else { return };
-    let run: Vec<(SimSpan, String)> = run
-        .workload
-        .arrivals
-        .iter()
-        .map(|job| (job.delay, job.spec.name.to_string()))
-        .collect();
+    let run: Vec<(SimSpan, String)> =
+        run.workload.arrivals.iter().map(|job| (job.delay, job.spec.name.to_string())).collect();
     let Some(inspected) = inspected else { return };
     let mut listed: Vec<(SimSpan, String)> = Vec::new();
     for job in inspected.entries(Bytes::from_mib(64)) {

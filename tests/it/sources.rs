@@ -80,7 +80,10 @@ fn a_converted_trace_does_not_run_since_1970() {
     let room = Room::new();
     let epoch = |text: &str| text.replace(": 1000,", ": 1297228032218,");
     let trace = epoch(TRACE).replace("3601000", "1297231632218");
-    room.write("jobs.json", &trace.replace("11000", "1297228042218").replace("31000", "1297228062218"));
+    room.write(
+        "jobs.json",
+        &trace.replace("11000", "1297228042218").replace("31000", "1297228062218"),
+    );
     for (format, workload) in [("csv", "jobs: own"), ("sls", "sls: {file: own}")] {
         room.mumakil(&format!("trace convert jobs.json --to {format} -o own --force"))
             .assert()

@@ -50,7 +50,8 @@ impl<'a> Admitted<'a> {
             job,
             submitted,
             maps: Count::new(maps).ok_or_else(|| format!("{maps} maps are too many"))?,
-            reduces: Count::new(reduces).ok_or_else(|| format!("{reduces} reduces are too many"))?,
+            reduces: Count::new(reduces)
+                .ok_or_else(|| format!("{reduces} reduces are too many"))?,
             logged,
             map_tasks: numbered(&job.map_tasks)?,
             reduce_tasks: numbered(&job.reduce_tasks)?,
