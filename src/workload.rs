@@ -50,18 +50,29 @@ pub struct Workload {
     pub start: SimSpan,
     /// Jobs that are submitted before this are in no statistics.
     pub warm_up: SimSpan,
-    /// Records of a trace that give no job, and why.
+    /// What of a trace is not in these jobs, and why.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Records of a trace that give no job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What of a trace is not in the jobs of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeftOut {
-    /// So many jobs were killed or have no tasks.
+    /// So many jobs were killed or have nothing to run.
     Empty(u64),
     /// So many records are broken, and the scenario does not mind.
     Broken(u64),
+    /// Some hosts are none of the cluster's nodes: what lies there is nowhere near.
+    Hosts {
+        /// How many.
+        hosts: u64,
+        /// The first of them.
+        first: String,
+        /// The line at which the first job begins that speaks of it.
+        line: u64,
+        /// That job.
+        job: String,
+    },
 }
 
 impl fmt::Display for LeftOut {
@@ -69,11 +80,22 @@ impl fmt::Display for LeftOut {
         match self {
             Self::Empty(1) => f.write_str("a job of the trace without work is left out"),
             Self::Empty(jobs) => {
-                write!(f, "{jobs} jobs of the trace that were killed or have no tasks are left out")
+                write!(
+                    f,
+                    "{jobs} jobs of the trace that were killed or have nothing to run are left out"
+                )
             }
             Self::Broken(1) => f.write_str("a broken record of the trace is left out"),
             Self::Broken(records) => {
                 write!(f, "{records} broken records of the trace are left out")
+            }
+            Self::Hosts { hosts, first, line, job } => {
+                let (s, are) = if *hosts == 1 { ("", "is no node") } else { ("s", "are no nodes") };
+                write!(
+                    f,
+                    "{hosts} host{s} of the trace {are} of the cluster, so nothing lies there: \
+                     first {first:?} in line {line}, job {job:?}"
+                )
             }
         }
     }
@@ -126,6 +148,8 @@ struct Found {
     left_out: u64,
     /// How many records are broken.
     broken: u64,
+    /// The hosts that are none of the cluster's nodes.
+    unknown_hosts: Option<LeftOut>,
 }
 
 impl Workload {
@@ -145,7 +169,8 @@ impl Workload {
         let mut entries = if let Some(found) = found {
             let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
             let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
-            left_out.extend(parts.into_iter().filter(|part| !none.contains(part)));
+            let parts = parts.into_iter().filter(|part| !none.contains(part));
+            left_out.extend(parts.chain(found.unknown_hosts));
             found.jobs
         } else if let Some(mix) = &spec.mix {
             mix.jobs(site.seed)

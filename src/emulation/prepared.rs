@@ -1,5 +1,6 @@
 //! A scenario with what it stands for: the nodes of its cluster and the jobs of its workload.
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,13 +27,13 @@ pub struct Prepared {
 
 /// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
 fn topology(scenario: &mut Scenario) -> Result<Topology, TraceError> {
-    let Scenario { cluster, workload, folder, .. } = scenario;
+    let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
     let of_rumen = workload.rumen.as_mut().and_then(|rumen| rumen.topology.as_mut());
     let of_sls = workload.sls.as_mut().and_then(|sls| sls.nodes.as_mut());
     // A file of the cluster's own cannot be borrowed while the cluster is.
     let mut own = cluster.topology.take();
     let topology = match of_rumen.or(of_sls).or(own.as_mut()) {
-        Some(file) => topology_of_file(file, cluster, folder)?,
+        Some(file) => topology_of_file(file, cluster, folder, hadoop.is_mumak())?,
         None => Topology::new(cluster),
     };
     cluster.topology = own;
@@ -43,14 +44,23 @@ fn topology_of_file(
     file: &mut TraceFile,
     cluster: &ClusterSpec,
     folder: &Path,
+    is_mumak: bool,
 ) -> Result<Topology, TraceError> {
     let path = file.find(folder);
     match recognise(&path)? {
         Format::RumenTopology => {
             let mut records = Records::<LoggedTopology>::open(&path, Strictness::Strict)?;
             let tree = records.only()?;
+            let mut hosts = tree.hosts();
+            if is_mumak {
+                hosts.retain(|(_, name)| !is_address(name));
+            }
+            if hosts.is_empty() {
+                let what = "all machines are called by addresses, and Mumak leaves such out";
+                return Err(records.unusable(None, what));
+            }
             file.pin(folder, records.sha256())?;
-            Ok(Topology::of_hosts(cluster, &tree.hosts()))
+            Ok(Topology::of_hosts(cluster, &hosts))
         }
         Format::SlsNodes => {
             let mut records = Records::<SlsRack>::open(&path, Strictness::Strict)?;
@@ -64,6 +74,11 @@ fn topology_of_file(
             Err(TraceError::OtherFormat { path, found, expected })
         }
     }
+}
+
+/// Returns whether a host is called by a number instead of a name; dots may be escaped.
+fn is_address(host: &str) -> bool {
+    host.replace('\\', "").parse::<Ipv4Addr>().is_ok()
 }
 
 impl Prepared {

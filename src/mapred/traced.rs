@@ -139,11 +139,12 @@ fn find(tasks: &[TracedTask], task: u32, attempt: u32) -> Option<TracedTry> {
 
 /// Draws from one of some distributions, each as likely as it has values.
 fn sample_any<R: Rng>(cdfs: &[Cdf], rng: &mut R) -> Option<f64> {
-    let total: u64 = cdfs.iter().map(|cdf| cdf.weight).sum();
+    let weight = |cdf: &Cdf| u128::from(cdf.weight);
+    let total: u128 = cdfs.iter().map(weight).sum();
     let mut rest = (0 < total).then(|| rng.random_range(0..total))?;
     let chosen = cdfs.iter().find(|cdf| {
-        let is_it = rest < cdf.weight;
-        rest = rest.saturating_sub(cdf.weight);
+        let is_it = rest < weight(cdf);
+        rest = rest.saturating_sub(weight(cdf));
         is_it
     });
     chosen?.sample(rng)
@@ -235,6 +236,16 @@ mod tests {
         assert!(work == secs(7) || work == secs(8), "{work}");
         traced.tries = None;
         assert_eq!(map(&traced, 1, 1, Locality::Node), (UNKNOWN, true));
+    }
+
+    #[test]
+    fn weights_without_end_can_be_summed() {
+        let mut traced = traced();
+        for distance in [2, 3] {
+            traced.map_times[distance].weight = u64::MAX;
+        }
+        let (work, _) = map(&traced, 1, 1, Locality::Node);
+        assert!(work == secs(7) || work == secs(8), "{work}");
     }
 
     #[test]

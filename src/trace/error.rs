@@ -16,7 +16,7 @@ pub struct Place {
 
 impl Place {
     /// Where a text begins.
-    pub(super) const START: Self = Self { line: 1, offset: 0 };
+    pub(crate) const START: Self = Self { line: 1, offset: 0 };
 
     /// Returns the place after `text`, which begins here.
     pub(super) fn after(self, text: &[u8]) -> Self {
@@ -29,12 +29,27 @@ impl Place {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// The file cannot be read: it does not exist, is a folder, or its gzip is cut off.
+    /// The file cannot be read: it does not exist, or is a folder or a pipe.
     #[error("cannot read the trace {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// Why.
+        source: io::Error,
+    },
+    /// Its gzip is cut off or corrupt, or something stands behind it.
+    #[error(
+        "{}:{}: the gzip is damaged behind byte {} of its text{}", path.display(), place.line,
+        place.offset, prefix(", after job ", after.as_ref().map(|job| format!("{job:?}")))
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How far its text goes.
+        place: Place,
+        /// The last job of that text.
+        after: Option<String>,
+        /// What is wrong.
         source: io::Error,
     },
     /// The file can be read, but what it says is wrong.
@@ -105,6 +120,8 @@ pub struct Fault {
     pub(super) job: Option<String>,
     pub(super) what: String,
     pub(super) hint: Option<&'static str>,
+    /// Whether the end of the record may be wrong as well.
+    pub(super) unframed: bool,
 }
 
 impl Fault {
@@ -125,7 +142,7 @@ impl Fault {
 
     /// Returns the error that this is in a record of a file.
     pub(super) fn within(self, path: &Path, start: Place, record: &[u8]) -> TraceError {
-        let Self { at, job, mut what, hint } = self;
+        let Self { at, job, mut what, hint, .. } = self;
         let place = start.after(&record[..at.min(record.len())]);
         if 0 < at {
             what = format!("{what} (byte {})", place.offset);

@@ -10,10 +10,9 @@ use serde_json::value::RawValue;
 use super::FirstFew;
 use super::error::{Fault, clip};
 
-/// Reads an object. `id` is the attribute that names the job, for messages.
+/// Reads an object.
 pub(super) fn parse<T: DeserializeOwned>(
     object: &[u8],
-    id: &str,
     unknown: &mut FirstFew<String>,
 ) -> Result<T, Fault> {
     let mut json = serde_json::Deserializer::from_slice(object);
@@ -25,7 +24,6 @@ pub(super) fn parse<T: DeserializeOwned>(
         }
     });
     read.map_err(|error: serde_json::Error| {
-        let job = attributes(object).into_iter().find(|(name, _)| name == id);
         let path = track.path().to_string();
         // `?` stands for an attribute whose name could not be read, `.` for the object itself.
         let path = match path.trim_end_matches(['?', '.']) {
@@ -35,10 +33,18 @@ pub(super) fn parse<T: DeserializeOwned>(
         Fault {
             at: position(object, &error),
             what: clip(&(path + &bare(&error))),
+            unframed: error.is_syntax() || error.is_eof(),
             ..Fault::default()
         }
-        .of(job.and_then(|(_, text)| text).as_deref())
     })
+}
+
+/// Returns the text of the first attribute of this name in an object, which may be broken.
+pub(super) fn text_of(object: &[u8], attribute: &str) -> Option<String> {
+    let name = format!("\"{attribute}\"");
+    let place = object.windows(name.len()).position(|bytes| bytes == name.as_bytes())?;
+    let value = object[place + name.len()..].trim_ascii_start().strip_prefix(b":")?;
+    serde_json::Deserializer::from_slice(value).into_iter().next()?.ok()
 }
 
 /// Returns the attributes of an object up to its first error, and their values if they are texts.

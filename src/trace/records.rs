@@ -6,12 +6,16 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use super::error::Fault;
+use super::error::{Fault, clip};
+use super::json;
 use super::text::Text;
 use super::{Place, TraceError};
 
 /// The longest id of a job, in bytes: all ids of a trace are remembered.
 const LONGEST_ID: usize = 1 << 10;
+
+/// How many tasks the jobs of a trace may have beside those that it lists: some hundred megabytes.
+const MOST_IMPLIED: u64 = 2_000_000;
 
 /// What to do about a record that is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +52,21 @@ pub trait Record: Sized {
         None
     }
 
-    /// Returns when the job was submitted, in seconds, if the trace is in that order.
+    /// The unit of [`Self::submitted`].
+    const TIME_UNIT: &'static str = "s";
+
+    /// Whether a job must not stand below one that was submitted later; else it is suspicious.
+    const IN_ORDER: bool = true;
+
+    /// Returns when the job was submitted, if it says so.
     fn submitted(&self) -> Option<u64> {
         None
+    }
+
+    /// Returns how many tasks the job has beside those that it lists: these take memory that the
+    /// file does not account for.
+    fn implied(&self) -> u64 {
+        0
     }
 
     /// Returns what is wrong with the record though it can be read.
@@ -64,15 +80,16 @@ pub trait Record: Sized {
 pub enum Framing {
     /// Each is a line.
     Line,
-    /// Each is a JSON object.
-    Object,
+    /// Each is a JSON object; the name is that of the attribute with the id of a job, if it is one.
+    Object(Option<&'static str>),
     /// Each is an entry of a YAML list.
     Entry,
 }
 
 /// One pass over a trace file, from record to record.
 ///
-/// A file that can no longer be read ends it, and so does, in a strict pass, a broken record.
+/// A file that can no longer be read ends it, and so does, in a strict pass, a broken record. A
+/// lenient pass keeps what stands before the damage of a gzip.
 pub struct Records<T> {
     text: Text,
     strictness: Strictness,
@@ -80,8 +97,12 @@ pub struct Records<T> {
     ids: FxHashSet<String>,
     /// The latest job was submitted then.
     latest: u64,
+    /// How many tasks the jobs have that they do not list.
+    implied: u64,
     /// Where the last record begins.
     place: Place,
+    /// The last job.
+    last: Option<String>,
     ended: bool,
     /// The file's, once all of it has been read.
     sha256: Option<String>,
@@ -184,7 +205,9 @@ impl<T: Record> Records<T> {
             notes: Notes::default(),
             ids: FxHashSet::default(),
             latest: 0,
+            implied: 0,
             place: Place::START,
+            last: None,
             ended: false,
             sha256: None,
             record: Vec::new(),
@@ -233,34 +256,89 @@ impl<T: Record> Records<T> {
     }
 
     fn read(&mut self) -> Result<Option<T>, TraceError> {
-        let Self { text, record, notes, .. } = self;
-        let start = match T::FRAMING {
-            Framing::Line => text.line(record)?,
-            Framing::Object => text.object(record)?,
-            Framing::Entry => text.entry(record)?,
+        let place = match self.next_place() {
+            Ok(None) => return Ok(None),
+            Ok(Some(place)) => place,
+            Err(error) => return Err(self.resumed(error)?),
         };
-        let Some(place) = start else { return Ok(None) };
         self.place = place;
-        let read = T::parse(record, &mut notes.unknown)
-            .and_then(|read| match self.admit(&read) {
-                Ok(()) => Ok(read),
-                Err(fault) => Err(fault.of(read.job())),
-            })
-            .map_err(|fault| fault.within(self.text.path(), place, &self.record))?;
+        let read = match T::parse(&self.record, &mut self.notes.unknown) {
+            Ok(read) => read,
+            Err(fault) => {
+                let unframed = fault.unframed;
+                let error = fault.within(self.text.path(), place, &self.record);
+                return Err(if unframed { self.resumed(error)? } else { self.named(error) });
+            }
+        };
+        if let Err(fault) = self.admit(&read) {
+            let fault = fault.of(read.job());
+            return Err(fault.within(self.text.path(), place, &self.record));
+        }
+        self.last = read.job().map(str::to_owned).or(self.last.take());
         if let Some(what) = read.suspicious() {
-            let job = read.job().map(str::to_owned);
-            self.notes.suspicious.add(Suspicion { place, job, what });
+            self.suspect(&read, what);
         }
         Ok(Some(read))
+    }
+
+    /// Reads the next record's text. Returns where it begins.
+    fn next_place(&mut self) -> Result<Option<Place>, TraceError> {
+        let Self { text, record, .. } = self;
+        let start = match T::FRAMING {
+            Framing::Line => text.line(record),
+            Framing::Object(_) => text.object(record),
+            Framing::Entry => text.entry(record),
+        };
+        start.map_err(|error| match error {
+            TraceError::Damaged { path, place, source, .. } => {
+                TraceError::Damaged { path, place, after: self.last.clone(), source }
+            }
+            error => error,
+        })
+    }
+
+    /// Gives back what a record took with it whose end cannot be told. Returns its error.
+    fn resumed(&mut self, error: TraceError) -> Result<TraceError, TraceError> {
+        if let (Framing::Object(_), TraceError::Malformed { .. }) = (T::FRAMING, &error) {
+            self.text.resume(&mut self.record)?;
+        }
+        Ok(self.named(error))
+    }
+
+    /// Returns the error of the last record with the id of its job, if that can be read.
+    fn named(&self, mut error: TraceError) -> TraceError {
+        if let Framing::Object(Some(id)) = T::FRAMING
+            && let TraceError::Malformed { job: job @ None, .. } = &mut error
+        {
+            *job = json::text_of(&self.record, id).map(|id| clip(&id));
+        }
+        error
+    }
+
+    /// Notes that something is wrong with a record that is kept.
+    fn suspect(&mut self, record: &T, what: String) {
+        let job = record.job().map(str::to_owned);
+        self.notes.suspicious.add(Suspicion { place: self.place, job, what });
     }
 
     /// Checks a record against those before it, and remembers it.
     fn admit(&mut self, record: &T) -> Result<(), Fault> {
         let submitted = record.submitted().unwrap_or(self.latest);
         if submitted < self.latest {
-            let earlier = self.latest - submitted;
-            return Err(Fault::new(format!("submitted {earlier} s before the job above it"))
-                .hint("sort the trace by the time of submission"));
+            let (earlier, unit) = (self.latest - submitted, T::TIME_UNIT);
+            let what = format!("submitted {earlier} {unit} before the job above it");
+            if T::IN_ORDER {
+                return Err(Fault::new(what).hint("sort the trace by the time of submission"));
+            }
+            self.suspect(record, what);
+        }
+        let implied = self.implied.saturating_add(record.implied());
+        if MOST_IMPLIED < implied {
+            let what = format!(
+                "with this job the trace has {implied} tasks that it does not list, and no more \
+                 than {MOST_IMPLIED} can be made up"
+            );
+            return Err(Fault::new(what));
         }
         if let Some(id) = record.job() {
             if LONGEST_ID < id.len() {
@@ -270,7 +348,8 @@ impl<T: Record> Records<T> {
                 return Err(Fault::new("another job before it has the same id"));
             }
         }
-        self.latest = submitted;
+        self.implied = implied;
+        self.latest = self.latest.max(submitted);
         Ok(())
     }
 }
@@ -284,9 +363,12 @@ impl<T: Record> Iterator for Records<T> {
                 Ok(Some(record)) => return Some(Ok(record)),
                 Ok(None) => {
                     self.ended = true;
-                    self.sha256 = Some(self.text.sha256());
+                    match self.text.sha256() {
+                        Ok(sha256) => self.sha256 = Some(sha256),
+                        Err(error) => return Some(Err(error)),
+                    }
                 }
-                Err(error @ TraceError::Malformed { .. })
+                Err(error @ (TraceError::Malformed { .. } | TraceError::Damaged { .. }))
                     if self.strictness == Strictness::Lenient =>
                 {
                     self.notes.skipped.add(error);
@@ -304,7 +386,10 @@ impl<T: Record> Iterator for Records<T> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::{Cursor, Write};
 
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use tempfile::TempDir;
 
     use super::*;
@@ -345,6 +430,29 @@ mod tests {
                  hint: sort the trace by the time of submission",
             ]
         );
+    }
+
+    #[test]
+    fn a_gzip_that_is_cut_off_says_how_far_it_goes() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(b"a\t1\t1\t0\t0\t0\nb\t2\t1\t0\t0\t0\n").unwrap();
+        let mut bytes = encoder.finish().unwrap();
+        bytes.truncate(bytes.len() - 1);
+        let pass = |strictness| {
+            Records::<SwimJob>::from_reader("t", Cursor::new(bytes.clone()), strictness).unwrap()
+        };
+        let error = pass(Strictness::Strict).find_map(Result::err).unwrap().to_string();
+        assert_eq!(error, "t:3: the gzip is damaged behind byte 24 of its text, after job \"b\"");
+        let mut jobs = pass(Strictness::Lenient);
+        assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
+        assert_eq!((jobs.notes().skipped.count, jobs.sha256().is_some()), (1, true));
+    }
+
+    #[test]
+    fn a_pipe_is_refused_before_it_is_read() {
+        let error = Records::<SwimJob>::open(Path::new("/dev/zero"), Strictness::Strict);
+        let TraceError::Read { source, .. } = error.err().unwrap() else { panic!("unread") };
+        assert_eq!(source.to_string(), "it is not a regular file; save it to one first");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! `None`: in the file it is −1, null, or no attribute at all.
 //!
 //! A job that ends before it begins can be read, since such jobs are in the published traces; it
-//! is noted as suspicious.
+//! is noted as suspicious, and so is one with a task of more than a year.
 
 mod attempt;
 mod topology;
@@ -23,6 +23,10 @@ use super::error::{Fault, clip};
 use super::json::{self, count, nullable};
 use super::records::Framing;
 use super::{FirstFew, Record};
+use crate::units::SimSpan;
+
+/// The latest instant of a trace, and the longest duration: a hundred years, of the epoch or in all.
+const LATEST_MS: u64 = SimSpan::LONGEST.as_millis();
 
 /// A job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -195,17 +199,47 @@ impl LoggedJob {
 
     /// Moves all its times by so many milliseconds.
     pub(crate) fn shift(&mut self, millis: i64) {
+        self.times().for_each(|time| *time = time.saturating_add_signed(millis));
+    }
+
+    /// Returns all instants that it knows.
+    fn times(&mut self) -> impl Iterator<Item = &mut u64> {
         let own = [&mut self.submit_time, &mut self.launch_time, &mut self.finish_time];
-        own.into_iter().flatten().for_each(|time| *time = time.saturating_add_signed(millis));
-        for task in self.tasks_mut() {
-            let own = [&mut task.start_time, &mut task.finish_time].into_iter();
+        let tasks = self.map_tasks.iter_mut().chain(&mut self.reduce_tasks);
+        let of_tasks = tasks.chain(&mut self.other_tasks).flat_map(|task| {
+            let own = [&mut task.start_time, &mut task.finish_time];
             let of_attempts = task.attempts.iter_mut().flat_map(|attempt| {
                 let LoggedAttempt { start_time, finish_time, shuffle_finished, .. } = attempt;
                 [start_time, finish_time, shuffle_finished, &mut attempt.sort_finished]
             });
-            let times = own.chain(of_attempts).flatten();
-            times.for_each(|time| *time = time.saturating_add_signed(millis));
+            own.into_iter().chain(of_attempts)
+        });
+        own.into_iter().chain(of_tasks).flatten()
+    }
+
+    /// Returns the distributions of durations that it has, but for those that were made of none.
+    fn cdfs(&self) -> impl Iterator<Item = &LoggedCdf> {
+        let maps = self.successful_map_attempt_cdfs.iter().chain(&self.failed_map_attempt_cdfs);
+        let reduces = self.successful_reduce_attempt_cdf.iter();
+        let all = maps.chain(reduces).chain(&self.failed_reduce_attempt_cdf);
+        all.filter(|cdf| 0 < cdf.number_values)
+    }
+
+    /// Returns an instant or a duration that cannot be.
+    fn absurd_time(&mut self) -> Option<String> {
+        let submitted = self.submitted();
+        if let Some(time) = self.times().map(|time| *time).chain(submitted).max()
+            && LATEST_MS < time
+        {
+            return Some(format!("a time of {time} ms, more than a hundred years after 1970"));
         }
+        let durations = |cdf: &LoggedCdf| -> Vec<i64> {
+            let inner = cdf.rankings.iter().map(|ranking| ranking.datum);
+            inner.chain([cdf.minimum, cdf.maximum]).collect()
+        };
+        let absurd = |time: &i64| LATEST_MS < time.unsigned_abs();
+        let time = self.cdfs().flat_map(durations).find(absurd)?;
+        Some(format!("a duration of {time} ms, more than a hundred years"))
     }
 
     /// Returns all numbers of bytes that it knows.
@@ -240,12 +274,15 @@ impl LoggedJob {
 
 impl Record for LoggedJob {
     const NAME: &'static str = "job of a Rumen trace";
-    const FRAMING: Framing = Framing::Object;
+    const FRAMING: Framing = Framing::Object(Some("jobID"));
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
-        let job: Self = json::parse(object, "jobID", unknown)?;
+        let mut job: Self = json::parse(object, unknown)?;
         if job.job_id.is_empty() {
             return Err(Fault::new("the object has no jobID"));
+        }
+        if let Some(what) = job.absurd_time() {
+            return Err(Fault::new(what).of(job.job()));
         }
         for task in job.tasks() {
             if task.task_id.is_empty() {
@@ -263,6 +300,20 @@ impl Record for LoggedJob {
         Some(&self.job_id)
     }
 
+    const TIME_UNIT: &'static str = "ms";
+
+    fn submitted(&self) -> Option<u64> {
+        let submitted = self.submit_time?;
+        Some(submitted.saturating_add_signed(self.relative_time.saturating_neg()))
+    }
+
+    fn implied(&self) -> u64 {
+        let implied = |total: Option<u32>, logged: &[LoggedTask]| {
+            u64::from(total.unwrap_or(0)).saturating_sub(logged.len() as u64)
+        };
+        implied(self.total_maps, &self.map_tasks) + implied(self.total_reduces, &self.reduce_tasks)
+    }
+
     fn suspicious(&self) -> Option<String> {
         let spans = self.tasks().flat_map(|task| {
             let own = (&task.task_id, task.start_time, task.finish_time);
@@ -270,15 +321,34 @@ impl Record for LoggedJob {
             tries.chain([own])
         });
         let own = (&self.job_id, self.launch_time, self.finish_time);
-        let mut backwards =
-            spans.chain([own]).filter(|(_, start, finish)| finish.is_some() && finish < start);
-        let first = clip(backwards.next()?.0);
-        Some(match backwards.count() {
-            0 => format!("{first} ends before it begins"),
-            others => format!("{first} and {others} more end before they begin"),
-        })
+        let (mut backwards, mut endless) = (Vec::new(), Vec::new());
+        for (id, start, finish) in spans.chain([own]) {
+            let Some((start, finish)) = start.zip(finish) else { continue };
+            if finish < start {
+                backwards.push(id);
+            } else if 0 < start && A_YEAR_MS < finish - start {
+                // A start of zero is one that nobody noted.
+                endless.push(id);
+            }
+        }
+        match (backwards.as_slice(), endless.as_slice()) {
+            ([], []) => None,
+            ([], [first]) => Some(format!("{} takes more than a year", clip(first))),
+            ([], [first, others @ ..]) => {
+                let (first, others) = (clip(first), others.len());
+                Some(format!("{first} and {others} more take more than a year"))
+            }
+            ([first], _) => Some(format!("{} ends before it begins", clip(first))),
+            ([first, others @ ..], _) => {
+                let (first, others) = (clip(first), others.len());
+                Some(format!("{first} and {others} more end before they begin"))
+            }
+        }
     }
 }
+
+/// What takes longer is suspicious.
+const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
 
 #[cfg(test)]
 mod tests {
@@ -379,6 +449,84 @@ mod tests {
         assert_eq!(suspicion.job.as_deref(), Some("k"));
         assert_eq!(suspicion.place.line, 2);
         assert_eq!(suspicion.what, "a and 1 more end before they begin");
+    }
+
+    #[test]
+    fn a_map_of_more_than_a_year_is_suspicious() {
+        let text = r#"{"jobID": "j", "mapTasks": [{"taskID": "t", "startTime": 0,
+            "finishTime": 1297228032218}, {"taskID": "u", "startTime": 5,
+            "finishTime": 1297228032218}]}"#;
+        let mut jobs = pass(text, Strictness::Strict);
+        assert!(jobs.by_ref().all(|job| job.is_ok()));
+        assert_eq!(jobs.notes().suspicious.first[0].what, "u takes more than a year");
+    }
+
+    #[test]
+    fn a_time_without_end_is_refused() {
+        let after = "more than a hundred years after 1970";
+        for (attributes, what) in [
+            (
+                r#""finishTime": 9223372036854775807"#,
+                format!("time of 9223372036854775807 ms, {after}"),
+            ),
+            (r#""submitTime": 1, "relativeTime": -9223372036854775808"#, {
+                format!("time of 9223372036854775808 ms, {after}")
+            }),
+            (
+                r#""mapTasks": [{"taskID": "t", "attempts": [
+                    {"attemptID": "a", "sortFinished": 3153600000001}]}]"#,
+                format!("time of 3153600000001 ms, {after}"),
+            ),
+            (
+                r#""successfulReduceAttemptCDF": {"numberValues": 1,
+                    "minimum": -9223372036854775808, "maximum": 1}"#,
+                "duration of -9223372036854775808 ms, more than a hundred years".to_owned(),
+            ),
+        ] {
+            let error = read(&format!(r#"{{"jobID": "j", {attributes}}}"#)).unwrap_err();
+            assert_eq!(error, format!("t:1: job \"j\": a {what}"));
+        }
+        let empty = r#"{"jobID": "j", "failedReduceAttemptCDF": {"numberValues": 0,
+            "minimum": 9223372036854775807, "maximum": -9223372036854775808}}"#;
+        assert!(read(empty).is_ok(), "Rumen writes it so");
+    }
+
+    /// Returns the ids of the jobs of a lenient pass, and the errors of the others.
+    fn lenient(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut jobs = pass(text, Strictness::Lenient);
+        let ids = jobs.by_ref().map(|job| job.unwrap().job_id).collect();
+        (ids, jobs.notes().skipped.first.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_missing_bracket_takes_no_other_job_with_it() {
+        let text = "{\"jobID\": \"a\"}\n{\"jobID\": \"b\", \"mapTasks\": [{}]\n{\"jobID\": \"c\"}\n\
+                    {\"jobID\": \"d\", \"jobProperties\": {\n{\"jobID\": \"e\"}\n{\"jobID\": \"f\"}";
+        let (ids, errors) = lenient(text);
+        assert_eq!(ids, ["a", "c", "e", "f"]);
+        assert_eq!(
+            errors,
+            [
+                "t:2: job \"b\": the file ends in the middle of this object",
+                "t:5: job \"d\": jobProperties: EOF while parsing an object (byte 96)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stray_quote_takes_no_other_job_with_it() {
+        let text =
+            "{\"jobID\": \"a\"\",\n \"mapTasks\": [\n  {\"taskID\": \"t\"}]}\n{\"jobID\": \"b\"}\n";
+        let (ids, errors) = lenient(text);
+        assert_eq!(ids, ["b"]);
+        assert_eq!(errors, ["t:1: job \"a\": expected `,` or `}` (byte 14)"]);
+    }
+
+    #[test]
+    fn an_object_in_the_first_column_need_not_be_a_job() {
+        let text =
+            "{\"jobID\": \"a\", \"mapTasks\": [\n{\"taskID\": \"t\"}\n]}\n{\"jobID\": \"b\"}";
+        assert_eq!(lenient(text).0, ["a", "b"]);
     }
 
     #[test]

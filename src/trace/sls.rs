@@ -16,6 +16,10 @@ use super::error::{Fault, clip};
 use super::json::{self, nullable};
 use super::records::Framing;
 use super::{FirstFew, Record};
+use crate::units::SimSpan;
+
+/// The latest instant of a file, and the longest duration: a hundred years.
+const LATEST_MS: u64 = SimSpan::LONGEST.as_millis();
 
 /// A job; or, in newer files, the nodes of the cluster, which have attributes of their own here.
 ///
@@ -137,6 +141,14 @@ impl SlsJob {
     }
 }
 
+impl SlsTask {
+    /// Returns for how long the task runs, if that is known and not below zero.
+    pub(crate) fn duration(&self) -> Option<SimSpan> {
+        let lived = || u64::try_from(self.end_ms?.saturating_sub(self.start_ms?)).ok();
+        self.duration_ms.or_else(lived).map(SimSpan::from_millis)
+    }
+}
+
 impl SlsRack {
     /// Returns the nodes of racks: the name of its rack, and its own.
     ///
@@ -166,32 +178,67 @@ impl SlsRack {
 
 impl Record for SlsJob {
     const NAME: &'static str = "job of the SLS";
-    const FRAMING: Framing = Framing::Object;
+    const FRAMING: Framing = Framing::Object(Some("job.id"));
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
-        json::parse(object, "job.id", unknown)
+        let job: Self = json::parse(object, unknown)?;
+        let own = [job.start_ms, job.end_ms];
+        let of_tasks = job.tasks.iter().flat_map(|task| [task.start_ms, task.end_ms]);
+        if let Some(time) = own.into_iter().chain(of_tasks).flatten().find(|t| is_absurd(*t)) {
+            let what = format!("a time of {time} ms, more than a hundred years away");
+            return Err(Fault::new(what).of(job.job()));
+        }
+        let mut durations = job.tasks.iter().filter_map(SlsTask::duration);
+        if let Some(long) = durations.find(|duration| SimSpan::LONGEST < *duration) {
+            let what = format!("a task of {} ms, more than a hundred years", long.as_millis());
+            return Err(Fault::new(what).of(job.job()));
+        }
+        Ok(job)
     }
 
     fn job(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
+    const TIME_UNIT: &'static str = "ms";
+    const IN_ORDER: bool = false;
+
+    fn submitted(&self) -> Option<u64> {
+        self.start_ms.map(|start| u64::try_from(start).unwrap_or(0))
+    }
+
+    fn implied(&self) -> u64 {
+        let beyond_one = |task: &SlsTask| u64::from(task.count.unwrap_or(1).saturating_sub(1));
+        self.tasks.iter().map(beyond_one).sum()
+    }
+
     fn suspicious(&self) -> Option<String> {
         let backwards = |task: &&SlsTask| task.end_ms.is_some() && task.end_ms < task.start_ms;
-        match self.tasks.iter().filter(backwards).count() {
-            0 => None,
-            1 => Some("a task ends before it begins".to_owned()),
-            tasks => Some(format!("{tasks} tasks end before they begin")),
+        let endless = |task: &&SlsTask| task.duration().is_some_and(|time| A_YEAR < time);
+        let count = |is_odd: &dyn Fn(&&SlsTask) -> bool| self.tasks.iter().filter(is_odd).count();
+        match (count(&backwards), count(&endless)) {
+            (0, 0) => None,
+            (0, 1) => Some("a task takes more than a year".to_owned()),
+            (0, tasks) => Some(format!("{tasks} tasks take more than a year")),
+            (1, _) => Some("a task ends before it begins".to_owned()),
+            (tasks, _) => Some(format!("{tasks} tasks end before they begin")),
         }
     }
 }
 
+/// What takes longer is suspicious.
+const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
+
+fn is_absurd(millis: i64) -> bool {
+    LATEST_MS < millis.unsigned_abs()
+}
+
 impl Record for SlsRack {
     const NAME: &'static str = "rack of the SLS";
-    const FRAMING: Framing = Framing::Object;
+    const FRAMING: Framing = Framing::Object(None);
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
-        json::parse(object, "", unknown)
+        json::parse(object, unknown)
     }
 }
 
@@ -264,6 +311,41 @@ mod tests {
             read::<SlsRack>(r#"{"rack": "r", "nodes": [{}]}"#).unwrap_err(),
             "t:1: nodes[0]: missing field `node` (byte 26)"
         );
+    }
+
+    #[test]
+    fn a_time_without_end_is_refused() {
+        for (text, what) in [
+            (r#""job.start.ms": 9223372036854775807"#, "time of 9223372036854775807 ms"),
+            (r#""job.tasks": [{"container.end.ms": 3153600000001}]"#, "time of 3153600000001 ms"),
+        ] {
+            let error = read::<SlsJob>(&format!(r#"{{"job.id": "j", {text}}}"#)).unwrap_err();
+            let message = format!("t:1: job \"j\": a {what}, more than a hundred years away");
+            assert_eq!(error, message);
+        }
+        let endless = r#"{"job.id": "j", "job.tasks": [{"duration.ms": 18446744073709551615}]}"#;
+        let error = read::<SlsJob>(endless).unwrap_err();
+        assert!(error.ends_with("ms, more than a hundred years"), "{error}");
+    }
+
+    #[test]
+    fn a_count_cannot_stand_for_any_number_of_tasks() {
+        let text = r#"{"job.id": "j", "job.tasks": [{"duration.ms": 1, "count": 4294967295}]}"#;
+        let error = read::<SlsJob>(text).unwrap_err();
+        assert!(error.contains("4294967294 tasks that it does not list"), "{error}");
+    }
+
+    #[test]
+    fn a_job_that_comes_before_the_one_above_it_is_suspicious() {
+        let mut jobs = pass::<SlsJob>(
+            r#"{"job.id": "a", "job.start.ms": 500} {"job.id": "b", "job.start.ms": 300}
+               {"job.id": "c", "job.start.ms": 400}"#,
+        );
+        assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 3);
+        let said: Vec<&str> =
+            jobs.notes().suspicious.first.iter().map(|odd| odd.what.as_str()).collect();
+        let [b, c] = ["200 ms", "100 ms"].map(|t| format!("submitted {t} before the job above it"));
+        assert_eq!(said, [b, c]);
     }
 
     #[test]

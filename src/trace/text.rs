@@ -3,8 +3,11 @@
 //! A file may be gzipped, whatever its name. Lines and bytes are counted in the text, the hash is
 //! taken of the file. Nothing is read ahead but buffers; of a record that is too large no more is
 //! kept than its largest size.
+//!
+//! An object ends where its brackets do. If one is missing, that is far too late; so what a broken
+//! object took with it can be given back ([`Text::resume`]).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -53,10 +56,10 @@ impl Source {
         }
     }
 
-    fn hashed(&self) -> &Hashed {
+    fn file(&mut self) -> &mut Bytes {
         match self {
-            Self::Plain(bytes) => bytes.get_ref().get_ref().1,
-            Self::Gzip(text) => text.get_ref().get_ref().get_ref().get_ref().1,
+            Self::Plain(bytes) => bytes,
+            Self::Gzip(text) => text.get_mut().get_mut(),
         }
     }
 }
@@ -65,15 +68,30 @@ impl Source {
 pub(super) struct Text {
     path: PathBuf,
     source: Source,
+    /// Whether the gzip has turned out to be damaged; then nothing more comes.
+    damaged: bool,
+    /// Text that a broken object took with it; it comes before that of the source.
+    again: Cursor<Vec<u8>>,
     /// What comes next.
     at: Place,
+    /// The last object.
+    last: Framed,
+}
+
+/// Where an object begins, and whether it broke off before its brackets were closed.
+struct Framed {
+    start: Place,
+    broke_off: bool,
 }
 
 impl Text {
-    /// Opens a file.
+    /// Opens a file. A trace is read more than once, which a pipe cannot be.
     pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
-        let file = File::open(path)
-            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+        let open = || match fs::metadata(path)?.is_file() {
+            true => File::open(path),
+            false => Err(io::Error::other("it is not a regular file; save it to one first")),
+        };
+        let file = open().map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
         Self::new(path, Box::new(file))
     }
 
@@ -92,7 +110,14 @@ impl Text {
         } else {
             Source::Plain(bytes)
         };
-        Ok(Self { path: path.to_owned(), source, at: Place::START })
+        Ok(Self {
+            path: path.to_owned(),
+            source,
+            damaged: false,
+            again: Cursor::default(),
+            at: Place::START,
+            last: Framed { start: Place::START, broke_off: false },
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -104,21 +129,41 @@ impl Text {
         self.at
     }
 
-    /// Returns the SHA-256 of what has been read of the file: at the end of the text, all.
-    pub(super) fn sha256(&self) -> String {
-        let hash = self.source.hashed().hash.clone();
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    /// Returns the SHA-256 of the file, whose text has come to its end.
+    pub(super) fn sha256(&mut self) -> Result<String, TraceError> {
+        let file = self.source.file();
+        // Behind a damage there is more.
+        io::copy(file, &mut io::sink())
+            .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
+        let hash = file.get_ref().get_ref().1.hash.clone();
+        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Returns whether what comes next has been taken by a broken object before.
+    fn is_again(&self) -> bool {
+        self.again.position() < self.again.get_ref().len() as u64
     }
 
     /// Shows what comes next to `scan`, which returns how many bytes of it are done with. Returns
     /// whether there was anything.
     fn take(&mut self, scan: impl FnOnce(&[u8], Place) -> usize) -> Result<bool, TraceError> {
-        let Self { path, source, at } = self;
-        let reader = source.reader();
+        let is_again = self.is_again();
+        let Self { path, source, at, again, damaged, .. } = self;
+        if *damaged && !is_again {
+            return Ok(false);
+        }
+        let is_gzip = matches!(source, Source::Gzip(_));
+        let reader: &mut dyn BufRead = if is_again { again } else { source.reader() };
         let chunk = loop {
-            match reader.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(TraceError::Read { path: path.clone(), source }),
+            use io::ErrorKind::{Interrupted, InvalidData, InvalidInput, UnexpectedEof};
+            match reader.fill_buf().map_err(|error| (error.kind(), error)) {
+                Err((Interrupted, _)) => {}
+                Err((InvalidData | InvalidInput | UnexpectedEof, source)) if is_gzip => {
+                    *damaged = true;
+                    let (path, place) = (path.clone(), *at);
+                    return Err(TraceError::Damaged { path, place, after: None, source });
+                }
+                Err((_, source)) => return Err(TraceError::Read { path: path.clone(), source }),
                 // The borrow checker wants the buffer to be asked for once more.
                 Ok(_) => break reader.fill_buf().expect("the buffer has just been filled"),
             }
@@ -211,7 +256,8 @@ impl Text {
     /// Reads an object into `object`, from `{` to `}`. Returns where it begins, or nothing at the
     /// end of the file.
     ///
-    /// After an error the next object can be read.
+    /// After an error, or if the object is broken, the next one can be read; to lose none, call
+    /// [`Self::resume`] before.
     pub(super) fn object(&mut self, object: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
         object.clear();
         if let Some((place, byte)) = self.skip_to_object()? {
@@ -224,19 +270,28 @@ impl Text {
             return Err(fault.within(&self.path, place, &[]));
         }
         let start = self.at;
+        self.last = Framed { start, broke_off: false };
         let mut brackets = Brackets::default();
-        while !brackets.closed
-            && self.take(|chunk, _| {
-                let end = brackets.scan(chunk);
+        let mut broke_off = false;
+        while !brackets.closed && !broke_off {
+            let is_again = self.is_again();
+            let more = self.take(|chunk, _| {
+                let next = next_object(chunk).filter(|_| is_again);
+                let end = brackets.scan(&chunk[..next.unwrap_or(chunk.len())]);
+                broke_off = brackets.torn || !brackets.closed && next == Some(end);
                 keep(object, &chunk[..end], LARGEST_OBJECT);
                 end
-            })?
-        {}
+            })?;
+            if !more {
+                break;
+            }
+        }
+        self.last.broke_off = broke_off;
         let fault = if LARGEST_OBJECT < object.len() {
             Fault::new(format!("the object is larger than {} GiB", LARGEST_OBJECT >> 30))
         } else if DEEPEST < brackets.deepest {
             Fault::new(format!("the object has more than {DEEPEST} brackets within each other"))
-        } else if brackets.closed {
+        } else if brackets.closed || broke_off {
             return Ok(Some(start));
         } else if object.is_empty() {
             return Ok(None);
@@ -244,6 +299,40 @@ impl Text {
             Fault::new("the file ends in the middle of this object")
         };
         Err(fault.within(&self.path, start, &[]))
+    }
+
+    /// Goes on behind an object that is broken: at the first `{` at the beginning of a line, whether
+    /// the object has taken it with it or it is yet to come. Cuts the object off there.
+    ///
+    /// What is given back is cut at every such `{`. So no byte is read more than twice.
+    pub(super) fn resume(&mut self, object: &mut Vec<u8>) -> Result<(), TraceError> {
+        if LARGEST_OBJECT < object.len() {
+            return Ok(());
+        }
+        if let Some(next) = next_object(object) {
+            let rest = self.again.get_ref()[self.again.position() as usize..].to_vec();
+            let mut again = object.split_off(next);
+            again.extend(rest);
+            self.again = Cursor::new(again);
+            self.at = self.last.start.after(object);
+        } else if std::mem::take(&mut self.last.broke_off) {
+            while self.next_byte()?.is_some_and(|next| next != b'{') {
+                self.skip_line()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_line(&mut self) -> Result<(), TraceError> {
+        let mut ended = false;
+        while !ended
+            && self.take(|chunk, _| {
+                let end = chunk.iter().position(|byte| *byte == b'\n');
+                ended = end.is_some();
+                end.map_or(chunk.len(), |end| end + 1)
+            })?
+        {}
+        Ok(())
     }
 
     /// Skips to the next `{`. Returns the first byte on the way that does not belong there.
@@ -273,6 +362,11 @@ fn keep(record: &mut Vec<u8>, more: &[u8], largest: usize) {
     record.extend_from_slice(&more[..more.len().min(room)]);
 }
 
+/// Returns where another object begins at the beginning of a line.
+fn next_object(text: &[u8]) -> Option<usize> {
+    text.windows(2).position(|pair| pair == b"\n{").map(|end_of_line| end_of_line + 1)
+}
+
 /// Finds the end of an object without understanding more of it than brackets and strings.
 #[derive(Default)]
 struct Brackets {
@@ -281,6 +375,8 @@ struct Brackets {
     in_string: bool,
     escaped: bool,
     closed: bool,
+    /// Whether a line ended within a string.
+    torn: bool,
 }
 
 impl Brackets {
@@ -291,6 +387,10 @@ impl Brackets {
                 _ if self.escaped => self.escaped = false,
                 b'\\' if self.in_string => self.escaped = true,
                 b'"' => self.in_string = !self.in_string,
+                b'\n' if self.in_string => {
+                    self.torn = true;
+                    return index + 1;
+                }
                 _ if self.in_string => {}
                 b'{' | b'[' => {
                     self.open += 1;
@@ -337,6 +437,10 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(text.as_bytes()).unwrap();
         encoder.finish().unwrap()
+    }
+
+    fn hash(bytes: &[u8]) -> String {
+        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Returns the lines and bytes at which objects begin and what they are, and all errors.
@@ -434,23 +538,28 @@ mod tests {
             assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 2, offset: 4 }));
             assert_eq!(line, b"two");
             assert_eq!(text.line(&mut line).unwrap(), None);
-            let hash: String =
-                Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(text.sha256(), hash);
+            assert_eq!(text.sha256().unwrap(), hash(bytes));
         }
     }
 
     #[test]
-    fn a_gzip_that_is_cut_off_cannot_be_read() {
+    fn a_damaged_gzip_is_read_as_far_as_it_goes() {
         let whole = gzip("one\ntwo\n");
-        for length in 2..whole.len() {
-            let (mut text, mut line) = (text(&whole[..length]), Vec::new());
+        let cut = (2..whole.len()).map(|length| whole[..length].to_vec());
+        let longer = [b"\0".as_slice(), b"junk"].map(|junk| [&whole, junk].concat());
+        for bytes in cut.chain(longer) {
+            let (mut text, mut line) = (text(&bytes), Vec::new());
+            let mut lines = 0;
             let error = loop {
-                if let Err(error) = text.line(&mut line) {
-                    break error;
+                match text.line(&mut line) {
+                    Ok(_) => lines += 1,
+                    Err(error) => break error,
                 }
             };
-            assert_eq!(error.to_string(), "cannot read the trace t", "{length} bytes");
+            let TraceError::Damaged { place, .. } = error else { panic!("{error}") };
+            assert_eq!(place.line, lines + 1, "{} bytes", bytes.len());
+            assert_eq!(text.line(&mut line).unwrap(), None);
+            assert_eq!(text.sha256().unwrap(), hash(&bytes), "of the whole file");
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::trace::rumen::LoggedJob;
 use crate::trace::sls::SlsJob;
 use crate::trace::swim::SwimJob;
 use crate::trace::{
-    FirstFew, Format, Notes, Record, Records, Strictness, Suspicion, TraceError, recognise,
+    FirstFew, Format, Notes, Place, Record, Records, Strictness, Suspicion, TraceError, recognise,
 };
 use crate::units::{Bytes, Quantity, SimSpan};
 
@@ -102,7 +102,15 @@ impl Trace {
     pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
         // What cannot be run has been left out when the file was read.
         let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
-        (1..).zip(&self.jobs).filter_map(entry).collect()
+        let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
+        if self.format == Format::RumenJobs {
+            // Rumen's times are those of a clock on a wall. A run counts from the first job.
+            let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
+            for entry in &mut entries {
+                entry.submit = entry.submit.saturating_sub(first);
+            }
+        }
+        entries
     }
 
     /// Keeps so many of the jobs, each as likely as the others, in their order.
@@ -245,7 +253,7 @@ impl TraceJob {
                 // There are no nodes that its hosts could be.
                 job.tasks.iter_mut().for_each(|task| task.host = None);
                 let nowhere = Topology::from_nodes(Vec::new());
-                sls::entry(&job, &self.name(number), &mut Hosts::new(&nowhere))
+                sls::entry(&job, &self.name(number), Place::START, &mut Hosts::new(&nowhere))
             }
             Self::Own(job) => Ok(Some(JobEntry::clone(job))),
         }
@@ -256,7 +264,7 @@ impl TraceJob {
         let millis = |millis: u64| SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()));
         match self {
             Self::Swim(job) => SimSpan::from_secs(job.submit_s),
-            Self::Rumen(job) => millis(job.submit_time.unwrap_or(0)),
+            Self::Rumen(job) => millis(job.submitted().unwrap_or(0)),
             Self::Sls(job) => millis(job.start_ms.unwrap_or(0).max(0) as u64),
             Self::Own(job) => job.submit,
         }
@@ -432,6 +440,23 @@ mod tests {
     }
 
     #[test]
+    fn jobs_of_a_clock_on_the_wall_come_as_long_after_the_first_as_they_did() {
+        let job = |id: &str, submit: u64| {
+            format!(
+                r#"{{"jobID": "{id}", "submitTime": {submit}, "totalMaps": 1, "mapTasks": [
+                     {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        };
+        let text = job("a", 1_297_228_032_218) + &job("b", 1_297_228_039_218);
+        let trace = read(text.as_bytes());
+        for format in [Format::Swim, Format::SlsJobs, Format::JobTable, Format::RumenJobs] {
+            let (made, _) = converted(&trace.entries(BLOCK), format, BLOCK);
+            let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
+            assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{format}");
+        }
+    }
+
+    #[test]
     fn a_rumen_job_moves_as_a_whole() {
         let mut trace = read(RUMEN);
         let entry = trace.entries(BLOCK).remove(0);
@@ -439,7 +464,7 @@ mod tests {
         trace.jobs[0].set_submit(before + SimSpan::from_secs(5));
         trace.jobs[0].scale_sizes(2.0);
         let moved = trace.entries(BLOCK).remove(0);
-        assert_eq!(moved.submit, before + SimSpan::from_secs(5));
+        assert_eq!(trace.jobs[0].submit(), before + SimSpan::from_secs(5));
         assert_eq!(moved.map_time, entry.map_time);
         assert_eq!(moved.input.map(Bytes::get), entry.input.map(|bytes| bytes.get() * 2));
     }

@@ -7,13 +7,15 @@
 //! the number in the id, counts an input in the rack as one elsewhere, and leaves out what a
 //! reduce does before it reduces.
 
+mod admitted;
+
 use std::sync::Arc;
 
 use rand::RngExt;
-use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::admitted::{Admitted, BACKWARDS, Numbered, map_time, number_of};
 use super::hosts::Hosts;
 use super::jobs::{MOST_BYTES, Phases};
 use super::{Found, JobEntry, Penalty, Site};
@@ -25,8 +27,8 @@ use crate::random::{Purpose, stream};
 use crate::trace::rumen::{
     self, LoggedAttempt, LoggedCdf, LoggedJob, LoggedTask, Outcome, TaskType,
 };
-use crate::trace::{Records, Strictness, TraceError, TraceFile};
-use crate::units::{Bytes, Count, Factor, SimSpan};
+use crate::trace::{Place, Records, Strictness, TraceError, TraceFile};
+use crate::units::{Bytes, Factor, SimSpan};
 
 /// Jobs of a Rumen trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,7 +72,8 @@ const MOST_HOSTS: usize = 25;
 impl Rumen {
     /// Returns the jobs of the trace.
     ///
-    /// Jobs that were killed, and those without a map, are left out.
+    /// Jobs that were killed, and those without a map, are left out; in Mumak's model those too that
+    /// fail there before their first task, because more maps are logged than they have.
     ///
     /// # Errors
     /// If the trace cannot be read, or with what is wrong in it.
@@ -83,10 +86,10 @@ impl Rumen {
         });
         let hosts = Hosts::new(site.topology);
         let mut reader =
-            Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None, last: 0 };
+            Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None };
         let mut found = Found::default();
         while let Some(job) = records.next().transpose()? {
-            match reader.read(&job, found.jobs.len() as u64) {
+            match reader.read(&job, records.place(), found.jobs.len() as u64) {
                 Ok(Some(entry)) => found.jobs.push(entry),
                 Ok(None) => found.left_out += 1,
                 Err(_) if self.lenient => found.broken += 1,
@@ -94,6 +97,7 @@ impl Rumen {
             }
         }
         found.broken += records.notes().skipped.count;
+        found.unknown_hosts = reader.hosts.unknown(&path)?;
         self.trace.pin(site.folder, records.sha256())?;
         Ok(found)
     }
@@ -107,62 +111,43 @@ struct Reader<'a> {
     seed: u64,
     /// When the first job that runs was submitted, in the milliseconds of the trace.
     first: Option<u64>,
-    /// When the latest job was.
-    last: u64,
 }
 
 impl Reader<'_> {
     /// Returns a job, unless there is nothing to run of it.
-    fn read(&mut self, job: &LoggedJob, number: u64) -> Result<Option<JobEntry>, String> {
-        let submitted = job.submit_time.ok_or("no submitTime")?;
-        let submitted = submitted.saturating_add_signed(job.relative_time.saturating_neg());
-        if submitted < self.last {
-            return Err("submitted before the job above it".to_owned());
-        }
-        self.last = submitted;
-        let logged = job.map_tasks.iter().any(|task| task.task_type == Some(TaskType::Map));
-        let maps = job.total_maps.unwrap_or(0);
-        if job.outcome == Some(Outcome::Killed) || maps == 0 || !logged {
-            return Ok(None);
-        }
-        let submit = SimSpan::from_millis(submitted - *self.first.get_or_insert(submitted));
-        if SimSpan::LONGEST < submit {
-            return Err("submitted more than a hundred years after the first job".to_owned());
-        }
-        self.entry(job, submit, number).map(Some)
-    }
-
-    fn entry(&mut self, job: &LoggedJob, submit: SimSpan, number: u64) -> Result<JobEntry, String> {
+    fn read(
+        &mut self,
+        job: &LoggedJob,
+        place: Place,
+        number: u64,
+    ) -> Result<Option<JobEntry>, String> {
+        let Some(admitted) = Admitted::of(job, self.model)? else { return Ok(None) };
         for task in &job.map_tasks {
             let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
             let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
-            preferred.chain(ran_on).for_each(|host| self.hosts.meet(host));
+            preferred.chain(ran_on).for_each(|host| self.hosts.meet(host, place, &job.job_id));
         }
-        let is_mumak = self.model == RumenModel::Mumak;
-        let logged: Vec<&LoggedTask> =
-            job.map_tasks.iter().filter(|task| task.task_type == Some(TaskType::Map)).collect();
-        let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
-        if (maps as usize) < logged.len() {
-            return Err(format!("{} maps are logged, but totalMaps is {maps}", logged.len()));
-        }
-        let maps = Count::new(maps).ok_or_else(|| format!("{maps} maps are too many"))?;
-        let reduces =
-            Count::new(reduces).ok_or_else(|| format!("{reduces} reduces are too many"))?;
+        let first = *self.first.get_or_insert(admitted.submitted);
+        let submit = SimSpan::from_millis(admitted.submitted.saturating_sub(first));
+        Ok(Some(JobEntry { submit, ..self.entry(&admitted, number) }))
+    }
 
-        let by_number = numbered(&job.map_tasks);
+    fn entry(&self, admitted: &Admitted<'_>, number: u64) -> JobEntry {
+        let Admitted { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
+        let is_mumak = self.model == RumenModel::Mumak;
         let split_of = |number: u32| {
             let task = if is_mumak {
                 logged.get(number as usize).copied()
             } else {
-                by_number.get(&number).copied()
+                map_tasks.get(&number).copied()
             };
             task.map(|task| self.split(task))
         };
         let splits = self.fill((0..maps.get()).map(split_of).collect(), number);
-        let maps_ended = logged.iter().filter_map(|task| task.finish_time).max().unwrap_or(0);
+        let maps_ended = admitted.maps_ended();
         let traced = Traced {
-            maps: self.tasks(&by_number, maps.get(), |task, attempt| self.map_try(task, attempt)),
-            reduces: self.tasks(&numbered(&job.reduce_tasks), reduces.get(), |_, attempt| {
+            maps: tasks(map_tasks, maps.get(), |task, attempt| self.map_try(task, attempt)),
+            reduces: tasks(reduce_tasks, reduces.get(), |_, attempt| {
                 reduce_try(attempt, maps_ended, is_mumak)
             }),
             map_times: cdfs(&job.successful_map_attempt_cdfs),
@@ -186,13 +171,12 @@ impl Reader<'_> {
             mib.map(|mib| Bytes::from_mib(mib.into()))
         };
         let plain = JobEntry::named(&job.job_id);
-        Ok(JobEntry {
-            submit,
+        JobEntry {
             user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
             pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
             priority: priority(job, is_mumak),
-            maps: Some(maps),
-            reduces,
+            maps: Some(*maps),
+            reduces: *reduces,
             input: Some(Bytes::new(
                 splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.bytes.get())),
             )),
@@ -201,39 +185,11 @@ impl Reader<'_> {
             splits: Some(splits.into()),
             traced: Some(Arc::new(traced)),
             ..plain
-        })
-    }
-
-    fn tasks(
-        &self,
-        by_number: &FxHashMap<u32, &LoggedTask>,
-        count: u32,
-        attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
-    ) -> Vec<TracedTask> {
-        let task = |number| -> TracedTask {
-            let known = by_number.get(&number).filter(|task| task.task_status.is_some());
-            let Some(task) = known else { return Box::default() };
-            let mut tries = Vec::new();
-            for logged in &task.attempts {
-                let Some(number) = number_of(&logged.attempt_id) else { continue };
-                let number = number as usize;
-                if number < MOST_TRIES && logged.result.is_some_and(|r| r != Outcome::Killed) {
-                    tries.resize(tries.len().max(number + 1), None);
-                    tries[number] = Some(attempt(task, logged));
-                }
-            }
-            tries.into()
-        };
-        (0..count).map(task).collect()
+        }
     }
 
     fn map_try(&self, task: &LoggedTask, logged: &LoggedAttempt) -> TracedTry {
-        let millis = match (logged.start_time, logged.finish_time) {
-            (None, None) => Some(0),
-            (start, finish) => finish.unwrap_or(0).checked_sub(start.unwrap_or(0)),
-        };
-        let work = millis.map_or(BACKWARDS, SimSpan::from_millis);
-        let times = TracedTimes { work, ..TracedTimes::default() };
+        let times = |work| TracedTimes { work, ..TracedTimes::default() };
         let host = logged.host_name.as_deref().and_then(|name| self.hosts.find(name));
         let holders = self.holders(task);
         let distance = match host.and_then(|host| Locality::of(host, &holders, self.hosts.topology))
@@ -243,7 +199,7 @@ impl Reader<'_> {
             Some(Locality::OffRack) | None => 2,
         };
         TracedTry {
-            times: (logged.start_time != Some(0)).then_some(times),
+            times: map_time(logged, self.model).map(times),
             distance,
             fails: logged.result == Some(Outcome::Failed),
         }
@@ -290,8 +246,27 @@ impl Reader<'_> {
 /// A task has at most so many attempts that matter; Hadoop's numbers of later ones begin at 1,000.
 const MOST_TRIES: usize = 1_000;
 
-/// What an attempt takes that ended before it began.
-const BACKWARDS: SimSpan = SimSpan::from_millis(100);
+/// Returns the attempts of a job's tasks of a kind.
+fn tasks(
+    numbered: &Numbered<'_>,
+    count: u32,
+    attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
+) -> Vec<TracedTask> {
+    let task = |number| -> TracedTask {
+        let known = numbered.get(&number).filter(|task| task.task_status.is_some());
+        let Some(task) = known else { return Box::default() };
+        let mut tries = Vec::new();
+        for logged in &task.attempts {
+            let number = number_of(&logged.attempt_id).map_or(MOST_TRIES, |n| n as usize);
+            if number < MOST_TRIES && logged.result.is_some_and(|r| r != Outcome::Killed) {
+                tries.resize(tries.len().max(number + 1), None);
+                tries[number] = Some(attempt(task, logged));
+            }
+        }
+        tries.into()
+    };
+    (0..count).map(task).collect()
+}
 
 fn reduce_try(logged: &LoggedAttempt, maps_ended: u64, is_mumak: bool) -> TracedTry {
     TracedTry {
@@ -315,17 +290,6 @@ fn reduce_times(logged: &LoggedAttempt, maps_ended: u64, is_mumak: bool) -> Opti
     };
     let work = finish.checked_sub(sorted).map_or(BACKWARDS, SimSpan::from_millis);
     Some(TracedTimes { shuffle, sort, work })
-}
-
-/// Returns tasks by the numbers in their ids.
-fn numbered(tasks: &[LoggedTask]) -> FxHashMap<u32, &LoggedTask> {
-    let typed = tasks.iter().filter(|task| task.task_type.is_some());
-    typed.filter_map(|task| Some((number_of(&task.task_id)?, task))).collect()
-}
-
-/// Returns the number at the end of an id.
-fn number_of(id: &str) -> Option<u32> {
-    id.rsplit('_').next()?.parse().ok()
 }
 
 fn cdfs(logged: &[LoggedCdf]) -> [Cdf; 4] {
@@ -359,53 +323,43 @@ fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
     own.or(configured).unwrap_or_default()
 }
 
-/// Returns a job with the time of each task's successful attempt, if it has a map or a reduce. What
-/// a task took that is not logged, or did not succeed, is the median of the others.
+/// Returns a job with the time of each task's successful attempt, if it is one that runs. What a task
+/// took that is not logged, or did not succeed, is the median of the others.
+///
+/// Its submission is still the trace's: what counts from the first job is up to the caller.
 pub(super) fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
-    let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
-    if maps == 0 && reduces == 0 {
-        return Ok(None);
-    }
-    let successes = |tasks: &'_ [LoggedTask]| -> FxHashMap<u32, LoggedAttempt> {
-        let success = |task: &LoggedTask| {
-            task.attempts.iter().find(|a| a.result == Some(Outcome::Success)).cloned()
-        };
-        numbered(tasks).into_iter().filter_map(|(n, task)| Some((n, success(task)?))).collect()
-    };
-    let (map_tries, reduce_tries) = (successes(&job.map_tasks), successes(&job.reduce_tasks));
-    let maps_ended = map_tries.values().filter_map(|attempt| attempt.finish_time).max();
-    let times: Vec<Option<TracedTimes>> = (0..reduces)
-        .map(|n| reduce_times(reduce_tries.get(&n)?, maps_ended.unwrap_or(0), false))
-        .collect();
+    let model = RumenModel::Measured;
+    let Some(admitted) = Admitted::of(job, model)? else { return Ok(None) };
+    let Admitted { maps, reduces, map_tasks, reduce_tasks, .. } = &admitted;
+    let maps_ended = admitted.maps_ended();
+    let map_tries = successes(map_tasks, maps.get());
+    let reduce_tries = successes(reduce_tasks, reduces.get());
+    let times: Vec<Option<TracedTimes>> =
+        reduce_tries.iter().map(|logged| reduce_times((*logged)?, maps_ended, false)).collect();
     let phase = |of: fn(&TracedTimes) -> SimSpan| {
         filled(times.iter().map(|times| times.as_ref().map(of)).collect())
     };
-    let map_time = |n| {
-        let attempt = map_tries.get(&n)?;
-        attempt.finish_time?.checked_sub(attempt.start_time?).map(SimSpan::from_millis)
-    };
-    let sum = |tries: &FxHashMap<u32, LoggedAttempt>, of: fn(&LoggedAttempt) -> Option<u64>| {
-        Bytes::new(tries.values().filter_map(of).fold(0, u64::saturating_add).min(MOST_BYTES))
+    let sum = |tries: &[Option<&LoggedAttempt>], of: fn(&LoggedAttempt) -> Option<u64>| {
+        let known = tries.iter().flatten().filter_map(|logged| of(logged));
+        Bytes::new(known.fold(0, u64::saturating_add).min(MOST_BYTES))
     };
     let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
-    let written = if reduces == 0 { &map_tries } else { &reduce_tries };
+    let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
     let plain = JobEntry::named(&job.job_id);
     let memory = |own: Option<u32>| {
         own.or(job.heap_megabytes).filter(|mib| 0 < *mib).map(|mib| Bytes::from_mib(mib.into()))
     };
     Ok(Some(JobEntry {
-        submit: SimSpan::from_millis(
-            job.submit_time.unwrap_or(0).min(SimSpan::LONGEST.as_millis()),
-        ),
+        submit: SimSpan::from_millis(admitted.submitted),
         user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
         pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
         priority: priority(job, false),
-        maps: Some(Count::new(maps).ok_or_else(|| format!("{maps} maps are too many"))?),
-        reduces: Count::new(reduces).ok_or_else(|| format!("{reduces} reduces are too many"))?,
-        input: Some(if input.get() < u64::from(maps) { Bytes::ZERO } else { input }),
+        maps: Some(*maps),
+        reduces: *reduces,
+        input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
         shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
         output: sum(written, |attempt| attempt.hdfs_bytes_written),
-        map_time: filled((0..maps).map(map_time).collect()),
+        map_time: filled(map_tries.iter().map(|logged| map_time((*logged)?, model)).collect()),
         shuffle_time: phase(|times| times.shuffle),
         sort_time: phase(|times| times.sort).unwrap_or(plain.sort_time.clone()),
         reduce_time: phase(|times| times.work),
@@ -413,6 +367,15 @@ pub(super) fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
         reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
         ..plain
     }))
+}
+
+/// Returns the attempt of each task with which it succeeded, if it is logged.
+fn successes<'a>(numbered: &Numbered<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
+    let success = |number| {
+        let attempts = &numbered.get(&number)?.attempts;
+        attempts.iter().find(|attempt| attempt.result == Some(Outcome::Success))
+    };
+    (0..count).map(success).collect()
 }
 
 /// Returns the times of all tasks, if any is known.
@@ -451,16 +414,17 @@ pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     let knows_maps = entry.map_time.is_some() || entry.map_rate.is_some();
     let knows_reduces =
         entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
+    // A start at zero would be one that is not known.
+    let maps_begin = submit.max(1);
     let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
-        start_time: knows_maps.then_some(submit),
-        finish_time: knows_maps.then_some(submit + time.as_millis()),
+        start_time: knows_maps.then_some(maps_begin),
+        finish_time: knows_maps.then_some(maps_begin + time.as_millis()),
         hdfs_bytes_read: share(input, maps, number),
         hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
         ..attempt("m", number)
     };
-    let maps_ended = submit + times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
-    // A start at zero would be one that is not known.
-    let reduces_begin = maps_ended.max(1);
+    let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
+    let reduces_begin = maps_begin + longest;
     let reduce = |(number, phases): (usize, &Phases)| {
         let shuffled = reduces_begin + phases.shuffle.as_millis();
         let sorted = shuffled + phases.sort.as_millis();
@@ -513,6 +477,8 @@ mod tests {
     use super::*;
     use crate::cluster::{ClusterSpec, Topology};
     use crate::mapred::{Hadoop, TracedTimes};
+    use crate::workload::LeftOut;
+    use crate::workload::exchange::Trace;
 
     /// A job whose second map stands first, on two hosts of which the topology knows one.
     const TRACE: &str = r#"
@@ -560,6 +526,15 @@ mod tests {
             class_of: &|_, _| "".into(),
         });
         found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+    }
+
+    /// Returns the path of a file with a trace, and why it cannot be inspected.
+    fn inspected(trace: &str) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs::write(&path, trace).unwrap();
+        let read = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict);
+        (folder.path().display().to_string(), read.unwrap_err().to_string())
     }
 
     fn jobs(line: &str) -> Vec<JobEntry> {
@@ -632,22 +607,110 @@ mod tests {
         let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
             {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
         let none = r#"{"jobID": "j", "totalMaps": 1}"#;
+        let task = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 2, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "x_m_00", "taskType": "MAP"}]}"#;
+        let attempt = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP", "attempts": [
+              {"attemptID": "a_0"}, {"attemptID": "a_0"}]}]}"#;
+        let unnumbered = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "first", "taskType": "MAP"}]}"#;
         let back = r#"{"jobID": "i", "submitTime": 5} {"jobID": "j", "submitTime": 4}"#;
-        let late = r#"{"jobID": "i", "submitTime": 5, "totalMaps": 1, "mapTasks": [
-            {"taskID": "t_m_0", "taskType": "MAP"}]}
-            {"jobID": "j", "submitTime": 18446744073709560, "totalMaps": 1, "mapTasks": [
-            {"taskID": "t_m_0", "taskType": "MAP"}]}"#;
         for (trace, message) in [
-            (late, "/t.json:3: job \"j\": submitted more than a hundred years after the first job"),
             (more, "/t.json:1: job \"j\": 2 maps are logged, but totalMaps is 1"),
             (none, "/t.json:1: job \"j\": no submitTime"),
-            (back, "/t.json:1: job \"j\": submitted before the job above it"),
+            (
+                back,
+                "/t.json:1: job \"j\": submitted 1 ms before the job above it\n  \
+                 hint: sort the trace by the time of submission",
+            ),
+            (task, "/t.json:1: job \"j\": another task before x_m_00 has its number"),
+            (attempt, "/t.json:1: job \"j\": another attempt before a_0 has its number"),
+            (unnumbered, "/t.json:1: job \"j\": the id first does not end in `_` and a number"),
         ] {
+            let (path, error) = inspected(trace);
             assert_eq!(read(trace, "", "0.20").unwrap_err(), message);
+            assert_eq!(error.replace(&path, ""), message, "an inspection says the same");
         }
-        for trace in [more, none, back] {
+        for trace in [more, none, back, task, attempt] {
             assert_eq!(read(trace, "lenient: true", "0.20").unwrap().broken, 1);
         }
+    }
+
+    #[test]
+    fn a_run_and_an_inspection_speak_of_the_same_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.json");
+        fs::write(&path, TRACE).unwrap();
+        let trace = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict).unwrap();
+        let of = |jobs: &[JobEntry]| -> Vec<(String, SimSpan)> {
+            jobs.iter().map(|job| (job.name.clone(), job.submit)).collect()
+        };
+        let run = of(&jobs("0.20"));
+        assert_eq!(run, of(&trace.entries(Bytes::from_mib(64))));
+        assert_eq!(run[1], ("job_1_0003".to_owned(), millis(5_000)), "4 s of relative time");
+    }
+
+    #[test]
+    fn an_attempt_without_a_beginning_does_not_last_since_1970() {
+        let attempt = |start: i64, finish: i64| {
+            let trace = format!(
+                r#"{{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP", "taskStatus": "SUCCESS", "attempts": [
+                      {{"attemptID": "a_0", "result": "SUCCESS", "startTime": {start},
+                        "finishTime": {finish}}}]}}]}}"#
+            );
+            let work = |line| {
+                let found = read(&trace, "", line).unwrap();
+                let traced = found.jobs[0].traced.clone().unwrap();
+                traced.maps[0][0].unwrap().times.map(|times| times.work.as_millis())
+            };
+            (work("0.20"), work("mumak"))
+        };
+        assert_eq!(attempt(1_297_228_032_218, 1_297_228_032_219), (Some(1), Some(1)));
+        assert_eq!(attempt(-1, 1_297_228_032_218), (None, None));
+        assert_eq!(attempt(1_297_228_032_218, -1), (None, Some(100)));
+        assert_eq!(attempt(-1, -1), (None, Some(0)));
+        assert_eq!(attempt(0, 1_297_228_032_218), (None, None));
+    }
+
+    #[test]
+    fn a_job_with_more_logged_maps_than_maps_fails_in_mumak_before_it_runs() {
+        let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+            {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
+        let found = read(more, "", "mumak").unwrap();
+        assert_eq!((found.jobs.len(), found.left_out), (0, 1));
+    }
+
+    #[test]
+    fn a_small_file_cannot_stand_for_any_number_of_tasks() {
+        let jobs = (0..30).map(|number| {
+            format!(
+                r#"{{"jobID": "j{number}", "submitTime": 1, "totalMaps": 10000000, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        });
+        let error = read(&jobs.collect::<String>(), "", "0.20").unwrap_err();
+        let message = "/t.json:1: job \"j0\": with this job the trace has 9999999 tasks that it does \
+                       not list, and no more than 2000000 can be made up";
+        assert_eq!(error, message);
+    }
+
+    #[test]
+    fn hosts_that_no_topology_knows_are_told() {
+        let found = read(TRACE, "", "0.20").unwrap();
+        let unknown = LeftOut::Hosts {
+            hosts: 1,
+            first: "unknown".to_owned(),
+            line: 4,
+            job: "job_1_0002".to_owned(),
+        };
+        assert_eq!(found.unknown_hosts, Some(unknown));
+        let strange = TRACE.replace("h1", "x1").replace("h2", "x2").replace("h3", "x3");
+        assert_eq!(
+            read(&strange, "", "0.20").unwrap_err(),
+            "/t.json:4: job \"job_1_0002\": none of the trace's 4 hosts, such as \"x1\", is a node\n  \
+             hint: name the topology that belongs to the trace"
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A file of jobs gives each task its time, and each map the node that it would like. A file of
 //! the simulator's generator gives classes from which jobs are drawn. The time of a container is
-//! that of an attempt; with `hadoop: {start_up: 0s}` nothing is added to it.
+//! that of an attempt; with `hadoop: {start_up: 0s}` nothing is added to it. The simulator asks for
+//! reduces when all maps have ended: that is `hadoop: {slow_start: 1}`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,16 +14,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hosts::Hosts;
-use super::jobs::MOST_JOBS;
 use super::{Found, JobEntry, Site};
 use crate::cluster::TrackerId;
 use crate::mapred::{Split, TaskTimes};
 use crate::random::{self, ChaCha8Rng, Dist, Purpose, Shape, stream};
 use crate::trace::sls::{self, Sample, SlsJob, SlsTask, Synth, SynthClass, SynthTask, TimeSample};
-use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
+use crate::trace::{Format, Place, Records, Strictness, TraceError, TraceFile, recognise};
 use crate::units::{Bytes, Count, Factor, Quantity, SimSpan};
 
-/// Jobs of YARN's Scheduler Load Simulator.
+/// Jobs of YARN's Scheduler Load Simulator. `hadoop: {slow_start: 1}` is its own rule for reduces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sls {
@@ -65,7 +65,7 @@ impl Sls {
             }
             number += 1;
             let name = job.id.clone().unwrap_or_else(|| format!("job-{number}"));
-            match entry(&job, &name, &mut hosts) {
+            match entry(&job, &name, records.place(), &mut hosts) {
                 Ok(None) => found.left_out += 1,
                 Ok(Some(entry)) => found.jobs.push(entry),
                 Err(_) if self.lenient => found.broken += 1,
@@ -73,6 +73,7 @@ impl Sls {
             }
         }
         found.broken += records.notes().skipped.count;
+        found.unknown_hosts = hosts.unknown(path)?;
         self.file.pin(site.folder, records.sha256())?;
         Ok(found)
     }
@@ -81,13 +82,22 @@ impl Sls {
         let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
         let synth = records.only()?;
         let mut found = Found::default();
-        for number in 1..=synth.num_jobs.min(MOST_JOBS as u32) {
+        let mut listed = 0;
+        for number in 1..=synth.num_jobs {
             let name = format!("job-{number}");
             let mut rng = stream(site.seed, Purpose::Workload, u64::from(number));
             match draw(&synth, &name, &mut rng) {
                 Ok(None) => found.left_out += 1,
-                Ok(Some(entry)) => found.jobs.push(entry),
+                Ok(Some(entry)) => {
+                    let times = [&entry.map_time, &entry.reduce_time].into_iter().flatten();
+                    listed += times.filter_map(TaskTimes::listed).sum::<usize>();
+                    found.jobs.push(entry);
+                }
                 Err(what) => return Err(records.unusable(Some(&name), what)),
+            }
+            if MOST_TASKS < listed {
+                let what = format!("more than {MOST_TASKS} tasks with values of a list");
+                return Err(records.unusable(Some(&name), what));
             }
         }
         self.file.pin(site.folder, records.sha256())?;
@@ -105,15 +115,12 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn add(&mut self, task: &SlsTask, hosts: &mut Hosts<'_>) -> Result<(), String> {
+    fn add(&mut self, task: &SlsTask, hosts: &Hosts<'_>) -> Result<(), String> {
         let copies = task.count.unwrap_or(1) as usize;
         if MOST_TASKS < self.times.len() + copies {
             return Err(format!("more than {MOST_TASKS} tasks of a kind"));
         }
-        let holder = task.host.as_deref().and_then(|host| {
-            hosts.meet(host);
-            hosts.find(host)
-        });
+        let holder = task.host.as_deref().and_then(|host| hosts.find(host));
         let time = time(task)?;
         self.times.extend(std::iter::repeat_n(time, copies));
         self.holders.extend(std::iter::repeat_n(holder, copies));
@@ -144,28 +151,34 @@ impl Tasks {
 const MOST_TASKS: usize = 10_000_000;
 
 fn time(task: &SlsTask) -> Result<SimSpan, String> {
-    let millis = match (task.duration_ms, task.start_ms, task.end_ms) {
-        (Some(millis), ..) => millis,
-        (None, Some(start), Some(end)) => u64::try_from(end.saturating_sub(start))
-            .map_err(|_| format!("a task ends at {end} ms, before it begins at {start} ms"))?,
-        _ => return Err("a task has neither a duration nor a start and an end".to_owned()),
-    };
-    Ok(SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis())))
+    task.duration().ok_or_else(|| match (task.start_ms, task.end_ms) {
+        (Some(start), Some(end)) => {
+            format!("a task ends at {end} ms, before it begins at {start} ms")
+        }
+        _ => "a task has neither a duration nor a start and an end".to_owned(),
+    })
 }
+
+/// The priority of a reduce in the files of the SLS' own converter; that of a map is 20.
+const REDUCE_PRIORITY: i32 = 10;
 
 /// Returns a job, if there is anything to run.
 pub(super) fn entry(
     job: &SlsJob,
     name: &str,
+    place: Place,
     hosts: &mut Hosts<'_>,
 ) -> Result<Option<JobEntry>, String> {
     let (mut maps, mut reduces) = (Tasks::default(), Tasks::default());
+    for host in job.tasks.iter().filter_map(|task| task.host.as_deref()) {
+        hosts.meet(host, place, name);
+    }
     for task in &job.tasks {
-        match task.task_type.as_deref() {
-            // A container of no type waits for nothing, as a map.
-            Some("map") | None => maps.add(task, hosts)?,
-            Some("reduce") => reduces.add(task, hosts)?,
-            Some(other) => return Err(other_type(other)),
+        match (task.task_type.as_deref(), task.priority) {
+            (Some("reduce"), _) | (None, Some(REDUCE_PRIORITY)) => reduces.add(task, hosts)?,
+            // A container of which nothing is said waits for nothing, as a map.
+            (Some("map") | None, _) => maps.add(task, hosts)?,
+            (Some(other), _) => return Err(other_type(other)),
         }
     }
     if maps.times.is_empty() && reduces.times.is_empty() || job.count == Some(0) {
@@ -175,7 +188,7 @@ pub(super) fn entry(
     let start = u64::try_from(job.start_ms.unwrap_or(0)).unwrap_or(0);
     let plain = JobEntry::named(name);
     Ok(Some(JobEntry {
-        submit: SimSpan::from_millis(start.min(SimSpan::LONGEST.as_millis())),
+        submit: SimSpan::from_millis(start),
         count: Count::new(copies).ok_or_else(|| format!("{copies} such jobs are too many"))?,
         user: job.user.clone().unwrap_or_else(|| plain.user.clone()),
         pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
@@ -210,7 +223,7 @@ pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
         ..SlsTask::default()
     };
     let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, entry.map_memory));
-    let reduce = |time| task(maps_end, time, "reduce", 10, entry.reduce_memory);
+    let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, entry.reduce_memory);
     SlsJob {
         id: Some(entry.name.clone()),
         am_type: Some("mapreduce".to_owned()),
@@ -393,6 +406,15 @@ mod tests {
         assert_eq!(job.reduce_time, Some(TaskTimes::Each([SimSpan::from_millis(9); 2].into())));
         assert_eq!(*job.splits.as_ref().unwrap()[0].holders, [TrackerId(0)]);
         assert_eq!(job.reduce_memory, Bytes::from_mib(512));
+    }
+
+    #[test]
+    fn a_container_without_a_type_is_what_its_priority_says() {
+        let task = |priority| format!(r#"{{"container.priority": {priority}, "duration.ms": 1}}"#);
+        let text = format!(r#"{{"job.tasks": [{}, {}, {}]}}"#, task(20), task(10), task(10));
+        let found = read(&text, "").unwrap();
+        let counts = |job: &JobEntry| (job.maps.map(Count::get), job.reduces.get());
+        assert_eq!(counts(&found.jobs[0]), (Some(1), 2));
     }
 
     #[test]

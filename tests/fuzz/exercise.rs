@@ -2,14 +2,18 @@
 //! hold them to it.
 
 use std::fmt::Debug;
+use std::fs;
 use std::io::{self, Cursor};
 use std::path::Path;
 
+use mumakil::emulation::Prepared;
+use mumakil::scenario::{self, Registry};
 use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
 use mumakil::trace::sls::{SlsJob, SlsRack, Synth};
 use mumakil::trace::swim::SwimJob;
 use mumakil::trace::{Record, Records, Strictness};
-use mumakil::units::Bytes;
+use mumakil::units::{Bytes, SimSpan};
+use mumakil::workload::exchange::Trace;
 use mumakil::workload::list::{self, List};
 
 pub(crate) fn swim(bytes: &[u8]) {
@@ -18,6 +22,8 @@ pub(crate) fn swim(bytes: &[u8]) {
 
 pub(crate) fn rumen(bytes: &[u8]) {
     read_and_write(bytes, |job: &LoggedJob, to| job.write_to(to));
+    run_and_inspect(bytes, "rumen: {lenient: true, trace: trace}");
+    prepare(bytes, "rumen: {model: mumak, lenient: true, trace: trace}");
 }
 
 pub(crate) fn topology(bytes: &[u8]) {
@@ -58,6 +64,40 @@ pub(crate) fn sls(bytes: &[u8]) {
     read_and_write(bytes, |job: &SlsJob, to| job.write_to(to));
     read_and_write(bytes, |rack: &SlsRack, to| rack.write_to(to));
     read::<Synth>(bytes, Strictness::Lenient);
+    run_and_inspect(bytes, "sls: {lenient: true, file: trace}");
+}
+
+/// Reads bytes as the jobs of a run and as a trace that is looked into: the same jobs come at the
+/// same times, and none so late that the run would not end.
+fn run_and_inspect(bytes: &[u8], workload: &str) {
+    let Some((run, inspected)) = prepare(bytes, workload) else { return };
+    let run: Vec<(SimSpan, String)> =
+        run.workload.arrivals.iter().map(|job| (job.delay, job.spec.name.to_string())).collect();
+    let Some(inspected) = inspected else { return };
+    let mut listed: Vec<(SimSpan, String)> = Vec::new();
+    for job in inspected.entries(Bytes::from_mib(64)) {
+        let names = match job.count.get() {
+            1 => vec![job.name.clone()],
+            count => (1..=count).map(|number| format!("{}-{number}", job.name)).collect(),
+        };
+        listed.extend(names.into_iter().map(|name| (job.submit, name)));
+    }
+    listed.sort_by_key(|(submit, _)| *submit);
+    assert_eq!(run, listed);
+    assert!(run.iter().all(|(submit, _)| *submit <= SimSpan::LONGEST));
+}
+
+/// Reads bytes as the jobs of a scenario, and as a trace, if they are one.
+fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let path = folder.path().join("trace");
+    fs::write(&path, bytes).expect("there is room for a file");
+    let text = format!("cluster: {{nodes: 3}}\nworkload: {{{workload}}}\n");
+    let file = folder.path().join("fuzz.yaml").display().to_string();
+    let loaded = scenario::parse(&file, &text, &[], &Registry::builtin()).expect("a scenario");
+    let run = Prepared::new(loaded.scenario).ok()?;
+    let inspected = Trace::read(&path, Bytes::from_mib(64), Strictness::Lenient).ok();
+    Some((run, inspected))
 }
 
 /// Reads all records that are not broken, writes them, and reads the same again.

@@ -76,6 +76,49 @@ fn a_trace_runs_on_the_hosts_of_its_topology() {
 }
 
 #[test]
+fn a_converted_trace_does_not_run_since_1970() {
+    let room = Room::new();
+    let epoch = |text: &str| text.replace(": 1000,", ": 1297228032218,");
+    let trace = epoch(TRACE).replace("3601000", "1297231632218");
+    room.write(
+        "jobs.json",
+        &trace.replace("11000", "1297228042218").replace("31000", "1297228062218"),
+    );
+    for (format, workload) in [("csv", "jobs: own"), ("sls", "sls: {file: own}")] {
+        room.mumakil(&format!("trace convert jobs.json --to {format} -o own --force"))
+            .assert()
+            .success();
+        room.write("own.yaml", &format!("name: own\nworkload: {{{workload}}}\n"));
+        room.mumakil("run own.yaml --out a --force --verify").assert().success();
+        assert_eq!(column(&room, "a/jobs.csv", "submit_ms"), ["0", "3600000"], "{format}");
+        let makespan = summary(&room, "a")["makespan_s"].as_f64().unwrap();
+        assert!((3_600.0..3_700.0).contains(&makespan), "{makespan} s");
+    }
+}
+
+#[test]
+fn mumak_leaves_out_hosts_that_are_called_by_addresses() {
+    let room = room();
+    let nodes = TOPOLOGY.replace("\"h2\"", "\"10.0.0.2\"");
+    room.write("nodes.json", &nodes);
+    for (hadoop, nodes) in [("mumak", 1), ("0.20", 2)] {
+        let mut run = room.mumakil("run replay.yaml --out a --force");
+        run.args(["--set", &format!("hadoop={hadoop}")]).assert().success();
+        let summary = summary(&room, "a");
+        assert_eq!(summary["nodes"], nodes, "{hadoop}");
+    }
+}
+
+#[test]
+fn a_pipe_is_refused_at_once() {
+    let room = room();
+    let output = room.mumakil("trace inspect /dev/stdin").write_stdin(TRACE).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("it is not a regular file; save it to one first"), "{text}");
+}
+
+#[test]
 fn a_resolved_trace_runs_again_and_only_as_it_was() {
     let room = room();
     room.mumakil("run replay.yaml --out a").assert().success();

@@ -69,7 +69,7 @@ impl Arguments {
         let left_out = trace.jobs.len() - entries.len();
         let (made, lost) = converted(&entries, format, self.block);
         self.output.write(&made)?;
-        for (part, jobs) in [("without a task", left_out), beyond(&trace.jobs)] {
+        for (part, jobs) in [("killed or without a task", left_out), beyond(&trace.jobs)] {
             if 0 < jobs {
                 terminal::warn(&format!("left out: {part}, {}", counted(jobs as u64, "job")));
             }

@@ -178,7 +178,7 @@ fn noticed(trace: &Trace, jobs: u64, text: &mut String) {
     let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
     let FirstFew { count, first } = &trace.suspicious;
     if 0 < empty {
-        let _ = writeln!(text, "  empty    {} without a task", counted(empty, "job"));
+        let _ = writeln!(text, "  left out {}: killed, or without a task", counted(empty, "job"));
     }
     if 0 < *count {
         let _ = writeln!(text, "  odd      {}", counted(*count, "job"));

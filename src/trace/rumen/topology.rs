@@ -64,10 +64,10 @@ impl LoggedTopology {
 
 impl Record for LoggedTopology {
     const NAME: &'static str = "Rumen topology";
-    const FRAMING: Framing = Framing::Object;
+    const FRAMING: Framing = Framing::Object(None);
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
-        let root: Self = json::parse(object, "", unknown)?;
+        let root: Self = json::parse(object, unknown)?;
         let mut machines = Vec::new();
         root.machines(0, &mut machines);
         let (depth, first) = machines[0];

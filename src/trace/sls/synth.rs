@@ -13,6 +13,9 @@ use crate::trace::json;
 use crate::trace::records::Framing;
 use crate::trace::{FirstFew, Record};
 
+/// The most jobs that can be drawn: as many as an entry of a list may stand for.
+const MOST_JOBS: u32 = 1_000_000;
+
 /// What the generator is told.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Synth {
@@ -223,10 +226,15 @@ fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 
 impl Record for Synth {
     const NAME: &'static str = "generator of the SLS";
-    const FRAMING: Framing = Framing::Object;
+    const FRAMING: Framing = Framing::Object(None);
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
-        json::parse(object, "", unknown)
+        let synth: Self = json::parse(object, unknown)?;
+        if MOST_JOBS < synth.num_jobs {
+            let jobs = synth.num_jobs;
+            return Err(Fault::new(format!("num_jobs: {jobs} jobs, more than {MOST_JOBS}")));
+        }
+        Ok(synth)
     }
 }
 
@@ -282,6 +290,10 @@ mod tests {
         assert_eq!(
             at(bad(r#""num_jobs": 10"#, r#""num_jobs": -1"#)),
             "t:5: num_jobs: invalid value: integer `-1`, expected u32"
+        );
+        assert_eq!(
+            bad(r#""num_jobs": 10"#, r#""num_jobs": 2147483648"#),
+            "t:1: num_jobs: 2147483648 jobs, more than 1000000"
         );
         assert_eq!(
             at(bad(r#""class_weight": 1.0"#, r#""class_weight": -1.0"#)),
