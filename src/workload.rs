@@ -10,6 +10,7 @@ mod jobs;
 pub mod list;
 mod mix;
 mod rumen;
+mod shared;
 mod sls;
 mod spec;
 mod submission;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 use crate::cluster::{ClusterSpec, Topology};
 use crate::mapred::{Auto, Hadoop, JobSpec, PerSlot, SlotKind};
-use crate::trace::{Strictness, TraceError, TraceFile};
+use crate::trace::{Strictness, TraceError};
 use crate::units::{Bytes, Count, SimSpan};
 
 pub use injector::JobInjector;
@@ -30,8 +31,9 @@ pub(crate) use jobs::{LATEST, MOST_JOBS, in_order};
 use list::List;
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel};
+pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
 pub use sls::Sls;
-pub use spec::{Jobs, WarmStart, WorkloadSpec};
+pub use spec::{JobFile, Jobs, WarmStart, WorkloadSpec};
 pub use submission::Submission;
 pub use swim::{AtLeast, Between, Mapping, Pace, Swim};
 
@@ -192,7 +194,8 @@ impl Workload {
         }
         let own = entries.len();
         if let Some(warm) = &spec.warm_start {
-            entries.extend(warm.jobs(site.topology.slots()));
+            let warm = warm.jobs(site.topology.slots(), &entries);
+            entries.extend(warm);
         }
         let mut jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
@@ -204,11 +207,11 @@ impl Workload {
 }
 
 /// Returns the jobs of a list in a file.
-fn listed(file: &mut TraceFile, site: &Site<'_>) -> Result<Found, TraceError> {
-    let path = file.find(site.folder);
-    let list = List::read(&path, site.cluster.hdfs.block, Strictness::Strict)?;
-    file.pin(site.folder, list.sha256.as_deref())?;
-    Ok(Found { jobs: list.jobs, ..Found::default() })
+fn listed(jobs: &mut JobFile, site: &Site<'_>) -> Result<Found, TraceError> {
+    let path = jobs.file.find(site.folder);
+    let list = List::read(&path, site.cluster.hdfs.block, Strictness::of(jobs.lenient))?;
+    jobs.file.pin(site.folder, list.sha256.as_deref())?;
+    Ok(Found { jobs: list.jobs, broken: list.skipped.count, ..Found::default() })
 }
 
 /// Returns when the first job is submitted, if not when it says so itself.
@@ -234,8 +237,10 @@ fn settling(site: &Site<'_>) -> SimSpan {
 }
 
 impl WarmStart {
-    /// Returns jobs that take these shares of the slots.
-    fn jobs(&self, slots: PerSlot<u32>) -> impl Iterator<Item = JobEntry> {
+    /// Returns jobs that take these shares of the slots, with names that no other has.
+    fn jobs(&self, slots: PerSlot<u32>, others: &[JobEntry]) -> Vec<JobEntry> {
+        let mut names = TakenNames::default();
+        others.iter().for_each(|job| drop(names.take(job)));
         let tasks = |kind: SlotKind, share: f64| (f64::from(slots[kind]) * share).round() as u32;
         let maps = tasks(SlotKind::Map, self.map_slots.get());
         let reduces = tasks(SlotKind::Reduce, self.reduce_slots.get());
@@ -249,7 +254,15 @@ impl WarmStart {
             ..JobEntry::named(name)
         };
         let jobs = [job("warm-start-maps", maps, 0), job("warm-start-reduces", 0, reduces)];
-        jobs.into_iter().filter(|job| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0))
+        let is_some =
+            |job: &JobEntry| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0);
+        let mut jobs: Vec<JobEntry> = jobs.into_iter().filter(is_some).collect();
+        for job in &mut jobs {
+            while names.take(job).is_err() {
+                job.name.push('\'');
+            }
+        }
+        jobs
     }
 }
 

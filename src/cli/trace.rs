@@ -1,9 +1,11 @@
 //! `mumakil trace`: looks into traces, converts them, makes smaller ones of them.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
 use super::failure::Failure;
@@ -57,12 +59,16 @@ struct Input {
     /// Leave broken records out, and count them, instead of stopping at the first
     #[arg(long)]
     lenient: bool,
+    /// The size of the cluster's blocks: where a trace knows only bytes, a map reads one. The default
+    /// is that of the default cluster
+    #[arg(long, value_name = "SIZE", default_value = "64MiB")]
+    block: Bytes,
 }
 
 impl Input {
     /// Reads the file; says what was left out.
-    fn read(&self, block: Bytes) -> Result<Trace, Failure> {
-        let trace = Trace::read(&self.file, block, Strictness::of(self.lenient))?;
+    fn read(&self) -> Result<Trace, Failure> {
+        let trace = Trace::read(&self.file, self.block, Strictness::of(self.lenient))?;
         if 0 < trace.skipped.count {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(
@@ -77,7 +83,7 @@ impl Input {
 /// Where the commands that make a trace write it.
 #[derive(Debug, clap::Args)]
 struct Output {
-    /// The file to write; `-` for stdout
+    /// The file to write, gzipped if it ends in `.gz`; `-` for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     /// Replace the file if it exists
@@ -90,23 +96,23 @@ impl Output {
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {
             let mut text = Vec::new();
-            trace.write_to(&mut text)?;
+            trace.write_to(&mut text).map_err(|error| self.cannot(error))?;
             return Ok(terminal::print(&String::from_utf8_lossy(&text))?);
+        }
+        // What is no file, such as a device or a pipe, takes what comes, and stays what it is.
+        let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
+        if is_stream {
+            let stream = OpenOptions::new().write(true).open(&self.out);
+            return stream.and_then(|to| self.fill(trace, to)).map_err(|error| self.cannot(error));
         }
         if !self.force && self.out.exists() {
             return Err(self.exists());
         }
-        let cannot = |error: io::Error| {
-            let context = format!("cannot write {}", self.out.display());
-            Failure::Environment(anyhow::Error::new(error).context(context))
-        };
         let folder = self.out.parent().filter(|folder| *folder != Path::new(""));
         let folder = folder.unwrap_or_else(|| Path::new("."));
-        fs::create_dir_all(folder).map_err(cannot)?;
-        let mut aside = NamedTempFile::new_in(folder).map_err(cannot)?;
-        let mut to = BufWriter::new(aside.as_file_mut());
-        trace.write_to(&mut to).and_then(|()| to.flush()).map_err(cannot)?;
-        drop(to);
+        fs::create_dir_all(folder).map_err(|error| self.cannot(error))?;
+        let mut aside = NamedTempFile::new_in(folder).map_err(|error| self.cannot(error))?;
+        self.fill(trace, aside.as_file_mut()).map_err(|error| self.cannot(error))?;
         let placed = match self.force {
             true => aside.persist(&self.out),
             false => aside.persist_noclobber(&self.out),
@@ -114,7 +120,31 @@ impl Output {
         match placed {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
-            Err(error) => Err(cannot(error.error)),
+            Err(error) => Err(self.cannot(error.error)),
+        }
+    }
+
+    /// Writes a trace into what is open.
+    fn fill(&self, trace: &Trace, to: impl Write) -> io::Result<()> {
+        let mut to = BufWriter::new(to);
+        if self.out.extension().is_some_and(|ending| ending == "gz") {
+            let mut gzip = GzEncoder::new(&mut to, Compression::default());
+            trace.write_to(&mut gzip)?;
+            gzip.finish()?;
+        } else {
+            trace.write_to(&mut to)?;
+        }
+        to.flush()
+    }
+
+    fn cannot(&self, error: io::Error) -> Failure {
+        let context = format!("cannot write {}", self.out.display());
+        let kind = error.kind();
+        let error = anyhow::Error::new(error).context(context);
+        // The disk is not to blame for what cannot be written at all.
+        match kind {
+            io::ErrorKind::InvalidInput => Failure::Input(error),
+            _ => Failure::Environment(error),
         }
     }
 

@@ -292,6 +292,7 @@ fn the_summary_has_its_keys_in_order() {
       "nodes": 2,
       "map_slots": 4,
       "reduce_slots": 2,
+      "warm_up_s": 0.0,
       "jobs": 1,
       "jobs_succeeded": 1,
       "jobs_failed": 0,

@@ -19,7 +19,8 @@ use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{
-    JobEntry, Jobs, LATEST, MOST_JOBS, Rumen, Sls, Swim, WorkloadSpec, in_order,
+    JobEntry, Jobs, LATEST, MOST_JOBS, ONE_SIZE, Rumen, Sls, Swim, TakenNames, WorkloadSpec,
+    file_clashes, in_order,
 };
 
 /// What is allowed in a scenario but hardly meant.
@@ -235,31 +236,9 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     if total > MOST_JOBS {
         found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
     }
-    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut names = TakenNames::default();
     for (number, job) in jobs.iter().enumerate() {
-        if job.name.is_empty() {
-            found.value(&at(number, "name"), "a job's name has at least one letter");
-        } else if first.contains_key(job.name.as_str()) {
-            found.value(
-                &at(number, "name"),
-                format!("another job is called `{}` already", job.name),
-            );
-        } else {
-            first.insert(&job.name, number);
-        }
-    }
-    for (number, job) in jobs.iter().enumerate() {
-        let repeated = job.name.rsplit_once('-').and_then(|(name, copy)| {
-            let entry = &jobs[*first.get(name)?];
-            let canonical = !copy.starts_with(['0', '+']);
-            let copy: u32 = copy.parse().ok().filter(|_| canonical)?;
-            (entry.count.get() > 1 && (1..=entry.count.get()).contains(&copy)).then_some(name)
-        });
-        if let Some(name) = repeated {
-            let message = format!(
-                "the jobs of `{name}` have a count, and one of them is called `{}`",
-                job.name
-            );
+        if let Err(message) = names.take(job) {
             found.value(&at(number, "name"), message);
         }
     }
@@ -356,35 +335,11 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
     }
 }
 
-/// Map *i* reads block *i* of its file, and the blocks of a file are of one size: jobs that share
-/// a file split it alike. They may read as much of it as they like, from its beginning.
+/// Jobs that share a file split it alike.
 fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
-    let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
-    let mut first: BTreeMap<&str, (&str, Bytes)> = BTreeMap::new();
-    for job in jobs {
-        if let (Some(file), Some((2.., _, split))) = (&job.file, reads(job)) {
-            first.entry(file).or_insert((&job.name, split));
-        }
-    }
-    for (number, job) in jobs.iter().enumerate() {
-        let Some(file) = &job.file else { continue };
-        let Some((maps, input, split)) = reads(job) else { continue };
-        let Some(&(other, blocks)) = first.get(file.as_str()) else { continue };
-        // A single map reads a part of the first block, or the tenth more that any last map may.
-        let (fits, split) = match maps {
-            1 => (input.get() * 10 <= blocks.get() * 11, input),
-            _ => (split == blocks, split),
-        };
-        if !fits {
-            let message = format!(
-                "each map of `{}` reads {split} of `{file}`, but each of `{other}` reads {blocks}",
-                job.name
-            );
-            let problem = Problem::value(Path::of(&at(number, "file")), message);
-            found.problems.push(problem.hint(
-                "a file has blocks of one size: mend `maps` or `input`, or name another file",
-            ));
-        }
+    for (number, message) in file_clashes(jobs, block) {
+        let problem = Problem::value(Path::of(&at(number, "file")), message);
+        found.problems.push(problem.hint(ONE_SIZE));
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Unexpected};
 use serde::{Serialize, Serializer};
@@ -57,6 +58,14 @@ impl ClassRule {
             Comparison::More => count > number,
         }
     }
+}
+
+/// Returns the classes of the jobs of a trace, which names none: those in which HFSP's experiments
+/// report Facebook's jobs of 2009.
+pub(super) fn by_size() -> IndexMap<String, ClassRule> {
+    let at_most = |maps| ClassRule::Compare(Counted::Maps, Comparison::AtMost, maps);
+    let classes = [("small", at_most(2)), ("medium", at_most(500)), ("large", ClassRule::Any)];
+    classes.into_iter().map(|(class, rule)| (class.to_owned(), rule)).collect()
 }
 
 const COUNTED: [(&str, Counted); 2] = [("maps", Counted::Maps), ("reduces", Counted::Reduces)];

@@ -15,7 +15,7 @@ use super::path::{Path, Step};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS, is_other_choice, overlay};
 use super::read::{MOST, Problem, read};
 use super::report::{Excerpt, Finding, Place, ScenarioError, clip};
-use super::{LARGEST_FILE, Loaded, Name, Registry, Scenario, check, set, tree};
+use super::{LARGEST_FILE, Loaded, Name, Registry, Scenario, check, classes, set, tree};
 
 /// A scenario that has been read but not understood yet.
 #[derive(Clone, Debug)]
@@ -188,7 +188,9 @@ impl Draft {
             _ => true,
         };
         match at.get(&self.root) {
-            Some(Value::Mapping(under)) => !is_new && !(is_choice && is_other_choice(under, over)),
+            Some(Value::Mapping(under)) => {
+                !is_new && !(is_choice && is_other_choice(under, over, at))
+            }
             // A bare name is short for a mapping, which `put` knows.
             Some(Value::String(_) | Value::Number(_)) => !is_new && at.0.len() == 1,
             _ => false,
@@ -219,6 +221,9 @@ impl Draft {
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
+            if scenario.classes.is_empty() && scenario.workload.is_traced() {
+                scenario.classes = classes::by_size();
+            }
             if intact("scheduler") {
                 match registry.complete(&scenario.scheduler) {
                     Ok(choice) => scenario.scheduler = choice,
@@ -337,7 +342,7 @@ fn complete(root: Value, file: &str, problems: &mut Vec<Problem>) -> (Value, Val
         plain.insert(presets.key.into(), preset);
     }
     let mut merged = Value::from(plain.clone());
-    overlay(&mut merged, root.into());
+    overlay(&mut merged, root.into(), &Path::default());
     (merged, plain.into())
 }
 

@@ -5,7 +5,7 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::path::Path;
+use super::path::{Path, Step};
 use super::read::Problem;
 use super::tree;
 
@@ -83,7 +83,7 @@ impl Presets {
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
         let mut value = self.plain();
-        overlay(&mut value, parse(text));
+        overlay(&mut value, parse(text), &Path::of(self.key));
         Some(value)
     }
 
@@ -136,13 +136,15 @@ fn parse(text: &str) -> Value {
 /// Lays `over` over `under`: mappings key by key, everything else as a whole.
 ///
 /// A mapping of one key that the other lacks is a choice with its options (`{uniform: {…}}`), and
-/// gives way to another choice.
-pub(super) fn overlay(under: &mut Value, over: Value) {
+/// gives way to another choice. `at` is where both stand.
+pub(super) fn overlay(under: &mut Value, over: Value, at: &Path) {
     match (under, over) {
-        (Value::Mapping(under), Value::Mapping(over)) if !is_other_choice(under, &over) => {
+        (Value::Mapping(under), Value::Mapping(over)) if !is_other_choice(under, &over, at) => {
             for (key, value) in over {
                 match under.get_mut(&key) {
-                    Some(known) => overlay(known, value),
+                    Some(known) => {
+                        overlay(known, value, &at.key(key.as_str().unwrap_or_default()));
+                    }
                     None => {
                         under.insert(key, value);
                     }
@@ -153,8 +155,26 @@ pub(super) fn overlay(under: &mut Value, over: Value) {
     }
 }
 
-pub(super) fn is_other_choice(under: &Mapping, over: &Mapping) -> bool {
-    under.len() == 1 && over.len() == 1 && under.keys().next() != over.keys().next()
+/// Mappings of free names, such as those of types.
+const NAMED: [&str; 3] = ["types", "weighted", "classes"];
+/// Mappings of fields, which may stand alone as choices do.
+const FIELDS: [&str; 5] = ["mix", "penalty", "window", "jobs", "at_least"];
+
+/// Returns whether one of two mappings that stand at a path is another choice than the other.
+pub(super) fn is_other_choice(under: &Mapping, over: &Mapping, at: &Path) -> bool {
+    let key = |step: &Step| match step {
+        Step::Key(key) => key.clone(),
+        Step::Index(_) => String::new(),
+    };
+    let keys: Vec<String> = at.0.iter().map(key).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let is_choice = match &keys[..] {
+        // A type of jobs has fields too, whatever its name.
+        [.., "types", _] => false,
+        [.., last] => !NAMED.contains(last) && !FIELDS.contains(last),
+        [] => false,
+    };
+    is_choice && under.len() == 1 && over.len() == 1 && under.keys().next() != over.keys().next()
 }
 
 #[cfg(test)]
@@ -163,7 +183,7 @@ mod tests {
 
     fn overlaid(under: &str, over: &str) -> Value {
         let mut value = parse(under);
-        overlay(&mut value, parse(over));
+        overlay(&mut value, parse(over), &Path::of("workload.mix.types.a"));
         value
     }
 
@@ -185,6 +205,26 @@ mod tests {
             ),
         ] {
             assert_eq!(overlaid(under, over), parse(result), "{under} under {over}");
+        }
+    }
+
+    #[test]
+    fn another_name_beside_the_only_one_does_not_replace_it() {
+        for (at, under, over, result) in [
+            (
+                "workload.mix.types",
+                "{a: {maps: 1}}",
+                "{b: {maps: 2}}",
+                "{a: {maps: 1}, b: {maps: 2}}",
+            ),
+            ("workload.mix.types.gap", "{maps: 1}", "{reduces: 2}", "{maps: 1, reduces: 2}"),
+            ("workload.mix.user.weighted", "{ann: 3}", "{bob: 1}", "{ann: 3, bob: 1}"),
+            ("workload.mix", "{types: {}}", "{jobs: 5}", "{types: {}, jobs: 5}"),
+            ("classes", "{small: maps < 2}", "{large: true}", "{small: maps < 2, large: true}"),
+        ] {
+            let mut value = parse(under);
+            overlay(&mut value, parse(over), &Path::of(at));
+            assert_eq!(value, parse(result), "{at}");
         }
     }
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
-use serde_yaml::Value;
 use serde_yaml::with::singleton_map_recursive;
+use serde_yaml::{Mapping, Value};
 
 use super::locate::Part;
 use super::path::{Path, Step};
@@ -78,7 +78,10 @@ pub(crate) fn read<T: DeserializeOwned>(
     loop {
         let (path, message) = match attempt(&root) {
             Ok(value) => return (Some(value), problems),
-            Err(error) => error,
+            Err((path, message)) => match missing_option::<T>(&root, &path, &message) {
+                Some(option) => (path, format!("this name needs its options, such as `{option}`")),
+                None => (path, message),
+            },
         };
         // What a repair took away is not missing, and what is left around it is not the user's: its
         // mistake has been reported.
@@ -107,6 +110,17 @@ fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, (Path, String)> {
         });
         (Path(steps.collect()), error.to_string())
     })
+}
+
+/// Returns an option that a name at a path needs, if it is a name of a choice without its options.
+fn missing_option<T: DeserializeOwned>(root: &Value, path: &Path, message: &str) -> Option<String> {
+    message.contains("unit variant, expected").then_some(())?;
+    let name = path.get(root)?.as_str()?;
+    let choice = Mapping::from_iter([(Value::from(name), Value::from(Mapping::new()))]);
+    let mut opened = root.clone();
+    *path.get_mut(&mut opened)? = choice.into();
+    let (at, message) = attempt::<T>(&opened).err()?;
+    missing_field(&message).filter(|_| path.contains(&at)).map(str::to_owned)
 }
 
 /// What was changed to get on with the reading.
@@ -206,7 +220,7 @@ fn problem(path: Path, message: &str) -> Problem {
 }
 
 /// What `serde` says, and what a user of YAML would say.
-const WORDS: [(&str, &str); 18] = [
+const WORDS: [(&str, &str); 21] = [
     ("unknown variant", "unknown name"),
     ("invalid type: unit variant, expected newtype variant", "this name needs its options"),
     ("invalid type: unit variant, expected struct variant", "this name needs its options"),
@@ -223,6 +237,9 @@ const WORDS: [(&str, &str); 18] = [
     ("expected a string", "expected a text"),
     ("expected a boolean", "expected `true` or `false`"),
     ("expected u64", "expected a whole number of zero or more"),
+    ("expected u32", "expected a whole number of zero or more"),
+    ("expected i64", "expected a whole number"),
+    ("expected f64", "expected a number"),
     ("invalid type: string", "invalid type: text"),
     ("invalid value: string", "invalid value: text"),
 ];

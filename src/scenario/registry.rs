@@ -172,7 +172,7 @@ fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) 
     let mut options = plain.clone();
     let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
     if !says_nothing {
-        overlay(&mut options, written.clone());
+        overlay(&mut options, written.clone(), &Path::default());
     }
     read(options, &plain, MOST)
 }

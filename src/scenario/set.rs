@@ -12,6 +12,10 @@ pub(super) fn parse(text: &str) -> Result<(Path, Value), String> {
     };
     let path = Path::parse(path.trim())
         .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;
+    // Nothing is a value too: it takes away what a preset or the file says.
+    if ["null", "~"].contains(&value.trim()) {
+        return Ok((path, Value::Null));
+    }
     match tree::read(value) {
         Ok(tree) if tree.doubled.is_empty() => Ok((path, tree.value)),
         Ok(tree) => Err(format!("the key `{}` stands twice", tree.doubled[0])),
@@ -101,6 +105,7 @@ mod tests {
             ("a: [{b: 1}]", "a[0].b=2", r#"{"a":[{"b":2}]}"#),
             ("a: [{b: 1}]", "a.0.b=[2, 3]", r#"{"a":[{"b":[2,3]}]}"#),
             ("a: 1", "a=", r#"{"a":{}}"#),
+            ("a: {b: 1}", "a.b=null", r#"{"a":{"b":null}}"#),
         ] {
             assert_eq!(set(yaml, setting).unwrap(), result, "{yaml} --set {setting}");
         }

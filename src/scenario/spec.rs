@@ -49,7 +49,8 @@ pub struct Scenario {
     #[serde(default)]
     pub scheduler: SchedulerChoice,
     /// Classes that reports group jobs by, each with the rule that its jobs meet: `maps <= 2`,
-    /// `reduces > 10`, `true`. A job is in the first class that it fits.
+    /// `reduces > 10`, `true`. A job is in the first class that it fits. Unless given, those of a
+    /// trace are `small` with up to 2 maps, `medium` with up to 500 and `large` with more.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ClassRule>")]
     pub classes: IndexMap<String, ClassRule>,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use super::TraceError;
+use super::text::hex;
 
 /// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
     let mut hash = Sha256::new();
     let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
     read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(hash))
 }
 
 impl Serialize for TraceFile {

@@ -1,7 +1,8 @@
 //! Mumakil's own lists of jobs, as a table or as YAML: cells and entries, nothing interpreted.
 //!
-//! A table is CSV, each job a row on one line below a header of names; an entry of a YAML list
-//! begins with a dash at the beginning of a line. So both are read job by job, whatever the size
+//! A table is CSV, each job a row on one line below a header of names, its cells separated by
+//! commas, or by semicolons or tabs where the header is; an entry of a YAML list begins with a dash
+//! at the beginning of a line. So both are read job by job, whatever the size
 //! of the file, and a mistake in one job is told as its own.
 
 use serde_yaml::Mapping;
@@ -13,8 +14,26 @@ use super::{FirstFew, Record};
 /// A row of a table of jobs: the header, or a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The cells.
-    pub cells: Vec<String>,
+    line: String,
+}
+
+impl Row {
+    /// Returns what separates the cells of a header: whatever makes the most of it.
+    pub fn separator(&self) -> u8 {
+        let cells = |separator: &u8| self.cells(*separator).len();
+        // Of several that are as good the last is taken.
+        *b"\t;,".iter().max_by_key(|separator| cells(separator)).unwrap_or(&b',')
+    }
+
+    /// Returns the cells, without the blanks around them.
+    pub fn cells(&self, separator: u8) -> Vec<String> {
+        let mut plain = csv::ReaderBuilder::new();
+        plain.has_headers(false).flexible(true).delimiter(separator).trim(csv::Trim::All);
+        let row = plain.from_reader(self.line.as_bytes()).into_records().next();
+        // A line of a text, which is not empty, is always one row.
+        let row = row.and_then(Result::ok).unwrap_or_default();
+        row.iter().map(str::to_owned).collect()
+    }
 }
 
 impl Record for Row {
@@ -22,18 +41,19 @@ impl Record for Row {
     const FRAMING: Framing = Framing::Line;
 
     fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, Fault> {
-        if line.iter().filter(|byte| **byte == b'"').count() % 2 == 1 {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line =
+            str::from_utf8(line).map_err(|_| Fault::new("the line is not a text in UTF-8"))?;
+        if line.is_empty() {
+            return Err(Fault::new("the line is empty"));
+        }
+        if line.contains('\r') {
+            return Err(Fault::new("a carriage return within the line"));
+        }
+        if line.matches('"').count() % 2 == 1 {
             return Err(Fault::new("a quote is not closed").hint("write a job on one line"));
         }
-        let mut rows =
-            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-        let mut rows = rows.records();
-        match (rows.next(), rows.next()) {
-            (None, _) => Err(Fault::new("the line is empty")),
-            (Some(Err(_)), _) => Err(Fault::new("the line is not a text in UTF-8")),
-            (Some(Ok(row)), None) => Ok(Self { cells: row.iter().map(str::to_owned).collect() }),
-            (Some(Ok(_)), Some(_)) => Err(Fault::new("a carriage return within the line")),
-        }
+        Ok(Self { line: line.to_owned() })
     }
 }
 
@@ -76,11 +96,17 @@ mod tests {
 
     #[test]
     fn a_row_is_a_line_of_cells() {
-        let row = |cells: &[&str]| Ok(Row { cells: cells.iter().map(|c| (*c).into()).collect() });
-        assert_eq!(
-            read::<Row>("name,after\r\na,\"[b, c]\"\n"),
-            [row(&["name", "after"]), row(&["a", "[b, c]"])]
-        );
+        for text in [
+            "name,after\r\na,\"[b, c]\"\n",
+            "\"name\", after\n a ,\"[b, c]\"\n",
+            "name;after\na;[b, c]\n",
+            "\u{feff}name\tafter\na\t[b, c]\n",
+        ] {
+            let rows: Vec<Row> = read(text).into_iter().map(Result::unwrap).collect();
+            let separator = rows[0].separator();
+            let cells: Vec<_> = rows.iter().map(|row| row.cells(separator)).collect();
+            assert_eq!(cells, [["name", "after"], ["a", "[b, c]"]], "{text:?}");
+        }
         for (text, message) in [
             ("a\n\n", "t:2: the line is empty"),
             ("\"a\nb\"", "t:1: a quote is not closed\n  hint: write a job on one line"),

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::TraceError;
 use super::error::Fault;
-use super::json;
+use super::list::Row;
 use super::text::Text;
+use super::{FirstFew, Record, json};
 
 /// A format of trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +87,20 @@ fn first_record(mut text: Text) -> Result<Format, TraceError> {
         Some(_) => {
             let start = text.line(&mut record)?;
             let columns = record.split(|byte| *byte == b'\t').count();
+            let begins = |words: &[&str]| words.iter().any(|w| record.starts_with(w.as_bytes()));
+            if begins(&["-", "#", "jobs:"]) {
+                return Ok(Format::JobList);
+            }
+            if is_header(&record) {
+                return Ok(Format::JobTable);
+            }
             if (6..=8).contains(&columns) {
                 return Ok(Format::Swim);
             }
-            if record.split(|byte| *byte == b',').any(|cell| cell.trim_ascii() == b"name") {
-                return Ok(Format::JobTable);
-            }
-            if record.starts_with(b"-") || record.starts_with(b"#") {
-                return Ok(Format::JobList);
+            if begins(&["["]) {
+                let place = start.unwrap_or(text.at());
+                let fault = Fault::new("a list in brackets").hint(BRACKETS);
+                return Err(fault.within(text.path(), place, &[]));
             }
             let s = if columns == 1 { "" } else { "s" };
             (start, format!("a line of {columns} column{s}, not of a known trace"))
@@ -101,6 +108,20 @@ fn first_record(mut text: Text) -> Result<Format, TraceError> {
     };
     let place = start.unwrap_or(text.at());
     Err(Fault::new(what).hint(HINT).within(text.path(), place, &[]))
+}
+
+const BRACKETS: &str = "write JSON objects one after the other, without `[ , ]`, and begin each \
+    entry of a YAML list with `- ` on a line of its own";
+
+/// Returns whether a line is the header of a table: several names, right or wrong, or just `name`.
+fn is_header(line: &[u8]) -> bool {
+    let Ok(row) = Row::parse(line, &mut FirstFew::default()) else { return false };
+    let cells = row.cells(row.separator());
+    let is_word = |cell: &String| {
+        cell.starts_with(|c: char| c.is_ascii_alphabetic())
+            && cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    cells.iter().any(|cell| cell == "name") || 1 < cells.len() && cells.iter().all(is_word)
 }
 
 #[cfg(test)]
@@ -126,7 +147,13 @@ mod tests {
             (r#"{"rack": "r", "nodes": []}"#, Format::SlsNodes),
             (r#"{"description": "d", "workloads": []}"#, Format::SlsSynth),
             ("submit,name\n", Format::JobTable),
+            ("\u{feff}name\n", Format::JobTable),
+            ("\"name\",\"maps\"\n", Format::JobTable),
+            ("maps; name\n", Format::JobTable),
+            ("name\tsubmit\tmaps\treduces\tinput\tshuffle\n", Format::JobTable),
+            ("job,maps\n", Format::JobTable),
             ("# jobs\n- name: a\n", Format::JobList),
+            ("jobs:\n- name: a\n", Format::JobList),
         ] {
             assert_eq!(of(text), Ok(format), "{text}");
         }
@@ -142,6 +169,8 @@ mod tests {
         ] {
             assert_eq!(of(text), Err(format!("{what}{hint}")));
         }
+        let error = of("[{name: a, maps: 3}]\n").unwrap_err();
+        assert_eq!(error, format!("t:1: a list in brackets\n  hint: {BRACKETS}"));
         assert_eq!(of("{").unwrap_err(), "t:1: the file ends in the middle of this object");
     }
 }

@@ -15,7 +15,7 @@ use crate::units::{Bytes, SimSpan};
 /// The latest submission and the longest gap, in seconds.
 const LONGEST_S: u64 = SimSpan::LONGEST.as_micros() / 1_000_000;
 /// The most bytes: an exbibyte, as in a scenario.
-const MOST_BYTES: u64 = 1 << 60;
+pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
 /// A job of a SWIM trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,24 +4,25 @@
 //! trace. Between formats every job goes by way of a [`JobEntry`]; what a format cannot say is
 //! found by reading back what was made ([`converted`]).
 
+mod reshape;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use rand::seq::index;
-
 use super::hosts::Hosts;
 use super::list::{self, List};
-use super::{JobEntry, Swim, rumen, sls};
+use super::{JobEntry, Swim, TakenNames, rumen, sls};
 use crate::cluster::Topology;
-use crate::random::{Purpose, stream};
 use crate::trace::rumen::LoggedJob;
 use crate::trace::sls::SlsJob;
 use crate::trace::swim::SwimJob;
 use crate::trace::{
     FirstFew, Format, Notes, Place, Record, Records, Strictness, Suspicion, TraceError, recognise,
 };
-use crate::units::{Bytes, Quantity, SimSpan};
+use crate::units::{Bytes, SimSpan};
+
+pub use reshape::{Folding, ReshapeError, Scaling};
 
 /// A file of jobs.
 #[derive(Debug)]
@@ -62,14 +63,25 @@ impl Trace {
                 TraceJob::Sls(Box::new(job))
             }),
             Format::JobTable | Format::JobList => {
-                let List { jobs, skipped, .. } = List::read(path, block, strictness)?;
+                let List { jobs, skipped, suspicious, .. } = List::read(path, block, strictness)?;
                 let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
-                Ok(Self { format, jobs, skipped, suspicious: FirstFew::default() })
+                Ok(Self { format, jobs, skipped, suspicious })
             }
             found => {
                 Err(TraceError::OtherFormat { path: path.to_owned(), found, expected: "jobs" })
             }
         }
+    }
+
+    /// Draws the jobs of a file for the generator of the SLS, as a scenario with this seed would.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn draw(path: &Path, seed: u64) -> Result<Self, TraceError> {
+        let (found, _) = sls::generated(path, seed)?;
+        let jobs = found.jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
+        let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
+        Ok(Self { format: Format::SlsSynth, jobs, skipped, suspicious })
     }
 
     fn of<T: Record>(
@@ -80,10 +92,12 @@ impl Trace {
     ) -> Result<Self, TraceError> {
         let mut jobs = Vec::new();
         let mut unusable = FirstFew::default();
+        let mut names = TakenNames::default();
         while let Some(record) = records.next().transpose()? {
             let (job, number) = (job(record), jobs.len() as u64 + 1);
-            match job.entry(number, block) {
-                Ok(_) => jobs.push(job),
+            let entry = job.entry(number, block);
+            match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
+                Ok(()) => jobs.push(job),
                 Err(what) => {
                     let error = records.unusable(Some(&job.name(number)), what);
                     if strictness == Strictness::Strict {
@@ -111,56 +125,6 @@ impl Trace {
             }
         }
         entries
-    }
-
-    /// Keeps so many of the jobs, each as likely as the others, in their order.
-    pub fn sample(&mut self, count: usize, seed: u64) {
-        let mut rng = stream(seed, Purpose::Workload, 0);
-        let total = self.jobs.len();
-        let mut keep = vec![false; total];
-        for place in index::sample(&mut rng, total, count.min(total)) {
-            keep[place] = true;
-        }
-        let mut keep = keep.into_iter();
-        self.jobs.retain(|_| keep.next().unwrap_or(false));
-        self.mend_gaps();
-    }
-
-    /// Multiplies the times at which jobs come, counted from the first, and their sizes.
-    pub fn scale(&mut self, time: f64, size: f64) {
-        let first = self.first();
-        for job in &mut self.jobs {
-            let since = job.submit().saturating_sub(first);
-            job.set_submit(first + SimSpan::from_f64(since.as_f64() * time));
-            job.scale_sizes(size);
-        }
-        self.mend_gaps();
-    }
-
-    /// Folds a trace into a shorter one: cycles are laid over each other and pressed into one span,
-    /// and so many jobs are kept that they come as often as before.
-    pub fn fold(&mut self, cycle: Option<SimSpan>, into: SimSpan, seed: u64) {
-        let mut rng = stream(seed, Purpose::Workload, 1);
-        let first = self.first();
-        let last = self.jobs.iter().map(TraceJob::submit).max().unwrap_or(first);
-        let length = last.saturating_sub(first).max(SimSpan::from_micros(1));
-        let cycle = cycle.unwrap_or(length).max(SimSpan::from_micros(1));
-        let share = into.as_f64() / length.as_f64();
-        let count = (self.jobs.len() as f64 * share.min(1.0)).round() as usize;
-        self.sample(count, rand::RngExt::random(&mut rng));
-        for job in &mut self.jobs {
-            let since = job.submit().saturating_sub(first).as_micros();
-            // The last job of a trace without cycles is at its end.
-            let place = if since == cycle.as_micros() { since } else { since % cycle.as_micros() };
-            let place = place as f64 * (into.as_f64() / cycle.as_f64());
-            job.set_submit(first + SimSpan::from_f64(place));
-        }
-        self.jobs.sort_by_key(TraceJob::submit);
-        self.mend_gaps();
-    }
-
-    fn first(&self) -> SimSpan {
-        self.jobs.iter().map(TraceJob::submit).min().unwrap_or_default()
     }
 
     /// Makes SWIM's gaps fit the times again.
@@ -255,7 +219,10 @@ impl TraceJob {
                 let nowhere = Topology::from_nodes(Vec::new());
                 sls::entry(&job, &self.name(number), Place::START, &mut Hosts::new(&nowhere))
             }
-            Self::Own(job) => Ok(Some(JobEntry::clone(job))),
+            Self::Own(job) => match job.faults(block).into_iter().next() {
+                Some((_, message)) => Err(message),
+                None => Ok(Some(JobEntry::clone(job))),
+            },
         }
     }
 
@@ -269,46 +236,6 @@ impl TraceJob {
             Self::Own(job) => job.submit,
         }
     }
-
-    fn set_submit(&mut self, submit: SimSpan) {
-        let old = self.submit();
-        match self {
-            Self::Swim(job) => job.submit_s = submit.as_micros() / 1_000_000,
-            Self::Rumen(job) => job.shift(submit.as_millis() as i64 - old.as_millis() as i64),
-            Self::Sls(job) => {
-                let by = submit.as_millis() as i64 - old.as_millis() as i64;
-                let of_tasks = job.tasks.iter_mut().flat_map(|t| [&mut t.start_ms, &mut t.end_ms]);
-                for time in of_tasks.chain([&mut job.start_ms, &mut job.end_ms]).flatten() {
-                    *time = time.saturating_add(by);
-                }
-            }
-            Self::Own(job) => job.submit = submit,
-        }
-    }
-
-    fn scale_sizes(&mut self, factor: f64) {
-        let scale =
-            |bytes: u64| (bytes as f64 * factor).round().min(super::jobs::MOST_BYTES as f64) as u64;
-        if factor == 1.0 {
-            return;
-        }
-        match self {
-            Self::Swim(job) => {
-                for size in [&mut job.input, &mut job.shuffle, &mut job.output] {
-                    *size = Bytes::new(scale(size.get()));
-                }
-            }
-            Self::Rumen(job) => job.sizes().for_each(|size| *size = scale(*size)),
-            // It knows none.
-            Self::Sls(_) => {}
-            Self::Own(job) => {
-                let input = job.input.iter_mut();
-                for size in input.chain([&mut job.shuffle, &mut job.output]) {
-                    *size = Bytes::new(scale(size.get()));
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -318,11 +245,10 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::units::Count;
 
-    const BLOCK: Bytes = Bytes::from_mib(128);
+    pub(super) const BLOCK: Bytes = Bytes::from_mib(128);
 
-    fn read(text: &[u8]) -> Trace {
+    pub(super) fn read(text: &[u8]) -> Trace {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("trace");
         fs::write(&path, text).unwrap();
@@ -339,8 +265,9 @@ mod tests {
         (read, lost.into_keys().collect())
     }
 
-    const SWIM: &[u8] = b"a\t5\t5\t1000\t0\t7\tin\nb\t9\t4\t134217729\t3000000000\t9\tin\n";
-    const RUMEN: &[u8] = include_bytes!("../../tests/fuzz/seeds/rumen/older.json");
+    pub(super) const SWIM: &[u8] =
+        b"a\t5\t5\t1000\t0\t7\tin\nb\t9\t4\t134217729\t3000000000\t9\tin\n";
+    pub(super) const RUMEN: &[u8] = include_bytes!("../../tests/fuzz/seeds/rumen/older.json");
 
     #[test]
     fn a_swim_trace_goes_through_every_list_and_back() {
@@ -377,6 +304,16 @@ mod tests {
     }
 
     #[test]
+    fn the_generator_of_the_sls_is_drawn_and_converted() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/seeds/sls/synth-newer.json");
+        let draw = |seed| Trace::draw(Path::new(path), seed).unwrap();
+        assert_eq!(draw(7).jobs, draw(7).jobs);
+        assert_ne!(draw(7).jobs, draw(8).jobs);
+        let (list, _) = through(&draw(7), Format::JobTable);
+        assert_eq!(list.jobs, draw(7).jobs);
+    }
+
+    #[test]
     fn what_a_format_cannot_say_is_told() {
         let list = read(
             b"name,after,count,maps,map_time,user,reduces,reduce_time\n\
@@ -388,55 +325,6 @@ mod tests {
         assert_eq!(lost, ["after", "map_time", "reduce_time"]);
         let (_, lost) = through(&list, Format::Swim);
         assert_eq!(lost, ["after", "map_time", "reduce_time", "reduces", "user"]);
-    }
-
-    fn hundred() -> Trace {
-        let lines = (0..100).map(|n| format!("j{n}\t{}\t60\t1000\t0\t0\n", 60 * n));
-        read(lines.collect::<String>().as_bytes())
-    }
-
-    fn times_s(trace: &Trace) -> Vec<u64> {
-        trace.jobs.iter().map(|job| job.submit().as_micros() / 1_000_000).collect()
-    }
-
-    #[test]
-    fn a_sample_keeps_order_times_and_gaps() {
-        let mut trace = hundred();
-        trace.sample(10, 7);
-        let times = times_s(&trace);
-        assert_eq!(times.len(), 10);
-        assert!(times.is_sorted() && times.iter().all(|time| time.is_multiple_of(60)));
-        let gaps = trace.jobs.iter().map(|job| match job {
-            TraceJob::Swim(job) => job.gap_s,
-            _ => panic!("SWIM's"),
-        });
-        assert_eq!(gaps.sum::<u64>(), times[9]);
-        let mut other = hundred();
-        other.sample(10, 8);
-        assert_ne!(times_s(&other), times);
-    }
-
-    #[test]
-    fn scaling_keeps_the_first_job_where_it_is() {
-        let mut trace = read(SWIM);
-        trace.scale(0.5, 2.0);
-        assert_eq!(times_s(&trace), [5, 7]);
-        let jobs = trace.entries(BLOCK);
-        assert_eq!((jobs[0].input, jobs[0].output), (Some(Bytes::new(2_000)), Bytes::new(14)));
-        assert_eq!(jobs[1].maps.map(Count::get), Some(3));
-    }
-
-    #[test]
-    fn a_folded_trace_is_as_dense_as_it_was() {
-        let mut trace = hundred();
-        trace.fold(None, SimSpan::from_secs(600), 1);
-        let times = times_s(&trace);
-        assert_eq!(times.len(), 10);
-        assert!(times.is_sorted() && times[9] <= 600, "{times:?}");
-        let mut trace = hundred();
-        trace.fold(Some(SimSpan::from_secs(1_200)), SimSpan::from_secs(1_200), 1);
-        assert_eq!(times_s(&trace).len(), 20);
-        assert!(times_s(&trace)[19] < 1_200);
     }
 
     #[test]
@@ -454,18 +342,5 @@ mod tests {
             let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
             assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{format}");
         }
-    }
-
-    #[test]
-    fn a_rumen_job_moves_as_a_whole() {
-        let mut trace = read(RUMEN);
-        let entry = trace.entries(BLOCK).remove(0);
-        let before = trace.jobs[0].submit();
-        trace.jobs[0].set_submit(before + SimSpan::from_secs(5));
-        trace.jobs[0].scale_sizes(2.0);
-        let moved = trace.entries(BLOCK).remove(0);
-        assert_eq!(trace.jobs[0].submit(), before + SimSpan::from_secs(5));
-        assert_eq!(moved.map_time, entry.map_time);
-        assert_eq!(moved.input.map(Bytes::get), entry.input.map(|bytes| bytes.get() * 2));
     }
 }

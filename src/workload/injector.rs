@@ -97,8 +97,8 @@ impl JobInjector {
                     free_at.pop_front();
                     self.submit_next(out);
                 }
-                Pacing::Stress { ask_at, .. } => {
-                    *ask_at = SimTime::NEVER;
+                Pacing::Stress { ask_at, is_asking, .. } => {
+                    (*ask_at, *is_asking) = (SimTime::NEVER, true);
                     out.send(Address::JOB_TRACKER, Msg::AskLoad);
                 }
             }
@@ -339,13 +339,32 @@ mod tests {
         assert_eq!(bench.hear(secs(10), load(0, 0.0)), ["a-1"]);
         assert_eq!(bench.planned, [secs(10) + ms(1)]);
         // As many jobs as trackers; then more map work than twice the slots.
-        bench.planned.clear();
+        bench.pass();
         assert_eq!(bench.hear(secs(11), load(2, 5.0)).len(), 0);
+        bench.pass();
         assert_eq!(bench.hear(secs(12), load(1, 20.1)).len(), 0);
         assert_eq!(bench.injector.pacing.next_at(secs(0)), secs(14));
+        bench.pass();
         assert_eq!(bench.hear(secs(14), load(1, 20.0)), ["a-2"]);
         bench.ends(15, 0);
         assert_eq!(bench.injector.pacing.next_at(secs(0)), secs(15));
+    }
+
+    #[test]
+    fn a_job_that_ends_while_a_question_is_on_its_way_does_not_submit_two() {
+        let mut bench = paced("stress", "[{name: a, maps: 1, count: 3}]");
+        let load =
+            |jobs| Msg::Load(Load { jobs, trackers: 2, map_slots: 10, map_work: 0.0 }.into());
+        bench.pass();
+        assert_eq!(bench.hear(secs(10), load(0)), ["a-1"]);
+        bench.pass();
+        // Asked, and not answered yet.
+        bench.ends(11, 0);
+        assert_eq!(bench.planned, []);
+        assert_eq!(bench.hear(secs(12), load(2)).len(), 0);
+        assert_eq!(bench.planned, [secs(12)], "asks again, since a job has ended");
+        bench.pass();
+        assert_eq!(bench.hear(secs(13), load(1)), ["a-2"]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::{Deserialize, Serialize, Serializer};
@@ -15,6 +14,7 @@ use crate::mapred::{
     Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskTimes, Traced,
 };
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
+pub(super) use crate::trace::swim::MOST_BYTES;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
 
 /// The most jobs that a scenario may have: their numbers are part of what keys random streams.
@@ -24,8 +24,6 @@ pub(crate) const MOST_JOBS: u64 = 1 << 24;
 pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
 /// The most maps that a job may have, as `maps` says.
 const MOST_MAPS: u64 = 10_000_000;
-/// The largest input that a job may have, as `input` says.
-pub(super) const MOST_BYTES: u64 = 1 << 60;
 /// How many maps or reduces a job has.
 pub type TaskCount = Count<0, 10_000_000>;
 
@@ -436,14 +434,16 @@ impl Workload {
         }
         jobs.sort();
         let names: Vec<Vec<String>> = entries.iter().map(JobEntry::names).collect();
-        let mut files: IndexMap<String, FileId> = IndexMap::new();
+        let mut shared: BTreeMap<&str, FileId> = BTreeMap::new();
+        let mut files = (0..).map(FileId);
+        let mut next = || files.next().expect("as many files as jobs");
 
         let arrivals = (0..).zip(&jobs).map(|(id, (_, index, number))| {
             let (entry, name) = (&entries[*index], &names[*index][*number]);
-            // A file of the job's own has a name that no scenario can write.
-            let file = entry.file.clone().unwrap_or_else(|| format!("\0{name}"));
-            let next = FileId(files.len() as u32);
-            let file = *files.entry(file).or_insert(next);
+            let file = match &entry.file {
+                Some(name) => *shared.entry(name).or_insert_with(&mut next),
+                None => next(),
+            };
             Arrival {
                 spec: Arc::new(entry.spec(JobId(id), name, file, block, classify)),
                 batch: BatchId(*index as u32),
@@ -628,5 +628,20 @@ mod tests {
         };
         assert_eq!(file(0), file(2));
         assert_ne!(file(0), file(1));
+    }
+
+    #[test]
+    fn jobs_of_the_same_name_do_not_share_a_private_file() {
+        let jobs = workload("[{name: a, maps: 1, count: 2}, {name: a-1, maps: 1}]");
+        let mut files: Vec<u32> = jobs
+            .arrivals
+            .iter()
+            .map(|job| match job.spec.input {
+                Some(Input::File { file, .. }) => file.0,
+                _ => panic!("no file"),
+            })
+            .collect();
+        files.sort_unstable();
+        assert_eq!(files, [0, 1, 2]);
     }
 }

@@ -3,8 +3,8 @@
 //! A table has a job in each row and the fields of [`JobEntry`] as columns, in any order; an empty
 //! cell says nothing. Cells are written as in a scenario: `3s`, `128MiB`, `[1s, 2s]`,
 //! `{log_normal: {mean: 20s, cv: 0.2}}`. Names, users, pools, classes and files are taken as they
-//! stand; one that begins with a quote is a JSON string. A list in YAML is what a scenario would
-//! have below `jobs:`.
+//! stand, but for blanks around them; one that begins with a quote is a JSON string. A list in YAML
+//! is what a scenario would have below `jobs:`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,13 @@ use serde::Deserialize;
 use serde_yaml::{Mapping, Value};
 
 use super::jobs::{LATEST, MOST_JOBS};
+use super::shared::{ONE_SIZE, TakenNames, file_clashes};
 use super::{JobEntry, in_order};
 use crate::trace::list::{Entry, Row};
-use crate::trace::{FirstFew, Format, Place, Record, Records, Strictness, TraceError, recognise};
+use crate::trace::{
+    FirstFew, Format, LARGEST_ENTRY, LONGEST_LINE, Place, Record, Records, Strictness, Suspicion,
+    TraceError, recognise,
+};
 use crate::units::{Bytes, SimSpan};
 
 /// A list of jobs that was read.
@@ -26,6 +30,8 @@ pub struct List {
     pub jobs: Vec<JobEntry>,
     /// What was left out because it is broken.
     pub skipped: FirstFew<TraceError>,
+    /// Jobs that come before those above them.
+    pub suspicious: FirstFew<Suspicion>,
     /// The SHA-256 of the file.
     pub sha256: Option<String>,
 }
@@ -81,17 +87,17 @@ impl List {
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
         let mut reader = Reader::new(path, block, strictness);
-        let mut header = rows.next().transpose()?.map_or_else(Vec::new, |row| row.cells);
-        if let Some(first) = header.first_mut() {
-            *first = first.trim_start_matches('\u{feff}').to_owned();
-        }
+        let header = rows.next().transpose()?;
+        let separator = header.as_ref().map_or(b',', Row::separator);
+        let header = header.map_or_else(Vec::new, |row| row.cells(separator));
         if let Err(fault) = check_header(&header) {
             return Err(reader.error(rows.place(), None, fault));
         }
         while let Some(row) = rows.next().transpose()? {
-            let name = header.iter().zip(&row.cells).find(|(column, _)| *column == "name");
+            let cells = row.cells(separator);
+            let name = header.iter().zip(&cells).find(|(column, _)| *column == "name");
             let name = name.map(|(_, cell)| cell.as_str());
-            reader.add(rows.place(), name, fields(&header, &row.cells))?;
+            reader.add(rows.place(), name, fields(&header, &cells))?;
         }
         reader.end(rows)
     }
@@ -163,11 +169,14 @@ struct Reader {
     jobs: Vec<JobEntry>,
     /// Where each begins.
     places: Vec<Place>,
-    by_name: FxHashMap<String, usize>,
+    names: TakenNames,
+    /// When the last of those came that come by themselves.
+    last: SimSpan,
     /// How many jobs there are, copies and all, and when the last could come.
     total: u64,
     latest: u128,
     skipped: FirstFew<TraceError>,
+    suspicious: FirstFew<Suspicion>,
 }
 
 impl Reader {
@@ -178,10 +187,12 @@ impl Reader {
             strictness,
             jobs: Vec::new(),
             places: Vec::new(),
-            by_name: FxHashMap::default(),
+            names: TakenNames::default(),
+            last: SimSpan::ZERO,
             total: 0,
             latest: 0,
             skipped: FirstFew::default(),
+            suspicious: FirstFew::default(),
         }
     }
 
@@ -200,7 +211,7 @@ impl Reader {
     ) -> Result<(), TraceError> {
         match fields.and_then(|fields| self.job(fields)) {
             Ok(job) => {
-                self.by_name.insert(job.name.clone(), self.jobs.len());
+                self.look_at_time(place, &job);
                 self.jobs.push(job);
                 self.places.push(place);
                 Ok(())
@@ -223,12 +234,6 @@ impl Reader {
             let path = track.path().to_string();
             Fault::new(path.trim_end_matches(['.', '?']), error.to_string())
         })?;
-        if job.name.is_empty() {
-            return Err(Fault::new("name", "a job's name has at least one letter"));
-        }
-        if self.by_name.contains_key(&job.name) {
-            return Err(Fault::new("name", "another job before it has the same name"));
-        }
         if let Some((field, message)) = job.faults(self.block).into_iter().next() {
             return Err(Fault::new(field, message));
         }
@@ -241,35 +246,79 @@ impl Reader {
         if MOST_JOBS < self.total + u64::from(copies) {
             return Err(Fault::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
+        self.names.take(&job).map_err(|message| Fault::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
         Ok(job)
     }
 
+    /// Notes a job that comes before the one above it, if neither waits for others.
+    fn look_at_time(&mut self, place: Place, job: &JobEntry) {
+        if !job.after.is_empty() {
+            return;
+        }
+        if job.submit < self.last {
+            let what = format!("submitted {} before a job above it", self.last - job.submit);
+            self.suspicious.add(Suspicion { place, job: Some(job.name.clone()), what });
+        }
+        self.last = self.last.max(job.submit);
+    }
+
     /// Checks what jobs say of each other.
     fn end<T: Record>(mut self, records: Records<T>) -> Result<List, TraceError> {
-        let mut follows = Vec::with_capacity(self.jobs.len());
-        for (number, job) in self.jobs.iter().enumerate() {
-            let mut before = Vec::with_capacity(job.after.len());
-            for name in &job.after {
-                let Some(&other) = self.by_name.get(name) else {
-                    let fault = Fault::new("after", format!("there is no job `{name}`"));
-                    return Err(self.error(self.places[number], Some(&job.name), fault));
-                };
-                before.push(other);
-            }
-            follows.push(before);
-        }
-        let mut waits = vec![true; self.jobs.len()];
+        let clashes = file_clashes(&self.jobs, self.block).into_iter();
+        let clash = |(number, message)| (number, Fault::new("file", message).hint(ONE_SIZE));
+        self.leave_out(clashes.map(clash).collect())?;
+        self.leave_out(self.never_due())?;
+        let sha256 = records.sha256().map(str::to_owned);
+        self.skipped.append(records.into_notes().skipped);
+        let Self { jobs, skipped, suspicious, .. } = self;
+        Ok(List { jobs, skipped, suspicious, sha256 })
+    }
+
+    /// Returns the jobs that wait for what never ends: others that there are not, or each other.
+    fn never_due(&self) -> Vec<(usize, Fault)> {
+        let places: FxHashMap<&str, usize> =
+            self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
+        // One behind the last stands for all that there are not. It waits for itself.
+        let nowhere = self.jobs.len();
+        let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(nowhere);
+        let mut follows: Vec<Vec<usize>> =
+            self.jobs.iter().map(|job| job.after.iter().map(place).collect()).collect();
+        follows.push(vec![nowhere]);
+        let mut waits = vec![true; follows.len()];
         for job in in_order(&follows) {
             waits[job] = false;
         }
-        if let Some(number) = waits.iter().position(|waits| *waits) {
-            let fault = Fault::new("after", "the job waits for itself, or for jobs that do");
-            return Err(self.error(self.places[number], Some(&self.jobs[number].name), fault));
+        let fault = |number: usize| {
+            let missing = self.jobs[number].after.iter().find(|name| place(name) == nowhere);
+            let message = match missing {
+                Some(name) => format!("there is no job `{name}`"),
+                None => "the job waits for itself, or for jobs that never come".to_owned(),
+            };
+            (missing.is_none(), number, Fault::new("after", message))
+        };
+        let mut faults: Vec<_> = (0..nowhere).filter(|job| waits[*job]).map(fault).collect();
+        // Causes before consequences.
+        faults.sort_by_key(|(follows, number, _)| (*follows, *number));
+        faults.into_iter().map(|(_, number, fault)| (number, fault)).collect()
+    }
+
+    /// Leaves out jobs that are broken, or ends with the first of them.
+    fn leave_out(&mut self, faults: Vec<(usize, Fault)>) -> Result<(), TraceError> {
+        let mut stays = vec![true; self.jobs.len()];
+        for (number, fault) in faults {
+            let error = self.error(self.places[number], Some(&self.jobs[number].name), fault);
+            if self.strictness == Strictness::Strict {
+                return Err(error);
+            }
+            self.skipped.add(error);
+            stays[number] = false;
         }
-        let sha256 = records.sha256().map(str::to_owned);
-        self.skipped.append(records.into_notes().skipped);
-        Ok(List { jobs: self.jobs, skipped: self.skipped, sha256 })
+        let mut of_jobs = stays.iter();
+        self.jobs.retain(|_| of_jobs.next() == Some(&true));
+        let mut of_places = stays.iter();
+        self.places.retain(|_| of_places.next() == Some(&true));
+        Ok(())
     }
 }
 
@@ -277,19 +326,37 @@ impl Reader {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_table(jobs: &[JobEntry], to: impl io::Write) -> io::Result<()> {
+pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
     let said: Vec<Mapping> = JobEntry::said(jobs).collect();
     let is_said =
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
     let columns: Vec<&str> = JobEntry::FIELDS.iter().filter(is_said).copied().collect();
-    let mut rows = csv::Writer::from_writer(to);
-    rows.write_record(&columns)?;
-    for fields in &said {
-        rows.write_record(columns.iter().map(|column| {
+    to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
+    for (job, fields) in jobs.iter().zip(&said) {
+        let cell = |column: &&str| {
             fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
-        }))?;
+        };
+        let row = row(columns.iter().map(cell))?;
+        refuse_above(LONGEST_LINE, row.len(), job)?;
+        to.write_all(&row)?;
     }
-    rows.flush()
+    Ok(())
+}
+
+fn row(cells: impl Iterator<Item = String>) -> io::Result<Vec<u8>> {
+    let mut row = csv::Writer::from_writer(Vec::new());
+    row.write_record(cells)?;
+    row.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Refuses to write what could not be read.
+fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
+    if length <= most {
+        return Ok(());
+    }
+    let (name, most) = (&job.name, most >> 20);
+    let what = format!("the job `{name}` takes more than {most} MiB, and none may");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
 /// Writes jobs as a list in YAML, without what is as it is by default.
@@ -297,8 +364,10 @@ pub fn write_table(jobs: &[JobEntry], to: impl io::Write) -> io::Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    for fields in JobEntry::said(jobs) {
-        serde_yaml::to_writer(&mut to, &[fields]).map_err(io::Error::other)?;
+    for (job, fields) in jobs.iter().zip(JobEntry::said(jobs)) {
+        let entry = serde_yaml::to_string(&[fields]).map_err(io::Error::other)?;
+        refuse_above(LARGEST_ENTRY, entry.len(), job)?;
+        to.write_all(entry.as_bytes())?;
     }
     Ok(())
 }
@@ -307,7 +376,8 @@ pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
 fn cell(column: &str, value: &Value) -> String {
     match value {
         Value::String(text) if TEXTS.contains(&column) => {
-            if text.is_empty() || text.starts_with('"') || text.contains(char::is_control) {
+            let is_plain = text.trim() == text && !text.contains(char::is_control);
+            if text.is_empty() || text.starts_with('"') || !is_plain {
                 serde_json::to_string(text).unwrap_or_default()
             } else {
                 text.clone()
@@ -449,15 +519,62 @@ mod tests {
             ("name\na\n", "t.csv:2: job \"a\": the job `a` has neither `maps` nor `input`"),
             (
                 "name,maps\na,1\na,1\n",
-                "t.csv:3: job \"a\": name: another job before it has the same name",
+                "t.csv:3: job \"a\": name: another job is called `a` already",
             ),
             ("name,maps,after\na,1,[b]\n", "t.csv:2: job \"a\": after: there is no job `b`"),
             (
                 "name,maps,after\na,1,[b]\nb,1,[a]\n",
-                "t.csv:2: job \"a\": after: the job waits for itself, or for jobs that do",
+                "t.csv:2: job \"a\": after: the job waits for itself, or for jobs that never come",
+            ),
+            (
+                "name,maps,count\na,1,2\na-1,1,\n",
+                "t.csv:3: job \"a-1\": name: the jobs of `a` have a count, and one of them is \
+                 called `a-1`",
+            ),
+            (
+                "name,maps,input,file\na,2,2GiB,f\nb,4,2GiB,f\n",
+                "t.csv:3: job \"b\": file: each map of `b` reads 512MiB of `f`, but each of `a` \
+                 reads 1GiB\n  hint: a file has blocks of one size: mend `maps` or `input`, or name \
+                 another file",
             ),
         ] {
             assert_eq!(table(text, Strictness::Strict).unwrap_err(), message);
         }
+    }
+
+    #[test]
+    fn jobs_that_follow_one_that_is_left_out_are_left_out_too() {
+        let text = "name,maps,after\na,,\nb,1,[a]\nc,1,[b]\nd,1,\n";
+        let list = table(text, Strictness::Lenient).unwrap();
+        assert_eq!((list.jobs.len(), list.skipped.count), (1, 3));
+        assert_eq!(list.jobs[0].name, "d");
+    }
+
+    #[test]
+    fn blanks_and_other_separators_change_nothing() {
+        let plain = table("name,maps,after\na,1,\nb,3,[a]\n", Strictness::Strict).unwrap().jobs;
+        for text in
+            ["\"name\", maps, after\na, 1,\nb, 3, [a]\n", "name;maps;after\na;1;\nb;3;[a]\n"]
+        {
+            assert_eq!(table(text, Strictness::Strict).unwrap().jobs, plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_comes_before_the_one_above_it_is_odd() {
+        let text = "name,maps,submit,after\na,1,9s,\nb,1,2s,[a]\nc,1,5s,\n";
+        let odd = table(text, Strictness::Strict).unwrap().suspicious;
+        let said: Vec<_> =
+            odd.first.iter().map(|odd| (odd.place.line, odd.what.as_str())).collect();
+        assert_eq!(said, [(4, "submitted 4s before a job above it")]);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_written() {
+        let times = "  - 123456789us\n".repeat(100_000);
+        let jobs = yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().jobs;
+        let error = write_table(&jobs, io::sink()).unwrap_err().to_string();
+        assert_eq!(error, "the job `a` takes more than 1 MiB, and none may");
+        write_yaml(&jobs, io::sink()).unwrap();
     }
 }

@@ -17,7 +17,7 @@ use rand::seq::SliceRandom;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jobs::{MERGE, heap, no_noise};
+use super::jobs::{MERGE, MOST_BYTES, heap, no_noise};
 use super::{JobEntry, Penalty, TaskCount, in_order};
 use crate::mapred::Priority;
 use crate::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
@@ -25,9 +25,6 @@ use crate::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
 
 pub use arrivals::Arrivals;
 pub use names::{Names, Several};
-
-/// The largest size that a scenario may name, in bytes.
-const MOST_BYTES: u64 = 1 << 60;
 
 /// Jobs of several types, drawn by chance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

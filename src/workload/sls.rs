@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hosts::Hosts;
-use super::{Found, JobEntry, Site};
+use super::{Found, JobEntry, Site, TakenNames};
 use crate::cluster::TrackerId;
 use crate::mapred::{Split, TaskTimes};
 use crate::random::{self, ChaCha8Rng, Dist, Purpose, Shape, stream};
@@ -58,6 +58,7 @@ impl Sls {
         let mut records = Records::<SlsJob>::open(path, Strictness::of(self.lenient))?;
         let mut found = Found::default();
         let mut hosts = Hosts::new(site.topology);
+        let mut names = TakenNames::default();
         let mut number = 0;
         while let Some(job) = records.next().transpose()? {
             if job.nodes.is_some() {
@@ -65,7 +66,10 @@ impl Sls {
             }
             number += 1;
             let name = job.id.clone().unwrap_or_else(|| format!("job-{number}"));
-            match entry(&job, &name, records.place(), &mut hosts) {
+            let entry = entry(&job, &name, records.place(), &mut hosts);
+            match entry
+                .and_then(|entry| entry.iter().try_for_each(|e| names.take(e)).map(|()| entry))
+            {
                 Ok(None) => found.left_out += 1,
                 Ok(Some(entry)) => found.jobs.push(entry),
                 Err(_) if self.lenient => found.broken += 1,
@@ -79,30 +83,36 @@ impl Sls {
     }
 
     fn drawn(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
-        let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
-        let synth = records.only()?;
-        let mut found = Found::default();
-        let mut listed = 0;
-        for number in 1..=synth.num_jobs {
-            let name = format!("job-{number}");
-            let mut rng = stream(site.seed, Purpose::Workload, u64::from(number));
-            match draw(&synth, &name, &mut rng) {
-                Ok(None) => found.left_out += 1,
-                Ok(Some(entry)) => {
-                    let times = [&entry.map_time, &entry.reduce_time].into_iter().flatten();
-                    listed += times.filter_map(TaskTimes::listed).sum::<usize>();
-                    found.jobs.push(entry);
-                }
-                Err(what) => return Err(records.unusable(Some(&name), what)),
-            }
-            if MOST_TASKS < listed {
-                let what = format!("more than {MOST_TASKS} tasks with values of a list");
-                return Err(records.unusable(Some(&name), what));
-            }
-        }
-        self.file.pin(site.folder, records.sha256())?;
+        let (found, sha256) = generated(path, site.seed)?;
+        self.file.pin(site.folder, sha256.as_deref())?;
         Ok(found)
     }
+}
+
+/// Returns the jobs that are drawn as a file says, and the SHA-256 of the file.
+pub(super) fn generated(path: &Path, seed: u64) -> Result<(Found, Option<String>), TraceError> {
+    let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
+    let synth = records.only()?;
+    let mut found = Found::default();
+    let mut listed = 0;
+    for number in 1..=synth.num_jobs {
+        let name = format!("job-{number}");
+        let mut rng = stream(seed, Purpose::Workload, u64::from(number));
+        match draw(&synth, &name, &mut rng) {
+            Ok(None) => found.left_out += 1,
+            Ok(Some(entry)) => {
+                let times = [&entry.map_time, &entry.reduce_time].into_iter().flatten();
+                listed += times.filter_map(TaskTimes::listed).sum::<usize>();
+                found.jobs.push(entry);
+            }
+            Err(what) => return Err(records.unusable(Some(&name), what)),
+        }
+        if MOST_TASKS < listed {
+            let what = format!("more than {MOST_TASKS} tasks with values of a list");
+            return Err(records.unusable(Some(&name), what));
+        }
+    }
+    Ok((found, records.sha256().map(str::to_owned)))
 }
 
 /// The tasks of one kind that a job has.
@@ -431,6 +441,19 @@ mod tests {
         assert_eq!(read(&text, ", lenient: true").unwrap().broken, 1);
         let error = read("job0\t1\t1\t0\t0\t0\n", "").err().unwrap();
         assert!(error.ends_with("f holds SWIM, not jobs of the SLS or its generator"), "{error}");
+    }
+
+    #[test]
+    fn a_job_without_an_id_does_not_get_the_name_of_another() {
+        let task = r#""job.tasks": [{"duration.ms": 1}]"#;
+        let text = format!(r#"{{"job.id": "job-2", {task}}} {{"job.user": "ann", {task}}}"#);
+        let error = read(&text, "").err().unwrap();
+        assert!(error.ends_with("job \"job-2\": another job is called `job-2` already"), "{error}");
+        let text =
+            format!(r#"{{"job.id": "a", "job.count": 2, {task}}} {{"job.id": "a-1", {task}}}"#);
+        let error = read(&text, "").err().unwrap();
+        assert!(error.ends_with("have a count, and one of them is called `a-1`"), "{error}");
+        assert_eq!(read(&text, ", lenient: true").unwrap().broken, 1);
     }
 
     #[test]

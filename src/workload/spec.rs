@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{JobEntry, Mix, Rumen, Sls, Submission, Swim};
@@ -72,14 +73,41 @@ pub enum Jobs {
     /// In the scenario.
     Listed(Vec<JobEntry>),
     /// In a file.
-    File(TraceFile),
+    File(JobFile),
+}
+
+/// A file of jobs: its path, or `{path, sha256, lenient}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFile {
+    /// The file.
+    pub file: TraceFile,
+    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
+    pub lenient: bool,
+}
+
+/// The long form of a file of jobs.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "JobFile", deny_unknown_fields)]
+struct LongJobFile {
+    /// The path.
+    path: PathBuf,
+    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
+    #[serde(default)]
+    lenient: bool,
 }
 
 impl Serialize for Jobs {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Listed(jobs) => JobEntry::serialize_list(jobs, to),
-            Self::File(file) => file.serialize(to),
+            Self::File(JobFile { file, lenient: false }) => file.serialize(to),
+            Self::File(JobFile { file, lenient }) => {
+                let TraceFile { path, sha256 } = file.clone();
+                LongJobFile { path, sha256, lenient: *lenient }.serialize(to)
+            }
         }
     }
 }
@@ -98,14 +126,16 @@ impl<'de> Deserialize<'de> for Jobs {
                 Vec::deserialize(SeqAccessDeserializer::new(list)).map(Jobs::Listed)
             }
             fn visit_str<E: de::Error>(self, path: &str) -> Result<Jobs, E> {
-                TraceFile::deserialize(StrDeserializer::new(path)).map(Jobs::File)
+                let file = TraceFile { path: path.into(), sha256: None };
+                Ok(Jobs::File(JobFile { file, lenient: false }))
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Jobs, A::Error> {
-                let file = TraceFile::deserialize(MapAccessDeserializer::new(map));
-                file.map(Jobs::File).map_err(|_| {
-                    let found = de::Unexpected::Map;
-                    de::Error::invalid_type(found, &"a list of jobs, or {path: …, sha256: …}")
-                })
+                let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
+                let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
+                    let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
+                    de::Error::invalid_type(de::Unexpected::Map, &expected)
+                })?;
+                Ok(Jobs::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
             }
         }
         from.deserialize_any(JobsVisitor)
@@ -118,8 +148,8 @@ impl JsonSchema for Jobs {
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let listed = schemas.subschema_for::<Vec<JobEntry>>();
-        let file = schemas.subschema_for::<TraceFile>();
-        json_schema!({ "anyOf": [listed, file] })
+        let file = schemas.subschema_for::<LongJobFile>();
+        json_schema!({ "anyOf": [listed, { "type": "string" }, file] })
     }
 }
 
@@ -135,7 +165,7 @@ impl WorkloadSpec {
     /// Returns the files that hold jobs or the hosts that they run on.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut TraceFile> {
         let jobs = match &mut self.jobs {
-            Some(Jobs::File(file)) => Some(file),
+            Some(Jobs::File(jobs)) => Some(&mut jobs.file),
             _ => None,
         };
         let rumen =
@@ -144,6 +174,11 @@ impl WorkloadSpec {
         let sls = self.sls.as_mut().map(|sls| (Some(&mut sls.file), sls.nodes.as_mut()));
         let pairs = [rumen, swim, sls].into_iter().flatten();
         jobs.into_iter().chain(pairs.flat_map(|(one, other)| one.into_iter().chain(other)))
+    }
+
+    /// Returns whether jobs come from the trace of another tool.
+    pub fn is_traced(&self) -> bool {
+        self.rumen.is_some() || self.swim.is_some() || self.sls.is_some()
     }
 
     /// Returns the names of the sources that are given; a scenario has one.

@@ -39,8 +39,9 @@ pub(super) enum Pacing {
     Replay,
     /// The next job when a place is free: when places are or will be, rising.
     Closed { think: SimSpan, free_at: VecDeque<SimTime> },
-    /// The next job when the JobTracker, asked at this instant, is not overloaded.
-    Stress { ask_at: SimTime, wait: SimSpan },
+    /// The next job when the JobTracker, asked at this instant, is not overloaded. While a question
+    /// is on its way, no other one is asked.
+    Stress { ask_at: SimTime, wait: SimSpan, is_asking: bool },
 }
 
 /// What Mumak waits at first when the cluster is overloaded, and at most.
@@ -61,7 +62,9 @@ impl Pacing {
             Submission::Replay => Self::Replay,
             Submission::Serial => closed(1, STEP),
             Submission::Closed { active, think } => closed(active.get(), think),
-            Submission::Stress => Self::Stress { ask_at: start, wait: SHORTEST_WAIT },
+            Submission::Stress => {
+                Self::Stress { ask_at: start, wait: SHORTEST_WAIT, is_asking: false }
+            }
         }
     }
 
@@ -70,6 +73,7 @@ impl Pacing {
         match self {
             Self::Replay => due,
             Self::Closed { free_at, .. } => free_at.front().copied().unwrap_or(SimTime::NEVER),
+            Self::Stress { is_asking: true, .. } => SimTime::NEVER,
             Self::Stress { ask_at, .. } => *ask_at,
         }
     }
@@ -84,11 +88,13 @@ impl Pacing {
 
     /// Hears how busy the cluster is; returns whether the next job may be submitted.
     pub(super) fn hear(&mut self, now: SimTime, load: &Load) -> bool {
-        let Self::Stress { ask_at, wait } = self else { return false };
+        let Self::Stress { ask_at, wait, is_asking } = self else { return false };
+        *is_asking = false;
         let is_overloaded =
             load.trackers <= load.jobs || MOST_MAP_WORK * f64::from(load.map_slots) < load.map_work;
         if is_overloaded {
-            *ask_at = now + *wait;
+            // Of a job that ended meanwhile the answer may not have known.
+            *ask_at = (*ask_at).min(now + *wait);
             *wait = (*wait * 2).min(LONGEST_WAIT);
         } else {
             *ask_at = now + STEP;

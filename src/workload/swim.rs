@@ -11,8 +11,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jobs::MOST_BYTES;
-use super::{Found, JobEntry, Site};
+use super::jobs::{MOST_BYTES, no_noise};
+use super::{Found, JobEntry, Site, TaskCount};
 use crate::cluster::NodeCount;
 use crate::mapred::SlotKind;
 use crate::random::Dist;
@@ -122,9 +122,11 @@ pub struct AtLeast {
     /// The bytes that it reads.
     pub input: Bytes,
     /// Its maps.
-    pub maps: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maps: Option<TaskCount>,
     /// Its reduces.
-    pub reduces: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduces: Option<TaskCount>,
 }
 
 /// How fast jobs come.
@@ -151,14 +153,12 @@ fn reduce_rate() -> Rate {
     Rate::from_mb_per_s(6)
 }
 
-fn no_noise() -> Dist<Factor> {
-    Dist::Constant(Factor::ONE)
-}
-
 fn as_it_is() -> Factor {
     Factor::ONE
 }
 
+/// The most that a job reads, shuffles or writes, however it is scaled.
+const MOST: Bytes = Bytes::new(MOST_BYTES);
 /// What a reduce fetches unless the scenario says otherwise.
 const BYTES_PER_REDUCE: Bytes = Bytes::from_mib(1_024);
 
@@ -220,8 +220,8 @@ impl Swim {
     fn takes(&self, entry: &JobEntry) -> bool {
         let AtLeast { input, maps, reduces } = self.at_least;
         input <= entry.input.unwrap_or_default()
-            && maps <= entry.maps.map_or(0, Count::get)
-            && reduces <= entry.reduces.get()
+            && maps <= entry.maps
+            && reduces <= Some(entry.reduces)
     }
 
     fn entry(&self, job: &SwimJob, submit: SimSpan, site: &Site<'_>) -> Result<JobEntry, String> {
@@ -229,7 +229,7 @@ impl Swim {
             Factor::ONE => bytes,
             scale => {
                 let scaled = Bytes::from_f64(bytes.as_f64() * scale.get());
-                scaled.min(Bytes::new(MOST_BYTES))
+                scaled.min(MOST)
             }
         };
         let sizes =
@@ -284,7 +284,7 @@ impl Swim {
         let (original, nodes) = (u64::from(original.get()), u64::from(site.topology.len()));
         let shrink = |bytes: Bytes| {
             let scaled = u128::from(bytes.get()) * u128::from(nodes) / u128::from(original);
-            Bytes::new(u64::try_from(scaled).unwrap_or(MOST_BYTES).min(MOST_BYTES))
+            u64::try_from(scaled).map_or(MOST, Bytes::new).min(MOST)
         };
         let partition = payload(site.cluster.hdfs.block);
         let sizes = Sizes {
@@ -301,6 +301,17 @@ impl Swim {
             None => u64::from(site.topology.slots()[SlotKind::Reduce]) * 45 / 100,
         };
         let maps = sizes.input.get().div_ceil(partition.get());
+        // Its maps read whole files, and write in proportion to what they read, as reduces do.
+        let read = maps as f64 * partition.as_f64();
+        let grown = |bytes: Bytes| {
+            let bytes = Bytes::from_f64(bytes.as_f64() * (read / sizes.input.as_f64()));
+            bytes.min(MOST)
+        };
+        let sizes = Sizes {
+            input: Bytes::from_f64(read).min(MOST),
+            shuffle: grown(sizes.shuffle),
+            output: grown(sizes.output),
+        };
         (sizes, Tasks { maps, reduces: reduces.max(1) })
     }
 
@@ -460,9 +471,16 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
         // 20 reduce slots; each job comes when the gap of the one before is over.
         assert_eq!(tasks(&jobs), [(1, 9), (1, 9), (6, 9)]);
         assert_eq!(times_s(&jobs), [0.0, 10.0, 30.0]);
-        assert_eq!(jobs[0].input, Some(Bytes::new(57_303_500)));
-        assert_eq!(jobs[0].shuffle, Bytes::new(1_024));
-        assert_eq!(jobs[2].input, Some(Bytes::new(671_088_640)));
+        assert_eq!(jobs[0].input, Some(payload(Bytes::from_mib(128))));
+        assert_eq!(
+            jobs[0].shuffle,
+            Bytes::from_f64(1_024.0 * payload(Bytes::from_mib(128)).as_f64() / 57_303_500.0)
+        );
+        // Each map reads a whole file: 1.15 GB instead of the half of 1.34 GB, and more of the rest.
+        let payload = payload(Bytes::from_mib(128));
+        assert_eq!(jobs[2].input, Some(Bytes::new(6 * payload.get())));
+        let grown = 6.0 * payload.as_f64() / 671_088_640.0;
+        assert_eq!(jobs[2].shuffle, Bytes::from_f64(1_024.0 * grown));
         // 12 reduces would be more than there are nodes.
         let jobs = read(TRACE, &format!("{replay}, bytes_per_reduce: 45MB")).unwrap();
         assert_eq!(tasks(&jobs), [(1, 1), (1, 2), (6, 1)]);

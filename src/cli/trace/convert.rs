@@ -4,9 +4,8 @@ use super::{Input, Output};
 use crate::cli::failure::Failure;
 use crate::cli::story::counted;
 use crate::cli::terminal;
-use crate::trace::Format;
-use crate::units::Bytes;
-use crate::workload::exchange::{TraceJob, converted};
+use crate::trace::{Format, recognise};
+use crate::workload::exchange::{Trace, TraceJob, converted};
 
 /// Convert a trace into another format
 ///
@@ -25,9 +24,9 @@ pub(super) struct Arguments {
     /// The format to write
     #[arg(long)]
     to: Target,
-    /// The size of a block: a map reads one
-    #[arg(long, value_name = "SIZE", default_value = "128MiB")]
-    block: Bytes,
+    /// Which jobs to draw of a file for the SLS' generator: those of a scenario with this seed
+    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    seed: u64,
     #[command(flatten)]
     output: Output,
 }
@@ -60,14 +59,17 @@ impl From<Target> for Format {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let trace = self.input.read(self.block)?;
+        let trace = match recognise(&self.input.file)? {
+            Format::SlsSynth => Trace::draw(&self.input.file, self.seed)?,
+            _ => self.input.read()?,
+        };
         let format = Format::from(self.to);
         if trace.format == format {
             return self.output.write(&trace);
         }
-        let entries = trace.entries(self.block);
+        let entries = trace.entries(self.input.block);
         let left_out = trace.jobs.len() - entries.len();
-        let (made, lost) = converted(&entries, format, self.block);
+        let (made, lost) = converted(&entries, format, self.input.block);
         self.output.write(&made)?;
         for (part, jobs) in [("killed or without a task", left_out), beyond(&trace.jobs)] {
             if 0 < jobs {

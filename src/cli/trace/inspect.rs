@@ -24,9 +24,6 @@ Examples:
 pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// The size of a block: where a trace knows only bytes, a map reads one
-    #[arg(long, value_name = "SIZE", default_value = "128MiB")]
-    block: Bytes,
 }
 
 impl Arguments {
@@ -39,8 +36,8 @@ impl Arguments {
                 format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "))
             }
             _ => {
-                let trace = self.input.read(self.block)?;
-                told(path, &trace, &trace.entries(self.block))
+                let trace = self.input.read()?;
+                told(path, &trace, &trace.entries(self.input.block))
             }
         };
         Ok(terminal::print(&text)?)
@@ -113,8 +110,9 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> String {
     let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
     let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
     if 0.0 < length {
-        let an_hour = jobs as f64 * 3_600.0 / length;
-        let gap = span(length / (jobs.max(2) - 1) as f64);
+        // Both count gaps: so many an hour are so far apart.
+        let gaps = (jobs.max(2) - 1) as f64;
+        let (an_hour, gap) = (gaps * 3_600.0 / length, span(length / gaps));
         let _ = writeln!(
             text,
             "  arrivals {an_hour:.1} jobs an hour for {}   mean gap {gap}",

@@ -2,12 +2,14 @@
 
 use super::{Input, Output};
 use crate::cli::failure::Failure;
-use crate::units::{Bytes, Factor, SimSpan};
-
-/// What a map reads in a list of jobs that is checked here; it changes nothing of it.
-const BLOCK: Bytes = Bytes::from_mib(128);
+use crate::cli::story::counted;
+use crate::cli::terminal;
+use crate::units::{Factor, SimSpan};
+use crate::workload::exchange::{Folding, Scaling};
 
 /// Keep some of the jobs of a trace, drawn at random, at their times
+///
+/// A job of a list that follows others, or is followed, comes with them: together they count as one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -26,6 +28,8 @@ pub(super) struct Sample {
 }
 
 /// Scale the times at which jobs come, or their sizes
+///
+/// In a list the time between copies is scaled too, and how long a job waits after others.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,7 +52,7 @@ pub(super) struct Scale {
 ///
 /// So many jobs are drawn that they come as often as before, and the times of all of them are
 /// pressed into the shorter span. With a cycle its turns are laid over each other first, so that a
-/// week of days becomes one short day.
+/// week of days becomes one short day. Jobs of a list that follow each other stay together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -57,7 +61,7 @@ Examples:
 pub(super) struct Fold {
     #[command(flatten)]
     input: Input,
-    /// The time that the new trace spans
+    /// The time that the new trace spans, at most that of the old one
     #[arg(long, value_name = "TIME")]
     into: SimSpan,
     /// The time after which the trace begins anew [default: all of it]
@@ -72,24 +76,30 @@ pub(super) struct Fold {
 
 impl Sample {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let mut trace = self.input.read(BLOCK)?;
-        trace.sample(self.jobs, self.seed);
+        let mut trace = self.input.read()?;
+        trace.sample(self.jobs, self.seed).map_err(Failure::input)?;
         self.output.write(&trace)
     }
 }
 
 impl Scale {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let mut trace = self.input.read(BLOCK)?;
-        trace.scale(self.time.get(), self.size.get());
+        let mut trace = self.input.read()?;
+        let by = Scaling { time: self.time, size: self.size };
+        let without_bytes = trace.scale(by, self.input.block).map_err(Failure::input)?;
+        if 0 < without_bytes {
+            let jobs = counted(without_bytes, "job");
+            terminal::warn(&format!("--size changes nothing of {jobs}: no bytes are said of them"));
+        }
         self.output.write(&trace)
     }
 }
 
 impl Fold {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let mut trace = self.input.read(BLOCK)?;
-        trace.fold(self.cycle, self.into, self.seed);
+        let mut trace = self.input.read()?;
+        let folding = Folding { cycle: self.cycle, into: self.into };
+        trace.fold(folding, self.seed).map_err(Failure::input)?;
         self.output.write(&trace)
     }
 }
