@@ -24,6 +24,7 @@ use self::failure::Failure;
 use crate::scenario::Registry;
 
 mod check;
+mod compare;
 mod completions;
 mod failure;
 mod interrupt;
@@ -63,6 +64,7 @@ struct Arguments {
 enum Command {
     Run(run::Arguments),
     Study(study::Arguments),
+    Compare(compare::Arguments),
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
@@ -94,6 +96,7 @@ impl Command {
         match self {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
+            Self::Compare(arguments) => arguments.run(),
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),

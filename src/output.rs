@@ -11,10 +11,11 @@ mod folder;
 pub mod page;
 mod perf;
 pub mod perfetto;
+pub mod report;
 pub mod results;
 mod unfinished;
 
 pub use digest::Digest;
-pub use folder::{EXPECTATIONS, OutputError, RESOLVED, RunFolder};
+pub use folder::{EXPECTATIONS, OutputError, REPORT, RESOLVED, RunFolder};
 pub use perf::{DecisionTime, Perf};
 pub use unfinished::Unfinished;

@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::expect::{Expectation, Expr, Space, Verdict};
+use crate::output::page::Page;
+use crate::output::report::RunReport;
 use crate::output::results::RunResults;
-use crate::output::{Digest, EXPECTATIONS, Perf, RunFolder};
+use crate::output::{Digest, EXPECTATIONS, Perf, REPORT, RunFolder};
 use crate::record::Alone;
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
 use crate::workload::Submission;
@@ -50,6 +52,9 @@ impl Prepared {
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
         let digest = Digest::of(folder.path())?;
+        if self.scenario.record.report {
+            folder.write(REPORT, self.report(folder, &emulated, &verdicts, digest)?.html())?;
+        }
         Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(folder)?;
         Ok(Kept { emulated, digest, verdicts, real })
     }
@@ -73,6 +78,31 @@ impl Prepared {
             folder.write(EXPECTATIONS, text)?;
         }
         Ok(verdicts)
+    }
+
+    /// Returns the run on one page.
+    fn report(
+        &self,
+        folder: &RunFolder,
+        emulated: &Emulated,
+        verdicts: &[Verdict],
+        digest: Digest,
+    ) -> Result<Page, EmulationError> {
+        let left_out = self.workload.left_out.iter().map(ToString::to_string);
+        let warnings = emulated.warnings.iter().map(ToString::to_string).chain(left_out);
+        let is_virtual = self.scenario.clock == ClockSpec::Virtual;
+        let digest = is_virtual.then(|| digest.to_string());
+        let report = RunReport {
+            scenario: &self.scenario,
+            topology: &self.topology,
+            places: &self.places(),
+            summary: &emulated.summary,
+            results: &RunResults::new(folder.path()),
+            verdicts,
+            warnings: &warnings.collect::<Vec<_>>(),
+            digest: digest.as_deref(),
+        };
+        Ok(report.page()?)
     }
 
     /// Returns the same jobs, one after the other, on a cluster that has nothing else to do.

@@ -1,0 +1,186 @@
+//! Runs side by side: their headline numbers, their locality, their jobs one by one.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::pairs::{Pairs, Spread};
+use super::side::{Side, SideRow, ratio};
+use super::unreadable;
+use crate::cli::failure::Failure;
+use crate::cli::story::counted;
+use crate::cli::table::{Align, table};
+use crate::cli::terminal::BOLD;
+use crate::expect::{ReadError, Results as _, Unit};
+use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
+use crate::output::results::RunResults;
+
+/// So many of the largest changes are printed.
+const SHOWN: usize = 10;
+
+/// The numbers of a summary that are compared: their names, their paths and units.
+const METRICS: [(&str, &str, Unit); 13] = [
+    ("jobs", "jobs", Unit::PLAIN),
+    ("jobs succeeded", "jobs_succeeded", Unit::PLAIN),
+    ("mean sojourn", "mean_sojourn_s", Unit::TIME),
+    ("median sojourn", "median_sojourn_s", Unit::TIME),
+    ("p95 sojourn", "p95_sojourn_s", Unit::TIME),
+    ("mean wait", "mean_wait_s", Unit::TIME),
+    ("makespan", "makespan_s", Unit::TIME),
+    ("maps node-local", "locality.node", Unit::SHARE),
+    ("maps rack-local", "locality.rack", Unit::SHARE),
+    ("maps off-rack", "locality.off_rack", Unit::SHARE),
+    ("map slots held", "slot_utilisation.map", Unit::SHARE),
+    ("reduce slots held", "slot_utilisation.reduce", Unit::SHARE),
+    ("attempts", "attempts", Unit::PLAIN),
+];
+
+/// A run to compare.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// What it is called here.
+    pub(super) name: String,
+    /// What it was.
+    pub(super) about: About,
+    /// Its jobs.
+    pub(super) jobs: Vec<JobRow>,
+    results: RunResults,
+}
+
+/// What a summary says of its run in words.
+#[derive(Debug, Deserialize)]
+pub(super) struct About {
+    /// The scenario.
+    pub(super) scenario: String,
+    /// The policy.
+    pub(super) policy: String,
+    /// The seed.
+    pub(super) seed: u64,
+    /// The version of Mumakil.
+    pub(super) version: String,
+    /// How many nodes there were.
+    pub(super) nodes: u32,
+}
+
+impl Run {
+    /// Reads the folder of a run.
+    pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
+        let path = folder.join("summary.json");
+        let text = fs::read_to_string(&path)
+            .map_err(|source| unreadable(ReadError::Read { path: path.clone(), source }))?;
+        let about = serde_json::from_str(&text).map_err(|error| {
+            unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
+        })?;
+        let results = RunResults::new(folder);
+        let jobs = read_jobs(&results).map_err(unreadable)?;
+        Ok(Self { name, about, jobs, results })
+    }
+}
+
+/// Returns the headline numbers.
+pub(super) fn headline(runs: &[Run]) -> Result<Side, Failure> {
+    let mut rows = Vec::new();
+    for (name, path, unit) in METRICS {
+        let values = runs.iter().map(|run| run.results.number(path));
+        let values = values.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+        rows.push(SideRow { keys: vec![name.to_owned()], unit, values });
+    }
+    Ok(side(runs, "The runs in numbers", "metric", rows))
+}
+
+/// Returns how many maps were node-local, by the size of their jobs.
+pub(super) fn locality(runs: &[Run]) -> Side {
+    let shares: Vec<_> = runs.iter().map(|run| locality_by_size(&run.jobs)).collect();
+    let row = |(size, (_, name)): (usize, &(u32, &str))| SideRow {
+        keys: vec![(*name).to_owned()],
+        unit: Unit::SHARE,
+        values: shares.iter().map(|of_run| of_run[size].map(|[node, ..]| node)).collect(),
+    };
+    let rows = SIZES.iter().enumerate().map(row);
+    let rows = rows.filter(|row| row.values.iter().any(Option::is_some)).collect();
+    side(runs, "Node-local maps by size of job", "maps of the job", rows)
+}
+
+fn side(runs: &[Run], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
+    Side {
+        caption: caption.to_owned(),
+        keys: vec![key.to_owned()],
+        names: runs.iter().map(|run| run.name.clone()).collect(),
+        rows,
+    }
+}
+
+/// Returns the lines about runs.
+pub(super) fn tell(runs: &[Run]) -> Result<String, Failure> {
+    let mut text = String::new();
+    for Run { name, about, .. } in runs {
+        let nodes = counted(about.nodes.into(), "tracker");
+        let About { scenario, policy, seed, .. } = about;
+        let _ =
+            writeln!(text, "{BOLD}{name}{BOLD:#}   {scenario} · {nodes} · {policy} · seed {seed}");
+    }
+    let _ = write!(text, "\n{}\n{}", headline(runs)?.lines(), locality(runs).lines());
+    for other in &runs[1..] {
+        text.push('\n');
+        text += &tell_pairs(&runs[0], other);
+    }
+    Ok(text)
+}
+
+/// Returns the lines about the jobs of a run beside those of the first.
+fn tell_pairs(first: &Run, other: &Run) -> String {
+    let pairs = Pairs::new(&first.jobs, &other.jobs);
+    let mut text = format!("{BOLD}{}{BOLD:#} beside {}, job by job\n", other.name, first.name);
+    let mut line = |word: &str, what: &str| {
+        let _ = writeln!(text, "  {word:<12}{what}");
+    };
+    let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) else {
+        line("jobs", "none that ended in both");
+        return text;
+    };
+    line("jobs", &outcome(&pairs));
+    line("ratio", &tell_spread(ratios, ratio));
+    line("difference", &tell_spread(differences, longer));
+    let changes = pairs.changes();
+    if changes.is_empty() {
+        return text;
+    }
+    let mut rows = vec![
+        ["largest changes", &first.name, &other.name, "difference", "ratio"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(changes.iter().take(SHOWN).map(|pair| {
+        vec![
+            pair.name.to_owned(),
+            Unit::TIME.show(pair.first),
+            Unit::TIME.show(pair.other),
+            longer(pair.difference()),
+            pair.ratio().map_or_else(|| "–".to_owned(), ratio),
+        ]
+    }));
+    const RIGHT: Align = Align::Right;
+    text + &table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
+}
+
+/// Tells how many jobs were faster and slower.
+pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
+    let (all, faster, slower) = (pairs.0.len(), pairs.faster(), pairs.slower());
+    let same = all - faster - slower;
+    format!(
+        "{} ended in both: {faster} faster, {slower} slower, {same} the same",
+        counted(all as u64, "job")
+    )
+}
+
+pub(super) fn tell_spread([low, median, high]: Spread, show: fn(f64) -> String) -> String {
+    format!("p5 {}   median {}   p95 {}", show(low), show(median), show(high))
+}
+
+/// Prints a difference of times with its sign: `+12.0 s`.
+pub(super) fn longer(seconds: f64) -> String {
+    let sign = if 0.0 < seconds { "+" } else { "" };
+    format!("{sign}{}", Unit::TIME.show(seconds))
+}

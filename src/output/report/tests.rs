@@ -1,0 +1,1 @@
+//! A report of a small run that is written by hand.
