@@ -122,3 +122,57 @@ impl Prepared {
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::output::Unfinished;
+    use crate::scenario;
+
+    const ONE_JOB: &str = "
+cluster: {nodes: 3}
+workload: {jobs: [{name: a, maps: 9, reduces: 2, map_time: 20s, reduce_time: 10s}]}
+expect: [makespan > 0s]
+";
+
+    /// Keeps a run with `set` put over the scenario; returns its report and its digest.
+    fn keep(set: &str) -> (Option<String>, String) {
+        let registry = Registry::builtin();
+        let sets = [set.to_owned()];
+        let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
+        let room = TempDir::new().unwrap();
+        let folder = RunFolder::create(&room.path().join("run"), false, &Unfinished::default());
+        let folder = folder.unwrap();
+        let prepared = Prepared::new(scenario).unwrap();
+        let kept = prepared.fill(&folder, &registry, Options::default()).unwrap();
+        (fs::read_to_string(folder.path().join(REPORT)).ok(), kept.digest.to_string())
+    }
+
+    #[test]
+    fn a_report_is_the_same_again_and_names_the_digest() {
+        let (report, digest) = keep("record.report=true");
+        assert_eq!(keep("record.report=true"), (report.clone(), digest.clone()));
+        let report = report.unwrap();
+        assert!(report.contains(&digest));
+        for section in ["Expectations", "Sojourn", "Slots", "Locality", "Latency", "Jobs"] {
+            assert!(report.contains(&format!("{section}</h2>")), "{section}");
+        }
+    }
+
+    #[test]
+    fn a_run_can_do_without_a_report() {
+        let (report, digest) = keep("record.report=false");
+        assert_eq!((report, digest), (None, keep("record.report=true").1));
+    }
+
+    #[test]
+    fn a_report_shows_what_was_recorded_and_no_more() {
+        let record = "record={tasks: false, timeline: false, histograms: false}";
+        let report = keep(record).0.unwrap();
+        assert!(!report.contains("Latency</h2>") && !report.contains("Slots</h2>"));
+    }
+}

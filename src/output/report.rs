@@ -67,7 +67,7 @@ impl RunReport<'_> {
         let sections = [
             ("In short", self.in_short(&jobs)),
             ("Expectations", self.expectations()),
-            ("Sojourn", sojourn(&jobs)),
+            ("Sojourn", self.sojourn(&jobs)),
             ("Slots", self.slots(&jobs)?),
             ("Locality", charted(charts::locality(&locality_by_size(&jobs)))),
             ("Latency", self.latency()?),
@@ -119,6 +119,29 @@ impl RunReport<'_> {
             [] => Vec::new(),
             found => vec![Part::Verdicts(verdicts(&self.scenario.expect, found))],
         }
+    }
+
+    fn sojourn(&self, jobs: &[JobRow]) -> Vec<Part> {
+        let mut classes = sojourns_by_class(jobs);
+        // In the scenario's order; those that only jobs name come after.
+        let place = |class: &str| self.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
+        classes.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
+        if classes.is_empty() {
+            return Vec::new();
+        }
+        let caption = Caption {
+            id: "sojourn".to_owned(),
+            title: "How long jobs take".to_owned(),
+            description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
+        };
+        let several = 1 < classes.len();
+        let sample = |(class, values): (&&str, &Vec<f64>)| Sample {
+            name: if several { charts::name_of(class).to_owned() } else { String::new() },
+            values: values.clone(),
+        };
+        let distribution =
+            distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
+        charted([distribution].into_iter().chain(several.then(|| charts::boxes(&classes))))
     }
 
     fn slots(&self, jobs: &[JobRow]) -> Result<Vec<Part>, ReadError> {
@@ -180,25 +203,6 @@ fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<Part> {
     if charts.is_empty() { Vec::new() } else { vec![Part::Charts(charts)] }
 }
 
-fn sojourn(jobs: &[JobRow]) -> Vec<Part> {
-    let classes = sojourns_by_class(jobs);
-    if classes.is_empty() {
-        return Vec::new();
-    }
-    let caption = Caption {
-        id: "sojourn".to_owned(),
-        title: "How long jobs take".to_owned(),
-        description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
-    };
-    let several = 1 < classes.len();
-    let sample = |(class, values): (&&str, &Vec<f64>)| Sample {
-        name: if several { charts::name_of(class).to_owned() } else { String::new() },
-        values: values.clone(),
-    };
-    let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
-    charted([distribution].into_iter().chain(several.then(|| charts::boxes(&classes))))
-}
-
 fn numbers(summary: &Summary) -> Vec<Number> {
     let seconds = |value: Option<f64>| value.map(|value| Unit::Seconds.text(value));
     let share = |value: Option<f64>| value.map(|value| Unit::Share.text(value));
@@ -251,10 +255,10 @@ fn table(jobs: &[JobRow]) -> Table {
         }
         _ => "All jobs".to_owned(),
     };
-    let columns = ["Name", "Pool", "Class"].map(Column::text).into_iter();
+    let texts = ["Name", "Pool", "Class"].map(Column::text);
     let numbers =
-        ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Failed", "Killed"];
-    let columns = columns.chain(numbers.map(|title| Column::number(title, None)));
+        ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Attempts lost"];
+    let columns = texts.into_iter().chain(numbers.map(|title| Column::number(title, None)));
     Table {
         caption,
         columns: columns.chain([Column::text("Outcome")]).collect(),
@@ -282,8 +286,7 @@ fn row(job: &JobRow) -> Vec<Cell> {
         seconds(job.wait),
         seconds(job.sojourn),
         local,
-        number(job.failed),
-        number(job.killed),
+        number(job.failed + job.killed),
         Cell::text(&job.outcome),
     ]
 }

@@ -184,3 +184,48 @@ pub(super) fn longer(seconds: f64) -> String {
     let sign = if 0.0 < seconds { "+" } else { "" };
     format!("{sign}{}", Unit::TIME.show(seconds))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUMMARY: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1, "version": "0.0.0",
+        "nodes": 2, "warm_up_s": 0, "jobs": 2, "jobs_succeeded": 2, "mean_sojourn_s": 40,
+        "median_sojourn_s": 40, "p95_sojourn_s": 60, "mean_wait_s": 3, "makespan_s": null,
+        "locality": {"node": 0.5, "rack": 0.5, "off_rack": 0},
+        "slot_utilisation": {"map": 0.5, "reduce": null}, "attempts": 9}"#;
+
+    const HEADING: &str = "job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
+                           node_local,rack_local,off_rack,failed,killed,outcome\n";
+
+    /// Returns a run whose two jobs took so many seconds.
+    fn run(name: &str, sojourns: [u32; 2]) -> Run {
+        let room = tempfile::TempDir::new().unwrap();
+        let [a, b] = sojourns.map(|seconds| seconds * 1_000);
+        let jobs = format!(
+            "{HEADING}0,a,,,1,0,0,0,{a},1,0,0,0,0,succeeded\n1,b,,,9,0,0,0,{b},3,1,0,0,0,succeeded\n"
+        );
+        fs::write(room.path().join("summary.json"), SUMMARY).unwrap();
+        fs::write(room.path().join("jobs.csv"), jobs).unwrap();
+        let run = Run::read(room.path(), name.to_owned()).unwrap();
+        // Read before the room is cleared.
+        run.results.number("jobs").unwrap();
+        run
+    }
+
+    #[test]
+    fn runs_are_told_by_their_numbers_and_job_by_job() {
+        let text = tell(&[run("fifo", [20, 60]), run("fair", [10, 90])]).unwrap();
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @"");
+    }
+
+    #[test]
+    fn a_broken_summary_names_its_line() {
+        let room = tempfile::TempDir::new().unwrap();
+        fs::write(room.path().join("summary.json"), "{\n\"seed\": x}").unwrap();
+        let Failure::Input(error) = Run::read(room.path(), "r".to_owned()).unwrap_err() else {
+            panic!()
+        };
+        assert!(error.to_string().contains("summary.json:2: "), "{error}");
+    }
+}

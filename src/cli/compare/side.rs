@@ -41,12 +41,9 @@ enum Change {
 impl Side {
     /// Returns the lines for a terminal.
     pub(super) fn lines(&self) -> String {
-        let changes = |names: &[String]| {
-            names[1..].iter().flat_map(|name| [name.clone(), "change".to_owned()]).collect()
-        };
-        let mut rows = vec![
-            [&self.keys[..], &self.names[..1], &Vec::from_iter(changes(&self.names))].concat(),
-        ];
+        let others = self.names[1..].iter().flat_map(|name| [name.as_str(), "change"]);
+        let heading = self.keys.iter().chain(&self.names[..1]).map(String::as_str).chain(others);
+        let mut rows = vec![heading.map(str::to_owned).collect()];
         rows.extend(self.rows.iter().map(SideRow::texts));
         let numbers = 2 * self.names.len() - 1;
         let columns = [vec![Align::Left; self.keys.len()], vec![Align::Right; numbers]].concat();

@@ -156,3 +156,62 @@ pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
         footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::SheetAxis;
+
+    /// Returns a study over numbers of nodes: the mean sojourn under each.
+    fn study(name: &str, means: &[(&str, f64)]) -> Study {
+        let axis = SheetAxis {
+            field: "cluster.nodes".to_owned(),
+            values: means.iter().map(|(nodes, _)| (*nodes).to_owned()).collect(),
+            numbers: BTreeMap::new(),
+        };
+        let cell = |place| SheetCell { values: vec![place], runs: Vec::new() };
+        let sheet = Sheet {
+            study: name.to_owned(),
+            description: String::new(),
+            version: "0.0.0".to_owned(),
+            axes: vec![axis],
+            compare: None,
+            seeds: vec![1],
+            cells: (0..means.len()).map(cell).collect(),
+            metrics: vec!["mean(sojourn)".to_owned()],
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let mean = |(_, mean): &(&str, f64)| Some(Mean { mean: Some(*mean) });
+        let cells = means.iter().map(mean).collect();
+        let metrics = vec![Metric { metric: "mean(sojourn)".to_owned(), cells }];
+        Study { name: name.to_owned(), sheet, metrics }
+    }
+
+    #[test]
+    fn studies_are_compared_in_the_cells_that_all_have() {
+        let before = study("before", &[("10", 80.0), ("20", 40.0)]);
+        let after = study("after", &[("20", 30.0), ("30", 20.0)]);
+        let tables = side_by_side(&[before, after]).unwrap();
+        assert_eq!(
+            anstream::adapter::strip_str(&tell(&tables)).to_string(),
+            "\
+mean(sojourn)
+  nodes   before    after   change
+  20      40.0 s   30.0 s    0.75×
+"
+        );
+    }
+
+    #[test]
+    fn studies_without_a_common_cell_are_not_compared() {
+        let [one, other] =
+            [("one", "10"), ("other", "20")].map(|(name, nodes)| study(name, &[(nodes, 1.0)]));
+        let Failure::Input(error) = side_by_side(&[one, other]).unwrap_err() else { panic!() };
+        assert_eq!(
+            error.to_string(),
+            "the studies have no metric of the same cell in common\n  \
+             one: mean(sojourn) over cluster.nodes\n  other: mean(sojourn) over cluster.nodes"
+        );
+    }
+}
