@@ -12,8 +12,6 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use self::runs::Run;
 use self::studies::Study;
 use super::failure::Failure;
@@ -66,14 +64,16 @@ impl Arguments {
                 let folders = self.folders.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                (runs::tell(&runs)?, self.out.is_some().then(|| page::of_runs(&runs)).transpose()?)
+                let page = self.out.is_some().then(|| page::of_runs(&runs)).transpose()?;
+                (runs::tell(&runs)?, page)
             }
             Kind::Study => {
                 let folders = self.folders.iter().zip(names);
                 let studies = folders.map(|(folder, name)| Study::read(folder, name));
                 let studies = studies.collect::<Result<Vec<_>, _>>()?;
                 let tables = studies::side_by_side(&studies)?;
-                (studies::tell(&tables), Some(studies::page(&studies, &tables)))
+                let page = self.out.is_some().then(|| studies::page(&studies, &tables));
+                (studies::tell(&tables), page)
             }
         };
         let wrote = match (&self.out, page) {
@@ -157,7 +157,12 @@ fn write(out: &Path, page: &Page, force: bool) -> Result<(), Failure> {
     let folder = out.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder).map_err(cannot)?;
-    let mut aside = NamedTempFile::with_prefix_in(".mumakil-", folder).map_err(cannot)?;
+    let mut aside = tempfile::Builder::new();
+    aside.prefix(".mumakil-");
+    // Others may read it, as any other file.
+    #[cfg(unix)]
+    aside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut aside = aside.tempfile_in(folder).map_err(cannot)?;
     aside.write_all(page.html().as_bytes()).map_err(cannot)?;
     let placed = match force {
         true => aside.persist(out),

@@ -10,7 +10,9 @@
 mod attempts;
 mod charts;
 mod jobs;
+mod numbers;
 mod slots;
+mod table;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -20,7 +22,7 @@ use self::attempts::{Attempts, MOST_ATTEMPTS, MOST_SLOTS};
 use self::slots::Slots;
 use super::RESOLVED;
 use super::chart::{Caption, Drawing, Sample, Unit, style};
-use super::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
+use super::page::{Chart, Page, Part, Section};
 use super::results::RunResults;
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Verdict};
@@ -31,9 +33,6 @@ use crate::scenario::Scenario;
 pub use charts::distribution;
 pub use jobs::{JobRow, SIZES, locality_by_size, read_jobs, sojourns_by_class};
 pub use verdicts::verdicts;
-
-/// The table of jobs has so many rows.
-const MOST_JOBS: usize = 1_000;
 
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +70,7 @@ impl RunReport<'_> {
             ("Slots", self.slots(&jobs)?),
             ("Locality", charted(charts::locality(&locality_by_size(&jobs)))),
             ("Latency", self.latency()?),
-            ("Jobs", vec![Part::Table(table(&jobs))]),
+            ("Jobs", vec![Part::Table(table::jobs(&jobs))]),
             ("How to repeat it", self.repeat()),
         ];
         let section =
@@ -79,10 +78,10 @@ impl RunReport<'_> {
         Ok(Page {
             title: summary.scenario.clone(),
             subtitle: format!(
-                "{} · {} nodes · {} jobs · seed {} · clock {}",
+                "{} · {} · {} · seed {} · clock {}",
                 summary.policy,
-                count(summary.nodes),
-                count(jobs.len() as f64),
+                counted(u64::from(summary.nodes), "node"),
+                counted(jobs.len() as u64, "job"),
                 summary.seed,
                 scenario.clock
             ),
@@ -98,14 +97,12 @@ impl RunReport<'_> {
             parts.push(Part::Text(self.scenario.description.clone()));
         }
         if let Some(experiment) = &self.scenario.experiment {
-            let published = match experiment.published.as_str() {
-                "" => String::new(),
-                published => format!(" Published: {published}"),
-            };
-            let (id, what) = (&experiment.id, &experiment.what);
-            parts.push(Part::Text(format!("Repeats {id}: {what}.{published}")));
+            parts.push(Part::Text(format!("Repeats {}: {}", experiment.id, experiment.what)));
+            if !experiment.published.is_empty() {
+                parts.push(Part::Text(format!("Published: {}", experiment.published)));
+            }
         }
-        parts.push(Part::Numbers(numbers(self.summary)));
+        parts.push(Part::Numbers(numbers::numbers(self.summary)));
         let mut warnings = self.warnings.to_vec();
         warnings.extend(warnings::warnings(jobs, self.summary.virtual_s));
         if !warnings.is_empty() {
@@ -152,28 +149,31 @@ impl RunReport<'_> {
             let slots = Slots { jobs, capacity, until: virtual_s };
             parts.extend(charted(slots.draw(self.results)?));
         }
-        if !self.scenario.record.tasks {
-            return Ok(parts);
+        if self.scenario.record.tasks {
+            parts.extend(self.attempts(jobs)?);
         }
+        Ok(parts)
+    }
+
+    fn attempts(&self, jobs: &[JobRow]) -> Result<Vec<Part>, ReadError> {
+        let Summary { map_slots, reduce_slots, virtual_s, .. } = *self.summary;
         let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
         let attempts: u64 = jobs.iter().flat_map(tasks).sum();
-        let too_many = [
-            (map_slots + reduce_slots, MOST_SLOTS, "slots"),
-            (attempts, MOST_ATTEMPTS, "attempts"),
-        ];
-        if let Some((all, most, what)) = too_many.into_iter().find(|(all, most, _)| most < all) {
-            parts.push(Part::Text(format!(
-                "What ran where and when is not drawn: there are {} {what}, more than {}. \
-                 `tasks.csv` has all of it, and so has the trace of `mumakil run --perfetto`.",
-                count(all as f64),
-                count(most as f64)
-            )));
-            return Ok(parts);
+        for (all, most, what) in
+            [(map_slots + reduce_slots, MOST_SLOTS, "slots"), (attempts, MOST_ATTEMPTS, "attempts")]
+        {
+            if most < all {
+                return Ok(vec![Part::Text(format!(
+                    "What ran where and when is not drawn: there are {} {what}, more than {}. \
+                     `tasks.csv` has all of it, and so has the trace of `mumakil run --perfetto`.",
+                    count(all as f64),
+                    count(most as f64)
+                ))]);
+            }
         }
         let (topology, places) = (self.topology, self.places);
         let attempts = Attempts { jobs, topology, places, until: virtual_s * 1e3 };
-        parts.extend(charted([attempts.draw(self.results)?]));
-        Ok(parts)
+        Ok(charted([attempts.draw(self.results)?]))
     }
 
     fn latency(&self) -> Result<Vec<Part>, ReadError> {
@@ -203,94 +203,11 @@ fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<Part> {
     if charts.is_empty() { Vec::new() } else { vec![Part::Charts(charts)] }
 }
 
-fn numbers(summary: &Summary) -> Vec<Number> {
-    let seconds = |value: Option<f64>| value.map(|value| Unit::Seconds.text(value));
-    let share = |value: Option<f64>| value.map(|value| Unit::Share.text(value));
-    let locality = &summary.locality;
-    let beyond = [("rack", locality.rack), ("off-rack", locality.off_rack)]
-        .map(|(word, part)| share(part).map_or_else(String::new, |part| format!("{word} {part}")));
-    let slots = |slots: u64| format!("of {} slots", count(slots as f64));
-    let numbers = [
-        ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
-        ("Mean sojourn", seconds(summary.mean_sojourn_s), String::new()),
-        ("Median sojourn", seconds(summary.median_sojourn_s), String::new()),
-        ("95th percentile", seconds(summary.p95_sojourn_s), "of sojourn".to_owned()),
-        ("Mean wait", seconds(summary.mean_wait_s), "for the first slot".to_owned()),
-        ("Makespan", seconds(summary.makespan_s), String::new()),
-        ("Node-local maps", share(locality.node), beyond.join(", ")),
-        ("Map slots held", share(summary.slot_utilisation.map), slots(summary.map_slots)),
-        ("Reduce slots held", share(summary.slot_utilisation.reduce), slots(summary.reduce_slots)),
-        ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
-    ];
-    let number = |(label, value, note): (&str, Option<String>, String)| {
-        Some(Number { label: label.to_owned(), value: value?, note })
-    };
-    numbers.into_iter().filter_map(number).collect()
-}
-
-fn outcomes(summary: &Summary) -> String {
-    let Summary { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *summary;
-    if jobs_succeeded == jobs {
-        return "all succeeded".to_owned();
-    }
-    let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
-    let parts = [
-        (jobs_succeeded, "succeeded"),
-        (jobs_failed, "failed"),
-        (jobs_killed, "killed"),
-        (left, "left"),
-    ];
-    let some = parts.into_iter().filter(|(jobs, _)| 0 < *jobs);
-    some.map(|(jobs, word)| format!("{} {word}", count(jobs as f64))).collect::<Vec<_>>().join(", ")
-}
-
-fn tasks(summary: &Summary) -> String {
-    format!("of {} maps, {} reduces", count(summary.maps as f64), count(summary.reduces as f64))
-}
-
-fn table(jobs: &[JobRow]) -> Table {
-    let caption = match jobs.len() {
-        all @ MOST_JOBS.. if MOST_JOBS < all => {
-            format!("The first {} jobs; the rest is in jobs.csv", count(MOST_JOBS as f64))
-        }
-        _ => "All jobs".to_owned(),
-    };
-    let texts = ["Name", "Pool", "Class"].map(Column::text);
-    let numbers =
-        ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Attempts lost"];
-    let columns = texts.into_iter().chain(numbers.map(|title| Column::number(title, None)));
-    Table {
-        caption,
-        columns: columns.chain([Column::text("Outcome")]).collect(),
-        rows: jobs.iter().take(MOST_JOBS).map(row).collect(),
-    }
-}
-
-fn row(job: &JobRow) -> Vec<Cell> {
-    let number = |number: u32| Cell::number(number.into(), count(number));
-    let seconds = |value: Option<f64>| {
-        value.map_or_else(Cell::unknown, |value| Cell::number(value, Unit::Seconds.text(value)))
-    };
-    let maps: f64 = job.local.iter().sum();
-    let local = match job.local[0] / maps {
-        share if share.is_finite() => Cell::number(share, Unit::Share.text(share)),
-        _ => Cell::unknown(),
-    };
-    vec![
-        Cell::text(&job.name),
-        Cell::text(&job.pool),
-        Cell::text(&job.class),
-        number(job.maps),
-        number(job.reduces),
-        seconds(Some(job.submit)),
-        seconds(job.wait),
-        seconds(job.sojourn),
-        local,
-        number(job.failed + job.killed),
-        Cell::text(&job.outcome),
-    ]
-}
-
 fn count(count: impl Into<f64>) -> String {
     Unit::Count.text(count.into())
+}
+
+/// Prints a number of things: `1 job`, `2,000 jobs`.
+fn counted(things: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(things as f64), if things == 1 { "" } else { "s" })
 }

@@ -110,8 +110,8 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Part> {
     if let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) {
         text += &format!(
             " Ratio: {}. Difference: {}.",
-            tell_spread(ratios, ratio),
-            tell_spread(differences, longer)
+            tell_spread(ratios, ratio).join(", "),
+            tell_spread(differences, longer).join(", ")
         );
     }
     let changes = pairs.changes();

@@ -141,8 +141,8 @@ fn tell_pairs(first: &Run, other: &Run) -> String {
         return text;
     };
     line("jobs", &outcome(&pairs));
-    line("ratio", &tell_spread(ratios, ratio));
-    line("difference", &tell_spread(differences, longer));
+    line("ratio", &tell_spread(ratios, ratio).join("   "));
+    line("difference", &tell_spread(differences, longer).join("   "));
     let changes = pairs.changes();
     if changes.is_empty() {
         return text;
@@ -175,8 +175,9 @@ pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
     )
 }
 
-pub(super) fn tell_spread([low, median, high]: Spread, show: fn(f64) -> String) -> String {
-    format!("p5 {}   median {}   p95 {}", show(low), show(median), show(high))
+/// Tells a spread in three parts.
+pub(super) fn tell_spread([low, median, high]: Spread, show: fn(f64) -> String) -> [String; 3] {
+    [format!("p5 {}", show(low)), format!("median {}", show(median)), format!("p95 {}", show(high))]
 }
 
 /// Prints a difference of times with its sign: `+12.0 s`.

@@ -1,6 +1,7 @@
 //! Numbers side by side: a column for each run or study, and beside all but the first how much it
 //! differs from the first.
 
+use crate::cli::story::digits;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::output::page::{Cell, Column, Table};
@@ -73,7 +74,7 @@ impl SideRow {
         let mut cells: Vec<Cell> = self.keys.iter().map(Cell::text).collect();
         for (place, value) in self.values.iter().enumerate() {
             cells.push(match value {
-                Some(value) => Cell::number(*value, self.unit.show(*value)),
+                Some(value) => Cell::number(*value, self.shown(*value)),
                 None => Cell::unknown(),
             });
             if 0 < place {
@@ -84,6 +85,11 @@ impl SideRow {
             }
         }
         cells
+    }
+
+    fn shown(&self, value: f64) -> String {
+        let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
+        if is_count { digits(value as u64) } else { self.unit.show(value) }
     }
 
     /// Returns how much a value differs from the first.
@@ -129,7 +135,7 @@ mod tests {
                 row("mean sojourn", Unit::TIME, [Some(80.0), Some(60.0)]),
                 row("node-local", Unit::SHARE, [Some(0.95), Some(0.912)]),
                 row("failed", Unit::PLAIN, [Some(0.0), Some(0.0)]),
-                row("killed", Unit::PLAIN, [Some(0.0), Some(2.0)]),
+                row("killed", Unit::PLAIN, [Some(0.0), Some(2_000.0)]),
                 row("makespan", Unit::TIME, [None, Some(9.0)]),
             ],
         };
@@ -140,7 +146,7 @@ mod tests {
   mean sojourn   1 min 20 s   1 min 00 s         0.75×
   node-local         95.0 %       91.2 %   -3.8 points
   failed                  0            0         1.00×
-  killed                  0            2             –
+  killed                  0        2,000             –
   makespan                –        9.0 s             –
 "
         );

@@ -1,5 +1,6 @@
 //! What the jobs of a run give to think about: those that did not succeed, those that starved.
 
+use super::counted;
 use super::jobs::JobRow;
 use crate::output::chart::Unit;
 use crate::statistics::quantile;
@@ -16,7 +17,8 @@ const LONG: f64 = 600.0;
 pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
     let ended = |outcome: &str, what: &str| {
         let found: Vec<&JobRow> = jobs.iter().filter(|job| job.outcome == outcome).collect();
-        (!found.is_empty()).then(|| format!("{} {what}: {}.", counted(found.len()), named(&found)))
+        (!found.is_empty())
+            .then(|| format!("{} {what}: {}.", counted(found.len() as u64, "job"), named(&found)))
     };
     let ends = [("failed", "failed"), ("killed", "killed"), ("unfinished", "left unfinished")];
     ends.into_iter()
@@ -26,7 +28,8 @@ pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
 }
 
 fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
-    let waited = |job: &JobRow| job.wait.unwrap_or((until - job.submit).max(0.0));
+    // One that never launched has waited to its end, or to that of the run.
+    let waited = |job: &JobRow| job.wait.or(job.sojourn).unwrap_or((until - job.submit).max(0.0));
     let waits: Vec<f64> = jobs.iter().map(waited).collect();
     let median = quantile(&waits, 0.5)?;
     let mut starved: Vec<&JobRow> =
@@ -36,15 +39,11 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
     Some(format!(
         "{} starved: waited for a first slot ten times as long as the median job ({}), and up to \
          {}: {}.",
-        counted(starved.len()),
+        counted(starved.len() as u64, "job"),
         Unit::Seconds.text(median),
         Unit::Seconds.text(longest),
         named(&starved)
     ))
-}
-
-fn counted(jobs: usize) -> String {
-    format!("{} job{}", Unit::Count.text(jobs as f64), if jobs == 1 { "" } else { "s" })
 }
 
 /// Returns the names of the first few.
