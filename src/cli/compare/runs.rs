@@ -217,7 +217,37 @@ mod tests {
     #[test]
     fn runs_are_told_by_their_numbers_and_job_by_job() {
         let text = tell(&[run("fifo", [20, 60]), run("fair", [10, 90])]).unwrap();
-        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @"");
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @"
+        fifo   demo · 2 trackers · fifo · seed 1
+        fair   demo · 2 trackers · fifo · seed 1
+
+          metric                    fifo         fair        change
+          jobs                         2            2         1.00×
+          jobs succeeded               2            2         1.00×
+          mean sojourn            40.0 s       40.0 s         1.00×
+          median sojourn          40.0 s       40.0 s         1.00×
+          p95 sojourn         1 min 00 s   1 min 00 s         1.00×
+          mean wait                3.0 s        3.0 s         1.00×
+          makespan                     –            –             –
+          maps node-local         50.0 %       50.0 %   +0.0 points
+          maps rack-local         50.0 %       50.0 %   +0.0 points
+          maps off-rack            0.0 %        0.0 %   +0.0 points
+          map slots held          50.0 %       50.0 %   +0.0 points
+          reduce slots held            –            –             –
+          attempts                     9            9         1.00×
+
+          maps of the job      fifo      fair        change
+          1 map             100.0 %   100.0 %   +0.0 points
+          2–10               75.0 %    75.0 %   +0.0 points
+
+        fair beside fifo, job by job
+          jobs        2 jobs ended in both: 1 faster, 1 slower, 0 the same
+          ratio       p5 0.55×   median 1.00×   p95 1.45×
+          difference  p5 -8.0 s   median +10.0 s   p95 +28.0 s
+          largest changes         fifo         fair   difference   ratio
+          b                 1 min 00 s   1 min 30 s      +30.0 s   1.50×
+          a                     20.0 s       10.0 s      -10.0 s   0.50×
+        ");
     }
 
     #[test]

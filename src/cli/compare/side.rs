@@ -141,8 +141,7 @@ mod tests {
         };
         assert_eq!(
             side.lines(),
-            "\
-  metric                fifo           fair        change
+            "  metric               fifo         fair        change
   mean sojourn   1 min 20 s   1 min 00 s         0.75×
   node-local         95.0 %       91.2 %   -3.8 points
   failed                  0            0         1.00×
