@@ -14,11 +14,12 @@ pub mod page;
 pub mod parquet;
 mod perf;
 pub mod perfetto;
+pub mod report;
 pub mod results;
 mod unfinished;
 
 pub use digest::Digest;
 pub use file::write_file;
-pub use folder::{EXPECTATIONS, OutputError, RESOLVED, RunFolder};
+pub use folder::{EXPECTATIONS, OutputError, REPORT, RESOLVED, RunFolder};
 pub use perf::{DecisionTime, Perf};
 pub use unfinished::Unfinished;
