@@ -30,7 +30,9 @@
 //!
 //! Whatever the bytes of a file, what comes of them is records or a [`TraceError`]. A pass holds one
 //! record at a time and the ids of the jobs that it has seen: a line has at most 1 MiB, an object
-//! at most 1 GiB and a hundred brackets within each other, an id at most 1 KiB.
+//! at most 1 GiB and a hundred brackets within each other, an id at most 1 KiB. The jobs of a trace
+//! have at most 2,000,000 tasks that it does not list, and none of its times is more than a hundred
+//! years away.
 
 mod error;
 mod file;

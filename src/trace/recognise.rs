@@ -77,12 +77,13 @@ fn first_record(mut text: Text) -> Result<Format, TraceError> {
     let (start, what) = match text.peek()? {
         None => (None, "the file is empty".to_owned()),
         Some(b'{') => {
-            let start = text.object(&mut record)?;
+            // Its beginning may tell the format though its end is missing.
+            let start = text.object(&mut record);
             let attributes = json::attributes(&record);
             if let Some(format) = attributes.iter().find_map(|(name, _)| Format::with(name)) {
                 return Ok(format);
             }
-            (start, "an object, but none of a known trace".to_owned())
+            (start?, "an object, but none of a known trace".to_owned())
         }
         Some(_) => {
             let start = text.line(&mut record)?;
@@ -141,6 +142,7 @@ mod tests {
             ("job0\t9\t9\tmany\t2\t3\n", Format::Swim),
             (r#" {"user": {"a": [1]}, "jobID": "j"}"#, Format::RumenJobs),
             (r#"{"jobID": "j", "submitTime": oops}"#, Format::RumenJobs),
+            (r#"{"jobID": "j", "mapTasks": ["#, Format::RumenJobs),
             (r#"{"name": "<root>", "children": null}"#, Format::RumenTopology),
             (r#"{"am.type": "mapreduce", "job.id": "j"}"#, Format::SlsJobs),
             (r#"{"num.nodes": 3}"#, Format::SlsJobs),

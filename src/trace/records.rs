@@ -41,6 +41,12 @@ pub trait Record: Sized {
     /// How records are told apart.
     const FRAMING: Framing;
 
+    /// The unit of [`Self::submitted`].
+    const TIME_UNIT: &'static str = "s";
+
+    /// Whether a job must not stand below one that was submitted later; else it is suspicious.
+    const IN_ORDER: bool = true;
+
     /// Reads one record; attributes that it does not know are added to `unknown`.
     ///
     /// # Errors
@@ -51,12 +57,6 @@ pub trait Record: Sized {
     fn job(&self) -> Option<&str> {
         None
     }
-
-    /// The unit of [`Self::submitted`].
-    const TIME_UNIT: &'static str = "s";
-
-    /// Whether a job must not stand below one that was submitted later; else it is suspicious.
-    const IN_ORDER: bool = true;
 
     /// Returns when the job was submitted, if it says so.
     fn submitted(&self) -> Option<u64> {

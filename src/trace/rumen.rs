@@ -275,6 +275,7 @@ impl LoggedJob {
 impl Record for LoggedJob {
     const NAME: &'static str = "job of a Rumen trace";
     const FRAMING: Framing = Framing::Object(Some("jobID"));
+    const TIME_UNIT: &'static str = "ms";
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
         let mut job: Self = json::parse(object, unknown)?;
@@ -299,8 +300,6 @@ impl Record for LoggedJob {
     fn job(&self) -> Option<&str> {
         Some(&self.job_id)
     }
-
-    const TIME_UNIT: &'static str = "ms";
 
     fn submitted(&self) -> Option<u64> {
         let submitted = self.submit_time?;

@@ -179,6 +179,8 @@ impl SlsRack {
 impl Record for SlsJob {
     const NAME: &'static str = "job of the SLS";
     const FRAMING: Framing = Framing::Object(Some("job.id"));
+    const TIME_UNIT: &'static str = "ms";
+    const IN_ORDER: bool = false;
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
         let job: Self = json::parse(object, unknown)?;
@@ -199,9 +201,6 @@ impl Record for SlsJob {
     fn job(&self) -> Option<&str> {
         self.id.as_deref()
     }
-
-    const TIME_UNIT: &'static str = "ms";
-    const IN_ORDER: bool = false;
 
     fn submitted(&self) -> Option<u64> {
         self.start_ms.map(|start| u64::try_from(start).unwrap_or(0))

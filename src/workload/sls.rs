@@ -59,12 +59,13 @@ impl Sls {
         let mut found = Found::default();
         let mut hosts = Hosts::new(site.topology);
         let mut names = TakenNames::default();
+        // A job without an id is called by its place among the records that can be used.
         let mut number = 0;
         while let Some(job) = records.next().transpose()? {
+            number += 1;
             if job.nodes.is_some() {
                 continue;
             }
-            number += 1;
             let name = job.id.clone().unwrap_or_else(|| format!("job-{number}"));
             let entry = entry(&job, &name, records.place(), &mut hosts);
             match entry
@@ -72,7 +73,10 @@ impl Sls {
             {
                 Ok(None) => found.left_out += 1,
                 Ok(Some(entry)) => found.jobs.push(entry),
-                Err(_) if self.lenient => found.broken += 1,
+                Err(_) if self.lenient => {
+                    found.broken += 1;
+                    number -= 1;
+                }
                 Err(what) => return Err(records.unusable(Some(&name), what)),
             }
         }
@@ -191,7 +195,8 @@ pub(super) fn entry(
             (Some(other), _) => return Err(other_type(other)),
         }
     }
-    if maps.times.is_empty() && reduces.times.is_empty() || job.count == Some(0) {
+    let is_empty = maps.times.is_empty() && reduces.times.is_empty();
+    if is_empty || job.count == Some(0) || job.nodes.is_some() {
         return Ok(None);
     }
     let copies = job.count.unwrap_or(1);

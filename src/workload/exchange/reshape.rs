@@ -405,7 +405,7 @@ mod tests {
         trace.jobs[0].set_submit(before + SimSpan::from_secs(5));
         trace.jobs[0].scale_sizes(2.0);
         let moved = trace.entries(BLOCK).remove(0);
-        assert_eq!(moved.submit, before + SimSpan::from_secs(5));
+        assert_eq!(trace.jobs[0].submit(), before + SimSpan::from_secs(5));
         assert_eq!(moved.map_time, entry.map_time);
         assert_eq!(moved.input.map(Bytes::get), entry.input.map(|bytes| bytes.get() * 2));
     }
