@@ -250,7 +250,7 @@ fn a_converted_trace_has_the_maps_of_the_trace_and_may_stand_in_a_scenario() {
     room.write("t.tsv", lines).write("t.yaml", "name: t\nworkload: {swim: {file: t.tsv}}\n");
     room.mumakil("trace convert t.tsv --to yaml -o jobs.yaml").assert().success();
     let list = fs::read_to_string(room.path("jobs.yaml")).unwrap();
-    room.write("list.yaml", &format!("name: l\nworkload:\n  jobs:\n{list}"));
+    room.write("list.yaml", &format!("name: l\nworkload:\n jobs:\n {}", list.replace('\n', "\n ")));
     room.mumakil("run t.yaml --out a").assert().success();
     room.mumakil("run list.yaml --out b").assert().success();
     assert_eq!(column(&room, "a/jobs.csv", "maps"), ["3", "3"]);
