@@ -189,7 +189,7 @@ impl Draft {
         };
         match at.get(&self.root) {
             Some(Value::Mapping(under)) => {
-                !is_new && !(is_choice && is_other_choice(under, over, at))
+                !(is_new || is_choice && is_other_choice(under, over, at))
             }
             // A bare name is short for a mapping, which `put` knows.
             Some(Value::String(_) | Value::Number(_)) => !is_new && at.0.len() == 1,

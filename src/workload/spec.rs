@@ -148,8 +148,12 @@ impl JsonSchema for Jobs {
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let listed = schemas.subschema_for::<Vec<JobEntry>>();
-        let file = schemas.subschema_for::<LongJobFile>();
-        json_schema!({ "anyOf": [listed, { "type": "string" }, file] })
+        let long = schemas.subschema_for::<LongJobFile>();
+        let file = json_schema!({
+            "title": "the path of a file, or {path: …, sha256: …, lenient: …}",
+            "anyOf": [{ "type": "string" }, long],
+        });
+        json_schema!({ "anyOf": [listed, file] })
     }
 }
 

@@ -156,6 +156,7 @@ fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
         ("workload.rumen.trace=replay.yaml", "replay.yaml:1:"),
         ("cluster.map_slots=0", "no node has a map slot, but `job_1` has maps"),
         ("workload.rumen.topology=jobs.json", "jobs.json holds Rumen's jobs, not a topology"),
+        ("workload={swim: {file: x, mapping: replay}}", "needs its options, such as `nodes`"),
         ("faults=[{at: 1s, stop: node-3}]", "there is no node-3: the cluster has 2 nodes"),
         ("faults=[{at: 1s, kill: job_3}]", "there is no job `job_3` in the workload"),
     ] {
@@ -239,6 +240,89 @@ fn a_closed_loop_keeps_so_many_jobs_active() {
     assert_eq!(most_active("serial"), 1);
     // As many jobs as trackers are too many: twice 20 maps are not reached before.
     assert_eq!(most_active("stress"), 10);
+}
+
+#[test]
+fn as_many_jobs_as_trackers_are_active_under_stress_however_long_messages_take() {
+    let room = Room::new();
+    room.write(
+        "stress.yaml",
+        "name: stress\ncluster: {nodes: 4, network: {latency: 300ms}}\nworkload:\n  submission: \
+         stress\n  jobs: [{name: a, count: 60, maps: 1, map_time: 5s}]\n",
+    );
+    room.mumakil("run stress.yaml --out a --verify").assert().success();
+    let at = |name| column(&room, "a/jobs.csv", name).into_iter().map(|t| t.parse().unwrap());
+    let (starts, ends): (Vec<u64>, Vec<u64>) =
+        (at("submit_ms").collect(), at("finish_ms").collect());
+    let active = |now: u64| {
+        let jobs = starts.iter().zip(&ends);
+        jobs.filter(|(start, end)| **start <= now && now < **end).count()
+    };
+    assert!(starts.iter().all(|now| active(*now) <= 4));
+}
+
+#[test]
+fn jobs_of_a_trace_have_classes_by_their_size() {
+    let room = Room::new();
+    room.write("t.tsv", "a\t0\t0\t1\t0\t0\nb\t1\t1\t999999999\t0\t0\n")
+        .write("s.yaml", "name: s\nworkload: {swim: {file: t.tsv}}\n");
+    room.mumakil("run s.yaml --out a").assert().success();
+    assert_eq!(column(&room, "a/jobs.csv", "class"), ["small", "medium"]);
+    room.mumakil("run a/scenario.resolved.yaml --out b").assert().success();
+    assert_eq!(column(&room, "b/jobs.csv", "class"), ["small", "medium"]);
+}
+
+#[test]
+fn a_list_with_broken_jobs_runs_without_them_and_those_that_follow() {
+    let room = Room::new();
+    room.write("jobs.csv", "name,maps,after\na,2,\nb,many,\nc,1,[b]\nd,1,[a]\n")
+        .write("s.yaml", "name: s\nworkload: {jobs: {path: jobs.csv, lenient: true}}\n");
+    let output = room.mumakil("run s.yaml --out a").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("2 broken records of the trace are left out"), "{text}");
+    assert_eq!(column(&room, "a/jobs.csv", "name"), ["a", "d"]);
+    room.mumakil("run a/scenario.resolved.yaml --out b").assert().success();
+    room.write("s.yaml", "name: s\nworkload: {jobs: jobs.csv}\n");
+    assert_eq!(room.mumakil("run s.yaml --out c").output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn a_converted_trace_has_the_maps_of_the_trace_and_may_stand_in_a_scenario() {
+    let room = Room::new();
+    let lines = "a\t0\t0\t200000000\t0\t0\tin\nb\t1\t1\t150000000\t0\t0\tin\n";
+    room.write("t.tsv", lines).write("t.yaml", "name: t\nworkload: {swim: {file: t.tsv}}\n");
+    room.mumakil("trace convert t.tsv --to yaml -o jobs.yaml").assert().success();
+    let list = fs::read_to_string(room.path("jobs.yaml")).unwrap();
+    room.write("list.yaml", &format!("name: l\nworkload:\n jobs:\n {}", list.replace('\n', "\n ")));
+    room.mumakil("run t.yaml --out a").assert().success();
+    room.mumakil("run list.yaml --out b").assert().success();
+    assert_eq!(column(&room, "a/jobs.csv", "maps"), ["3", "3"]);
+    assert_eq!(column(&room, "b/jobs.csv", "maps"), ["3", "3"]);
+}
+
+#[test]
+fn a_job_called_as_that_of_a_warm_start_does_not_share_its_name() {
+    let room = Room::new();
+    room.write(
+        "s.yaml",
+        "name: s\nworkload: {jobs: [{name: warm-start-maps, maps: 1}], warm_start: {map_slots: 50 %, \
+         map_time: 10s}}\n",
+    );
+    room.mumakil("run s.yaml --out a").assert().success();
+    assert_eq!(column(&room, "a/jobs.csv", "name"), ["warm-start-maps'", "warm-start-maps"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trace_is_gzipped_by_its_name_and_a_device_stays_a_device() {
+    use std::os::unix::fs::FileTypeExt;
+    let room = Room::new();
+    room.write("t.tsv", "a\t0\t0\t9\t0\t0\n");
+    room.mumakil("trace convert t.tsv --to csv -o t.csv.gz").assert().success();
+    assert_eq!(fs::read(room.path("t.csv.gz")).unwrap()[..2], [0x1f, 0x8b]);
+    room.mumakil("trace inspect t.csv.gz").assert().success();
+    room.mumakil("trace convert t.tsv --to csv -o /dev/null --force").assert().success();
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
 
 #[test]

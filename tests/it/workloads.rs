@@ -189,6 +189,13 @@ fn scans_read_one_file_and_filters_one_each() {
 }
 
 #[test]
+fn another_type_does_not_take_away_that_of_the_preset() {
+    let sets = ["workload.mix.types.other.maps=5", "workload.mix.jobs=40"];
+    let workload = workload("ds-scan", 1, &sets);
+    assert_eq!(classes(&workload).into_keys().collect::<Vec<_>>(), ["other", "scan"]);
+}
+
+#[test]
 fn pools_of_the_hierarchy_get_their_jobs_when_the_paper_says() {
     let workload = workload("ds-hierarchy", 1, &[]);
     let jobs: Vec<(&str, u32, f64)> = workload

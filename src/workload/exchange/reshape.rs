@@ -470,7 +470,7 @@ mod tests {
         assert_eq!(fold(None, 0), zero("into"));
         assert_eq!(fold(Some(0), 60), zero("cycle"));
         let error = fold(None, 86_400).unwrap_err().to_string();
-        assert_eq!(error, "`into` is 24h, but the trace spans only 1h 39min");
+        assert_eq!(error, "`into` is 24h, but the trace spans only 99min");
         assert_eq!(hundred().sample(0, 1), Err(ReshapeError::Nothing));
         assert_eq!(hundred().scale(by(1e9, 1.0), BLOCK), Err(ReshapeError::TooLate));
     }
