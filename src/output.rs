@@ -3,7 +3,7 @@
 //! A run writes into a hidden folder beside the place where its results will be
 //! ([`RunFolder`]); only a complete one takes that place. [`Digest`] names the bytes of all
 //! deterministic outputs by eight letters that two people can compare on the telephone, and
-//! [`Perf`] is the one file that is not among them.
+//! [`Perf`] is the one file that is not among them. The [`report`] shows what is in the others.
 
 pub mod chart;
 mod digest;
@@ -11,10 +11,11 @@ mod folder;
 pub mod page;
 mod perf;
 pub mod perfetto;
+pub mod report;
 pub mod results;
 mod unfinished;
 
 pub use digest::Digest;
-pub use folder::{EXPECTATIONS, OutputError, RESOLVED, RunFolder};
+pub use folder::{EXPECTATIONS, OutputError, REPORT, RESOLVED, RunFolder};
 pub use perf::{DecisionTime, Perf};
 pub use unfinished::Unfinished;

@@ -11,7 +11,7 @@ use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::mapred::Stop;
 use crate::output::perfetto::TraceFile;
-use crate::output::{RunFolder, Unfinished};
+use crate::output::{REPORT, RunFolder, Unfinished};
 use crate::scenario::{ClockSpec, Loaded, Registry};
 
 /// Run a scenario and write its results into a folder
@@ -114,7 +114,8 @@ impl Arguments {
                 digest: (scenario.clock == ClockSpec::Virtual).then(|| digest.to_string()),
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
-            let wrote = format!("wrote {} (start with summary.json)\n", target.display());
+            let start = if scenario.record.report { REPORT } else { "summary.json" };
+            let wrote = format!("wrote {} (start with {start})\n", target.display());
             let traced = trace.map_or_else(String::new, |trace| {
                 format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
             });

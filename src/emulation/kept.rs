@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::expect::{Expectation, Expr, Space, Verdict};
+use crate::output::page::Page;
+use crate::output::report::RunReport;
 use crate::output::results::RunResults;
-use crate::output::{Digest, EXPECTATIONS, Perf, RunFolder};
+use crate::output::{Digest, EXPECTATIONS, Perf, REPORT, RunFolder};
 use crate::record::Alone;
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
 use crate::workload::Submission;
@@ -50,6 +52,9 @@ impl Prepared {
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
         let digest = Digest::of(folder.path())?;
+        if self.scenario.record.report {
+            folder.write(REPORT, self.report(folder, &emulated, &verdicts, digest)?.html())?;
+        }
         Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(folder)?;
         Ok(Kept { emulated, digest, verdicts, real })
     }
@@ -75,6 +80,31 @@ impl Prepared {
         Ok(verdicts)
     }
 
+    /// Returns the run on one page.
+    fn report(
+        &self,
+        folder: &RunFolder,
+        emulated: &Emulated,
+        verdicts: &[Verdict],
+        digest: Digest,
+    ) -> Result<Page, EmulationError> {
+        let left_out = self.workload.left_out.iter().map(ToString::to_string);
+        let warnings = emulated.warnings.iter().map(ToString::to_string).chain(left_out);
+        let is_virtual = self.scenario.clock == ClockSpec::Virtual;
+        let digest = is_virtual.then(|| digest.to_string());
+        let report = RunReport {
+            scenario: &self.scenario,
+            topology: &self.topology,
+            places: &self.places(),
+            summary: &emulated.summary,
+            results: &RunResults::new(folder.path()),
+            verdicts,
+            warnings: &warnings.collect::<Vec<_>>(),
+            digest: digest.as_deref(),
+        };
+        Ok(report.page()?)
+    }
+
     /// Returns the same jobs, one after the other, on a cluster that has nothing else to do.
     fn alone(&self) -> Result<Self, EmulationError> {
         let mut scenario = self.scenario.clone();
@@ -91,4 +121,58 @@ impl Prepared {
 #[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::output::Unfinished;
+    use crate::scenario;
+
+    const ONE_JOB: &str = "
+cluster: {nodes: 3}
+workload: {jobs: [{name: a, maps: 9, reduces: 2, map_time: 20s, reduce_time: 10s}]}
+expect: [makespan > 0s]
+";
+
+    /// Keeps a run with `set` put over the scenario; returns its report and its digest.
+    fn keep(set: &str) -> (Option<String>, String) {
+        let registry = Registry::builtin();
+        let sets = [set.to_owned()];
+        let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
+        let room = TempDir::new().unwrap();
+        let folder = RunFolder::create(&room.path().join("run"), false, &Unfinished::default());
+        let folder = folder.unwrap();
+        let prepared = Prepared::new(scenario).unwrap();
+        let kept = prepared.fill(&folder, &registry, Options::default()).unwrap();
+        (fs::read_to_string(folder.path().join(REPORT)).ok(), kept.digest.to_string())
+    }
+
+    #[test]
+    fn a_report_is_the_same_again_and_names_the_digest() {
+        let (report, digest) = keep("record.report=true");
+        assert_eq!(keep("record.report=true"), (report.clone(), digest.clone()));
+        let report = report.unwrap();
+        assert!(report.contains(&digest));
+        for section in ["Expectations", "Sojourn", "Slots", "Locality", "Latency", "Jobs"] {
+            assert!(report.contains(&format!("{section}</h2>")), "{section}");
+        }
+    }
+
+    #[test]
+    fn a_run_can_do_without_a_report() {
+        let (report, digest) = keep("record.report=false");
+        assert_eq!((report, digest), (None, keep("record.report=true").1));
+    }
+
+    #[test]
+    fn a_report_shows_what_was_recorded_and_no_more() {
+        let record = "record={tasks: false, timeline: false, histograms: false}";
+        let report = keep(record).0.unwrap();
+        assert!(!report.contains("Latency</h2>") && !report.contains("Slots</h2>"));
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::folder::RESOLVED;
+use super::folder::{REPORT, RESOLVED};
 use super::{OutputError, perf};
 
 /// Sixteen consonants that a bad line does not confuse much, and five vowels.
@@ -22,15 +22,16 @@ const VOWELS: &[u8; 5] = b"aeiou";
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Reads all files in `folder` and below, in the order of their names, but `perf.json`, and the
-    /// resolved scenario: that says how the results came about, down to the paths of traces.
+    /// Reads all files in `folder` and below, in the order of their names, but `perf.json`; the
+    /// resolved scenario, which says how the results came about, down to the paths of traces; and
+    /// the report, which shows the results and names their digest.
     ///
     /// # Errors
     /// If a file cannot be read.
     pub fn of(folder: &Path) -> Result<Self, OutputError> {
         let mut names = Vec::new();
         list(folder, "", &mut names)?;
-        names.retain(|name| name != perf::NAME && name != RESOLVED);
+        names.retain(|name| ![perf::NAME, RESOLVED, REPORT].contains(&name.as_str()));
         names.sort_unstable();
         let mut hash = Sha256::new();
         for name in names {
@@ -131,5 +132,11 @@ mod tests {
     fn what_differs_from_machine_to_machine_does_not_count() {
         let run = |wall| digest(&[("jobs.csv", "job\n"), ("perf.json", wall)]);
         assert_eq!(run("0.1 s"), run("0.2 s"));
+    }
+
+    #[test]
+    fn how_results_are_shown_does_not_count() {
+        let run = |report| digest(&[("jobs.csv", "job\n"), ("report.html", report)]);
+        assert_eq!(run("<p>"), run("<b>"));
     }
 }

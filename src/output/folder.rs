@@ -20,7 +20,10 @@ pub const RESOLVED: &str = "scenario.resolved.yaml";
 /// What became of the scenario's expectations.
 pub const EXPECTATIONS: &str = "expectations.json";
 
-/// What that file begins with, by which a folder of ours is known, of any version.
+/// The run on one page.
+pub const REPORT: &str = "report.html";
+
+/// What the resolved scenario begins with, by which a folder of ours is known, of any version.
 const MARKER: &str = "# The scenario of this run, written by Mumakil ";
 
 /// What a run may leave; a folder with anything else in it holds somebody's work.
@@ -33,7 +36,7 @@ const OURS: &[&str] = &[
     "events.jsonl",
     "alone.csv",
     EXPECTATIONS,
-    "report.html",
+    REPORT,
     "latency.hlog",
     HISTOGRAMS,
     perf::NAME,

@@ -412,6 +412,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         events: false,
         histograms: false,
         alone: false,
+        report: false,
         warm_up: SimSpan::ZERO,
         sample: SimSpan::ZERO,
     };

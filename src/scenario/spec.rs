@@ -88,6 +88,8 @@ pub struct RecordSpec {
     /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
     /// time, one after the other. It is what a slowdown is measured by.
     pub alone: bool,
+    /// The run on one page, `report.html`.
+    pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
     /// timeline has every change.
     pub sample: SimSpan,
@@ -104,6 +106,7 @@ impl Default for RecordSpec {
             events: false,
             histograms: true,
             alone: false,
+            report: true,
             sample: SimSpan::from_secs(10),
             warm_up: SimSpan::ZERO,
         }

@@ -138,6 +138,7 @@ fn record_only_what_is_read(study: &Study, record: &mut RecordSpec) {
         ("record.timeline", &mut record.timeline, reads(Table::Timeline)),
         ("record.histograms", &mut record.histograms, !study.needs.histograms.is_empty()),
         ("record.alone", &mut record.alone, reads(Table::Alone)),
+        ("record.report", &mut record.report, false),
     ] {
         if !study.base.says(path) {
             *setting = is_read;

@@ -1,0 +1,159 @@
+//! The jobs of a run, read back, and grouped by class and by size.
+
+use indexmap::IndexMap;
+
+use crate::expect::{ReadError, Results, Row, Table};
+
+const COLUMNS: [&str; 15] = [
+    "job",
+    "name",
+    "pool",
+    "class",
+    "maps",
+    "reduces",
+    "submit_ms",
+    "wait_ms",
+    "sojourn_ms",
+    "node_local",
+    "rack_local",
+    "off_rack",
+    "failed",
+    "killed",
+    "outcome",
+];
+
+/// A job, with times in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobRow {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Its pool; may be empty.
+    pub pool: String,
+    /// Its class; may be empty.
+    pub class: String,
+    /// How many maps it has.
+    pub maps: u32,
+    /// How many reduces it has.
+    pub reduces: u32,
+    /// When it was submitted.
+    pub submit: f64,
+    /// From there to its first launch.
+    pub wait: Option<f64>,
+    /// From there to its end.
+    pub sojourn: Option<f64>,
+    /// Its maps that succeeded on the node, in the rack and elsewhere.
+    pub local: [f64; 3],
+    /// How many of its attempts failed.
+    pub failed: u32,
+    /// How many of its attempts were killed.
+    pub killed: u32,
+    /// How it ended, or `unfinished`.
+    pub outcome: String,
+    /// Whether it came after the warm-up, so that statistics have it.
+    pub is_counted: bool,
+}
+
+impl JobRow {
+    fn of(row: &Row<'_>, warm_up: f64) -> Result<Self, String> {
+        let seconds = |column| Ok::<_, String>(row.number(column)?.map(|millis| millis / 1e3));
+        let count = |column| Ok::<_, String>(row.number(column)?.unwrap_or_default());
+        let submit = seconds(6)?.unwrap_or_default();
+        Ok(Self {
+            id: row.id(0)?,
+            name: row.text(1).to_owned(),
+            pool: row.text(2).to_owned(),
+            class: row.text(3).to_owned(),
+            maps: row.id(4)?,
+            reduces: row.id(5)?,
+            submit,
+            wait: seconds(7)?,
+            sojourn: seconds(8)?,
+            local: [count(9)?, count(10)?, count(11)?],
+            failed: row.id(12)?,
+            killed: row.id(13)?,
+            outcome: row.text(14).to_owned(),
+            is_counted: warm_up <= submit,
+        })
+    }
+}
+
+/// Reads the jobs of a run, in the order of their numbers.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn read_jobs(results: &dyn Results) -> Result<Vec<JobRow>, ReadError> {
+    let warm_up = results.warm_up()?.as_secs_f64();
+    let mut jobs = Vec::new();
+    results.rows(Table::Jobs, &COLUMNS, &mut |row| {
+        jobs.push(JobRow::of(row, warm_up)?);
+        Ok(())
+    })?;
+    Ok(jobs)
+}
+
+/// Returns the sojourn times of the jobs that count, by class, in the order in which classes come.
+pub fn sojourns_by_class(jobs: &[JobRow]) -> IndexMap<&str, Vec<f64>> {
+    let mut classes: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    for job in jobs.iter().filter(|job| job.is_counted) {
+        classes.entry(&job.class).or_default().extend(job.sojourn);
+    }
+    classes.retain(|_, sojourns| !sojourns.is_empty());
+    classes
+}
+
+/// The sizes by which jobs are grouped: the most maps of each, and its name.
+pub const SIZES: [(u32, &str); 5] = [
+    (1, "1 map"),
+    (10, "2–10"),
+    (100, "11–100"),
+    (1_000, "101–1,000"),
+    (u32::MAX, "more than 1,000"),
+];
+
+/// Returns for each of the [`SIZES`] the shares of maps that succeeded on the node, in the rack and
+/// elsewhere; `None` where no map had input.
+pub fn locality_by_size(jobs: &[JobRow]) -> [Option<[f64; 3]>; SIZES.len()] {
+    let mut sums = [[0.0; 3]; SIZES.len()];
+    for job in jobs.iter().filter(|job| job.is_counted) {
+        let size = SIZES.partition_point(|(most, _)| *most < job.maps);
+        sums[size].iter_mut().zip(job.local).for_each(|(sum, maps)| *sum += maps);
+    }
+    sums.map(|maps| {
+        let all: f64 = maps.iter().sum();
+        (0.0 < all).then(|| maps.map(|maps| maps / all))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(class: &str, maps: u32, local: [f64; 3]) -> JobRow {
+        let (class, sojourn) = (class.to_owned(), Some(f64::from(maps)));
+        JobRow { class, maps, local, sojourn, is_counted: true, ..JobRow::default() }
+    }
+
+    #[test]
+    fn maps_of_a_size_are_put_together() {
+        let jobs = [
+            job("", 10, [9.0, 1.0, 0.0]),
+            job("", 2, [0.0, 1.0, 1.0]),
+            job("", 11, [0.0, 0.0, 11.0]),
+            job("", 1_001, [0.0; 3]),
+        ];
+        let shares = locality_by_size(&jobs);
+        assert_eq!(
+            shares,
+            [None, Some([0.75, 2.0 / 12.0, 1.0 / 12.0]), Some([0.0, 0.0, 1.0]), None, None]
+        );
+    }
+
+    #[test]
+    fn a_job_of_the_warm_up_is_in_no_class() {
+        let mut jobs = [job("small", 1, [0.0; 3]), job("large", 90, [0.0; 3])];
+        jobs[0].is_counted = false;
+        assert_eq!(sojourns_by_class(&jobs), IndexMap::from([("large", vec![90.0])]));
+    }
+}

@@ -1,0 +1,164 @@
+//! Reports of a small run whose files are written by hand.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::record::{LocalityShares, SlotShares};
+use crate::scenario::{self, Registry};
+
+const SCENARIO: &str = "
+description: Is <b> bold?
+cluster: {nodes: 2, map_slots: 1, reduce_slots: 1}
+workload: {jobs: [{name: '<i>', maps: 2}, {name: b, maps: 1}]}
+";
+
+const JOBS: &str = "\
+job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,rack_local,off_rack,failed,killed,outcome
+0,<i>,p,small,2,0,0,1000,9000,1,1,0,0,0,succeeded
+1,b,q,large,1,0,500,2000,,0,0,0,1,0,unfinished
+";
+
+const TASKS: &str = "\
+job,kind,task,attempt,node,start_ms,finish_ms,outcome
+0,map,0,0,node-0,1000,5000,succeeded
+1,map,0,1,node-1,2500,,unfinished
+";
+
+const TIMELINE: &str = "\
+time_ms,kind,job,slots
+1000,map,0,1
+2500,map,1,1
+9000,map,0,0
+";
+
+/// A run of which everything can be changed before its report is made.
+struct Run {
+    folder: TempDir,
+    scenario: Scenario,
+    summary: Summary,
+    warnings: Vec<String>,
+}
+
+impl Run {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, text) in [
+            ("jobs.csv", JOBS),
+            ("tasks.csv", TASKS),
+            ("timeline.csv", TIMELINE),
+            ("latency.hlog", ""),
+            ("summary.json", r#"{"warm_up_s": 0}"#),
+        ] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let loaded = scenario::parse("test.yaml", SCENARIO, &[], &Registry::builtin()).unwrap();
+        Self { folder, scenario: loaded.scenario, summary: summary(), warnings: Vec::new() }
+    }
+
+    fn page(&self) -> Page {
+        let place = |node: u32| Place { node: format!("node-{node}"), rack: "rack-0".to_owned() };
+        let report = RunReport {
+            scenario: &self.scenario,
+            topology: &Topology::new(&self.scenario.cluster),
+            places: &[0, 1].map(place),
+            summary: &self.summary,
+            results: &RunResults::new(self.folder.path()),
+            verdicts: &[],
+            warnings: &self.warnings,
+            digest: Some("jetaniro"),
+        };
+        report.page().unwrap()
+    }
+
+    fn sections(&self) -> Vec<String> {
+        self.page().sections.into_iter().map(|section| section.title).collect()
+    }
+}
+
+fn summary() -> Summary {
+    Summary {
+        scenario: "demo".to_owned(),
+        policy: "fifo".to_owned(),
+        seed: 1,
+        version: "0.0.0".to_owned(),
+        nodes: 2,
+        map_slots: 2,
+        reduce_slots: 2,
+        warm_up_s: 0.0,
+        jobs: 2,
+        jobs_succeeded: 1,
+        jobs_failed: 0,
+        jobs_killed: 0,
+        attempts: 2,
+        maps: 3,
+        reduces: 0,
+        makespan_s: Some(9.0),
+        mean_sojourn_s: Some(9.0),
+        median_sojourn_s: Some(9.0),
+        p95_sojourn_s: Some(9.0),
+        mean_wait_s: Some(1.5),
+        locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
+        slot_utilisation: SlotShares { map: Some(0.4), reduce: Some(0.0) },
+        heartbeats: 10,
+        messages: 30,
+        virtual_s: 10.0,
+    }
+}
+
+#[test]
+fn a_report_has_what_was_recorded() {
+    let all = ["In short", "Sojourn", "Slots", "Locality", "Jobs", "How to repeat it"];
+    assert_eq!(Run::new().sections(), all);
+    let html = Run::new().page().html();
+    for text in [
+        "fifo · 2 nodes · 2 jobs · seed 1 · clock virtual",
+        "1 succeeded, 1 left",
+        "Slots that maps hold, by pool",
+        "&lt;i&gt; map 0 on rack-0 node-0 map: 1 s to 5 s, succeeded",
+        "b map 0, attempt 1 on rack-0 node-1 map: 2.5 s to 10 s, still running",
+        "1 job left unfinished: <code>b</code>.",
+        "mumakil run scenario.resolved.yaml",
+        "<code>jetaniro</code>",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn what_was_not_recorded_is_left_out() {
+    let mut run = Run::new();
+    let record = &mut run.scenario.record;
+    (record.tasks, record.timeline, record.histograms) = (false, false, false);
+    for name in ["tasks.csv", "timeline.csv", "latency.hlog"] {
+        fs::remove_file(run.folder.path().join(name)).unwrap();
+    }
+    assert_eq!(run.sections(), ["In short", "Sojourn", "Locality", "Jobs", "How to repeat it"]);
+}
+
+#[test]
+fn what_is_too_much_to_draw_says_so() {
+    let mut run = Run::new();
+    run.summary.map_slots = 2_001;
+    let html = run.page().html();
+    assert!(html.contains("there are 2,003 slots, more than 2,000"), "{html}");
+    assert!(!html.contains("What ran where and when</"), "{html}");
+}
+
+#[test]
+fn nothing_of_a_scenario_is_markup() {
+    let mut run = Run::new();
+    run.warnings = vec!["<script>".to_owned()];
+    let html = run.page().html();
+    assert_eq!(html.matches("<script>").count(), 1, "the page's own");
+    assert!(html.contains("Is &lt;b&gt; bold?") && !html.contains("<i>"), "{html}");
+}
+
+#[test]
+fn a_run_in_which_no_job_ended_has_a_report() {
+    let run = Run::new();
+    let heading = JOBS.lines().next().unwrap();
+    fs::write(run.folder.path().join("jobs.csv"), format!("{heading}\n")).unwrap();
+    assert_eq!(run.sections(), ["In short", "Slots", "Jobs", "How to repeat it"]);
+}
