@@ -24,6 +24,7 @@ use self::failure::Failure;
 use crate::scenario::Registry;
 
 mod check;
+mod compare;
 mod completions;
 mod failure;
 mod interrupt;
@@ -44,7 +45,7 @@ mod verdicts;
 /// An emulator of a Hadoop MapReduce v1 cluster
 ///
 /// Mumakil runs a YAML scenario (a cluster, its jobs, a scheduling policy) on a virtual clock, and
-/// leaves tables, latency histograms and timelines in a folder.
+/// leaves tables, latency histograms, timelines and a report in a folder.
 #[derive(Debug, Parser)]
 #[command(version, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "\
@@ -53,6 +54,7 @@ Examples:
   mumakil scenarios quickstart > mine.yaml  begin a scenario of your own with it
   mumakil check mine.yaml                   find all mistakes in it
   mumakil run mine.yaml --set cluster.nodes=50
+  mumakil compare out/mine-42 out/mine-43   put runs side by side
   mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS")]
 struct Arguments {
     #[command(subcommand)]
@@ -63,6 +65,7 @@ struct Arguments {
 enum Command {
     Run(run::Arguments),
     Study(study::Arguments),
+    Compare(compare::Arguments),
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
@@ -94,6 +97,7 @@ impl Command {
         match self {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
+            Self::Compare(arguments) => arguments.run(),
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),

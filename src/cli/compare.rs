@@ -1,0 +1,230 @@
+//! `mumakil compare`: runs, or studies, side by side.
+//!
+//! The first is what the others are measured by. Only what their folders hold is read.
+
+mod page;
+mod pairs;
+mod runs;
+mod side;
+mod studies;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use self::runs::Run;
+use self::studies::Study;
+use super::failure::Failure;
+use super::terminal;
+use crate::expect::ReadError;
+use crate::output::RESOLVED;
+use crate::output::page::Page;
+
+/// Compare runs, or studies, with each other
+///
+/// Runs: their headline numbers, and job by job where the names agree. Studies: each metric in the
+/// cells that all of them have. The first is what the others are measured by.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil compare out/quickstart-42 out/quickstart-43
+  mumakil compare out/fifo out/fair out/hfsp --out policies.html
+  mumakil compare out/study-before out/study-after
+
+Exit codes:
+  0  done, whatever the results are
+  2  a folder is neither a run nor a study, or they cannot be compared")]
+pub(super) struct Arguments {
+    /// The folders of two or more runs, or of two or more studies
+    #[arg(value_name = "DIR", required = true, num_args = 2..)]
+    folders: Vec<PathBuf>,
+    /// Write the comparison as a page, too, with charts
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace the page if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// What a folder is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Run,
+    Study,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
+            return Err(exists(out));
+        }
+        let names = names(&self.folders);
+        let (text, page) = match kind_of_all(&self.folders)? {
+            Kind::Run => {
+                let folders = self.folders.iter().zip(names);
+                let runs = folders.map(|(folder, name)| Run::read(folder, name));
+                let runs = runs.collect::<Result<Vec<_>, _>>()?;
+                let page = self.out.is_some().then(|| page::of_runs(&runs)).transpose()?;
+                (runs::tell(&runs)?, page)
+            }
+            Kind::Study => {
+                let folders = self.folders.iter().zip(names);
+                let studies = folders.map(|(folder, name)| Study::read(folder, name));
+                let studies = studies.collect::<Result<Vec<_>, _>>()?;
+                let tables = studies::side_by_side(&studies)?;
+                let page = self.out.is_some().then(|| studies::page(&studies, &tables));
+                (studies::tell(&tables), page)
+            }
+        };
+        let wrote = match (&self.out, page) {
+            (Some(out), Some(page)) => {
+                write(out, &page, self.force)?;
+                format!("wrote {}\n", out.display())
+            }
+            _ => String::new(),
+        };
+        Ok(terminal::print(&(text + &wrote))?)
+    }
+}
+
+/// Returns what all folders are of.
+fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
+    let first = kind_of(&folders[0])?;
+    for folder in &folders[1..] {
+        let other = kind_of(folder)?;
+        if other != first {
+            return Err(Failure::input(format!(
+                "{} is {}, but {} is {}; compare runs with runs and studies with studies",
+                folders[0].display(),
+                first.words(),
+                folder.display(),
+                other.words()
+            )));
+        }
+    }
+    Ok(first)
+}
+
+fn kind_of(folder: &Path) -> Result<Kind, Failure> {
+    let has = |name: &str| folder.join(name).is_file();
+    if has("study.json") {
+        Ok(Kind::Study)
+    } else if has(RESOLVED) && has("summary.json") {
+        Ok(Kind::Run)
+    } else {
+        let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
+        Err(Failure::input(format!("{} {what}", folder.display())))
+    }
+}
+
+impl Kind {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Run => "a run",
+            Self::Study => "a study",
+        }
+    }
+}
+
+/// Returns what the folders are called: their own names, or their paths if those are the same.
+fn names(folders: &[PathBuf]) -> Vec<String> {
+    let own = |folder: &PathBuf| {
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let own: Vec<String> = folders.iter().map(own).collect();
+    let is_unique = |(place, name): (usize, &String)| !own[..place].contains(name);
+    match own.iter().enumerate().all(is_unique) {
+        true => own,
+        false => folders.iter().map(|folder| folder.display().to_string()).collect(),
+    }
+}
+
+/// What cannot be read in a folder that the user has named is wrong input.
+fn unreadable(error: ReadError) -> Failure {
+    Failure::Input(anyhow::Error::new(error))
+}
+
+fn exists(out: &Path) -> Failure {
+    Failure::input(format!("{} exists already (--force replaces it)", out.display()))
+}
+
+/// Writes the page aside and puts it in its place.
+fn write(out: &Path, page: &Page, force: bool) -> Result<(), Failure> {
+    let cannot = |error: io::Error| {
+        let context = format!("cannot write {}", out.display());
+        Failure::Environment(anyhow::Error::new(error).context(context))
+    };
+    let folder = out.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let mut aside = tempfile::Builder::new();
+    aside.prefix(".mumakil-");
+    // Others may read it, as any other file.
+    #[cfg(unix)]
+    aside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut aside = aside.tempfile_in(folder).map_err(cannot)?;
+    aside.write_all(page.html().as_bytes()).map_err(cannot)?;
+    let placed = match force {
+        true => aside.persist(out),
+        false => aside.persist_noclobber(out),
+    };
+    match placed {
+        Ok(_) => Ok(()),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(out)),
+        Err(error) => Err(cannot(error.error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Makes folders with empty files in them.
+    fn room(files: &[&str]) -> TempDir {
+        let room = TempDir::new().unwrap();
+        for file in files {
+            let path = room.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        room
+    }
+
+    fn complaint(room: &TempDir, folders: &[&str]) -> String {
+        let folders: Vec<PathBuf> = folders.iter().map(|name| room.path().join(name)).collect();
+        let Failure::Input(error) = kind_of_all(&folders).unwrap_err() else { panic!() };
+        error.to_string().replace(&format!("{}/", room.path().display()), "")
+    }
+
+    #[test]
+    fn only_what_is_alike_is_compared() {
+        let room =
+            room(&["s/study.json", "r/scenario.resolved.yaml", "r/summary.json", "x/thesis"]);
+        assert_eq!(complaint(&room, &["r", "x"]), "x holds neither a run nor a study");
+        assert_eq!(complaint(&room, &["y", "r"]), "y is no folder");
+        assert_eq!(
+            complaint(&room, &["r", "s"]),
+            "r is a run, but s is a study; compare runs with runs and studies with studies"
+        );
+    }
+
+    #[test]
+    fn folders_are_called_by_what_tells_them_apart() {
+        let named =
+            |folders: &[&str]| names(&folders.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(named(&["out/a", "out/b/"]), ["a", "b"]);
+        assert_eq!(named(&["one/a", "two/a"]), ["one/a", "two/a"]);
+    }
+
+    #[test]
+    fn a_page_is_replaced_only_by_force() {
+        let room = room(&[]);
+        let out = room.path().join("deep/page.html");
+        write(&out, &Page::default(), false).unwrap();
+        assert!(matches!(write(&out, &Page::default(), false), Err(Failure::Input(_))));
+        write(&out, &Page::default(), true).unwrap();
+        assert_eq!(fs::read_dir(room.path().join("deep")).unwrap().count(), 1);
+    }
+}

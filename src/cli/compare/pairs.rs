@@ -1,0 +1,161 @@
+//! Job by job: how long each took in one run and in another.
+
+use indexmap::IndexMap;
+
+use crate::output::report::JobRow;
+use crate::statistics::quantile_of_sorted;
+
+/// A job that ended in both runs; times are its sojourns in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// In the first run.
+    pub(super) first: f64,
+    /// In the other.
+    pub(super) other: f64,
+}
+
+/// The jobs of two runs.
+#[derive(Clone, Debug)]
+pub(super) struct Pairs<'a>(pub(super) Vec<Pair<'a>>);
+
+/// The 5th percentile, the median and the 95th percentile.
+pub(super) type Spread = [f64; 3];
+
+impl Pair<'_> {
+    /// Returns how much longer it took in the other run; below zero, shorter.
+    pub(super) fn difference(&self) -> f64 {
+        self.other - self.first
+    }
+
+    /// Returns how many times as long it took there; `None` if it took no time in the first.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        (0.0 < self.first).then(|| self.other / self.first)
+    }
+}
+
+impl<'a> Pairs<'a> {
+    /// Pairs jobs by their names; where names repeat, by their numbers, as expressions do. A job of
+    /// a warm-up has no part in it.
+    pub(super) fn new(first: &'a [JobRow], other: &'a [JobRow]) -> Self {
+        let sojourns = |jobs: &'a [JobRow]| {
+            jobs.iter()
+                .filter(|job| job.is_counted)
+                .filter_map(|job| Some((job, job.sojourn?)))
+                .collect::<Vec<_>>()
+        };
+        let by_name = |jobs: &'a [JobRow]| -> IndexMap<&str, u32> {
+            jobs.iter().map(|job| (job.name.as_str(), job.id)).collect()
+        };
+        let are_unique = |jobs: &'a [JobRow]| by_name(jobs).len() == jobs.len();
+        let unique = are_unique(first) && are_unique(other);
+        let key = |job: &'a JobRow| if unique { (job.name.as_str(), 0) } else { ("", job.id) };
+        let others: IndexMap<(&str, u32), f64> =
+            sojourns(other).into_iter().map(|(job, sojourn)| (key(job), sojourn)).collect();
+        let pair = |(job, first): (&'a JobRow, f64)| {
+            Some(Pair { name: &job.name, first, other: *others.get(&key(job))? })
+        };
+        Self(sojourns(first).into_iter().filter_map(pair).collect())
+    }
+
+    /// Returns how many jobs were faster in the other run.
+    pub(super) fn faster(&self) -> usize {
+        self.0.iter().filter(|pair| pair.difference() < 0.0).count()
+    }
+
+    /// Returns how many were slower.
+    pub(super) fn slower(&self) -> usize {
+        self.0.iter().filter(|pair| 0.0 < pair.difference()).count()
+    }
+
+    /// Returns the spread of the differences; `None` without jobs.
+    pub(super) fn differences(&self) -> Option<Spread> {
+        spread(self.0.iter().map(Pair::difference).collect())
+    }
+
+    /// Returns the spread of the ratios; `None` without jobs.
+    pub(super) fn ratios(&self) -> Option<Spread> {
+        spread(self.0.iter().filter_map(Pair::ratio).collect())
+    }
+
+    /// Returns the jobs that differ, the largest differences first.
+    pub(super) fn changes(&self) -> Vec<&Pair<'a>> {
+        let mut changed: Vec<&Pair<'a>> =
+            self.0.iter().filter(|pair| pair.difference() != 0.0).collect();
+        // A stable sort: of equal differences the order of the jobs holds.
+        changed.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        changed
+    }
+}
+
+fn spread(mut values: Vec<f64>) -> Option<Spread> {
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |share| quantile_of_sorted(&values, share);
+    Some([at(0.05)?, at(0.5)?, at(0.95)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn jobs(sojourns: &[(&str, f64)]) -> Vec<JobRow> {
+        let job = |(id, (name, sojourn)): (u32, &(&str, f64))| JobRow {
+            id,
+            name: (*name).to_owned(),
+            sojourn: Some(*sojourn),
+            is_counted: true,
+            ..JobRow::default()
+        };
+        (0..).zip(sojourns).map(job).collect()
+    }
+
+    #[test]
+    fn jobs_are_paired_by_their_names() {
+        let (first, other) = (jobs(&[("a", 10.0), ("b", 20.0)]), jobs(&[("b", 5.0), ("c", 1.0)]));
+        let pairs = Pairs::new(&first, &other);
+        assert_eq!(pairs.0, [Pair { name: "b", first: 20.0, other: 5.0 }]);
+        assert_eq!((pairs.0[0].difference(), pairs.0[0].ratio()), (-15.0, Some(0.25)));
+    }
+
+    #[test]
+    fn jobs_whose_names_repeat_are_paired_by_their_numbers() {
+        let (first, other) = (jobs(&[("a", 10.0), ("a", 20.0)]), jobs(&[("a", 1.0), ("b", 2.0)]));
+        let pairs = Pairs::new(&first, &other);
+        assert_eq!(pairs.0.iter().map(|pair| pair.other).collect::<Vec<_>>(), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn what_did_not_end_or_does_not_count_has_no_pair() {
+        let mut first = jobs(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]);
+        (first[0].sojourn, first[1].is_counted) = (None, false);
+        let other = jobs(&[("a", 1.0), ("b", 1.0), ("c", 3.0)]);
+        assert_eq!(Pairs::new(&first, &other).0.len(), 1);
+    }
+
+    #[test]
+    fn changes_begin_with_the_largest() {
+        let first = jobs(&[("a", 10.0), ("b", 20.0), ("c", 30.0)]);
+        let other = jobs(&[("a", 12.0), ("b", 20.0), ("c", 10.0)]);
+        let pairs = Pairs::new(&first, &other);
+        let names: Vec<&str> = pairs.changes().iter().map(|pair| pair.name).collect();
+        assert_eq!(names, ["c", "a"]);
+        assert_eq!((pairs.faster(), pairs.slower()), (1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_beside_itself_has_no_changes(sojourns in prop::collection::vec(0.0..1e6, 0..40)) {
+            let named: Vec<(String, f64)> =
+                sojourns.iter().enumerate().map(|(i, s)| (i.to_string(), *s)).collect();
+            let named: Vec<(&str, f64)> = named.iter().map(|(n, s)| (n.as_str(), *s)).collect();
+            let jobs = jobs(&named);
+            let pairs = Pairs::new(&jobs, &jobs);
+            prop_assert_eq!(pairs.0.len(), jobs.len());
+            prop_assert!(pairs.changes().is_empty());
+            prop_assert!(pairs.ratios().is_none_or(|spread| spread == [1.0; 3]));
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Runs side by side: their headline numbers, their locality, their jobs one by one.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::pairs::{Pairs, Spread};
+use super::side::{Side, SideRow, ratio};
+use super::unreadable;
+use crate::cli::failure::Failure;
+use crate::cli::story::counted;
+use crate::cli::table::{Align, table};
+use crate::cli::terminal::BOLD;
+use crate::expect::{ReadError, Results as _, Unit};
+use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
+use crate::output::results::RunResults;
+
+/// So many of the largest changes are printed.
+const SHOWN: usize = 10;
+
+/// The numbers of a summary that are compared: their names, their paths and units.
+const METRICS: [(&str, &str, Unit); 13] = [
+    ("jobs", "jobs", Unit::PLAIN),
+    ("jobs succeeded", "jobs_succeeded", Unit::PLAIN),
+    ("mean sojourn", "mean_sojourn_s", Unit::TIME),
+    ("median sojourn", "median_sojourn_s", Unit::TIME),
+    ("p95 sojourn", "p95_sojourn_s", Unit::TIME),
+    ("mean wait", "mean_wait_s", Unit::TIME),
+    ("makespan", "makespan_s", Unit::TIME),
+    ("maps node-local", "locality.node", Unit::SHARE),
+    ("maps rack-local", "locality.rack", Unit::SHARE),
+    ("maps off-rack", "locality.off_rack", Unit::SHARE),
+    ("map slots held", "slot_utilisation.map", Unit::SHARE),
+    ("reduce slots held", "slot_utilisation.reduce", Unit::SHARE),
+    ("attempts", "attempts", Unit::PLAIN),
+];
+
+/// A run to compare.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// What it is called here.
+    pub(super) name: String,
+    /// What it was.
+    pub(super) about: About,
+    /// Its jobs.
+    pub(super) jobs: Vec<JobRow>,
+    results: RunResults,
+}
+
+/// What a summary says of its run in words.
+#[derive(Debug, Deserialize)]
+pub(super) struct About {
+    /// The scenario.
+    pub(super) scenario: String,
+    /// The policy.
+    pub(super) policy: String,
+    /// The seed.
+    pub(super) seed: u64,
+    /// The version of Mumakil.
+    pub(super) version: String,
+    /// How many nodes there were.
+    pub(super) nodes: u32,
+}
+
+impl Run {
+    /// Reads the folder of a run.
+    pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
+        let path = folder.join("summary.json");
+        let text = fs::read_to_string(&path)
+            .map_err(|source| unreadable(ReadError::Read { path: path.clone(), source }))?;
+        let about = serde_json::from_str(&text).map_err(|error| {
+            unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
+        })?;
+        let results = RunResults::new(folder);
+        let jobs = read_jobs(&results).map_err(unreadable)?;
+        Ok(Self { name, about, jobs, results })
+    }
+}
+
+/// Returns the headline numbers.
+pub(super) fn headline(runs: &[Run]) -> Result<Side, Failure> {
+    let mut rows = Vec::new();
+    for (name, path, unit) in METRICS {
+        let values = runs.iter().map(|run| run.results.number(path));
+        let values = values.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+        rows.push(SideRow { keys: vec![name.to_owned()], unit, values });
+    }
+    Ok(side(runs, "The runs in numbers", "metric", rows))
+}
+
+/// Returns how many maps were node-local, by the size of their jobs.
+pub(super) fn locality(runs: &[Run]) -> Side {
+    let shares: Vec<_> = runs.iter().map(|run| locality_by_size(&run.jobs)).collect();
+    let row = |(size, (_, name)): (usize, &(u32, &str))| SideRow {
+        keys: vec![(*name).to_owned()],
+        unit: Unit::SHARE,
+        values: shares.iter().map(|of_run| of_run[size].map(|[node, ..]| node)).collect(),
+    };
+    let rows = SIZES.iter().enumerate().map(row);
+    let rows = rows.filter(|row| row.values.iter().any(Option::is_some)).collect();
+    side(runs, "Node-local maps by size of job", "maps of the job", rows)
+}
+
+fn side(runs: &[Run], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
+    Side {
+        caption: caption.to_owned(),
+        keys: vec![key.to_owned()],
+        names: runs.iter().map(|run| run.name.clone()).collect(),
+        rows,
+    }
+}
+
+/// Returns the lines about runs.
+pub(super) fn tell(runs: &[Run]) -> Result<String, Failure> {
+    let mut text = String::new();
+    for Run { name, about, .. } in runs {
+        let nodes = counted(about.nodes.into(), "tracker");
+        let About { scenario, policy, seed, .. } = about;
+        let _ =
+            writeln!(text, "{BOLD}{name}{BOLD:#}   {scenario} · {nodes} · {policy} · seed {seed}");
+    }
+    let _ = write!(text, "\n{}\n{}", headline(runs)?.lines(), locality(runs).lines());
+    for other in &runs[1..] {
+        text.push('\n');
+        text += &tell_pairs(&runs[0], other);
+    }
+    Ok(text)
+}
+
+/// Returns the lines about the jobs of a run beside those of the first.
+fn tell_pairs(first: &Run, other: &Run) -> String {
+    let pairs = Pairs::new(&first.jobs, &other.jobs);
+    let mut text = format!("{BOLD}{}{BOLD:#} beside {}, job by job\n", other.name, first.name);
+    let mut line = |word: &str, what: &str| {
+        let _ = writeln!(text, "  {word:<12}{what}");
+    };
+    let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) else {
+        line("jobs", "none that ended in both");
+        return text;
+    };
+    line("jobs", &outcome(&pairs));
+    line("ratio", &tell_spread(ratios, ratio).join("   "));
+    line("difference", &tell_spread(differences, longer).join("   "));
+    let changes = pairs.changes();
+    if changes.is_empty() {
+        return text;
+    }
+    let mut rows = vec![
+        ["largest changes", &first.name, &other.name, "difference", "ratio"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(changes.iter().take(SHOWN).map(|pair| {
+        vec![
+            pair.name.to_owned(),
+            Unit::TIME.show(pair.first),
+            Unit::TIME.show(pair.other),
+            longer(pair.difference()),
+            pair.ratio().map_or_else(|| "–".to_owned(), ratio),
+        ]
+    }));
+    const RIGHT: Align = Align::Right;
+    text + &table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
+}
+
+/// Tells how many jobs were faster and slower.
+pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
+    let (all, faster, slower) = (pairs.0.len(), pairs.faster(), pairs.slower());
+    let same = all - faster - slower;
+    format!(
+        "{} ended in both: {faster} faster, {slower} slower, {same} the same",
+        counted(all as u64, "job")
+    )
+}
+
+/// Tells a spread in three parts.
+pub(super) fn tell_spread([low, median, high]: Spread, show: fn(f64) -> String) -> [String; 3] {
+    [format!("p5 {}", show(low)), format!("median {}", show(median)), format!("p95 {}", show(high))]
+}
+
+/// Prints a difference of times with its sign: `+12.0 s`.
+pub(super) fn longer(seconds: f64) -> String {
+    let sign = if 0.0 < seconds { "+" } else { "" };
+    format!("{sign}{}", Unit::TIME.show(seconds))
+}
+
+#[cfg(test)]
+pub(super) mod fixture {
+    use super::*;
+
+    const SUMMARY: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1, "version": "0.0.0",
+        "nodes": 2, "warm_up_s": 0, "jobs": 2, "jobs_succeeded": 2, "mean_sojourn_s": 40,
+        "median_sojourn_s": 40, "p95_sojourn_s": 60, "mean_wait_s": 3, "makespan_s": null,
+        "locality": {"node": 0.5, "rack": 0.5, "off_rack": 0},
+        "slot_utilisation": {"map": 0.5, "reduce": null}, "attempts": 9}"#;
+
+    const HEADING: &str = "job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
+                           node_local,rack_local,off_rack,failed,killed,outcome\n";
+
+    /// Returns a run whose two jobs took so many seconds.
+    pub(in crate::cli::compare) fn run(name: &str, sojourns: [u32; 2]) -> Run {
+        let room = tempfile::TempDir::new().unwrap();
+        let [a, b] = sojourns.map(|seconds| seconds * 1_000);
+        let jobs = format!(
+            "{HEADING}0,a,,,1,0,0,0,{a},1,0,0,0,0,succeeded\n1,b,,,9,0,0,0,{b},3,1,0,0,0,succeeded\n"
+        );
+        fs::write(room.path().join("summary.json"), SUMMARY).unwrap();
+        fs::write(room.path().join("jobs.csv"), jobs).unwrap();
+        let run = Run::read(room.path(), name.to_owned()).unwrap();
+        // Read before the room is cleared.
+        run.results.number("jobs").unwrap();
+        run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::run;
+    use super::*;
+
+    #[test]
+    fn runs_are_told_by_their_numbers_and_job_by_job() {
+        let text = tell(&[run("fifo", [20, 60]), run("fair", [10, 90])]).unwrap();
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @"
+        fifo   demo · 2 trackers · fifo · seed 1
+        fair   demo · 2 trackers · fifo · seed 1
+
+          metric                    fifo         fair        change
+          jobs                         2            2         1.00×
+          jobs succeeded               2            2         1.00×
+          mean sojourn            40.0 s       40.0 s         1.00×
+          median sojourn          40.0 s       40.0 s         1.00×
+          p95 sojourn         1 min 00 s   1 min 00 s         1.00×
+          mean wait                3.0 s        3.0 s         1.00×
+          makespan                     –            –             –
+          maps node-local         50.0 %       50.0 %   +0.0 points
+          maps rack-local         50.0 %       50.0 %   +0.0 points
+          maps off-rack            0.0 %        0.0 %   +0.0 points
+          map slots held          50.0 %       50.0 %   +0.0 points
+          reduce slots held            –            –             –
+          attempts                     9            9         1.00×
+
+          maps of the job      fifo      fair        change
+          1 map             100.0 %   100.0 %   +0.0 points
+          2–10               75.0 %    75.0 %   +0.0 points
+
+        fair beside fifo, job by job
+          jobs        2 jobs ended in both: 1 faster, 1 slower, 0 the same
+          ratio       p5 0.55×   median 1.00×   p95 1.45×
+          difference  p5 -8.0 s   median +10.0 s   p95 +28.0 s
+          largest changes         fifo         fair   difference   ratio
+          b                 1 min 00 s   1 min 30 s      +30.0 s   1.50×
+          a                     20.0 s       10.0 s      -10.0 s   0.50×
+        ");
+    }
+
+    #[test]
+    fn a_broken_summary_names_its_line() {
+        let room = tempfile::TempDir::new().unwrap();
+        fs::write(room.path().join("summary.json"), "{\n\"seed\": x}").unwrap();
+        let Failure::Input(error) = Run::read(room.path(), "r".to_owned()).unwrap_err() else {
+            panic!()
+        };
+        assert!(error.to_string().contains("summary.json:2: "), "{error}");
+    }
+}

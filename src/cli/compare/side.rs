@@ -1,0 +1,156 @@
+//! Numbers side by side: a column for each run or study, and beside all but the first how much it
+//! differs from the first.
+
+use crate::cli::story::digits;
+use crate::cli::table::{Align, table};
+use crate::expect::Unit;
+use crate::output::page::{Cell, Column, Table};
+
+/// Numbers side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Side {
+    /// What the numbers are.
+    pub(super) caption: String,
+    /// What the rows are told apart by.
+    pub(super) keys: Vec<String>,
+    /// The names of the columns, that of the first first.
+    pub(super) names: Vec<String>,
+    /// The rows.
+    pub(super) rows: Vec<SideRow>,
+}
+
+/// The numbers of one thing.
+#[derive(Clone, Debug)]
+pub(super) struct SideRow {
+    /// What it is: a text for each key.
+    pub(super) keys: Vec<String>,
+    /// What the numbers are of.
+    pub(super) unit: Unit,
+    /// The numbers; `None` where there is none.
+    pub(super) values: Vec<Option<f64>>,
+}
+
+/// How much a number differs from another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    /// So many times as large.
+    Times(f64),
+    /// Of shares: so much of the whole more.
+    Points(f64),
+}
+
+impl Side {
+    /// Returns the lines for a terminal.
+    pub(super) fn lines(&self) -> String {
+        let others = self.names[1..].iter().flat_map(|name| [name.as_str(), "change"]);
+        let heading = self.keys.iter().chain(&self.names[..1]).map(String::as_str).chain(others);
+        let mut rows = vec![heading.map(str::to_owned).collect()];
+        rows.extend(self.rows.iter().map(SideRow::texts));
+        let numbers = 2 * self.names.len() - 1;
+        let columns = [vec![Align::Left; self.keys.len()], vec![Align::Right; numbers]].concat();
+        table(&rows, &columns)
+    }
+
+    /// Returns the table for a page.
+    pub(super) fn table(&self) -> Table {
+        let numbers = self.names.iter().enumerate().flat_map(|(place, name)| {
+            let change = (0 < place).then(|| Column::number("change", None));
+            [Column::number(name, None)].into_iter().chain(change)
+        });
+        Table {
+            caption: self.caption.clone(),
+            columns: self.keys.iter().map(Column::text).chain(numbers).collect(),
+            rows: self.rows.iter().map(SideRow::cells).collect(),
+        }
+    }
+}
+
+impl SideRow {
+    fn texts(&self) -> Vec<String> {
+        self.cells().into_iter().map(|cell| cell.shown).collect()
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let mut cells: Vec<Cell> = self.keys.iter().map(Cell::text).collect();
+        for (place, value) in self.values.iter().enumerate() {
+            cells.push(match value {
+                Some(value) => Cell::number(*value, self.shown(*value)),
+                None => Cell::unknown(),
+            });
+            if 0 < place {
+                cells.push(match self.change(*value) {
+                    Some(change) => change.cell(),
+                    None => Cell::unknown(),
+                });
+            }
+        }
+        cells
+    }
+
+    fn shown(&self, value: f64) -> String {
+        let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
+        if is_count { digits(value as u64) } else { self.unit.show(value) }
+    }
+
+    /// Returns how much a value differs from the first.
+    fn change(&self, value: Option<f64>) -> Option<Change> {
+        let (first, value) = (self.values[0]?, value?);
+        if self.unit.share {
+            return Some(Change::Points(value - first));
+        }
+        let times = if first == value { 1.0 } else { value / first };
+        times.is_finite().then_some(Change::Times(times))
+    }
+}
+
+impl Change {
+    fn cell(self) -> Cell {
+        match self {
+            Self::Times(times) => Cell::number(times, ratio(times)),
+            Self::Points(points) => Cell::number(points, format!("{:+.1} points", points * 100.0)),
+        }
+    }
+}
+
+/// Prints how many times as much: `0.93×`.
+pub(super) fn ratio(times: f64) -> String {
+    format!("{times:.2}×")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(key: &str, unit: Unit, values: [Option<f64>; 2]) -> SideRow {
+        SideRow { keys: vec![key.to_owned()], unit, values: values.to_vec() }
+    }
+
+    #[test]
+    fn times_are_told_by_their_ratio_and_shares_by_their_difference() {
+        let side = Side {
+            caption: String::new(),
+            keys: vec!["metric".to_owned()],
+            names: vec!["fifo".to_owned(), "fair".to_owned()],
+            rows: vec![
+                row("mean sojourn", Unit::TIME, [Some(80.0), Some(60.0)]),
+                row("node-local", Unit::SHARE, [Some(0.95), Some(0.912)]),
+                row("failed", Unit::PLAIN, [Some(0.0), Some(0.0)]),
+                row("killed", Unit::PLAIN, [Some(0.0), Some(2_000.0)]),
+                row("makespan", Unit::TIME, [None, Some(9.0)]),
+            ],
+        };
+        assert_eq!(
+            side.lines(),
+            "  metric               fifo         fair        change
+  mean sojourn   1 min 20 s   1 min 00 s         0.75×
+  node-local         95.0 %       91.2 %   -3.8 points
+  failed                  0            0         1.00×
+  killed                  0        2,000             –
+  makespan                –        9.0 s             –
+"
+        );
+        let table = side.table();
+        assert_eq!(table.rows[0][3], Cell::number(0.75, "0.75×"));
+        assert_eq!(table.columns.len(), table.rows[0].len());
+    }
+}

@@ -1,0 +1,217 @@
+//! Studies side by side: the means of each metric in the cells that all of them have.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::side::{Side, SideRow};
+use super::unreadable;
+use crate::cli::failure::Failure;
+use crate::cli::terminal::BOLD;
+use crate::expect::{Expr, ReadError, Unit};
+use crate::output::chart::style;
+use crate::output::page::{Page, Part, Section};
+use crate::study::{Sheet, SheetCell, read_sheet};
+
+/// More cells than that are not printed.
+const MOST_CELLS: usize = 40;
+
+/// A study to compare.
+#[derive(Debug)]
+pub(super) struct Study {
+    name: String,
+    sheet: Sheet,
+    metrics: Vec<Metric>,
+}
+
+/// What is read of a study's `summary.json`.
+#[derive(Deserialize)]
+struct Summary {
+    metrics: Vec<Metric>,
+}
+
+/// A metric: its expression, and what it is in each cell.
+#[derive(Debug, Deserialize)]
+struct Metric {
+    metric: String,
+    cells: Vec<Option<Mean>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Mean {
+    /// `None` if it is no number.
+    mean: Option<f64>,
+}
+
+impl Study {
+    /// Reads the folder of a study.
+    pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
+        let sheet = read_sheet(folder)?;
+        let path = folder.join("summary.json");
+        let text = fs::read_to_string(&path).map_err(|_| {
+            Failure::input(format!(
+                "{} has no results yet; start its study again to go on with it",
+                folder.display()
+            ))
+        })?;
+        let summary: Summary = serde_json::from_str(&text).map_err(|error| {
+            unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
+        })?;
+        Ok(Self { name, sheet, metrics: summary.metrics })
+    }
+
+    /// Returns what a metric is in the cell with these values, if there is such a cell.
+    fn mean(&self, metric: &str, values: &BTreeMap<&str, &str>) -> Option<Option<f64>> {
+        let metric = self.metrics.iter().find(|other| other.metric == metric)?;
+        let cell = self.sheet.cells.iter().position(|cell| self.values(cell) == *values)?;
+        Some(metric.cells.get(cell)?.as_ref().and_then(|mean| mean.mean))
+    }
+
+    /// Returns the labels of a cell by the fields that they are of.
+    fn values<'s>(&'s self, cell: &'s SheetCell) -> BTreeMap<&'s str, &'s str> {
+        let fields = self.sheet.axes.iter().map(|axis| axis.field.as_str());
+        fields.zip(self.sheet.labels(cell)).collect()
+    }
+
+    fn unit(&self, metric: &str) -> Unit {
+        let plan = Expr::parse(metric).and_then(|expr| expr.metric(&self.sheet.space()));
+        plan.map_or(Unit::PLAIN, |plan| plan.unit())
+    }
+}
+
+/// Returns a table for each metric that all studies have, of the cells that all of them have.
+pub(super) fn side_by_side(studies: &[Study]) -> Result<Vec<Side>, Failure> {
+    let first = &studies[0];
+    let table = |metric: &Metric| {
+        let row = |cell: &SheetCell| {
+            let values = first.values(cell);
+            let means = studies.iter().map(|study| study.mean(&metric.metric, &values));
+            Some(SideRow {
+                keys: first.sheet.labels(cell).map(str::to_owned).collect(),
+                unit: first.unit(&metric.metric),
+                values: means.collect::<Option<_>>()?,
+            })
+        };
+        Side {
+            caption: metric.metric.clone(),
+            keys: first.sheet.axes.iter().map(|axis| axis.short().to_owned()).collect(),
+            names: studies.iter().map(|study| study.name.clone()).collect(),
+            rows: first.sheet.cells.iter().filter_map(row).collect(),
+        }
+    };
+    let mut tables: Vec<Side> = first.metrics.iter().map(table).collect();
+    tables.retain(|table| !table.rows.is_empty());
+    match tables.is_empty() {
+        true => Err(nothing_in_common(studies)),
+        false => Ok(tables),
+    }
+}
+
+fn nothing_in_common(studies: &[Study]) -> Failure {
+    let told = studies.iter().map(|study| {
+        let axes: Vec<&str> = study.sheet.axes.iter().map(|axis| axis.field.as_str()).collect();
+        let metrics: Vec<&str> =
+            study.metrics.iter().map(|metric| metric.metric.as_str()).collect();
+        format!("\n  {}: {} over {}", study.name, metrics.join(", "), axes.join(", "))
+    });
+    Failure::input(format!(
+        "the studies have no metric of the same cell in common{}",
+        told.collect::<String>()
+    ))
+}
+
+/// Returns the lines about studies.
+pub(super) fn tell(tables: &[Side]) -> String {
+    let tell = |table: &Side| {
+        let more = table.rows.len().saturating_sub(MOST_CELLS);
+        let rows = table.rows.iter().take(MOST_CELLS).cloned().collect();
+        let lines = Side { rows, ..table.clone() }.lines();
+        let more = match more {
+            0 => String::new(),
+            _ => format!("  … and {more} more cells (--out writes them all)\n"),
+        };
+        format!("{BOLD}{}{BOLD:#}\n{lines}{more}", table.caption)
+    };
+    tables.iter().map(tell).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the page about studies.
+pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
+    let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
+    let section = |table: &Side| Section {
+        title: table.caption.clone(),
+        parts: vec![Part::Table(table.table())],
+    };
+    Page {
+        title: names.join(" · "),
+        subtitle: format!(
+            "{} studies, in the cells that all have; changes are to {}",
+            studies.len(),
+            names[0]
+        ),
+        style: style(),
+        sections: tables.iter().map(section).collect(),
+        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::SheetAxis;
+
+    /// Returns a study over numbers of nodes: the mean sojourn under each.
+    fn study(name: &str, means: &[(&str, f64)]) -> Study {
+        let axis = SheetAxis {
+            field: "cluster.nodes".to_owned(),
+            values: means.iter().map(|(nodes, _)| (*nodes).to_owned()).collect(),
+            numbers: BTreeMap::new(),
+        };
+        let cell = |place| SheetCell { values: vec![place], runs: Vec::new() };
+        let sheet = Sheet {
+            study: name.to_owned(),
+            description: String::new(),
+            version: "0.0.0".to_owned(),
+            axes: vec![axis],
+            compare: None,
+            seeds: vec![1],
+            cells: (0..means.len()).map(cell).collect(),
+            metrics: vec!["mean(sojourn)".to_owned()],
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let mean = |(_, mean): &(&str, f64)| Some(Mean { mean: Some(*mean) });
+        let cells = means.iter().map(mean).collect();
+        let metrics = vec![Metric { metric: "mean(sojourn)".to_owned(), cells }];
+        Study { name: name.to_owned(), sheet, metrics }
+    }
+
+    #[test]
+    fn studies_are_compared_in_the_cells_that_all_have() {
+        let before = study("before", &[("10", 80.0), ("20", 40.0)]);
+        let after = study("after", &[("20", 30.0), ("30", 20.0)]);
+        let tables = side_by_side(&[before, after]).unwrap();
+        assert_eq!(
+            anstream::adapter::strip_str(&tell(&tables)).to_string(),
+            "\
+mean(sojourn)
+  nodes   before    after   change
+  20      40.0 s   30.0 s    0.75×
+"
+        );
+    }
+
+    #[test]
+    fn studies_without_a_common_cell_are_not_compared() {
+        let [one, other] =
+            [("one", "10"), ("other", "20")].map(|(name, nodes)| study(name, &[(nodes, 1.0)]));
+        let Failure::Input(error) = side_by_side(&[one, other]).unwrap_err() else { panic!() };
+        assert_eq!(
+            error.to_string(),
+            "the studies have no metric of the same cell in common\n  \
+             one: mean(sojourn) over cluster.nodes\n  other: mean(sojourn) over cluster.nodes"
+        );
+    }
+}
