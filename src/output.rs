@@ -3,7 +3,7 @@
 //! A run writes into a hidden folder beside the place where its results will be
 //! ([`RunFolder`]); only a complete one takes that place. [`Digest`] names the bytes of all
 //! deterministic outputs by eight letters that two people can compare on the telephone, and
-//! [`Perf`] is the one file that is not among them.
+//! [`Perf`] is the one file that is not among them. The [`report`] shows what is in the others.
 
 pub mod chart;
 mod digest;

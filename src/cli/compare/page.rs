@@ -143,3 +143,19 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Part> {
     };
     vec![Part::Text(text), Part::Table(table)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::runs::fixture::run;
+    use super::*;
+
+    #[test]
+    fn a_page_shows_runs_side_by_side_and_job_by_job() {
+        let page = of_runs(&[run("<fifo>", [20, 60]), run("fair", [10, 90])]).unwrap();
+        let titles: Vec<&str> = page.sections.iter().map(|part| part.title.as_str()).collect();
+        assert_eq!(titles, ["In short", "Sojourn", "Locality", "Job by job"]);
+        let html = page.html();
+        assert!(!html.contains("<fifo>") && html.contains("How much longer each job takes"));
+        assert!(html.contains("Ratio: p5 0.55×, median 1.00×, p95 1.45×."), "{html}");
+    }
+}

@@ -187,7 +187,7 @@ pub(super) fn longer(seconds: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod fixture {
     use super::*;
 
     const SUMMARY: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1, "version": "0.0.0",
@@ -200,7 +200,7 @@ mod tests {
                            node_local,rack_local,off_rack,failed,killed,outcome\n";
 
     /// Returns a run whose two jobs took so many seconds.
-    fn run(name: &str, sojourns: [u32; 2]) -> Run {
+    pub(in crate::cli::compare) fn run(name: &str, sojourns: [u32; 2]) -> Run {
         let room = tempfile::TempDir::new().unwrap();
         let [a, b] = sojourns.map(|seconds| seconds * 1_000);
         let jobs = format!(
@@ -213,6 +213,12 @@ mod tests {
         run.results.number("jobs").unwrap();
         run
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::run;
+    use super::*;
 
     #[test]
     fn runs_are_told_by_their_numbers_and_job_by_job() {
