@@ -312,17 +312,29 @@ fn a_job_called_as_that_of_a_warm_start_does_not_share_its_name() {
     assert_eq!(column(&room, "a/jobs.csv", "name"), ["warm-start-maps'", "warm-start-maps"]);
 }
 
-#[cfg(unix)]
 #[test]
-fn a_trace_is_gzipped_by_its_name_and_a_device_stays_a_device() {
-    use std::os::unix::fs::FileTypeExt;
+fn a_trace_is_gzipped_by_its_name() {
     let room = Room::new();
     room.write("t.tsv", "a\t0\t0\t9\t0\t0\n");
     room.mumakil("trace convert t.tsv --to csv -o t.csv.gz").assert().success();
     assert_eq!(fs::read(room.path("t.csv.gz")).unwrap()[..2], [0x1f, 0x8b]);
     room.mumakil("trace inspect t.csv.gz").assert().success();
-    room.mumakil("trace convert t.tsv --to csv -o /dev/null --force").assert().success();
-    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_written_through_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    use std::process::{Command, Stdio};
+
+    let room = Room::new();
+    room.write("t.tsv", "a\t0\t0\t9\t0\t0\n");
+    let pipe = room.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    room.mumakil("trace convert t.tsv --to swim -o pipe --force").assert().success();
+    assert_eq!(reader.wait_with_output().unwrap().stdout, b"a\t0\t0\t9\t0\t0\n");
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
 }
 
 #[test]
