@@ -310,6 +310,9 @@ pub(super) struct Artist<'s> {
     runs: &'s StudyRuns<'s>,
 }
 
+/// An axis, and the place of a value on it.
+type Spot = (usize, usize);
+
 /// A chart on its way: its layout, its cell but for what is laid out, and its caption.
 struct Canvas<'c> {
     spec: &'c ChartSpec,
@@ -383,7 +386,7 @@ impl<'s> Artist<'s> {
     }
 
     /// Returns each value of an axis with its label; one nameless value where there is no axis.
-    fn values(&self, axis: Option<usize>) -> Vec<(String, Option<(usize, usize)>)> {
+    fn values(&self, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
         match axis {
             Some(axis) => {
                 let values = self.space.axes[axis].values.iter().enumerate();
@@ -394,7 +397,7 @@ impl<'s> Artist<'s> {
     }
 
     /// Returns the cell of a chart at values of what is laid out.
-    fn at(&self, cell: &[usize], places: &[Option<(usize, usize)>]) -> Vec<usize> {
+    fn at(&self, cell: &[usize], places: &[Option<Spot>]) -> Vec<usize> {
         let mut cell = cell.to_vec();
         for (axis, place) in places.iter().flatten() {
             cell[*axis] = *place;
@@ -450,7 +453,7 @@ impl<'s> Artist<'s> {
         let plans: Vec<Plan> = parts.iter().filter_map(|(_, text)| self.plan(text, true)).collect();
         let over = self.values(canvas.layout.over);
         // Several expressions are the groups where no axis is.
-        let groups: Vec<(String, usize, Option<(usize, usize)>)> = (0..plans.len())
+        let groups: Vec<(String, usize, Option<Spot>)> = (0..plans.len())
             .flat_map(|part| {
                 let name = parts[part].0.unwrap_or_default();
                 over.iter().map(move |(label, place)| {

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::report::verdicts;
 use super::{Concluded, Sheet};
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{Chart, Number, Page, Part, Section};
+use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::scenario::{Draft, ScenarioError};
 
@@ -262,7 +262,10 @@ fn page(repeated: &[Repeated], rows: &[Row]) -> Page {
             match file {
                 Outcome::Skipped(why) => parts.push(Part::Text(format!("Skipped: {why}."))),
                 Outcome::Run { sheet, concluded } => {
-                    parts.push(Part::Verdicts(verdicts(sheet, &concluded.findings)));
+                    parts.push(Part::Verdicts(verdicts(
+                        &sheet.expect,
+                        &concluded.findings.verdicts,
+                    )));
                     let chart =
                         |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
                     parts.push(Part::Charts(concluded.drawings.iter().map(chart).collect()));

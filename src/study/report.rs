@@ -6,11 +6,9 @@ use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns};
 use super::{Store, tables};
-use crate::expect::State;
 use crate::output::chart::{Drawing, style};
-use crate::output::page::{
-    Cell, Chart, Column, Judgement, Number, Page, Part, Section, Table, Verdict,
-};
+use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
+use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::statistics::Estimate;
 
@@ -83,7 +81,7 @@ fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
         sections[0].parts.insert(0, Part::Text(sheet.description.clone()));
     }
     if !findings.verdicts.is_empty() {
-        let parts = vec![Part::Verdicts(verdicts(sheet, findings))];
+        let parts = vec![Part::Verdicts(verdicts(&sheet.expect, &findings.verdicts))];
         sections.push(Section { title: "Expectations".to_owned(), parts });
     }
     if !drawings.is_empty() {
@@ -120,38 +118,6 @@ fn numbers(sheet: &Sheet) -> Part {
         number("seeds", sheet.seeds.len(), "in each cell".to_owned()),
         number("runs", sheet.runs().count(), String::new()),
     ])
-}
-
-pub(super) fn verdicts(sheet: &Sheet, findings: &Findings) -> Vec<Verdict> {
-    let verdict = |(expected, found): (&crate::expect::Expectation, &crate::expect::Verdict)| {
-        let place = match (found.cells, found.worst.as_str()) {
-            (0 | 1, _) | (_, "") => None,
-            (cells, worst) => Some(format!(
-                "holds in {} of {cells} cells; shown is the worst, {worst}",
-                found.held
-            )),
-        };
-        let closed = found.gap_closed.then(|| "it holds now: the mark can go".to_owned());
-        let note = [expected.known_gap.clone(), place, closed].into_iter().flatten();
-        let note = note.collect::<Vec<_>>().join("; ");
-        Verdict {
-            judgement: judgement(found.state),
-            expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
-            published: expected.published.clone(),
-            measured: Some(found.measured.clone()),
-            note: (!note.is_empty()).then_some(note),
-        }
-    };
-    sheet.expect.iter().zip(&findings.verdicts).map(verdict).collect()
-}
-
-fn judgement(state: State) -> Judgement {
-    match state {
-        State::Holds => Judgement::Holds,
-        State::Fails => Judgement::Fails,
-        State::KnownGap => Judgement::KnownGap,
-        State::Reported => Judgement::Reported,
-    }
 }
 
 fn cells(sheet: &Sheet, findings: &Findings) -> Table {

@@ -53,8 +53,13 @@ impl Search {
         Axis { name: self.over.clone(), values: values.iter().map(value).collect() }
     }
 
+    /// Returns the axis with its first value only.
+    pub(super) fn first(&self) -> Axis {
+        self.axis(&[self.from])
+    }
+
     fn plan(&self) -> Result<Plan, crate::expect::Complaint> {
-        let axes = vec![self.axis(&[self.from]).space()];
+        let axes = vec![self.first().space()];
         Expr::parse(&self.until)?.expectation(&Space { axes, compared: None })
     }
 

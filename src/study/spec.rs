@@ -163,15 +163,20 @@ impl Study {
             }
             sweep => Sweep::read(sweep, &mut problems),
         };
+        // What names axes is looked at when these are in order.
+        let has_axes = problems.is_empty();
+        let mut more = Vec::new();
         let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
-            excluded(&sweep.axes, cells, &Path::of("exclude").index(index), &mut problems)
+            excluded(&sweep.axes, cells, &Path::of("exclude").index(index), &mut more)
         });
         let excluded = excluded.collect();
         let compare = keys.compare.as_ref().and_then(|name| {
             let found = axis_of(&sweep.axes, name, Path::of("compare"));
-            found.map_err(|problem| problems.push(problem)).ok()
+            found.map_err(|problem| more.push(problem)).ok()
         });
-        let space = Space { axes: sweep.axes.iter().map(Axis::space).collect(), compared: compare };
+        let searched = keys.search.as_ref().map(Search::first);
+        let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
+        let space = Space { axes, compared: compare };
         let metrics = match &keys.metrics[..] {
             [] => METRICS.map(str::to_owned).to_vec(),
             own => own.to_vec(),
@@ -183,7 +188,8 @@ impl Study {
                 problems.push(Problem::key(Path::of("search"), message));
             }
         }
-        let needs = needs(&keys, &metrics, &space, &mut problems);
+        let needs = needs(&keys, &metrics, &space, &mut more);
+        problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
             Some(name) => match base(&draft, name) {
                 Ok(mut base) => {

@@ -25,7 +25,7 @@ fn verdict(expected: &Expectation, found: &expect::Verdict) -> Verdict {
             State::KnownGap => Judgement::KnownGap,
             State::Reported => Judgement::Reported,
         },
-        expectation: expected.that.clone(),
+        expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
         published: expected.published.clone(),
         measured: Some(found.measured.clone()),
         note: (!note.is_empty()).then(|| note.join("; ")),
