@@ -377,19 +377,25 @@ mod tests {
     #[test]
     fn mistakes_are_found_together() {
         let error = study(
-            "sweep: {cluster.nodes: [1, 2], x: 3}\ncompare: nods\nexclude: [{nodes: 7}]\n\
+            "sweep: {cluster.nodes: [1, 2], x: [3]}\ncompare: nods\nexclude: [{nodes: 7}]\n\
              metric: [a]\nbase: quikstart",
         )
         .unwrap_err();
         for words in [
-            "expected a list of values, or a range",
-            "`nods` is no axis; there are cluster.nodes",
+            "`nods` is no axis; there are cluster.nodes, x",
             "`cluster.nodes` has no value `7`",
             "no file `quikstart` beside the study",
             "did you mean `quickstart`?",
         ] {
             assert!(error.contains(words), "{words}: {error}");
         }
+    }
+
+    #[test]
+    fn what_names_axes_is_not_wrong_where_the_axes_are() {
+        let error = study("sweep: {cluster.nodes: 3}\ncompare: nodes").unwrap_err();
+        assert!(error.contains("expected a list of values, or a range"), "{error}");
+        assert!(!error.contains("is no axis"), "{error}");
     }
 
     #[test]

@@ -81,6 +81,7 @@ fn parts_that_are_merged_are_the_whole() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a process is killed by the wall clock")]
 fn a_study_that_is_killed_goes_on_where_it_was() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
