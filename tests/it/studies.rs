@@ -140,18 +140,19 @@ fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
 #[test]
 fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let room = Room::new();
-    let faults = "faults: [{stop: node-4, at: 1s}]\nuntil: 10min\n";
-    // With the second value there is no fourth node, which shows only when that run begins.
-    let wrong = STUDY.replace("[2, 3, 4, 5]", "[4, 2]") + faults;
-    room.write("study.yaml", &wrong);
+    // Of five nodes one stays, of four none.
+    let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
+    let faults = format!("faults:\n{}", stops.collect::<String>());
+    room.write("study.yaml", &(STUDY.replace("[2, 3, 4, 5]", "[4, 5]") + &faults));
     let failed = room.mumakil("study study.yaml --out out").output().unwrap();
     let told = String::from_utf8(failed.stderr).unwrap();
     assert_eq!(failed.status.code(), Some(1), "{told}");
     assert!(told.contains("4 runs failed; the others are kept"), "{told}");
-    assert!(told.contains("nodes 2, quirk, seed 42: "), "{told}");
+    assert!(told.contains("nodes 4, quirk, seed 42: it stalled"), "{told}");
     let repeat = told.lines().find_map(|line| line.split_once("repeat it with `mumakil ")).unwrap();
     let again = room.mumakil(repeat.1.trim_end_matches('`')).output().unwrap();
-    assert_eq!(again.status.code(), Some(2), "the same mistake alone");
+    let told = String::from_utf8(again.stderr).unwrap();
+    assert!(again.status.code() == Some(1) && told.contains("the run stalled"), "{told}");
     assert_eq!(crate::names(&room.path("out/runs")).len(), 4);
 }
 
