@@ -88,3 +88,13 @@ fn without_wall_clock(printed: &str) -> String {
     };
     printed.lines().map(blind).collect::<Vec<_>>().join("\n")
 }
+
+#[test]
+fn the_table_of_experiments_has_all_of_them() {
+    let text = fs::read_to_string(file()).unwrap();
+    let table = text.split("<!-- papers: made by make papers -->").nth(1).unwrap();
+    let table = table.split("<!-- papers: end -->").next().unwrap();
+    let ids = table.lines().skip(3).filter_map(|line| line.split('|').nth(1)).map(str::trim);
+    let listed = mumakil::study::papers::LIST.iter().map(|listed| listed.id);
+    assert_eq!(ids.collect::<Vec<_>>(), listed.collect::<Vec<_>>());
+}
