@@ -19,7 +19,7 @@ mod store;
 mod tables;
 mod work;
 
-pub use draw::{ChartSpec, OneOrMore};
+pub use draw::{ChartSpec, OneOrMore, Slots};
 pub use findings::{CellNumbers, Comparison, Findings, FindingsError, Metric};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{ConcludeError, Concluded, conclude, write_sheet};

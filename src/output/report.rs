@@ -32,6 +32,7 @@ use crate::scenario::Scenario;
 
 pub use charts::distribution;
 pub use jobs::{JobRow, SIZES, locality_by_size, read_jobs, sojourns_by_class};
+pub use slots::slots_over_time;
 pub use verdicts::verdicts;
 
 /// What a report is made of.

@@ -18,7 +18,8 @@ use serde_yaml::Value;
 
 use super::axes;
 use super::sheet::Sheet;
-use crate::expect::{Expr, Needs, Space};
+use crate::expect::{Expr, Needs, Space, Table};
+use crate::mapred::SlotKind;
 use crate::scenario::{Path, Problem};
 
 pub(super) use artist::Artist;
@@ -48,6 +49,9 @@ pub struct ChartSpec {
     /// A histogram up to its rarest values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<String>,
+    /// Who holds the slots of a kind over time, in the run with the first seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<Slots>,
     /// The axis that lies on the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
@@ -64,6 +68,16 @@ pub struct ChartSpec {
     /// Whether values lie on a logarithmic axis.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,
+}
+
+/// A kind of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Slots {
+    /// Those of maps.
+    Map,
+    /// Those of reduces.
+    Reduce,
 }
 
 /// An expression, or several with names.
@@ -87,6 +101,15 @@ impl JsonSchema for OneOrMore {
                 { "type": "object", "additionalProperties": { "type": "string" } },
             ],
         })
+    }
+}
+
+impl Slots {
+    fn kind(self) -> SlotKind {
+        match self {
+            Self::Map => SlotKind::Map,
+            Self::Reduce => SlotKind::Reduce,
+        }
     }
 }
 
@@ -144,6 +167,7 @@ enum Kind<'c> {
     Ecdf(&'c OneOrMore),
     Boxes(&'c OneOrMore),
     Percentiles(&'c str),
+    Stack(SlotKind),
 }
 
 /// Where on the page each axis goes.
@@ -199,13 +223,14 @@ impl ChartSpec {
             self.ecdf.as_ref().map(Kind::Ecdf),
             self.boxes.as_ref().map(Kind::Boxes),
             self.percentiles.as_deref().map(Kind::Percentiles),
+            self.stack.map(|slots| Kind::Stack(slots.kind())),
         ]
         .into_iter()
         .flatten();
         match (kinds.next(), kinds.next()) {
             (Some(kind), None) => Ok(kind),
             _ => Err(Problem::value(Path::default(), "a chart has one kind")
-                .hint("one of line, bars, heat, ecdf, boxes, percentiles")),
+                .hint("one of line, bars, heat, ecdf, boxes, percentiles, stack")),
         }
     }
 
@@ -225,6 +250,9 @@ impl ChartSpec {
         }
         let is_metric = matches!(kind, Kind::Line(_) | Kind::Bars(_) | Kind::Heat(_));
         let mut needs = Needs::default();
+        if let Kind::Stack(_) = kind {
+            needs.columns.entry(Table::Timeline).or_default();
+        }
         for (key, text) in self.expressions()? {
             let planned = Expr::parse(text)
                 .and_then(|expr| if is_metric { expr.metric(space) } else { expr.sample(space) });
@@ -243,6 +271,7 @@ impl ChartSpec {
             Kind::Line(text) => vec![("line", text)],
             Kind::Heat(text) => vec![("heat", text)],
             Kind::Percentiles(text) => vec![("percentiles", text)],
+            Kind::Stack(_) => Vec::new(),
             Kind::Bars(parts) => all("bars", parts),
             Kind::Ecdf(parts) => all("ecdf", parts),
             Kind::Boxes(parts) => all("boxes", parts),

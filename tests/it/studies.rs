@@ -27,6 +27,7 @@ charts:
   - {line: mean(sojourn), over: nodes, by: commit_pending}
   - {ecdf: sojourn, by: nodes, where: {commit_pending: quirk}}
   - {percentiles: heartbeat_rtt, by: commit_pending, where: {nodes: 4}}
+  - {stack: map, where: {nodes: 4, commit_pending: quirk}}
 ";
 
 /// What tells of the machine, not of the study.
@@ -59,7 +60,7 @@ fn the_results_are_the_same_whatever_the_workers() {
     for name in ["runs.csv", "cells.csv", "comparisons.csv", "summary.json", "report.html"] {
         assert!(room.path("one").join(name).is_file(), "{name}");
     }
-    assert_eq!(crate::names(&room.path("one/charts")).len(), 3);
+    assert_eq!(crate::names(&room.path("one/charts")).len(), 4);
     let runs = fs::read_to_string(room.path("one/runs.csv")).unwrap();
     assert_eq!(runs.lines().count(), 1 + 16, "{runs}");
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
-use super::jobs::JobRow;
+use super::jobs::{JobRow, read_jobs};
 use crate::expect::{ReadError, Results, Table};
 use crate::mapred::{PerSlot, SlotKind};
 use crate::output::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
@@ -46,7 +46,24 @@ impl Slots<'_> {
         let groups = self.groups();
         let levels = self.levels(&groups, results)?;
         let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
-        Ok(kinds.map(|kind| self.stack(kind, &groups, &levels[kind])).collect())
+        let draw = |kind: SlotKind| {
+            let (id, word) = (format!("slots-{}", kind.word()), kind.word());
+            let title = format!("Slots that {word}s hold, by {}", groups.word);
+            self.stack(kind, &groups, &levels[kind], (id, title))
+        };
+        Ok(kinds.map(draw).collect())
+    }
+
+    /// Returns the chart of one kind of slot under a title.
+    fn draw_one(
+        &self,
+        results: &dyn Results,
+        kind: SlotKind,
+        (id, title): (String, String),
+    ) -> Result<Drawing, ReadError> {
+        let groups = self.groups();
+        let levels = self.levels(&groups, results)?;
+        Ok(self.stack(kind, &groups, &levels[kind], (id, title)))
     }
 
     /// By pool; where all jobs are in one, by job or class.
@@ -83,7 +100,13 @@ impl Slots<'_> {
         Ok(levels)
     }
 
-    fn stack(&self, kind: SlotKind, groups: &Groups<'_>, levels: &[Level]) -> Drawing {
+    fn stack(
+        &self,
+        kind: SlotKind,
+        groups: &Groups<'_>,
+        levels: &[Level],
+        (id, title): (String, String),
+    ) -> Drawing {
         let word = kind.word();
         let layer = |(name, level): (&&str, &Level)| {
             let name = if name.is_empty() { "all jobs" } else { name };
@@ -93,8 +116,8 @@ impl Slots<'_> {
         let all = self.capacity[kind] as f64;
         let stack = Stack {
             caption: Caption {
-                id: format!("slots-{word}"),
-                title: format!("Slots that {word}s hold, by {}", groups.word),
+                id,
+                title,
                 description: format!(
                     "The {word} slots held over time, stacked by {}; a dashed line at all {all}.",
                     groups.word
@@ -111,6 +134,27 @@ impl Slots<'_> {
         };
         stack.draw()
     }
+}
+
+/// Draws who held the slots of a kind over the time of a run, under an id and a title.
+///
+/// # Errors
+/// If what the run left cannot be read.
+pub fn slots_over_time(
+    results: &dyn Results,
+    kind: SlotKind,
+    id: String,
+    title: String,
+) -> Result<Drawing, ReadError> {
+    let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());
+    let jobs = read_jobs(results)?;
+    let capacity =
+        PerSlot { map: number("map_slots")? as u64, reduce: number("reduce_slots")? as u64 };
+    Slots { jobs: &jobs, capacity, until: number("virtual_s")? }.draw_one(
+        results,
+        kind,
+        (id, title),
+    )
 }
 
 impl<'a> Groups<'a> {

@@ -2,10 +2,12 @@
 
 use super::{ChartSpec, Kind, Layout, OneOrMore};
 use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Unit};
+use crate::mapred::SlotKind;
 use crate::output::chart::{
     self, Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
     Heat, Line, Lines, Percentiles, Point, Sample,
 };
+use crate::output::report::slots_over_time;
 use crate::statistics::interval;
 use crate::study::sheet::{Sheet, StudyRuns};
 
@@ -55,6 +57,7 @@ impl<'s> Artist<'s> {
                     Kind::Ecdf(parts) => self.ecdf(&canvas, parts)?,
                     Kind::Boxes(parts) => self.boxes(&canvas, parts)?,
                     Kind::Percentiles(text) => self.percentiles(&canvas, text)?,
+                    Kind::Stack(slots) => self.stack(&canvas, *slots)?,
                 });
             }
         }
@@ -70,7 +73,10 @@ impl<'s> Artist<'s> {
         number: usize,
     ) -> Caption {
         let texts = spec.expressions().unwrap_or_default();
-        let what = texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ");
+        let what = match kind {
+            Kind::Stack(slots) => format!("slots that {}s hold", slots.word()),
+            _ => texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", "),
+        };
         let laid_out = |axis: usize| layout.over == Some(axis) || layout.by == Some(axis);
         let told = (0..self.space.axes.len())
             .filter(|axis| !laid_out(*axis) && 1 < self.space.axes[*axis].values.len());
@@ -85,6 +91,7 @@ impl<'s> Artist<'s> {
             Kind::Ecdf(_) => "distribution",
             Kind::Boxes(_) => "box plot",
             Kind::Percentiles(_) => "percentile plot",
+            Kind::Stack(_) => "stacked chart",
         };
         let axis = |word: &str, axis: Option<usize>| {
             axis.map(|axis| format!(" {word} {}", self.space.axes[axis].path)).unwrap_or_default()
@@ -273,6 +280,15 @@ impl<'s> Artist<'s> {
         let unit = plans.first().map_or(Unit::PLAIN, Plan::unit);
         let y = canvas.axis(title(&parts, unit), unit);
         Ok(Boxes { caption: canvas.caption.clone(), y, groups, series }.draw())
+    }
+
+    /// Of each cell the run with the first seed: slots over time have no mean.
+    fn stack(&self, canvas: &Canvas<'_>, slots: SlotKind) -> Result<Drawing, ReadError> {
+        if !self.runs.has(canvas.cell) {
+            return Ok(nothing(canvas));
+        }
+        let Caption { id, title, .. } = canvas.caption.clone();
+        slots_over_time(self.runs.run(canvas.cell, 0)?, slots, id, title)
     }
 
     fn percentiles(&self, canvas: &Canvas<'_>, text: &str) -> Result<Drawing, ReadError> {
