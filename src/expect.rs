@@ -52,6 +52,7 @@ pub use unit::Unit;
 pub use verdict::{State, Verdict};
 
 pub(crate) use nearest::nearest;
+pub(crate) use space::combinations;
 
 /// An expression as it was written.
 #[derive(Clone, Debug, PartialEq)]

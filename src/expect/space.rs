@@ -90,6 +90,16 @@ impl Space {
     }
 }
 
+/// Returns every combination of one of each list, the last list stepping fastest.
+pub(crate) fn combinations(choices: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    choices.iter().fold(vec![Vec::new()], |prefixes, choice| {
+        let longer = |prefix: &Vec<usize>| {
+            choice.iter().map(|place| [&prefix[..], &[*place]].concat()).collect::<Vec<_>>()
+        };
+        prefixes.iter().flat_map(longer).collect()
+    })
+}
+
 /// The runs of a space.
 pub trait Runs {
     /// Returns how many seeds each cell was run with; at least one.

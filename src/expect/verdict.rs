@@ -8,7 +8,7 @@ use super::Expectation;
 use super::eval::{Evaluator, Fault};
 use super::plan::{Element, Kind, Pick, Term};
 use super::source::ReadError;
-use super::space::{Runs, Space};
+use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
 use crate::statistics::{Estimate, differences, mean, student};
@@ -143,19 +143,8 @@ fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
         }
         _ => {}
     });
-    let mut cells = vec![vec![0; space.axes.len()]];
-    for (axis, places) in free.iter().enumerate() {
-        let Some(places) = places else { continue };
-        let with = |cell: &Vec<usize>, place: usize| {
-            let mut cell = cell.clone();
-            cell[axis] = place;
-            cell
-        };
-        cells = cells
-            .iter()
-            .flat_map(|cell| places.iter().map(move |place| with(cell, *place)))
-            .collect();
-    }
+    let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
+    let cells = combinations(&choices.collect::<Vec<_>>());
     let several = |axis: &usize| free[*axis].as_ref().is_some_and(|places| 1 < places.len());
     ((0..space.axes.len()).filter(several).collect(), cells)
 }

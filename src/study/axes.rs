@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
-use crate::expect;
+use crate::expect::{self, Space};
 use crate::scenario::{Path, Problem};
 
 /// An axis has so many values at most.
@@ -119,6 +119,25 @@ impl Sweep {
         }
         read
     }
+}
+
+/// Returns the place of the axis that a name means; the name stands at `at`.
+pub(super) fn find(space: &Space, name: &str, at: Path) -> Result<usize, Problem> {
+    space.place_of(name).ok_or_else(|| {
+        let names: Vec<&str> = space.axes.iter().map(|axis| axis.path.as_str()).collect();
+        let message = format!("`{name}` is no axis; there are {}", names.join(", "));
+        Problem::value(at, message).nearest(name, names)
+    })
+}
+
+/// Returns the place of the value on an axis that a label names; the label stands at `at`.
+pub(super) fn find_value(axis: &expect::Axis, label: &Value, at: Path) -> Result<usize, Problem> {
+    let label = text(label);
+    axis.values.iter().position(|value| value.label == label).ok_or_else(|| {
+        let known = axis.values.iter().map(|value| value.label.as_str());
+        let message = format!("`{}` has no value `{label}`", axis.path);
+        Problem::value(at, message).nearest(&label, known)
+    })
 }
 
 fn seeds(value: &Value) -> Result<Seeds, String> {

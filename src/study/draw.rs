@@ -18,7 +18,7 @@ use serde_yaml::Value;
 
 use super::axes;
 use super::sheet::Sheet;
-use crate::expect::{Expr, Needs, Space, Table};
+use crate::expect::{Expr, Needs, Space, Table, combinations};
 use crate::mapred::SlotKind;
 use crate::scenario::{Path, Problem};
 
@@ -280,14 +280,8 @@ impl ChartSpec {
 
     /// Finds the axes, and the cells of each chart.
     fn layout(&self, space: &Space) -> Result<Layout, Problem> {
-        let axis = |key: &str, name: &Option<String>| match name {
-            None => Ok(None),
-            Some(name) => space.place_of(name).map(Some).ok_or_else(|| {
-                let known = space.axes.iter().map(|axis| axis.path.as_str());
-                let names: Vec<&str> = known.clone().collect();
-                let message = format!("`{name}` is no axis; there are {}", names.join(", "));
-                Problem::value(Path::of(key), message).nearest(name, known)
-            }),
+        let axis = |key: &str, name: &Option<String>| {
+            name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
         };
         let (over, by) = (axis("over", &self.over)?, axis("by", &self.by)?);
         let mut choices: Vec<Vec<usize>> = Vec::new();
@@ -296,16 +290,9 @@ impl ChartSpec {
             choices.push(if laid_out { vec![0] } else { (0..axis.values.len()).collect() });
         }
         for (name, label) in &self.fixed {
+            let place = axes::find(space, name, Path::of("where"))?;
             let at = Path::of("where").key(name);
-            let place = axis("where", &Some(name.clone()))?.unwrap_or_default();
-            let label = axes::text(label);
-            let values = &space.axes[place].values;
-            let value = values.iter().position(|value| value.label == label).ok_or_else(|| {
-                let message = format!("`{name}` has no value `{label}`");
-                let known = values.iter().map(|value| value.label.as_str());
-                Problem::value(at, message).nearest(&label, known)
-            })?;
-            choices[place] = vec![value];
+            choices[place] = vec![axes::find_value(&space.axes[place], label, at)?];
         }
         let count: usize = choices.iter().map(Vec::len).product();
         if MOST_CHARTS < count {
@@ -313,13 +300,7 @@ impl ChartSpec {
             return Err(Problem::value(Path::default(), message)
                 .hint("fix an axis: `where: {cluster.nodes: 10}`"));
         }
-        let mut charts = vec![Vec::new()];
-        for choice in choices {
-            let longer = |prefix: Vec<usize>| {
-                choice.iter().map(|value| [&prefix[..], &[*value]].concat()).collect::<Vec<_>>()
-            };
-            charts = charts.into_iter().flat_map(longer).collect();
-        }
+        let charts = combinations(&choices);
         Ok(Layout { over, by, charts })
     }
 }

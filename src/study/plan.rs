@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::Study;
 use crate::emulation::{EmulationError, Prepared};
-use crate::expect::Table;
+use crate::expect::{Table, combinations};
 use crate::scenario::{Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning};
 use crate::trace::{TraceError, sha256_of};
 
@@ -81,10 +81,9 @@ impl Plan {
     /// # Errors
     /// With what is wrong in the scenario of some cell.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
-        let combinations = combinations(study)?;
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
         let (mut warnings, mut hashes) = (Vec::new(), Hashes::default());
-        for values in combinations {
+        for values in wanted(study)? {
             let mut draft = study.base.clone();
             for (axis, value) in study.sweep.axes.iter().zip(&values) {
                 for put in &axis.values[*value].puts {
@@ -147,31 +146,26 @@ fn record_only_what_is_read(study: &Study, record: &mut RecordSpec) {
 }
 
 /// Returns the combinations of the axes' values that are not excluded.
-fn combinations(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
+fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let axes = &study.sweep.axes;
     let seeds = study.sweep.seeds.from(0).len() as u128;
     let runs = axes.iter().map(|axis| axis.values.len() as u128).product::<u128>() * seeds;
     if MOST_RUNS as u128 <= runs {
         return Err(PlanError::TooMany { runs });
     }
-    let mut combinations = vec![Vec::new()];
-    for axis in axes {
-        let longer = |prefix: Vec<usize>| {
-            (0..axis.values.len()).map(move |value| [&prefix[..], &[value]].concat())
-        };
-        combinations = combinations.into_iter().flat_map(longer).collect();
-    }
+    let choices = axes.iter().map(|axis| (0..axis.values.len()).collect());
+    let mut cells = combinations(&choices.collect::<Vec<_>>());
     let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
         let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
             part.as_ref().is_none_or(|values| values.contains(value))
         };
         rule.iter().zip(cell).all(hit)
     };
-    combinations.retain(|cell| !study.excluded.iter().any(|rule| hits(rule, cell)));
-    if combinations.is_empty() {
+    cells.retain(|cell| !study.excluded.iter().any(|rule| hits(rule, cell)));
+    if cells.is_empty() {
         return Err(PlanError::Empty);
     }
-    Ok(combinations)
+    Ok(cells)
 }
 
 /// Returns the name of a run.

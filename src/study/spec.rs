@@ -1,14 +1,13 @@
 //! A study as its file says it: a scenario, what varies in it, what to measure and to draw.
 
 use std::collections::BTreeMap;
-use std::path::Path as FilePath;
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
-use super::axes::{Axis, Seeds, Sweep};
+use super::axes::{self, Axis, Seeds, Sweep};
 use super::draw::ChartSpec;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
@@ -121,14 +120,6 @@ const KEYS: [&str; 9] =
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
 
 impl Study {
-    /// Reads a study from a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or with everything that is wrong in it.
-    pub fn load(path: &FilePath) -> Result<Self, ScenarioError> {
-        Self::of(Draft::read(path)?)
-    }
-
     /// Makes a study of a draft.
     ///
     /// # Errors
@@ -166,17 +157,18 @@ impl Study {
         // What names axes is looked at when these are in order.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
+        let searched = keys.search.as_ref().map(Search::first);
+        let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
+        let mut space = Space { axes, compared: None };
         let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
-            excluded(&sweep.axes, cells, &Path::of("exclude").index(index), &mut more)
+            excluded(&space, cells, &Path::of("exclude").index(index), &mut more)
         });
         let excluded = excluded.collect();
         let compare = keys.compare.as_ref().and_then(|name| {
-            let found = axis_of(&sweep.axes, name, Path::of("compare"));
+            let found = axes::find(&space, name, Path::of("compare"));
             found.map_err(|problem| more.push(problem)).ok()
         });
-        let searched = keys.search.as_ref().map(Search::first);
-        let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
-        let space = Space { axes, compared: compare };
+        space.compared = compare;
         let metrics = match &keys.metrics[..] {
             [] => METRICS.map(str::to_owned).to_vec(),
             own => own.to_vec(),
@@ -299,32 +291,17 @@ fn base(study: &Draft, name: &str) -> Result<Draft, BaseError> {
     }
 }
 
-/// Returns the axis of a name: a path, or the last part of one.
-pub(super) fn axis_of(axes: &[Axis], name: &str, at: Path) -> Result<usize, Problem> {
-    let last = |axis: &Axis| axis.name.rsplit('.').next() == Some(name);
-    let exact = axes.iter().position(|axis| axis.name == name);
-    let mut short = (0..).zip(axes).filter(|(_, axis)| last(axis)).map(|(index, _)| index);
-    match (exact, short.next(), short.next()) {
-        (Some(index), ..) | (None, Some(index), None) => Ok(index),
-        _ => {
-            let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-            let message = format!("`{name}` is no axis; there are {}", names.join(", "));
-            Err(Problem::value(at, message).nearest(name, names))
-        }
-    }
-}
-
 /// Reads an entry of `exclude:`.
 fn excluded(
-    axes: &[Axis],
+    space: &Space,
     cells: &IndexMap<String, Value>,
     at: &Path,
     problems: &mut Vec<Problem>,
 ) -> Vec<Option<Vec<usize>>> {
-    let mut excluded = vec![None; axes.len()];
+    let mut excluded = vec![None; space.axes.len()];
     for (name, labels) in cells {
         let at = at.key(name);
-        let axis = match axis_of(axes, name, at.clone()) {
+        let axis = match axes::find(space, name, at.clone()) {
             Ok(axis) => axis,
             Err(problem) => {
                 problems.push(problem);
@@ -332,22 +309,17 @@ fn excluded(
             }
         };
         let labels = match labels {
-            Value::Sequence(labels) => labels.clone(),
-            label => vec![label.clone()],
+            Value::Sequence(labels) => &labels[..],
+            label => std::slice::from_ref(label),
         };
-        let mut indices = Vec::new();
+        let mut places = Vec::new();
         for label in labels {
-            let label = super::axes::text(&label);
-            match axes[axis].values.iter().position(|value| value.label == label) {
-                Some(index) => indices.push(index),
-                None => {
-                    let known = axes[axis].values.iter().map(|value| value.label.as_str());
-                    let message = format!("`{}` has no value `{label}`", axes[axis].name);
-                    problems.push(Problem::value(at.clone(), message).nearest(&label, known));
-                }
+            match axes::find_value(&space.axes[axis], label, at.clone()) {
+                Ok(place) => places.push(place),
+                Err(problem) => problems.push(problem),
             }
         }
-        excluded[axis] = Some(indices);
+        excluded[axis] = Some(places);
     }
     excluded
 }
