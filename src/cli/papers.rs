@@ -8,12 +8,12 @@ use comfy_table::{ContentArrangement, Table, presets};
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::StudyBar;
-use super::study::{cores, outcome, work};
-use super::terminal;
+use super::study::Session;
+use super::{terminal, verdicts};
 use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
-use crate::study::{Plan, Shard, Sheet, Store, Study, conclude, write_sheet};
+use crate::study::{Shard, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
 ///
@@ -92,11 +92,7 @@ impl Arguments {
         } else {
             self.tell(&rows)?;
         }
-        match rows.iter().filter(|row| row.verdict == "fails").count() {
-            0 => Ok(()),
-            1 => Err(Failure::run("1 expectation does not hold")),
-            failed => Err(Failure::run(format!("{failed} expectations do not hold"))),
-        }
+        verdicts::hold_all_but(rows.iter().filter(|row| row.verdict == "fails").count())
     }
 
     /// Returns the experiments that are asked for, in the order of the list.
@@ -150,21 +146,10 @@ impl Arguments {
         if self.quick {
             study.limit_seeds(about.quick_seeds);
         }
-        let plan = Plan::new(&study, registry)?;
         let out = self.out.join(study.name.as_str());
-        let sheet = Sheet::new(&study, &plan);
-        let store = Store::open(&out, unfinished)?;
-        store.sweep()?;
-        write_sheet(&sheet, &out)?;
-        let missing = plan.missing(&store, Shard::WHOLE);
-        bar.more(missing.len());
-        let workers = self.jobs.map_or_else(cores, NonZero::get);
-        let failed = work(&plan, &missing, &store, registry, workers, bar);
-        if !failed.is_empty() {
-            bar.clear();
-            return Err(outcome::failed(&plan, &failed, &out));
-        }
-        let concluded = conclude(&sheet, &store, &out)?;
+        let mut session = Session::open(out, unfinished, Shard::WHOLE, self.jobs, registry, bar)?;
+        let sheet = session.run(&study, true)?;
+        let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment
             .files
             .push(Outcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });

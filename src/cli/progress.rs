@@ -80,8 +80,8 @@ impl StudyBar {
     }
 
     /// Shows that a run has begun.
-    pub(super) fn begin(&self, run: usize, name: &str) {
-        self.in_flight.lock().insert(run, name.to_owned());
+    pub(super) fn begin(&self, run: usize, name: String) {
+        self.in_flight.lock().insert(run, name);
         self.show();
     }
 

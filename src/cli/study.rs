@@ -1,7 +1,7 @@
 //! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
 
 mod merge;
-pub(super) mod outcome;
+mod outcome;
 mod plan;
 
 use std::num::NonZero;
@@ -96,19 +96,8 @@ impl Run {
         let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
-        let mut session = Session {
-            store: Store::open(&out, &unfinished)?,
-            shard: self.shard.unwrap_or(Shard::WHOLE),
-            workers: self.jobs.map_or_else(cores, NonZero::get),
-            done: 0,
-            began: outcome::now(),
-            registry,
-            bar,
-            out,
-        };
-        if session.shard == Shard::WHOLE {
-            session.store.sweep()?;
-        }
+        let shard = self.shard.unwrap_or(Shard::WHOLE);
+        let mut session = Session::open(out, &unfinished, shard, self.jobs, registry, &bar)?;
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, String::new()),
             Some(_) if self.shard.is_some() => {
@@ -116,7 +105,7 @@ impl Run {
             }
             Some(search) => session.search(&study, search, self.quiet)?,
         };
-        session.bar.clear();
+        bar.clear();
         let done = outcome::Done {
             runs: session.done,
             real: session.began.elapsed(),
@@ -143,21 +132,38 @@ impl Run {
     }
 }
 
-/// A study on its way.
-struct Session<'r> {
-    store: Store,
-    out: PathBuf,
+/// A study on its way, or several with the same bar.
+pub(super) struct Session<'r> {
+    pub(super) store: Store,
+    pub(super) out: PathBuf,
     shard: Shard,
     workers: usize,
     registry: &'r Registry,
-    bar: StudyBar,
+    bar: &'r StudyBar,
     done: usize,
     began: Instant,
 }
 
-impl Session<'_> {
+impl<'r> Session<'r> {
+    /// Opens the folder of a study; without `jobs` there is a worker for each core.
+    pub(super) fn open(
+        out: PathBuf,
+        unfinished: &Unfinished,
+        shard: Shard,
+        jobs: Option<NonZero<usize>>,
+        registry: &'r Registry,
+        bar: &'r StudyBar,
+    ) -> Result<Self, Failure> {
+        let store = Store::open(&out, unfinished)?;
+        if shard == Shard::WHOLE {
+            store.sweep()?;
+        }
+        let (workers, began) = (jobs.map_or_else(cores, NonZero::get), outcome::now());
+        Ok(Self { store, out, shard, workers, registry, bar, done: 0, began })
+    }
+
     /// Does the runs of a study that are missing.
-    fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
+    pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if !quiet {
             plan.warnings.iter().for_each(|warning| terminal::warn(warning));
@@ -166,13 +172,28 @@ impl Session<'_> {
         write_sheet(&sheet, &self.out)?;
         let missing = plan.missing(&self.store, self.shard);
         self.bar.more(missing.len());
-        let failed = work(&plan, &missing, &self.store, self.registry, self.workers, &self.bar);
+        let failed = self.work(&plan, &missing);
         self.done += missing.len();
         if !failed.is_empty() {
             self.bar.clear();
             return Err(outcome::failed(&plan, &failed, &self.out));
         }
         Ok(sheet)
+    }
+
+    /// Does the runs and shows how far they are.
+    fn work(&self, plan: &Plan, runs: &[usize]) -> Vec<FailedRun> {
+        let mut failed = Vec::new();
+        plan.work(runs, &self.store, self.registry, self.workers, |step| match step {
+            Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
+            Step::Done { run } => self.bar.end(run),
+            Step::Failed(run) => {
+                self.bar.end(run.run);
+                failed.push(run);
+            }
+        });
+        failed.sort_by_key(|run| run.run);
+        failed
     }
 
     /// Searches; returns the sheet of all that was tried, and the answer as a line.
@@ -197,30 +218,8 @@ impl Session<'_> {
     }
 }
 
-/// Does the runs and shows how far they are.
-pub(super) fn work(
-    plan: &Plan,
-    runs: &[usize],
-    store: &Store,
-    registry: &Registry,
-    workers: usize,
-    bar: &StudyBar,
-) -> Vec<FailedRun> {
-    let mut failed = Vec::new();
-    plan.work(runs, store, registry, workers, |step| match &step {
-        Step::Begun { run } => bar.begin(*run, &outcome::name(plan, *run)),
-        Step::Done { run, .. } => bar.end(*run),
-        Step::Failed(run) => {
-            bar.end(run.run);
-            failed.push(run.clone());
-        }
-    });
-    failed.sort_by_key(|run| run.run);
-    failed
-}
-
 /// Returns how many runs can go on at a time.
-pub(super) fn cores() -> usize {
+fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 

@@ -41,11 +41,14 @@ pub(super) fn word(state: State) -> &'static str {
 
 /// Returns the failure that failed expectations are.
 pub(super) fn judge(found: &[Verdict]) -> Result<(), Failure> {
-    match found.iter().filter(|found| found.state == State::Fails).count() {
+    hold_all_but(found.iter().filter(|found| found.state == State::Fails).count())
+}
+
+/// Returns the failure that so many failed expectations are.
+pub(super) fn hold_all_but(failed: usize) -> Result<(), Failure> {
+    match failed {
         0 => Ok(()),
         1 => Err(Failure::run("1 expectation does not hold")),
-        failed => {
-            Err(Failure::run(format!("{} do not hold", counted(failed as u64, "expectation"))))
-        }
+        _ => Err(Failure::run(format!("{} do not hold", counted(failed as u64, "expectation")))),
     }
 }

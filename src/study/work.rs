@@ -3,8 +3,6 @@
 //! A run has a thread of its own and shares nothing, so neither the number of workers nor their
 //! pace shows in any result. A run that fails is reported and the others go on.
 
-use std::time::Duration;
-
 use crossbeam_channel::{Sender, unbounded};
 use indexmap::IndexMap;
 
@@ -41,8 +39,6 @@ pub enum Step {
     Done {
         /// The number of the run in the plan.
         run: usize,
-        /// How long it took.
-        real: Duration,
     },
     /// A run has failed.
     Failed(FailedRun),
@@ -119,27 +115,22 @@ impl Plan {
         tell(Step::Begun { run });
         let planned = &self.runs[run];
         tell(match keep(self.scenario(planned), store, &planned.id, registry) {
-            Ok(real) => Step::Done { run, real },
+            Ok(()) => Step::Done { run },
             Err(error) => Step::Failed(FailedRun { run, why: words(&error) }),
         });
     }
 }
 
-fn keep(
-    scenario: Scenario,
-    store: &Store,
-    id: &str,
-    registry: &Registry,
-) -> Result<Duration, WorkError> {
+fn keep(scenario: Scenario, store: &Store, id: &str, registry: &Registry) -> Result<(), WorkError> {
     let folder = store.begin(id)?;
     let prepared = Prepared::new(scenario)?;
-    let Kept { emulated, real, .. } = prepared.fill(&folder, registry, Options::default())?;
+    let Kept { emulated, .. } = prepared.fill(&folder, registry, Options::default())?;
     if emulated.stop == Stop::Stalled {
         let after = format!("{:.0} s", emulated.summary.virtual_s);
         return Err(WorkError::Stalled { after });
     }
     folder.commit()?;
-    Ok(real)
+    Ok(())
 }
 
 /// Returns what an error says, with its causes.

@@ -63,13 +63,8 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     text
 }
 
-/// Returns what a run is called: `nodes 10, fair, seed 42`.
-pub(in crate::cli) fn name(plan: &Plan, run: usize) -> String {
-    plan.describe(run)
-}
-
 /// Keeps the scenarios of runs that failed, and returns the failure that says how to repeat them.
-pub(in crate::cli) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
+pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
     const SHOWN: usize = 10;
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
     for run in failed.iter().take(SHOWN) {

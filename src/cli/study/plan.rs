@@ -73,7 +73,7 @@ impl Arguments {
                 lasted(time.mul_f64(rounds)),
                 counted(workers as u64, "worker"),
                 samples,
-                size(room * missing.len() as u64 * probes),
+                Unit::BYTES.show((room * missing.len() as u64 * probes) as f64),
             );
         }
         Ok(terminal::print(&text)?)
@@ -110,8 +110,4 @@ fn bytes_of(folder: &Path) -> Result<u64, OutputError> {
         bytes += if about.is_dir() { bytes_of(&entry.path())? } else { about.len() };
     }
     Ok(bytes)
-}
-
-fn size(bytes: u64) -> String {
-    Unit::BYTES.show(bytes as f64)
 }
