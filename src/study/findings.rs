@@ -29,6 +29,8 @@ pub struct Metric {
     pub unit: Unit,
     /// Its number for each cell and seed; `None` where a run has none.
     pub numbers: Vec<Vec<Option<f64>>>,
+    /// What the numbers of each cell come to, if there are any.
+    pub cells: Vec<Option<CellNumbers>>,
 }
 
 /// A metric under one value of the compared axis beside that under the first.
@@ -76,11 +78,11 @@ pub enum FindingsError {
     },
 }
 
-impl Metric {
-    /// Returns what the numbers of a cell come to, if there are any.
-    pub fn of_cell(&self, cell: usize) -> Option<CellNumbers> {
-        let numbers: Vec<f64> = self.numbers[cell].iter().flatten().copied().collect();
-        Some(CellNumbers {
+impl CellNumbers {
+    /// Returns what numbers come to, if there are any.
+    pub(super) fn of(numbers: &[Option<f64>]) -> Option<Self> {
+        let numbers: Vec<f64> = numbers.iter().flatten().copied().collect();
+        Some(Self {
             mean: interval(&numbers)?,
             median: quantile(&numbers, 0.5)?,
             deviation: standard_deviation(&numbers),
@@ -99,9 +101,10 @@ impl Findings {
         for text in &sheet.metrics {
             let plan = Expr::parse(text).and_then(|expr| expr.metric(&space));
             let plan = planned(text, plan)?;
-            let cells = sheet.cells.iter().map(|cell| plan.measure(runs, &cell.values));
-            let numbers = cells.collect::<Result<_, _>>()?;
-            metrics.push(Metric { text: text.clone(), unit: plan.unit(), numbers });
+            let numbers = sheet.cells.iter().map(|cell| plan.measure(runs, &cell.values));
+            let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+            let cells = numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect();
+            metrics.push(Metric { text: text.clone(), unit: plan.unit(), numbers, cells });
         }
         let mut verdicts = Vec::new();
         for expected in &sheet.expect {

@@ -49,7 +49,8 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
         [] => ChartSpec::usual(sheet),
         own => own.to_vec(),
     };
-    let drawings = Artist::new(sheet, &runs).draw(&specs).map_err(FindingsError::from)?;
+    let drawings =
+        Artist::new(sheet, &runs, &findings).draw(&specs).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
     write_file(folder, "runs.csv", &tables::runs(sheet, &findings))?;
     write_file(folder, "cells.csv", &tables::cells(sheet, &findings))?;
@@ -134,7 +135,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Table {
             let value = &axis.values[*value];
             Cell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
         });
-        let numbers = findings.metrics.iter().flat_map(|metric| match metric.of_cell(number) {
+        let numbers = findings.metrics.iter().flat_map(|metric| match metric.cells[number] {
             None => [Cell::unknown(), Cell::default()],
             Some(found) => {
                 let show = |number| metric.unit.show(number);

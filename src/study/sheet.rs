@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::draw::ChartSpec;
-use super::{Plan, Store, Study};
+use super::{Plan, PlannedRun, Store, Study};
 use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
 use crate::output::OutputError;
 use crate::output::results::RunResults;
@@ -71,24 +72,20 @@ pub struct SheetCell {
 impl Sheet {
     /// Returns the sheet of a study that has been planned.
     pub fn new(study: &Study, plan: &Plan) -> Self {
-        let cell = |(number, cell): (usize, &super::Cell)| SheetCell {
+        // Every cell has the same seeds, and its runs stand together.
+        let seeds = plan.runs.len() / plan.cells.len();
+        let cell = |(cell, runs): (&super::Cell, &[PlannedRun])| SheetCell {
             values: cell.values.clone(),
-            runs: plan
-                .runs
-                .iter()
-                .filter(|run| run.cell == number)
-                .map(|run| run.id.clone())
-                .collect(),
+            runs: runs.iter().map(|run| run.id.clone()).collect(),
         };
-        let first = plan.runs.iter().filter(|run| run.cell == 0);
         Self {
             study: study.name.as_str().to_owned(),
             description: study.description.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             axes: study.sweep.axes.iter().map(SheetAxis::of).collect(),
             compare: study.compare,
-            seeds: first.map(|run| run.seed).collect(),
-            cells: plan.cells.iter().enumerate().map(cell).collect(),
+            seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
+            cells: plan.cells.iter().zip(plan.runs.chunks(seeds)).map(cell).collect(),
             metrics: study.metrics.clone(),
             charts: study.charts.clone(),
             expect: study.expect.clone(),
@@ -100,7 +97,7 @@ impl Sheet {
         Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }
     }
 
-    /// Returns the runs' names, each once, in order.
+    /// Returns the runs' names, cell by cell; two cells may have the same run.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         self.cells.iter().flat_map(|cell| cell.runs.iter().map(String::as_str))
     }
@@ -139,15 +136,23 @@ impl SheetAxis {
 /// The results of a study's runs, read as they are asked for.
 pub(super) struct StudyRuns<'s> {
     sheet: &'s Sheet,
-    runs: Vec<Vec<OnceCell<RunResults>>>,
     store: &'s Store,
+    /// The numbers of the cells.
+    places: FxHashMap<&'s [usize], usize>,
+    runs: Vec<Vec<OnceCell<RunResults>>>,
 }
 
 impl<'s> StudyRuns<'s> {
     pub(super) fn new(sheet: &'s Sheet, store: &'s Store) -> Self {
-        let cells = sheet.cells.iter();
-        let runs = cells.map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect()).collect();
-        Self { sheet, runs, store }
+        let cells = || sheet.cells.iter();
+        let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
+        let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
+        Self { sheet, store, places: places.collect(), runs: runs.collect() }
+    }
+
+    /// Returns the number of a cell, unless the study leaves it out.
+    pub(super) fn place(&self, cell: &[usize]) -> Option<usize> {
+        self.places.get(cell).copied()
     }
 }
 
@@ -157,12 +162,11 @@ impl Runs for StudyRuns<'_> {
     }
 
     fn has(&self, cell: &[usize]) -> bool {
-        self.sheet.cells.iter().any(|other| other.values == cell)
+        self.place(cell).is_some()
     }
 
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
-        let place = self.sheet.cells.iter().position(|other| other.values == cell);
-        let place = place.expect("cells that are left out are not asked for");
+        let place = self.place(cell).expect("cells that are left out are not asked for");
         let folder = self.store.place(&self.sheet.cells[place].runs[seed]);
         Ok(self.runs[place][seed].get_or_init(|| RunResults::new(folder)))
     }

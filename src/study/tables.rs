@@ -37,7 +37,7 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let mut table = Table::new(axes.chain(["runs".to_owned()]).chain(metrics));
     for (number, cell) in sheet.cells.iter().enumerate() {
         let numbers = findings.metrics.iter().flat_map(|metric| {
-            let found = metric.of_cell(number);
+            let found = metric.cells[number];
             let of = |pick: fn(&Estimate) -> f64| found.map(|found| pick(&found.mean));
             [
                 of(|mean| mean.mean),
@@ -75,7 +75,7 @@ pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 /// Returns `summary.json`: what was run, and what became of the expectations.
 pub(super) fn summary(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let metric = |metric: &Metric| {
-        let cells = (0..sheet.cells.len()).map(|cell| metric.of_cell(cell).map(|found| found.mean));
+        let cells = metric.cells.iter().map(|found| found.map(|found| found.mean));
         json!({
             "metric": metric.text,
             "unit": unit(metric.unit).trim(),

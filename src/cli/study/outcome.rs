@@ -39,7 +39,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
     rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
     for (number, cell) in sheet.cells.iter().enumerate().take(MOST_CELLS) {
-        let metrics = findings.metrics.iter().map(|metric| match metric.of_cell(number) {
+        let metrics = findings.metrics.iter().map(|metric| match metric.cells[number] {
             None => "–".to_owned(),
             Some(found) if found.mean.n < 2 => metric.unit.show(found.mean.mean),
             Some(found) => {

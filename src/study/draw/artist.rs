@@ -8,7 +8,7 @@ use crate::output::chart::{
     Heat, Line, Lines, Percentiles, Point, Sample,
 };
 use crate::output::report::slots_over_time;
-use crate::statistics::interval;
+use crate::study::findings::{CellNumbers, Findings};
 use crate::study::sheet::{Sheet, StudyRuns};
 
 /// The shares at which a histogram is drawn.
@@ -23,6 +23,7 @@ pub(in crate::study) struct Artist<'s> {
     study: &'s str,
     space: Space,
     runs: &'s StudyRuns<'s>,
+    findings: &'s Findings,
 }
 
 /// An axis, and the place of a value on it.
@@ -37,8 +38,12 @@ struct Canvas<'c> {
 }
 
 impl<'s> Artist<'s> {
-    pub(in crate::study) fn new(sheet: &'s Sheet, runs: &'s StudyRuns<'s>) -> Self {
-        Self { study: &sheet.study, space: sheet.space(), runs }
+    pub(in crate::study) fn new(
+        sheet: &'s Sheet,
+        runs: &'s StudyRuns<'s>,
+        findings: &'s Findings,
+    ) -> Self {
+        Self { study: &sheet.study, space: sheet.space(), runs, findings }
     }
 
     /// Draws all charts that the study has.
@@ -130,15 +135,17 @@ impl<'s> Artist<'s> {
         if is_metric { expr.metric(&self.space).ok() } else { expr.sample(&self.space).ok() }
     }
 
-    /// Returns a metric's mean over the seeds of a cell with its interval.
-    fn estimate(&self, plan: &Plan, cell: &[usize]) -> Result<Option<Bar>, ReadError> {
-        if !self.runs.has(cell) {
-            return Ok(None);
-        }
-        let numbers: Vec<f64> = plan.measure(self.runs, cell)?.into_iter().flatten().collect();
-        Ok(interval(&numbers).map(|found| Bar {
-            value: found.mean,
-            whisker: (1 < found.n).then_some((found.low, found.high)),
+    /// Returns a metric's mean over the seeds of a cell with its interval. What the study measures
+    /// anyhow is not read again.
+    fn estimate(&self, text: &str, plan: &Plan, cell: &[usize]) -> Result<Option<Bar>, ReadError> {
+        let Some(place) = self.runs.place(cell) else { return Ok(None) };
+        let found = match self.findings.metrics.iter().find(|metric| metric.text == text) {
+            Some(metric) => metric.cells[place],
+            None => CellNumbers::of(&plan.measure(self.runs, cell)?),
+        };
+        Ok(found.map(|CellNumbers { mean, .. }| Bar {
+            value: mean.mean,
+            whisker: (1 < mean.n).then_some((mean.low, mean.high)),
         }))
     }
 
@@ -151,7 +158,7 @@ impl<'s> Artist<'s> {
             let mut points = Vec::new();
             for (place, value) in self.space.axes[over].values.iter().enumerate() {
                 let cell = self.at(canvas.cell, &[by, Some((over, place))]);
-                let Some(bar) = self.estimate(&plan, &cell)? else { continue };
+                let Some(bar) = self.estimate(text, &plan, &cell)? else { continue };
                 let x = value.number.map_or(place as f64, |(number, _)| number);
                 points.push(Point { x, y: bar.value, band: bar.whisker });
             }
@@ -185,7 +192,11 @@ impl<'s> Artist<'s> {
         for (name, by) in self.values(canvas.layout.by) {
             let mut bars = Vec::new();
             for (_, part, over) in &groups {
-                bars.push(self.estimate(&plans[*part], &self.at(canvas.cell, &[by, *over]))?);
+                bars.push(self.estimate(
+                    parts[*part].1,
+                    &plans[*part],
+                    &self.at(canvas.cell, &[by, *over]),
+                )?);
             }
             series.push(BarSeries { name, bars });
         }
@@ -208,7 +219,7 @@ impl<'s> Artist<'s> {
         for (_, by) in &rows {
             let mut row = Vec::new();
             for (_, over) in &columns {
-                let bar = self.estimate(&plan, &self.at(canvas.cell, &[*by, *over]))?;
+                let bar = self.estimate(text, &plan, &self.at(canvas.cell, &[*by, *over]))?;
                 row.push(bar.map_or(f64::NAN, |bar| bar.value));
             }
             values.push(row);
