@@ -91,6 +91,9 @@ mod tests {
         assert_eq!(quantile(&values, 0.5), Some(25.0));
         assert_eq!(quantile(&values, 0.75), Some(32.5));
         assert_eq!(quantile(&values, 1.0), Some(40.0));
+        assert_eq!(quantile_of_sorted(&[1.0, 2.0, 4.0], 0.5), Some(2.0));
+        assert_eq!(quantile_of_sorted(&[1.0, 2.0, 4.0], 0.75), Some(3.0));
+        assert_eq!(quantile_of_sorted(&[7.0], 0.95), Some(7.0));
     }
 
     #[test]

@@ -49,4 +49,4 @@ pub use error::{Place, TraceError};
 pub use file::{TraceFile, sha256_of};
 pub use recognise::{Format, recognise};
 pub use records::{FirstFew, Notes, Record, Records, Strictness, Suspicion};
-pub(crate) use text::{LARGEST_ENTRY, LONGEST_LINE};
+pub(crate) use text::{LARGEST_ENTRY, LONGEST_LINE, hex};

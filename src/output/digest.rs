@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::folder::{REPORT, RESOLVED};
 use super::{OutputError, perf};
+use crate::trace::hex;
 
 /// Sixteen consonants that a bad line does not confuse much, and five vowels.
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
@@ -42,7 +43,7 @@ impl Digest {
 
     /// Returns the whole hash as hexadecimal digits.
     pub fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The scenarios and studies in the binary, to be run by name, read, copied and changed.
 
+use super::Draft;
+
 /// A scenario or a study in the binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Starter {
@@ -39,6 +41,6 @@ impl Starter {
 
     /// Returns whether it is a study: a scenario that says what varies.
     pub fn is_study(&self) -> bool {
-        self.text.lines().any(|line| line.starts_with("sweep:"))
+        Draft::of(self.name, self.text).is_ok_and(|draft| draft.is_study())
     }
 }

@@ -13,7 +13,7 @@ use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning};
-use crate::trace::{TraceError, sha256_of};
+use crate::trace::{TraceError, hex, sha256_of};
 
 /// More runs than that are a mistake.
 const MOST_RUNS: usize = 1_000_000;
@@ -174,7 +174,7 @@ fn identity(scenario: &Scenario) -> String {
     hash.update(env!("CARGO_PKG_VERSION"));
     hash.update([0]);
     hash.update(scenario.to_yaml());
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..8])
 }
 
 /// The content of each trace, which is hashed once.

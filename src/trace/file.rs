@@ -82,7 +82,7 @@ pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
     let mut hash = Sha256::new();
     let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
     read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-    Ok(hex(hash))
+    Ok(hex(&hash.finalize()))
 }
 
 impl Serialize for TraceFile {

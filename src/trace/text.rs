@@ -139,7 +139,7 @@ impl Text {
         // Behind a damage there is more.
         io::copy(file, &mut io::sink())
             .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
-        Ok(hex(file.get_ref().get_ref().1.hash.clone()))
+        Ok(hex(&file.get_ref().get_ref().1.hash.clone().finalize()))
     }
 
     /// Returns whether what comes next has been taken by a broken object before.
@@ -360,8 +360,8 @@ impl Text {
 }
 
 /// Returns a digest in hexadecimal digits.
-pub(super) fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+pub(crate) fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Adds `more` to a record; of one that is too large only so much that this shows.
@@ -448,7 +448,7 @@ mod tests {
     }
 
     fn hash(bytes: &[u8]) -> String {
-        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&Sha256::digest(bytes))
     }
 
     /// Returns the lines and bytes at which objects begin and what they are, and all errors.
@@ -543,7 +543,7 @@ mod tests {
             assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 2, offset: 4 }));
             assert_eq!(line, b"two");
             assert_eq!(text.line(&mut line).unwrap(), None);
-            assert_eq!(text.sha256().unwrap(), hex(Sha256::new_with_prefix(bytes)));
+            assert_eq!(text.sha256().unwrap(), hash(bytes));
         }
     }
 

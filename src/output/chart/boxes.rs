@@ -8,6 +8,7 @@ use super::palette::{Hatches, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, joined, tip};
+use crate::statistics::quantile_of_sorted;
 
 /// Of the samples beyond the whiskers, so many at each end are drawn, evenly chosen.
 const OUTLIERS: usize = 12;
@@ -43,13 +44,6 @@ struct Placed {
     group: usize,
     series: usize,
     sample: Vec<f64>,
-}
-
-/// Returns the quantile of a sorted sample, between two of its values where it must be.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let at = share * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
-    below + (above - below) * at.fract()
 }
 
 impl Boxes {
@@ -107,8 +101,9 @@ impl Boxes {
         hatches: Hatches<'_>,
     ) -> Markup {
         let Placed { group, series, sample } = each;
-        let [p5, q1, median, q3, p95] =
-            [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| quantile(sample, share));
+        let [p5, q1, median, q3, p95] = [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| {
+            quantile_of_sorted(sample, share).expect("only samples with values have a place")
+        });
         // Divided before it is added up, for the sum may be beyond all numbers.
         let mean = sample.iter().map(|value| value / sample.len() as f64).sum();
         let width = groups.mark() * 0.8;
@@ -164,13 +159,6 @@ fn few(values: &[f64]) -> impl Iterator<Item = f64> {
 mod tests {
     use super::super::unit::Unit;
     use super::*;
-
-    #[test]
-    fn quantiles_lie_between_values() {
-        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.5), 2.0);
-        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
-        assert_eq!(quantile(&[7.0], 0.95), 7.0);
-    }
 
     #[test]
     fn few_keeps_the_extremes() {
