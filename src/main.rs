@@ -2,7 +2,11 @@
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
 use mumakil::scenario::Registry;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     mumakil::cli::run(Registry::builtin())

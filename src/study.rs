@@ -9,6 +9,7 @@
 mod axes;
 mod draw;
 mod findings;
+mod merged;
 pub mod papers;
 mod plan;
 mod report;

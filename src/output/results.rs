@@ -39,6 +39,18 @@ impl RunResults {
         })
     }
 
+    /// Returns all histograms by their names; `None` if the run has recorded none.
+    ///
+    /// # Errors
+    /// If their log cannot be read.
+    pub fn recorded(&self) -> Result<Option<&BTreeMap<String, Histogram<u64>>>, ReadError> {
+        if self.folder.join("latency.hlog").exists() {
+            self.histograms().map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
     fn histograms(&self) -> Result<&BTreeMap<String, Histogram<u64>>, ReadError> {
         let path = self.folder.join("latency.hlog");
         once(&self.histograms, || {

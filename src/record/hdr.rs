@@ -48,7 +48,7 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
 }
 
 /// Writes the interval log: one interval as long as the run, with a tag for each histogram.
-pub(super) fn write_log<'a>(
+pub(crate) fn write_log<'a>(
     to: &mut impl Write,
     ended: SimTime,
     histograms: impl Iterator<Item = (&'a str, &'a Histogram<u64>)>,

@@ -181,9 +181,9 @@ fn record(histogram: &mut Histogram<u64>, span: SimSpan) {
     histogram.record(span.as_micros()).expect("the histogram grows with its values");
 }
 
-/// Returns a class as it may stand in a tag and in the name of a file. Classes that differ in
+/// Returns a name as it may stand in a tag and in the name of a file. Classes that differ in
 /// other signs only share a histogram.
-fn tame(class: &str) -> String {
+pub(crate) fn tame(class: &str) -> String {
     let tame = |letter: char| {
         if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }
     };

@@ -5,15 +5,13 @@ use std::path::Path;
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns};
-use super::{Store, tables};
+use super::store::CHARTS;
+use super::{Store, merged, tables};
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::statistics::Estimate;
-
-/// The folder of the charts.
-const CHARTS: &str = "charts";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +54,9 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     write_file(folder, "cells.csv", &tables::cells(sheet, &findings))?;
     if sheet.compare.is_some() {
         write_file(folder, "comparisons.csv", &tables::comparisons(sheet, &findings))?;
+    }
+    if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
+        write_file(folder, "latency.hlog", &log)?;
     }
     write_file(folder, "summary.json", &tables::summary(sheet, &findings))?;
     for (number, drawing) in (1..).zip(&drawings) {

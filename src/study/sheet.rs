@@ -154,6 +154,14 @@ impl<'s> StudyRuns<'s> {
     pub(super) fn place(&self, cell: &[usize]) -> Option<usize> {
         self.places.get(cell).copied()
     }
+
+    /// Returns the runs of the cell of this number, seed by seed.
+    pub(super) fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
+        self.runs[place].iter().enumerate().map(move |(seed, run)| {
+            let folder = || self.store.place(&self.sheet.cells[place].runs[seed]);
+            run.get_or_init(|| RunResults::new(folder()))
+        })
+    }
 }
 
 impl Runs for StudyRuns<'_> {
@@ -167,8 +175,7 @@ impl Runs for StudyRuns<'_> {
 
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
         let place = self.place(cell).expect("cells that are left out are not asked for");
-        let folder = self.store.place(&self.sheet.cells[place].runs[seed]);
-        Ok(self.runs[place][seed].get_or_init(|| RunResults::new(folder)))
+        Ok(self.of(place).nth(seed).expect("every cell has a run for each seed"))
     }
 }
 

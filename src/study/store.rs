@@ -4,12 +4,15 @@
 //! with what is missing, and several machines may fill one store.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::output::{OutputError, RESOLVED, RunFolder, Unfinished};
 
 /// The folder in a study's folder that has the runs.
 const RUNS: &str = "runs";
+/// The folder in a study's folder that has the charts.
+pub(super) const CHARTS: &str = "charts";
 
 /// The runs of a study.
 #[derive(Clone, Debug)]
@@ -48,19 +51,36 @@ impl Store {
         RunFolder::create(&self.place(id), true, &self.unfinished)
     }
 
-    /// Removes what killed processes have left half-written. Nobody else may use the store.
+    /// Removes what killed processes have left half-written, of runs and of the study's own files.
+    /// Nobody else may use the study's folder.
     ///
     /// # Errors
     /// If it cannot be read or written.
     pub fn sweep(&self) -> Result<(), OutputError> {
-        let error = |source| OutputError::Read { path: self.folder.clone(), source };
-        for entry in fs::read_dir(&self.folder).map_err(error)? {
-            let entry = entry.map_err(error)?;
-            if entry.file_name().to_string_lossy().starts_with(".mumakil-") {
-                let path = entry.path();
-                fs::remove_dir_all(&path).map_err(|source| OutputError::Write { path, source })?;
-            }
+        let study = self.folder.parent().expect("the store is in the study's folder");
+        for folder in [&self.folder, study, &study.join(CHARTS)] {
+            sweep(folder)?;
         }
         Ok(())
     }
+}
+
+/// Removes what is hidden and half-written in a folder, if that is there.
+fn sweep(folder: &Path) -> Result<(), OutputError> {
+    let error = |source| OutputError::Read { path: folder.to_owned(), source };
+    let entries = match fs::read_dir(folder) {
+        Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(error)?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(error)?;
+        if !entry.file_name().to_string_lossy().starts_with(".mumakil-") {
+            continue;
+        }
+        let (path, kind) = (entry.path(), entry.file_type().map_err(error)?);
+        let removed =
+            if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.map_err(|source| OutputError::Write { path, source })?;
+    }
+    Ok(())
 }

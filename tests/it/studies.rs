@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mumakil::output::results::RunResults;
+use mumakil::study::read_sheet;
+
 use crate::{Room, files};
 
 /// Eight cells with two seeds each, a tenth of a second each.
@@ -66,6 +69,24 @@ fn the_results_are_the_same_whatever_the_workers() {
 }
 
 #[test]
+fn the_histograms_of_a_cell_are_merged_over_its_runs() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    let histograms = |folder: &Path| RunResults::new(folder).recorded().unwrap().unwrap().clone();
+    let merged = histograms(&room.path("out"));
+    assert_eq!(merged.keys().filter(|tag| tag.starts_with("heartbeat_rtt:")).count(), 8);
+    let sheet = read_sheet(&room.path("out")).unwrap();
+    for cell in &sheet.cells {
+        let labels: Vec<&str> = sheet.labels(cell).collect();
+        let tag = format!("heartbeat_rtt:nodes={}:commit_pending={}", labels[0], labels[1]);
+        let runs = cell.runs.iter().map(|id| histograms(&room.path("out/runs").join(id)));
+        let count: u64 = runs.map(|run| run["heartbeat_rtt"].len()).sum();
+        assert_eq!(merged[&tag].len(), count, "{tag}");
+    }
+}
+
+#[test]
 fn parts_that_are_merged_are_the_whole() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
@@ -107,6 +128,10 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
         child.wait().unwrap();
         assert!(least <= kept());
     }
+    // What a kill leaves of the study's own files.
+    fs::create_dir_all(room.path("killed/charts")).unwrap();
+    room.write("killed/.mumakil-a", "half");
+    room.write("killed/charts/.mumakil-b", "half");
     study(&room, "--out killed");
     assert_same(&room.path("whole"), &room.path("killed"));
 }
