@@ -1,0 +1,3 @@
+//! What policies share: each policy owns the parts that it is made of.
+
+pub mod share;
