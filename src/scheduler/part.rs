@@ -1,3 +1,5 @@
 //! What policies share: each policy owns the parts that it is made of.
 
+pub mod pool_tree;
+pub mod pools;
 pub mod share;
