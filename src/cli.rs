@@ -40,6 +40,7 @@ mod story;
 mod study;
 mod table;
 mod terminal;
+mod theory;
 mod trace;
 mod verdicts;
 
@@ -73,6 +74,7 @@ enum Command {
     Schedulers(schedulers::Arguments),
     Schema(schema::Arguments),
     Trace(trace::Arguments),
+    Theory(theory::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -106,6 +108,7 @@ impl Command {
             Self::Schedulers(arguments) => arguments.run(registry),
             Self::Schema(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(),
+            Self::Theory(arguments) => arguments.run(),
             Self::Completions(arguments) => arguments.run(Arguments::command(), called()),
             Self::Man(arguments) => arguments.run(Arguments::command()),
         }

@@ -8,13 +8,15 @@
 //! rising(locality.node, by=maps[1..25, 26..100, 101..500])
 //! until(slots[pool=b, kind=map] / map_slots within 5 points of 50 %, from=57s) <= 30s
 //! p99(heartbeat_rtt) < 50ms
+//! locality.node within 10 points of sticky_locality(jobs=concurrent, replicas=3, slots=4)
 //! ```
 //!
 //! A *quantity* is one number a run (`makespan`), one for each job (`sojourn`), task or attempt, a
 //! step function of time (`slots`) or a histogram. *Filters* choose rows and runs: in brackets for
 //! one quantity, in a call for all inside. Arithmetic pairs jobs by their names, also across runs
 //! of the same seed. *Aggregates* make one number of many; with `by=` they go through an axis of
-//! the study, or through classes, pools or sizes of jobs.
+//! the study, or through classes, pools or sizes of jobs. Functions of plain numbers are [closed
+//! forms](crate::theory) among others.
 //!
 //! From text to verdict: `token`, `parse`, `syntax` (what was written), `check`, `plan` (what it
 //! means in a study), `eval`, `read`, `value` (numbers), `verdict`. What is read comes through

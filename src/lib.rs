@@ -50,6 +50,7 @@
 //! | [`units`] | instants, spans, bytes, rates, shares, and how people write them |
 //! | [`random`] | the random stream of each purpose and subject; distributions |
 //! | [`statistics`] | means, quantiles, bands of confidence |
+//! | [`theory`] | closed forms: what a run should show |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
@@ -81,6 +82,7 @@ pub mod scenario;
 pub mod scheduler;
 pub mod statistics;
 pub mod study;
+pub mod theory;
 pub mod trace;
 pub mod units;
 pub mod verify;

@@ -1,5 +1,6 @@
-//! The scheduling policies, one file each.
+//! The scheduling policies, one file each, and the parts that they share.
 
 mod fifo;
+pub mod part;
 
 pub use fifo::{Fifo, FifoOptions};

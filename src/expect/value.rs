@@ -183,7 +183,7 @@ impl Element {
                 let band = if *relative { band * b.abs() } else { *band };
                 truth(Comparison::AtMost.holds((a - b).abs(), band))
             }
-            (Self::Function(function), _) => (function.compute)(numbers),
+            (Self::Function(function), _) => function.compute(numbers),
             _ => Err("a wrong number of parts".to_owned()),
         }
     }

@@ -164,6 +164,21 @@ fn plain_numbers_are_computed_as_usual() {
     measures("1 / 0", None);
 }
 
+#[test]
+fn closed_forms_are_functions() {
+    for (text, number) in [
+        ("sticky_locality(jobs=1 / 10 %, replicas=1, slots=1)", 0.1),
+        ("head_locality(10, 1, 1)", 0.1),
+        ("delay_locality(10, 1, 1, skips=2)", 0.19),
+        ("delay_locality_exact(10, 1, 1, skips=1)", 0.19),
+        ("delay_locality_least(100, 3, 20, delay_skips(100, 3, 20, locality=95 %))", 0.95),
+        ("delay_wait(nodes=100, slots=8, skips=40) * 20s / 1s", 1.0),
+    ] {
+        measures(text, number);
+    }
+    measures("sticky_locality(0, 3, 4)", None);
+}
+
 /// Two schedulers, two seeds; the jobs take so many seconds.
 fn study(sojourns: [[[u32; 2]; 2]; 2]) -> (Space, Grid) {
     let run = |[a, b]: [u32; 2]| {

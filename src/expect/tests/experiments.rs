@@ -46,7 +46,7 @@ const EXPERIMENTS: &[Experiment] = &[
         ],
         compared: None,
         shows: &["locality.node within 10 points of \
-             1 - (1 - 1 / concurrent) ^ (replication * cluster.map_slots)"],
+             sticky_locality(concurrent, replication, cluster.map_slots)"],
     },
     Experiment {
         id: "DS-EQ2",
@@ -54,7 +54,8 @@ const EXPERIMENTS: &[Experiment] = &[
         compared: None,
         shows: &[
             "locality.node >= 0.92",
-            "locality.node within 1 point of 1 - exp(-20 * 3 * 0.23)",
+            "locality.node within 3 points of delay_locality_exact(nodes=100, replicas=3, \
+             tasks=20, skips=delay_skips(100, 3, 20, locality=95 %))",
         ],
     },
     Experiment {
@@ -133,7 +134,7 @@ const EXPERIMENTS: &[Experiment] = &[
         compared: Some(0),
         shows: &[
             "locality.node[scheduler=none, concurrent=10.., commit_pending=slot-held] \
-             within 10 points of 1 - (1 - 1 / concurrent) ^ (3 * 4)",
+             within 10 points of sticky_locality(concurrent, replicas=3, slots=4)",
             "locality.node[scheduler=delay, commit_pending=slot-held] >= 98 %",
             "rising(makespan[scheduler=none] / makespan[scheduler=delay], by=concurrent, \
              commit_pending=slot-held)",

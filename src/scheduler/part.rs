@@ -1,0 +1,6 @@
+//! What policies share: each policy owns the parts that it is made of.
+
+pub mod allocation;
+pub mod pool_tree;
+pub mod pools;
+pub mod share;

@@ -1,0 +1,602 @@
+//! Hadoop's allocation file, `fair-scheduler.xml` of 0.20 to 1.x, read as [`Pools`].
+//!
+//! ```
+//! use mumakil::scheduler::part::allocation::parse;
+//!
+//! let file = "<allocations>
+//!   <pool name='research'><minMaps>10</minMaps><weight>2.5</weight></pool>
+//!   <userMaxJobsDefault>3</userMaxJobsDefault>
+//! </allocations>";
+//! assert_eq!(parse(file).unwrap().pools.pools["research"].min_maps.get(), 10);
+//! ```
+//! Where Hadoop passes over what it does not know, and takes the last of what is said twice, this
+//! is strict: a pool without its limits should not be a surprise. Pools may lie in each other, as
+//! they do in a scenario. A document type is refused, and with it entities that grow.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use indexmap::IndexMap;
+use roxmltree::{Document, Error, Node};
+
+use super::pools::{Complaint, DEEPEST, JobOrder, Number, Pool, Pools, User, check};
+use crate::expect::nearest;
+use crate::units::{Factor, SimSpan};
+
+/// What an allocation file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocation {
+    /// The pools.
+    pub pools: Pools,
+    /// What seems wrong, in the order of the file.
+    pub warnings: Vec<Fault>,
+}
+
+/// Something wrong in an allocation file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, message, hint } = self;
+        write!(f, "{line}:{column}: {message}\n  hint: {hint}")
+    }
+}
+
+/// The largest file that is read: some seven hundred pools of which everything is said.
+const MOST_BYTES: usize = 256 << 10;
+
+/// Nobody mends more at a time: what follows is not looked at.
+const MOST_FAULTS: usize = 100;
+
+/// Reads the text of an allocation file.
+///
+/// # Errors
+/// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
+/// very much the first hundred.
+pub fn parse(text: &str) -> Result<Allocation, Vec<Fault>> {
+    let refused = |message: String, hint: &str| {
+        Err(vec![Fault { line: 1, column: 1, message, hint: hint.to_owned() }])
+    };
+    if MOST_BYTES < text.len() {
+        let message = format!("the allocation file is larger than {} KiB", MOST_BYTES >> 10);
+        return refused(message, "give the path of a fair scheduler's allocation file");
+    }
+    // They mean nothing here, and where they nest the parser takes the cube of their number.
+    if text.contains("xmlns") {
+        return refused("there is a namespace".to_owned(), "leave `xmlns` out");
+    }
+    let document = Document::parse(text).map_err(|error| vec![malformed(&error)])?;
+    let mut reader = Reader::default();
+    let pools = reader.allocations(document.root_element());
+    for complaint in check(&pools) {
+        reader.complain(complaint);
+    }
+    reader.findings.sort_by_key(|finding| finding.byte);
+    let (warnings, errors): (Vec<Finding>, _) =
+        reader.findings.into_iter().partition(|finding| finding.is_warning);
+    let placed = |findings: Vec<Finding>| {
+        findings.into_iter().take(MOST_FAULTS).map(|finding| finding.placed(&document)).collect()
+    };
+    if errors.is_empty() {
+        Ok(Allocation { pools, warnings: placed(warnings) })
+    } else {
+        Err(placed(errors))
+    }
+}
+
+fn malformed(error: &Error) -> Fault {
+    let place = error.pos();
+    let told = error.to_string();
+    let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
+    let (message, hint) = match error {
+        Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out"),
+        _ => (told, "write XML: `<allocations> … </allocations>`"),
+    };
+    let (message, hint) = (message.to_owned(), hint.to_owned());
+    Fault { line: place.row, column: place.col, message, hint }
+}
+
+/// A fault before its line is counted.
+struct Finding {
+    byte: usize,
+    message: String,
+    hint: String,
+    is_warning: bool,
+}
+
+impl Finding {
+    fn placed(self, document: &Document<'_>) -> Fault {
+        let place = document.text_pos_at(self.byte);
+        let Self { message, hint, .. } = self;
+        Fault { line: place.row, column: place.col, message, hint }
+    }
+}
+
+const TOP: &[&str] = &[
+    "pool",
+    "user",
+    "userMaxJobsDefault",
+    "poolMaxJobsDefault",
+    "fairSharePreemptionTimeout",
+    "defaultMinSharePreemptionTimeout",
+    "defaultPoolSchedulingMode",
+];
+
+const IN_POOL: &[&str] = &[
+    "pool",
+    "minMaps",
+    "minReduces",
+    "maxMaps",
+    "maxReduces",
+    "maxRunningJobs",
+    "weight",
+    "schedulingMode",
+    "minSharePreemptionTimeout",
+];
+
+const IN_USER: &[&str] = &["maxRunningJobs"];
+
+/// Reads elements into options, and notes what is wrong and where each option stands.
+#[derive(Default)]
+struct Reader {
+    /// The keys of the options that are read, as in YAML.
+    path: Vec<String>,
+    /// The byte at which each option stands.
+    places: BTreeMap<Vec<String>, usize>,
+    findings: Vec<Finding>,
+}
+
+impl Reader {
+    fn allocations(&mut self, root: Node<'_, '_>) -> Pools {
+        let mut pools = Pools::default();
+        if root.tag_name().name() != "allocations" {
+            let message = format!("the outermost element is `{}`", root.tag_name().name());
+            self.fault(root, message, "Hadoop's allocation files begin with `<allocations>`");
+            return pools;
+        }
+        for element in self.elements(root, TOP) {
+            match element.tag_name().name() {
+                "pool" => self.pool(element, &mut pools.pools, 1),
+                "user" => self.user(element, &mut pools.users),
+                "userMaxJobsDefault" => pools.user_max_jobs = self.number(element, "user_max_jobs"),
+                "poolMaxJobsDefault" => pools.pool_max_jobs = self.number(element, "pool_max_jobs"),
+                "fairSharePreemptionTimeout" => {
+                    pools.fair_share_after = self.seconds(element, "fair_share_after");
+                }
+                "defaultMinSharePreemptionTimeout" => {
+                    pools.min_share_after = self.seconds(element, "min_share_after");
+                }
+                _ => pools.order = self.order(element).unwrap_or_default(),
+            }
+        }
+        pools
+    }
+
+    fn pool(&mut self, element: Node<'_, '_>, pools: &mut IndexMap<String, Pool>, depth: usize) {
+        if DEEPEST < depth {
+            let message = format!("pools lie in each other more than {DEEPEST} deep");
+            return self.fault(element, message, "make the tree flatter");
+        }
+        let name = self.named(element, |name| pools.contains_key(name));
+        self.enter(element, "pools", &name);
+        let mut pool = Pool::default();
+        for element in self.elements(element, IN_POOL) {
+            match element.tag_name().name() {
+                "pool" => self.pool(element, &mut pool.pools, depth + 1),
+                "minMaps" => pool.min_maps = self.number_or_none(element, "min_maps"),
+                "minReduces" => pool.min_reduces = self.number_or_none(element, "min_reduces"),
+                "maxMaps" => pool.max_maps = self.number(element, "max_maps"),
+                "maxReduces" => pool.max_reduces = self.number(element, "max_reduces"),
+                "maxRunningJobs" => pool.max_jobs = self.number(element, "max_jobs"),
+                "weight" => pool.weight = self.weight(element).unwrap_or(Factor::ONE),
+                "schedulingMode" => pool.order = self.order(element),
+                _ => pool.min_share_after = self.seconds(element, "min_share_after"),
+            }
+        }
+        self.leave();
+        pools.entry(name).or_insert(pool);
+    }
+
+    fn user(&mut self, element: Node<'_, '_>, users: &mut IndexMap<String, User>) {
+        let name = self.named(element, |name| users.contains_key(name));
+        self.enter(element, "users", &name);
+        let mut user = User::default();
+        for element in self.elements(element, IN_USER) {
+            user.max_jobs = self.number(element, "max_jobs");
+        }
+        self.leave();
+        users.entry(name).or_insert(user);
+    }
+
+    /// Returns the name of a pool or user.
+    fn named(&mut self, element: Node<'_, '_>, is_taken: impl Fn(&str) -> bool) -> String {
+        let what = element.tag_name().name();
+        for attribute in element.attributes().filter(|attribute| attribute.name() != "name") {
+            let message = format!("a {what} has no attribute `{}`", attribute.name());
+            self.fault(element, message, "write it as an element inside");
+        }
+        let name = element.attribute("name").unwrap_or_default();
+        // Of a pool that has an empty name, the check of all pools tells.
+        if name.trim().is_empty() && what == "user" {
+            self.fault(element, "a user has no name".to_owned(), "write `<user name=\"…\">`");
+        } else if is_taken(name) {
+            let message = format!("there is a {what} `{name}` already");
+            self.fault(element, message, "make one of the two");
+        }
+        name.to_owned()
+    }
+
+    fn enter(&mut self, element: Node<'_, '_>, key: &str, name: &str) {
+        self.path.extend([key.to_owned(), name.to_owned()]);
+        self.places.entry(self.path.clone()).or_insert(element.range().start);
+    }
+
+    fn leave(&mut self) {
+        self.path.truncate(self.path.len() - 2);
+    }
+
+    /// Returns the elements inside of another that are known there.
+    fn elements<'n, 'x>(&mut self, node: Node<'n, 'x>, known: &[&str]) -> Vec<Node<'n, 'x>> {
+        let mut seen = Vec::new();
+        for inner in node.children() {
+            if MOST_FAULTS <= self.findings.len() {
+                break;
+            }
+            let name = inner.tag_name().name();
+            if inner.is_text() && !inner.text().unwrap_or_default().trim().is_empty() {
+                let message = format!("there is text in `{}`", node.tag_name().name());
+                self.fault(inner, message, "write elements such as `<minMaps>10</minMaps>`");
+            } else if inner.is_element() && !known.contains(&name) {
+                let message =
+                    format!("unknown element `{}` in `{}`", clip(name), node.tag_name().name());
+                self.fault(inner, message, &instead(name, known));
+            } else if inner.is_element() {
+                let is_first = |other: &Node<'_, '_>| other.tag_name() != inner.tag_name();
+                if !["pool", "user"].contains(&name) && !seen.iter().all(is_first) {
+                    self.fault(inner, format!("`{name}` is said twice"), "leave one of them out");
+                } else {
+                    seen.push(inner);
+                }
+            }
+        }
+        seen
+    }
+
+    fn number(&mut self, element: Node<'_, '_>, key: &str) -> Option<Number> {
+        let parse = |text: &str| text.parse().ok().and_then(Number::new);
+        self.value(element, key, "a whole number from 0 to 2147483647", parse)
+    }
+
+    fn number_or_none(&mut self, element: Node<'_, '_>, key: &str) -> Number {
+        self.number(element, key).unwrap_or(Number::of(0))
+    }
+
+    fn weight(&mut self, element: Node<'_, '_>) -> Option<Factor> {
+        let parse = |text: &str| text.parse().ok().and_then(Factor::new);
+        self.value(element, "weight", "a number above zero", parse)
+    }
+
+    fn seconds(&mut self, element: Node<'_, '_>, key: &str) -> Option<SimSpan> {
+        let parse = |text: &str| {
+            text.parse().ok().map(SimSpan::from_secs).filter(|span| *span <= SimSpan::LONGEST)
+        };
+        self.value(element, key, "a whole number of seconds, a hundred years at most", parse)
+    }
+
+    /// Hadoop reads the mode in capitals, too.
+    fn order(&mut self, element: Node<'_, '_>) -> Option<JobOrder> {
+        let parse = |text: &str| match text.to_ascii_lowercase().as_str() {
+            "fair" => Some(JobOrder::Fair),
+            "fifo" => Some(JobOrder::Fifo),
+            _ => None,
+        };
+        self.value(element, "order", "`fair` or `fifo`", parse)
+    }
+
+    /// Returns what an element says; its option has this key.
+    fn value<T>(
+        &mut self,
+        element: Node<'_, '_>,
+        key: &str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let path = self.path.iter().cloned().chain([key.to_owned()]).collect();
+        self.places.insert(path, element.range().start);
+        let text: String = element
+            .children()
+            .filter_map(|inner| inner.text().filter(|_| inner.is_text()))
+            .collect();
+        let value =
+            parse(text.trim()).filter(|_| !element.children().any(|inner| inner.is_element()));
+        if value.is_none() {
+            let name = element.tag_name().name();
+            let message = format!("`{name}` is `{}`, not {expected}", clip(text.trim()));
+            self.fault(element, message, "leave the element out for its default");
+        }
+        value
+    }
+
+    fn fault(&mut self, node: Node<'_, '_>, message: String, hint: &str) {
+        let (byte, hint) = (node.range().start, hint.to_owned());
+        self.findings.push(Finding { byte, message, hint, is_warning: false });
+    }
+
+    /// Notes a complaint at its option, or at what that is an option of.
+    fn complain(&mut self, complaint: Complaint) {
+        let Complaint { path, message, hint, is_warning } = complaint;
+        let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
+        let (byte, hint) = (around.copied().unwrap_or_default(), hint.to_owned());
+        self.findings.push(Finding { byte, message, hint, is_warning });
+    }
+}
+
+/// Returns what may have been meant by an element.
+fn instead(name: &str, known: &[&str]) -> String {
+    if name == "queue" {
+        return "`queue` is YARN's word: a pool is a `pool`, and its slots are counted".to_owned();
+    }
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "there are {}",
+            known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// Shortens what a message quotes.
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Everything that the documentation of Hadoop's fair scheduler shows.
+    const EXAMPLE: &str = r#"<?xml version="1.0"?>
+<!-- Slots of a small cluster. -->
+<allocations>
+  <pool name="research">
+    <minMaps>10</minMaps>
+    <minReduces> 5 </minReduces>
+    <maxMaps>50</maxMaps>
+    <maxReduces>20</maxReduces>
+    <maxRunningJobs>3</maxRunningJobs>
+    <weight>2.5</weight>
+    <schedulingMode>FIFO</schedulingMode>
+    <minSharePreemptionTimeout>60</minSharePreemptionTimeout>
+  </pool>
+  <pool name="other"/>
+  <user name="ann"><maxRunningJobs>2</maxRunningJobs></user>
+  <userMaxJobsDefault>5</userMaxJobsDefault>
+  <poolMaxJobsDefault>10</poolMaxJobsDefault>
+  <fairSharePreemptionTimeout>600</fairSharePreemptionTimeout>
+  <defaultMinSharePreemptionTimeout>120</defaultMinSharePreemptionTimeout>
+  <defaultPoolSchedulingMode>fair</defaultPoolSchedulingMode>
+</allocations>"#;
+
+    const SAME: &str = "
+pools:
+  research: {weight: 2.5, min_maps: 10, min_reduces: 5, max_maps: 50, max_reduces: 20, max_jobs: 3,
+    order: fifo, min_share_after: 60s}
+  other: {}
+users: {ann: {max_jobs: 2}}
+user_max_jobs: 5
+pool_max_jobs: 10
+fair_share_after: 600s
+min_share_after: 120s
+order: fair
+";
+
+    /// Returns each fault in pools written without the element around them, which is on line 0.
+    fn faults(inner: &str) -> Vec<String> {
+        let told = |faults: Vec<Fault>| {
+            let line = |fault: &Fault| {
+                format!("{}:{}: {}; {}", fault.line - 1, fault.column, fault.message, fault.hint)
+            };
+            faults.iter().map(line).collect()
+        };
+        match parse(&format!("<allocations>\n{inner}</allocations>")) {
+            Ok(allocation) => told(allocation.warnings),
+            Err(faults) => told(faults),
+        }
+    }
+
+    #[test]
+    fn hadoops_file_says_what_the_scenario_says() {
+        let allocation = parse(EXAMPLE).unwrap();
+        assert_eq!(allocation.pools, serde_yaml::from_str::<Pools>(SAME).unwrap());
+        assert!(allocation.warnings.is_empty());
+        assert_eq!(parse("<allocations/>").unwrap().pools, Pools::default());
+    }
+
+    #[test]
+    fn pools_lie_in_each_other() {
+        let allocation = "<allocations><pool name='a'><pool name='b'/></pool></allocations>";
+        assert!(parse(allocation).unwrap().pools.pools["a"].pools.contains_key("b"));
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once_and_where() {
+        let wrong = "<pool name='a'>
+<minmaps>3</minmaps>
+<minMaps>-1</minMaps>
+<maxMaps>many</maxMaps><weight>0</weight>
+<schedulingMode>lifo</schedulingMode>
+</pool>
+<queue name='b'/>
+";
+        let number = "a whole number from 0 to 2147483647; leave the element out for its default";
+        assert_eq!(
+            faults(wrong),
+            [
+                "2:1: unknown element `minmaps` in `pool`; did you mean `minMaps`?".to_owned(),
+                format!("3:1: `minMaps` is `-1`, not {number}"),
+                format!("4:1: `maxMaps` is `many`, not {number}"),
+                "4:24: `a` would get nothing: a weight is above zero; choose a small one, such as \
+                 0.01"
+                    .to_owned(),
+                "5:1: `schedulingMode` is `lifo`, not `fair` or `fifo`; leave the element out for \
+                 its default"
+                    .to_owned(),
+                "7:1: unknown element `queue` in `allocations`; `queue` is YARN's word: a pool is \
+                 a `pool`, and its slots are counted"
+                    .to_owned(),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_said_twice_is_said_once_too_often() {
+        assert_eq!(
+            faults("<pool name='a'><weight>1</weight><weight>2</weight></pool>"),
+            ["1:34: `weight` is said twice; leave one of them out"]
+        );
+        assert_eq!(
+            faults("<pool name='a'/><pool name='a'/>"),
+            ["1:17: there is a pool `a` already; make one of the two"]
+        );
+        assert_eq!(
+            faults("<pool name='a'><pool name='a'/></pool>"),
+            ["1:16: there is a pool `a` already; \
+              jobs name their pool by this alone: choose another name"]
+        );
+        assert_eq!(
+            faults("<user name='a'/><user name='a'/>"),
+            ["1:17: there is a user `a` already; make one of the two"]
+        );
+    }
+
+    #[test]
+    fn a_name_is_needed_and_is_the_only_attribute() {
+        assert_eq!(
+            faults("<pool/><user/><pool name='a' weight='2'/>"),
+            [
+                "1:1: a pool has no name; give it one",
+                "1:8: a user has no name; write `<user name=\"…\">`",
+                "1:15: a pool has no attribute `weight`; write it as an element inside",
+            ]
+        );
+    }
+
+    #[test]
+    fn text_and_elements_stand_only_where_they_mean_something() {
+        assert_eq!(
+            faults("<pool name='a'>10</pool><userMaxJobsDefault><n/>3</userMaxJobsDefault>"),
+            [
+                "1:16: there is text in `pool`; write elements such as `<minMaps>10</minMaps>`",
+                "1:25: `userMaxJobsDefault` is `3`, not a whole number from 0 to 2147483647; \
+                 leave the element out for its default",
+            ]
+        );
+        let split = "<userMaxJobsDefault>1<!-- 1 -->2</userMaxJobsDefault>";
+        let allocation = parse(&format!("<allocations>{split}</allocations>")).unwrap();
+        assert_eq!(allocation.pools.user_max_jobs, Some(Number::of(12)));
+    }
+
+    #[test]
+    fn a_maximum_below_the_minimum_is_a_warning_as_in_hadoop() {
+        let file = "<allocations><pool name='a'><minMaps>9</minMaps><maxMaps>5</maxMaps></pool>\
+                    </allocations>";
+        let allocation = parse(file).unwrap();
+        assert_eq!(allocation.pools.pools["a"].max_maps, Some(Number::of(5)));
+        assert_eq!(
+            allocation.warnings[0].to_string(),
+            "1:49: `a` is promised 9 map slots, but gets 5 at most\n  \
+             hint: lower the minimum, or raise the maximum"
+        );
+    }
+
+    #[test]
+    fn what_is_no_xml_is_said_where_it_ends_to_be() {
+        let first = |text: &str| parse(text).unwrap_err()[0].to_string();
+        assert_eq!(
+            first("<allocations>\n<pool name='a'></allocations>"),
+            "2:16: expected 'pool' tag, not 'allocations'\n  \
+             hint: write XML: `<allocations> … </allocations>`"
+        );
+        assert!(first("").starts_with("1:1: "));
+        assert_eq!(
+            first("<pools/>"),
+            "1:1: the outermost element is `pools`\n  \
+             hint: Hadoop's allocation files begin with `<allocations>`"
+        );
+    }
+
+    #[test]
+    fn entities_do_not_grow_and_files_that_would_take_long_are_not_read() {
+        let bomb =
+            "<!DOCTYPE a [<!ENTITY b 'bb'><!ENTITY c '&b;&b;'>]><allocations>&c;</allocations>";
+        assert!(parse(bomb).unwrap_err()[0].message.contains("document type"));
+        let large = format!("<allocations>{}</allocations>", " ".repeat(MOST_BYTES));
+        let message = "the allocation file is larger than 256 KiB";
+        assert_eq!(parse(&large).unwrap_err()[0].message, message);
+        let nested = "<a xmlns:b='c'>".repeat(10_000);
+        assert_eq!(parse(&nested).unwrap_err()[0].message, "there is a namespace");
+    }
+
+    #[test]
+    fn many_faults_and_deep_pools_end_somewhere() {
+        let many = "<allocations>".to_owned() + &"<x/>".repeat(50_000) + "</allocations>";
+        assert_eq!(parse(&many).unwrap_err().len(), MOST_FAULTS);
+        let deep = |depth: usize| {
+            let open: String = (0..depth).map(|name| format!("<pool name='{name}'>")).collect();
+            parse(&format!("<allocations>{open}{}</allocations>", "</pool>".repeat(depth)))
+        };
+        assert!(deep(DEEPEST).is_ok());
+        assert_eq!(deep(DEEPEST + 1).unwrap_err().len(), 1);
+        assert_eq!(deep(8_000).unwrap_err().len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_in_its_lines(text in ".{0,200}") {
+            let _ = parse(&text);
+            for fault in parse(&format!("<allocations>{text}</allocations>")).err().unwrap_or_default() {
+                prop_assert!(fault.line as usize <= 1 + text.matches('\n').count());
+            }
+        }
+
+        #[test]
+        fn any_elements_are_read_or_refused(
+            parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..30),
+        ) {
+            let _ = parse(&format!("<allocations>{}</allocations>", parts.concat()));
+        }
+    }
+
+    const PARTS: &[&str] = &[
+        "<pool name='a'>",
+        "<pool name=''>",
+        "</pool>",
+        "<user name='a'>",
+        "</user>",
+        "<weight>",
+        "</weight>",
+        "1e999",
+        "NaN",
+        "-0",
+        "<minMaps>4</minMaps>",
+        "<maxMaps>3</maxMaps>",
+        "&amp;",
+        "<minSharePreemptionTimeout>9223372036854775807</minSharePreemptionTimeout>",
+        "<![CDATA[7]]>",
+    ];
+}

@@ -1,0 +1,39 @@
+//! What theory says a run should show: closed forms, to be put beside measured numbers.
+//!
+//! A form takes plain numbers and answers with a finite one, or says which of them cannot be. The
+//! expectation language has the forms as functions, and `mumakil theory` prints them.
+
+mod delay;
+
+pub use delay::{DelayedJob, StickySlots, Waiting};
+
+/// A number for which a form has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("`{name}` is {value}; it must be {allowed}")]
+pub struct DomainError {
+    /// The parameter.
+    pub name: &'static str,
+    /// What it was.
+    pub value: f64,
+    /// What it may be.
+    pub allowed: &'static str,
+}
+
+/// The largest count that a form takes: so many nodes are walked in a moment.
+const MOST: f64 = 1e6;
+
+/// Checks a number of things of which there is at least one.
+fn count(name: &'static str, value: f64) -> Result<(), DomainError> {
+    let allowed = "a whole number from 1 to 1000000";
+    check(name, value, value.fract() == 0.0 && (1.0..=MOST).contains(&value), allowed)
+}
+
+/// Checks one parameter.
+fn check(
+    name: &'static str,
+    value: f64,
+    holds: bool,
+    allowed: &'static str,
+) -> Result<(), DomainError> {
+    if holds { Ok(()) } else { Err(DomainError { name, value, allowed }) }
+}

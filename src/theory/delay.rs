@@ -1,0 +1,325 @@
+//! The locality of fair sharing, with and without delay scheduling.
+//!
+//! From M. Zaharia, D. Borthakur, J. Sen Sarma, K. Elmeleegy, S. Shenker, I. Stoica: "Delay
+//! Scheduling: A Simple Technique for Achieving Locality and Fairness in Cluster Scheduling",
+//! EuroSys 2010; the sections named here are its. All tasks take the same time there, blocks lie
+//! anywhere, and each free slot is on any node with the same chance.
+//!
+//! The paper counts the `D` slots that a job looks at. Its Algorithm 2 lets a job be skipped `D`
+//! times and then looks once more; and a job that has waited in vain launches its next tasks without
+//! waiting until one is local again (the paper's footnote 4). [`DelayedJob::exact_locality`] counts
+//! as the algorithm does; the other forms count as the paper.
+
+use super::{DomainError, MOST, check, count};
+
+/// Jobs with equal shares that get the slots back that they give (section 3.3.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StickySlots {
+    /// How many jobs share the cluster; one over the paper's `f`, so it need not be whole.
+    pub jobs: f64,
+    /// `R`, the copies of a block.
+    pub replicas: f64,
+    /// `L`, the slots of a node.
+    pub slots: f64,
+}
+
+impl StickySlots {
+    /// Returns the most locality that such a job can have, `1 - (1 - f)^(R L)`: Figure 3.
+    ///
+    /// # Errors
+    /// Unless there is a job, a replica and a slot.
+    pub fn locality(self) -> Result<f64, DomainError> {
+        let Self { jobs, replicas, slots } = self;
+        check("jobs", jobs, (1.0..=MOST).contains(&jobs), "a number from 1 to 1000000")?;
+        count("replicas", replicas)?;
+        count("slots", slots)?;
+        Ok(some_of(1.0 / jobs, replicas * slots))
+    }
+}
+
+/// A job that waits for local slots (section 3.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayedJob {
+    /// `M`, the nodes of the cluster.
+    pub nodes: f64,
+    /// `R`, the copies of a block.
+    pub replicas: f64,
+    /// `N`, the job's tasks, each with a block of its own.
+    pub tasks: f64,
+}
+
+impl DelayedJob {
+    /// Returns the locality without waiting, as a job at the head of the line has it: the share of
+    /// the nodes that hold data for it (section 3.3.1), averaged over its tasks.
+    ///
+    /// # Errors
+    /// Unless there are nodes, replicas and tasks.
+    pub fn head_of_line_locality(self) -> Result<f64, DomainError> {
+        self.mean_locality(1.0)
+    }
+
+    /// Returns the locality when each task looks at `skips` slots: the mean of `1 - (1 - p)^D` over
+    /// the tasks, with the `p` of the tasks that are left.
+    ///
+    /// # Errors
+    /// Unless there are nodes, replicas and tasks, and `skips` is a number from zero up.
+    pub fn mean_locality(self, skips: f64) -> Result<f64, DomainError> {
+        self.check()?;
+        check_skips(skips)?;
+        let near = self.preferred().map(|preferred| some_of(preferred, skips)).sum::<f64>();
+        let sure = if 0.0 < skips { self.sure_tasks() } else { 0.0 };
+        Ok((near + sure) / self.tasks)
+    }
+
+    /// Returns the paper's lower bound of [`Self::mean_locality`], from which equation (2) follows:
+    /// `1 - e^(-RD/M) / (N (1 - e^(-RD/M)))`, and zero where that is less.
+    ///
+    /// # Errors
+    /// As [`Self::mean_locality`].
+    pub fn least_locality(self, skips: f64) -> Result<f64, DomainError> {
+        self.check()?;
+        check_skips(skips)?;
+        let exponent = self.replicas * skips / self.nodes;
+        // Without a skip the quotient is infinite, and the bound says nothing.
+        Ok((1.0 - 1.0 / (self.tasks * exponent.exp_m1())).max(0.0))
+    }
+
+    /// Returns the expected locality under Algorithm 2 itself, in which a job that was skipped
+    /// `skips` times does not wait again before it has launched a local task.
+    ///
+    /// A job is skipped whole times, so `skips` is rounded up.
+    ///
+    /// # Errors
+    /// As [`Self::mean_locality`].
+    pub fn exact_locality(self, skips: f64) -> Result<f64, DomainError> {
+        self.check()?;
+        check_skips(skips)?;
+        // The chance that the next task may wait: the first may, and so may each after a local one.
+        let mut patient = 1.0;
+        let mut local = self.sure_tasks();
+        for preferred in self.preferred() {
+            let chance =
+                patient * some_of(preferred, skips.ceil() + 1.0) + (1.0 - patient) * preferred;
+            local += chance;
+            patient = chance;
+        }
+        Ok(local / self.tasks)
+    }
+
+    /// Returns the skips that a locality takes: equation (2), `-(M/R) ln(x / (1 + x))` with
+    /// `x = (1 - locality) N`. It is not rounded.
+    ///
+    /// # Errors
+    /// Unless there are nodes, replicas and tasks, and the locality is below 1: no wait makes sure.
+    pub fn skips_for(self, locality: f64) -> Result<f64, DomainError> {
+        self.check()?;
+        let allowed = "a share from 0 to less than 1";
+        check("locality", locality, (0.0..1.0).contains(&locality), allowed)?;
+        Ok(self.nodes / self.replicas * (1.0 / ((1.0 - locality) * self.tasks)).ln_1p())
+    }
+
+    fn check(self) -> Result<(), DomainError> {
+        count("nodes", self.nodes)?;
+        count("replicas", self.replicas)?;
+        let allowed = "a whole number from 1 up";
+        let tasks = self.tasks;
+        check("tasks", tasks, tasks.is_finite() && tasks.fract() == 0.0 && 1.0 <= tasks, allowed)
+    }
+
+    /// Returns how many tasks are launched while more are left than there are nodes: `p` is one then.
+    fn sure_tasks(self) -> f64 {
+        (self.tasks - self.nodes).max(0.0)
+    }
+
+    /// Returns `p`, the share of the nodes that hold data for the job, when each of the other tasks
+    /// is launched: `1 - (1 - K/M)^R`, with `K` tasks left, falling.
+    fn preferred(self) -> impl Iterator<Item = f64> {
+        let left = self.tasks.min(self.nodes) as u32;
+        (1..=left).rev().map(move |left| some_of(f64::from(left) / self.nodes, self.replicas))
+    }
+}
+
+/// How long a job at the head of the line is skipped (section 3.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waiting {
+    /// `D`, how often it is skipped.
+    pub skips: f64,
+    /// `M`, the nodes of the cluster.
+    pub nodes: f64,
+    /// `L`, the slots of a node.
+    pub slots: f64,
+}
+
+impl Waiting {
+    /// Returns the longest wait for a local task, in lengths of a task: `D / (M L)`.
+    ///
+    /// # Errors
+    /// Unless there are nodes and slots, and `skips` is a number from zero up.
+    pub fn task_lengths(self) -> Result<f64, DomainError> {
+        check_skips(self.skips)?;
+        count("nodes", self.nodes)?;
+        count("slots", self.slots)?;
+        Ok(self.skips / (self.nodes * self.slots))
+    }
+}
+
+fn check_skips(skips: f64) -> Result<(), DomainError> {
+    check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1000000000")
+}
+
+/// Returns the chance that at least one of so many tries succeeds: `1 - (1 - chance)^tries`.
+fn some_of(chance: f64, tries: f64) -> f64 {
+    // Not by a power of what is nearly one, which would lose a small chance.
+    if tries == 0.0 { 0.0 } else { -(tries * (-chance).ln_1p()).exp_m1() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The example of section 3.5 on a hundred nodes.
+    const EXAMPLE: DelayedJob = DelayedJob { nodes: 100.0, replicas: 3.0, tasks: 20.0 };
+
+    fn sticky(jobs: f64, replicas: f64, slots: f64) -> f64 {
+        StickySlots { jobs, replicas, slots }.locality().unwrap()
+    }
+
+    fn near(a: f64, b: f64, within: f64) {
+        assert!((a - b).abs() <= within, "{a} is not {b}");
+    }
+
+    #[test]
+    fn figure_3_falls_below_80_per_cent_at_15_jobs_and_below_50_at_30() {
+        assert!(sticky(15.0, 3.0, 6.0) < 0.8 && 0.7 < sticky(15.0, 3.0, 6.0));
+        assert!(sticky(30.0, 3.0, 6.0) < 0.5 && 0.4 < sticky(30.0, 3.0, 6.0));
+        near(sticky(10.0, 1.0, 1.0), 0.1, 1e-12);
+        assert_eq!(sticky(1.0, 1.0, 1.0), 1.0);
+    }
+
+    #[test]
+    fn sticky_slots_of_section_5_2_3_are_nearly_those_measured() {
+        // Measured: 92 % with 5 jobs, 27 % with 50.
+        near(sticky(5.0, 3.0, 4.0), 0.931, 5e-4);
+        near(sticky(50.0, 3.0, 4.0), 0.215, 5e-4);
+    }
+
+    #[test]
+    fn data_on_a_tenth_of_the_nodes_is_found_in_ten_looks_by_65_per_cent_and_in_forty_by_99() {
+        let job = DelayedJob { nodes: 10.0, replicas: 1.0, tasks: 1.0 };
+        near(job.head_of_line_locality().unwrap(), 0.1, 1e-12);
+        near(job.mean_locality(10.0).unwrap(), 0.65, 5e-3);
+        near(job.mean_locality(40.0).unwrap(), 0.99, 6e-3);
+    }
+
+    #[test]
+    fn equation_2_asks_for_23_per_cent_of_the_nodes_and_a_35th_of_a_task() {
+        let skips = EXAMPLE.skips_for(0.95).unwrap();
+        near(skips / 100.0, 0.23, 2e-3);
+        let waiting = Waiting { skips, nodes: 100.0, slots: 8.0 };
+        near(waiting.task_lengths().unwrap(), 0.028, 1e-3);
+    }
+
+    #[test]
+    fn a_job_that_gives_up_waiting_gets_a_little_less_than_the_paper_says() {
+        let skips = EXAMPLE.skips_for(0.95).unwrap();
+        near(EXAMPLE.mean_locality(skips).unwrap(), 0.951, 5e-4);
+        // The rule of the paper comes to 24 skips here.
+        near(EXAMPLE.exact_locality(skips).unwrap(), 0.936, 5e-4);
+        near(EXAMPLE.exact_locality(23.0).unwrap(), 0.932, 5e-4);
+    }
+
+    /// Algorithm 2 by its states: tasks left, and whether the job may wait.
+    fn by_states(job: DelayedJob, left: f64, patient: bool, skips: i32) -> f64 {
+        if left == 0.0 {
+            return 0.0;
+        }
+        let miss = (1.0 - left / job.nodes).max(0.0).powf(job.replicas);
+        let far = miss.powi(if patient { skips + 1 } else { 1 });
+        let next = |patient| by_states(job, left - 1.0, patient, skips);
+        (1.0 - far) * (1.0 + next(true)) + far * next(false)
+    }
+
+    #[test]
+    fn the_exact_locality_is_that_of_the_algorithms_states() {
+        for (nodes, tasks, skips) in [(100.0, 12.0, 24), (8.0, 14.0, 2), (5.0, 5.0, 0)] {
+            let job = DelayedJob { nodes, replicas: 3.0, tasks };
+            let exact = job.exact_locality(skips.into()).unwrap();
+            near(exact, by_states(job, tasks, true, skips) / tasks, 1e-12);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let error = |result: Result<f64, DomainError>| result.unwrap_err().to_string();
+        let count = "it must be a whole number from 1 to 1000000";
+        let nodes = DelayedJob { nodes: 0.0, ..EXAMPLE };
+        assert_eq!(error(nodes.mean_locality(1.0)), format!("`nodes` is 0; {count}"));
+        let replicas = DelayedJob { replicas: 1.5, ..EXAMPLE };
+        assert_eq!(error(replicas.skips_for(0.5)), format!("`replicas` is 1.5; {count}"));
+        assert_eq!(
+            error(EXAMPLE.skips_for(1.0)),
+            "`locality` is 1; it must be a share from 0 to less than 1"
+        );
+        for skips in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(EXAMPLE.exact_locality(skips).is_err());
+        }
+    }
+
+    #[test]
+    fn a_job_as_large_as_the_cluster_is_local_almost_everywhere() {
+        let job = DelayedJob { tasks: 1e12, ..EXAMPLE };
+        near(job.head_of_line_locality().unwrap(), 1.0, 1e-9);
+        assert_eq!(job.mean_locality(0.0).unwrap(), 0.0);
+    }
+
+    /// Any job and how often it is skipped.
+    fn any() -> impl Strategy<Value = (DelayedJob, f64)> {
+        (1..300_u32, 1..6_u32, 1..400_u32, 0.0..1e3).prop_map(|(nodes, replicas, tasks, skips)| {
+            let [nodes, replicas, tasks] = [nodes, replicas, tasks].map(f64::from);
+            (DelayedJob { nodes, replicas, tasks }, skips)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_answer_is_a_share_and_the_bound_is_one((job, skips) in any()) {
+            let mean = job.mean_locality(skips).unwrap();
+            let least = job.least_locality(skips).unwrap();
+            let exact = job.exact_locality(skips).unwrap();
+            prop_assert!(0.0 <= least && least <= mean + 1e-12 && mean <= 1.0);
+            prop_assert!((0.0..=1.0).contains(&exact));
+        }
+
+        #[test]
+        fn waiting_longer_is_never_worse((job, skips) in any(), more in 0.0..100.0) {
+            let climbs = |of: &dyn Fn(f64) -> f64| of(skips) <= of(skips + more) + 1e-12;
+            prop_assert!(climbs(&|skips| job.mean_locality(skips).unwrap()));
+            prop_assert!(climbs(&|skips| job.least_locality(skips).unwrap()));
+            prop_assert!(climbs(&|skips| job.exact_locality(skips).unwrap()));
+        }
+
+        #[test]
+        fn not_waiting_is_the_head_of_the_line((job, _) in any()) {
+            let apart = job.exact_locality(0.0).unwrap() - job.head_of_line_locality().unwrap();
+            prop_assert!(apart.abs() < 1e-12);
+        }
+
+        #[test]
+        fn the_skips_for_a_locality_reach_it((job, _) in any(), locality in 0.0..0.999) {
+            let least = job.least_locality(job.skips_for(locality).unwrap()).unwrap();
+            prop_assert!((least - locality).abs() < 1e-9, "{least} for {locality}");
+        }
+
+        #[test]
+        fn more_jobs_stick_worse_and_more_copies_better(
+            jobs in 1.0..1e4, replicas in 1..10_u32, slots in 1..64_u32,
+        ) {
+            let (replicas, slots) = (f64::from(replicas), f64::from(slots));
+            let one = sticky(jobs, replicas, slots);
+            prop_assert!(sticky(jobs + 1.0, replicas, slots) <= one);
+            prop_assert!(one <= sticky(jobs, replicas + 1.0, slots) && one <= 1.0);
+        }
+    }
+}
