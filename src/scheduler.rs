@@ -1,6 +1,12 @@
-//! The scheduling policies, one file each, and the parts that they share.
+//! The scheduling policies, one file or folder each, and the parts that they share.
 
+mod fair;
+mod fair_deficit;
 mod fifo;
+mod naive;
 pub mod part;
 
+pub use fair::{Fair, FairOptions, PoolBy, Variant};
+pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
+pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};

@@ -191,6 +191,11 @@ impl Job {
         }
     }
 
+    /// Returns whether a map may be waiting that no node holds the input of.
+    pub fn has_homeless_maps(&self) -> bool {
+        self.cache.has_homeless()
+    }
+
     pub(super) fn tasks_mut(&mut self, kind: SlotKind) -> &mut Tasks {
         match kind {
             SlotKind::Map => &mut self.maps,

@@ -88,6 +88,13 @@ impl MapCache {
         }
     }
 
+    /// Returns whether there may be a map without a node: its list is not used up.
+    pub(super) fn has_homeless(&self) -> bool {
+        let is_left = self.racks.lists.last().is_some_and(|list| list.next < list.end);
+        self.racks.again.contains_key(&NOWHERE)
+            || self.racks.places.last() == Some(&NOWHERE) && is_left
+    }
+
     /// Returns the map that suits a node best within reach, with its distance.
     ///
     /// `verdict` is asked about maps in the order of preference; one that may not run on this

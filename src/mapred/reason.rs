@@ -18,8 +18,10 @@ pub enum Reason {
     InLine(u32),
     /// As [`Reason::InLine`], without input in the node's rack.
     InLineFar(u32),
-    /// The job waited this long for a node that holds its input, and this one does.
+    /// The job was passed over for this long, for want of input near the nodes that had a slot.
     Waited(SimSpan),
+    /// The job had less than its share of the slots than any other that could use the slot.
+    Share,
     /// The attempt's slot is needed by another job.
     PreemptedFor(JobId),
     /// Another attempt of the task was first.
@@ -41,7 +43,10 @@ impl fmt::Display for Reason {
             Self::InLineFar(place) => {
                 write!(f, "place {} in line, no local input", u64::from(*place) + 1)
             }
-            Self::Waited(wait) => write!(f, "local after {:.1} s of waiting", wait.as_secs_f64()),
+            Self::Waited(wait) => {
+                write!(f, "after {:.1} s of waiting for a place near its input", wait.as_secs_f64())
+            }
+            Self::Share => f.write_str("furthest below its share"),
             Self::PreemptedFor(job) => write!(f, "preempted for {job}"),
             Self::LostRace => f.write_str("another attempt was first"),
             Self::JobOver => f.write_str("the job has ended"),
@@ -60,6 +65,6 @@ mod tests {
         assert_eq!(Reason::InLine(0).to_string(), "head of line");
         assert_eq!(Reason::InLine(2).to_string(), "place 3 in line");
         let waited = Reason::Waited(SimSpan::from_millis(4_200));
-        assert_eq!(waited.to_string(), "local after 4.2 s of waiting");
+        assert_eq!(waited.to_string(), "after 4.2 s of waiting for a place near its input");
     }
 }

@@ -174,6 +174,11 @@ impl<'a> View<'a> {
         self.ledger.unfinished[kind]
     }
 
+    /// Returns the interval at which trackers are told to send heartbeats.
+    pub fn heartbeat_interval(&self) -> SimSpan {
+        self.ledger.hadoop.heartbeat_interval(self.ledger.active)
+    }
+
     /// Returns how many trackers may get tasks: all that are registered and not blacklisted.
     pub fn trackers(&self) -> u32 {
         self.ledger.active
@@ -309,4 +314,11 @@ pub struct Launched {
     pub attempt: AttemptId,
     /// How far its input is; `None` for all but maps with input.
     pub locality: Option<Locality>,
+}
+
+impl Launched {
+    /// Returns whether this is a map with its input on the node or in its rack.
+    pub fn is_near(&self) -> bool {
+        matches!(self.locality, Some(Locality::Node | Locality::Rack))
+    }
 }

@@ -18,7 +18,7 @@ use super::preset::overlay;
 use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Policy, Scheduler};
-use crate::scheduler::Fifo;
+use crate::scheduler::{Fair, FairDeficit, FairSkip, Fifo, NaiveFair};
 
 /// The policies that scenarios can name, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,8 @@ impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
     pub fn builtin() -> Self {
         let mut registry = Self::new();
-        registry.add::<Fifo>();
+        registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
+        registry.add::<Fair>().add::<FairDeficit>();
         registry
     }
 

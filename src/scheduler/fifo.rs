@@ -8,12 +8,16 @@
 //! little work is spread over all nodes. And when the cluster is almost full, the last slots are
 //! kept for the first job (*padding*); the walk that finds this counts jobs with reduces only,
 //! even for maps, so jobs without reduces never cause it: Hadoop's behaviour, kept.
+//!
+//! With a `delay` a job without input near the node is passed over for a while (see
+//! [`delay`](super::part::delay)); one that launches a far map all the same ends the heartbeat's maps.
 
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::part::delay::{Delay, DelaySpec};
 use crate::mapred::{
     JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
     SlotKind, View,
@@ -27,11 +31,13 @@ pub struct FifoOptions {
     /// The share of the tasks of jobs with reduces that is kept free for the first job when the
     /// cluster is almost full.
     pub padding: Fraction,
+    /// How long jobs wait for their input: not at all, unless given.
+    pub delay: DelaySpec,
 }
 
 impl Default for FifoOptions {
     fn default() -> Self {
-        Self { padding: Fraction::of(0.01) }
+        Self { padding: Fraction::of(0.01), delay: DelaySpec::NONE }
     }
 }
 
@@ -43,6 +49,8 @@ pub struct Fifo {
     line: BTreeSet<(Priority, SimTime, JobId)>,
     /// All tasks of those that have reduces.
     padded: PerSlot<u64>,
+    /// What makes jobs wait, if something does.
+    delay: Option<Delay>,
 }
 
 impl Policy for Fifo {
@@ -51,12 +59,16 @@ impl Policy for Fifo {
     type Options = FifoOptions;
 
     fn new(options: FifoOptions) -> Self {
-        Self { options, line: BTreeSet::new(), padded: PerSlot::default() }
+        let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
+        Self { options, line: BTreeSet::new(), padded: PerSlot::default(), delay }
     }
 }
 
 impl Scheduler for Fifo {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        if let Some(delay) = &mut self.delay {
+            delay.job_changed(view, event);
+        }
         let Some(job) = view.job(event.job) else { return };
         let place = (job.priority(), job.submitted_at(), job.id());
         let moved = match event.change {
@@ -76,13 +88,16 @@ impl Scheduler for Fifo {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        if let Some(delay) = &mut self.delay {
+            delay.begin(&offer.view());
+        }
         self.offer_maps(offer);
         self.offer_reduce(offer);
     }
 }
 
 impl Fifo {
-    fn offer_maps(&self, offer: &mut Offer<'_>) {
+    fn offer_maps(&mut self, offer: &mut Offer<'_>) {
         let turns = free_part(offer, SlotKind::Map);
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
@@ -94,8 +109,14 @@ impl Fifo {
     }
 
     /// Launches a map of the first job that has one; returns whether the next turn may try.
-    fn launch_map(&self, offer: &mut Offer<'_>) -> bool {
+    fn launch_map(&mut self, offer: &mut Offer<'_>) -> bool {
         for (place, (_, _, job)) in (0..).zip(&self.line) {
+            if let Some(delay) = &mut self.delay {
+                match delay.launch_map(offer, *job, false, Reason::InLine(place)) {
+                    Some(launched) => return launched.is_near(),
+                    None => continue,
+                }
+            }
             let near = offer.launch_map(*job, Reach::Rack, Reason::InLine(place));
             if near.is_some() {
                 return true;

@@ -1,6 +1,10 @@
 //! What policies share: each policy owns the parts that it is made of.
 
 pub mod allocation;
+pub mod delay;
+pub mod launches;
+pub mod limits;
+pub mod long_tasks;
 pub mod pool_tree;
 pub mod pools;
 pub mod share;

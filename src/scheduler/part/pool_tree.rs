@@ -116,6 +116,13 @@ impl PoolTree {
         Some(self.add(PoolNode { name: name.to_owned(), parent, ..self.defaults.clone() }))
     }
 
+    /// Returns the pool in which a job stands that names this one: a pool without a name if jobs
+    /// cannot stand in that.
+    pub fn place(&mut self, name: &str) -> PoolId {
+        let leaf = self.leaf(name).or_else(|| self.leaf(""));
+        leaf.expect("nothing is declared inside of a pool without a name")
+    }
+
     /// Returns the pool with this name.
     pub fn find(&self, name: &str) -> Option<PoolId> {
         self.by_name.get(name).copied()

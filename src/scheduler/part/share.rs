@@ -9,6 +9,8 @@
 //! [`max_min`] computes it, and scales such minimums down, as the paper on delay scheduling says
 //! (section 4).
 
+use crate::mapred::Priority;
+
 /// What somebody wants of the slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
@@ -108,6 +110,18 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let slope: f64 = claims.iter().filter(climbs).map(|claim| claim.weight).sum();
     // Nobody climbs where the two ends differ by rounding alone; `min` makes the end of it.
     (start + (slots - used(start)) / slope).min(end)
+}
+
+/// Returns what a job weighs by its priority, and by how many tasks it has if that counts.
+pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
+    let importance = match priority {
+        Priority::VeryHigh => 4.0,
+        Priority::High => 2.0,
+        Priority::Normal => 1.0,
+        Priority::Low => 0.5,
+        Priority::VeryLow => 0.25,
+    };
+    importance * tasks.map_or(1.0, |tasks| (f64::from(tasks) + 1.0).log2())
 }
 
 #[cfg(test)]

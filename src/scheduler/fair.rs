@@ -1,0 +1,297 @@
+//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's.
+//!
+//! Jobs stand in pools. A free slot goes down the tree of pools: first to whoever is below its
+//! minimum share, then to whoever has least for its weight; inside of a pool to the job that has
+//! least, or in line. A job without input on the node is passed over for a while ([`delay`]), and
+//! who has been below its share for too long gets slots by killing ([`starvation`]).
+//!
+//! Two variants. `hadoop` is the code: twice a second it looks up what jobs demand, and works with
+//! that until the next time, while it counts what runs at every step; a tracker takes no more than
+//! its part of the load. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
+//! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
+//! are scaled down, and whoever is below its share, not only below half of it, is starved.
+//!
+//! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count.
+
+mod starvation;
+mod tree;
+
+use std::mem;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::starvation::Starvation;
+use self::tree::Tree;
+use super::part::delay::{Delay, DelaySpec};
+use super::part::launches::Launches;
+use super::part::pool_tree::PoolId;
+use super::part::pools::Pools;
+use crate::mapred::{
+    Auto, JobChange, JobEvent, JobId, JobSpec, Launched, Offer, Orders, PerSlot, Policy, Reason,
+    Scheduler, SlotKind, View,
+};
+use crate::units::SimSpan;
+
+/// The options of `fair`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FairOptions {
+    /// Where the paper and Hadoop's code differ: `hadoop` or `paper`.
+    pub variant: Variant,
+    /// The pools, and what holds for those that are not declared.
+    pub allocations: Pools,
+    /// What a job's pool is: the one that it names, or its user.
+    pub pool_by: PoolBy,
+    /// How long jobs wait for their input; `auto` unless given.
+    pub delay: DelaySpec,
+    /// Whether jobs weigh by the logarithm of the tasks that they demand.
+    pub size_based_weight: bool,
+    /// Whether a heartbeat may bring several tasks.
+    pub assign_multiple: bool,
+    /// How far a tracker may go beyond its part of the load: 1 is to its last slot. `hadoop` only.
+    pub max_load_difference: f64,
+    /// Whether pools that are starved get slots by killing tasks of others.
+    pub preemption: bool,
+    /// How often to look who is starved; `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+    pub preemption_interval: Auto,
+    /// How often shares and demands are computed.
+    pub update_interval: SimSpan,
+}
+
+/// Whether the paper or the code is followed where they differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// The paper on delay scheduling.
+    Paper,
+    /// Hadoop's code.
+    #[default]
+    Hadoop,
+}
+
+/// What a job's pool is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolBy {
+    /// The pool that it names; its user's, if it names none.
+    #[default]
+    Pool,
+    /// Its user's.
+    User,
+}
+
+impl PoolBy {
+    /// Returns the name of a job's pool.
+    pub(super) fn of(self, job: &JobSpec) -> &str {
+        match self {
+            Self::Pool => &job.pool,
+            Self::User => &job.user,
+        }
+    }
+}
+
+impl Default for FairOptions {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Hadoop,
+            allocations: Pools::default(),
+            pool_by: PoolBy::Pool,
+            delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
+            size_based_weight: false,
+            assign_multiple: true,
+            max_load_difference: 0.0,
+            preemption: false,
+            preemption_interval: Auto::Auto,
+            update_interval: SimSpan::from_millis(500),
+        }
+    }
+}
+
+/// The fair scheduler.
+#[derive(Debug)]
+pub struct Fair {
+    options: FairOptions,
+    tree: Tree,
+    delay: Delay,
+    launches: Launches,
+    starvation: Option<Starvation>,
+    /// Whether something has happened that calls for an update.
+    wants_update: bool,
+    /// The slots of each kind to which the minimum shares were scaled.
+    promised_of: [u32; 2],
+}
+
+impl Policy for Fair {
+    const NAME: &'static str = "fair";
+    const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
+    type Options = FairOptions;
+
+    fn new(options: FairOptions) -> Self {
+        let is_live = options.variant == Variant::Paper;
+        let interval = if is_live { SimSpan::from_millis(500) } else { SimSpan::from_secs(15) };
+        let every = options.preemption_interval.or(interval);
+        let fair_share_after = options.allocations.fair_share_after;
+        let starvation =
+            options.preemption.then(|| Starvation::new(every, fair_share_after, is_live));
+        Self {
+            tree: Tree::new(&options.allocations, is_live, options.size_based_weight),
+            delay: Delay::new(&options.delay),
+            launches: Launches::default(),
+            starvation,
+            wants_update: false,
+            promised_of: [0; 2],
+            options,
+        }
+    }
+}
+
+impl Scheduler for Fair {
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        let ended = self.launches.job_changed(event);
+        if let (Some(starvation), Some((attempt, ..))) = (&mut self.starvation, ended) {
+            starvation.ended(attempt);
+        }
+        match event.change {
+            // Hadoop computes everything anew when a job arrives.
+            JobChange::Submitted => self.wants_update = true,
+            JobChange::Running => {
+                let Some(job) = view.job(event.job) else { return };
+                self.tree.enter(job, self.options.pool_by.of(job.spec()));
+                self.tree.refresh(view, event.job);
+                self.wants_update |= self.is_live();
+            }
+            JobChange::Ended(_) => {
+                self.tree.leave(event.job);
+                self.wants_update |= self.is_live();
+            }
+            JobChange::Initialised => {}
+            JobChange::Attempt(..) => self.tree.refresh(view, event.job),
+        }
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        let needs_ticks = !self.is_live() || self.starvation.is_some();
+        needs_ticks.then_some(self.options.update_interval)
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.update(&orders.view());
+        if let Some(starvation) = &mut self.starvation {
+            starvation.relieve(orders, &self.tree, &self.launches);
+        }
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        if self.wants_update {
+            self.update(&offer.view());
+        }
+        self.delay.begin(&offer.view());
+        let mut refused = PerSlot::default();
+        while let Some(kind) = self.next_kind(offer, refused) {
+            let Some(launched) = self.launch(offer, kind) else {
+                refused[kind] = true;
+                continue;
+            };
+            self.launches.note(offer.view().now(), offer.tracker(), launched);
+            self.tree.refresh(&offer.view(), launched.attempt.job());
+            if !self.options.assign_multiple {
+                return;
+            }
+        }
+    }
+}
+
+impl Fair {
+    fn is_live(&self) -> bool {
+        self.options.variant == Variant::Paper
+    }
+
+    /// Returns the kind of slot to fill next: one that is free and was not refused.
+    fn next_kind(&self, offer: &Offer<'_>, refused: PerSlot<bool>) -> Option<SlotKind> {
+        let is_open = |kind: &SlotKind| {
+            !refused[*kind] && 0 < offer.free(*kind) && self.has_part_left(offer, *kind)
+        };
+        let open = SlotKind::BOTH.into_iter().filter(is_open);
+        match (open.clone().next()?, open.last()?) {
+            (one, other) if one == other => Some(one),
+            // The report's counts, in this heartbeat: so one kind is filled, then the other.
+            _ if offer.occupied(SlotKind::Reduce) < offer.occupied(SlotKind::Map) => {
+                Some(SlotKind::Reduce)
+            }
+            _ => Some(SlotKind::Map),
+        }
+    }
+
+    /// Returns whether a tracker has room for its part of the load, by what it has reported, and
+    /// whether there is anything that does not run yet.
+    fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        if self.is_live() {
+            return true;
+        }
+        let root = self.tree.state(PoolId::ROOT);
+        if root.running[kind] == root.demand[kind] {
+            return false;
+        }
+        let slots = f64::from(offer.view().capacity(kind).max(1));
+        let load = self.options.max_load_difference + f64::from(root.demand[kind]) / slots;
+        let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil();
+        f64::from(offer.occupied(kind)) < part
+    }
+
+    /// Launches a task of whoever is first to have one for this node.
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        let Self { tree, delay, starvation, .. } = self;
+        let now = offer.view().now();
+        let is_starved = |pool| {
+            let starvation = starvation.as_ref().filter(|starvation| !starvation.is_exact);
+            starvation.is_some_and(|starvation| starvation.is_starved(tree, pool, kind, now))
+        };
+        launch_in(PoolId::ROOT, tree, kind, &mut |job, pool| match kind {
+            SlotKind::Map => delay.launch_map(offer, job, is_starved(pool), Reason::Share),
+            SlotKind::Reduce => offer.launch_reduce(job, Reason::Share),
+        })
+    }
+
+    fn update(&mut self, view: &View<'_>) {
+        self.wants_update = false;
+        self.tree.update(view);
+        let slots = SlotKind::BOTH.map(|kind| view.capacity(kind));
+        if self.is_live() && mem::replace(&mut self.promised_of, slots) != slots {
+            self.promise(view);
+        }
+    }
+
+    /// Scales the minimum shares down to what the cluster has.
+    fn promise(&mut self, view: &View<'_>) {
+        let pools = self.tree.pools();
+        let outermost = &pools.pool(PoolId::ROOT).children;
+        let mut scale = PerSlot { map: 1.0, reduce: 1.0 };
+        for kind in SlotKind::BOTH {
+            let sum: u64 = outermost.iter().map(|id| u64::from(pools.pool(*id).min[kind])).sum();
+            scale[kind] = (f64::from(view.capacity(kind)) / sum.max(1) as f64).min(1.0);
+        }
+        for id in pools.ids() {
+            let mut min_share = self.tree.pools().pool(id).min;
+            for kind in SlotKind::BOTH {
+                min_share[kind] = (f64::from(min_share[kind]) * scale[kind]) as u32;
+            }
+            self.tree.promise(id, min_share);
+        }
+    }
+}
+
+/// Asks those in a pool in their order until one launches something.
+fn launch_in(
+    pool: PoolId,
+    tree: &Tree,
+    kind: SlotKind,
+    launch: &mut impl FnMut(JobId, PoolId) -> Option<Launched>,
+) -> Option<Launched> {
+    let is_leaf = tree.pools().is_leaf(pool);
+    tree.ready(pool, kind).find_map(|who| match is_leaf {
+        true => launch(JobId(who), pool),
+        false => launch_in(PoolId(who), tree, kind, launch),
+    })
+}

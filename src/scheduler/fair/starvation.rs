@@ -1,0 +1,216 @@
+//! Who has been below its share for too long, and whose tasks are killed for it.
+//!
+//! Among the pools inside of one pool, what some lack is taken from those that have more than their
+//! share: the latest tasks die first, never so many that a pool falls below the whole slots of its
+//! share, and never more than are lacking. A kill that was ordered counts until its attempt has
+//! ended.
+
+use rustc_hash::FxHashMap;
+
+use super::tree::Tree;
+use crate::mapred::{AttemptId, Orders, PerSlot, SlotKind, View};
+use crate::scheduler::part::launches::Launches;
+use crate::scheduler::part::pool_tree::PoolId;
+use crate::scheduler::part::share::{Claim, bisected, max_min};
+use crate::units::{SimSpan, SimTime};
+
+/// How long pools have been below their shares, and what is done about it.
+#[derive(Debug, Default)]
+pub(super) struct Starvation {
+    /// How often tasks are killed.
+    every: SimSpan,
+    /// After how long below its fair share a pool is helped; without, never.
+    fair_share_after: Option<SimSpan>,
+    /// Whether shares are exact and a pool below its share is starved; otherwise shares are
+    /// Hadoop's, and only below half of it.
+    pub(super) is_exact: bool,
+    clocks: Vec<PerSlot<Clock>>,
+    last_round: SimTime,
+    /// Attempts whose end was ordered, with their pools.
+    doomed: FxHashMap<AttemptId, PoolId>,
+}
+
+/// When a pool last had what it is owed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    at_min_share: SimTime,
+    at_fair_share: SimTime,
+}
+
+/// What pools have and should have, of one kind of slot.
+struct Books {
+    kind: SlotKind,
+    shares: Vec<f64>,
+    /// What each pool will run once all kills have come true.
+    left: Vec<u32>,
+}
+
+impl Starvation {
+    pub(super) fn new(every: SimSpan, fair_share_after: Option<SimSpan>, is_exact: bool) -> Self {
+        Self { every, fair_share_after, is_exact, ..Self::default() }
+    }
+
+    /// Hears that an attempt has ended.
+    pub(super) fn ended(&mut self, attempt: AttemptId) {
+        self.doomed.remove(&attempt);
+    }
+
+    /// Returns whether a pool has been below its share for too long.
+    pub(super) fn is_starved(
+        &self,
+        tree: &Tree,
+        pool: PoolId,
+        kind: SlotKind,
+        now: SimTime,
+    ) -> bool {
+        let Some(clock) = self.clocks.get(pool.index()).map(|clocks| clocks[kind]) else {
+            return false;
+        };
+        is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
+            || is_over(now, clock.at_fair_share, self.fair_share_after)
+    }
+
+    /// Looks at the clocks, and kills what starved pools lack if it is time.
+    pub(super) fn relieve(&mut self, orders: &mut Orders<'_>, tree: &Tree, launches: &Launches) {
+        let now = orders.view().now();
+        let is_time = self.every <= now.saturating_since(self.last_round);
+        if is_time {
+            self.last_round = now;
+        }
+        let new = Clock { at_min_share: now, at_fair_share: now };
+        self.clocks.resize(tree.pools().ids().count(), PerSlot { map: new, reduce: new });
+        for kind in SlotKind::BOTH {
+            let mut books = self.books(&orders.view(), tree, kind);
+            self.wind_clocks(now, tree, &books);
+            for pool in tree.pools().ids().filter(|_| is_time) {
+                self.relieve_in(orders, pool, tree, launches, &mut books);
+            }
+        }
+    }
+
+    fn books(&self, view: &View<'_>, tree: &Tree, kind: SlotKind) -> Books {
+        let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.is_exact);
+        let mut left: Vec<u32> =
+            tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
+        let doomed = self.doomed.iter().filter(|(attempt, _)| attempt.slot() == kind);
+        for pool in doomed.flat_map(|(_, pool)| tree.pools().upwards(*pool)) {
+            left[pool.index()] = left[pool.index()].saturating_sub(1);
+        }
+        Books { kind, shares, left }
+    }
+
+    fn wind_clocks(&mut self, now: SimTime, tree: &Tree, books: &Books) {
+        for pool in tree.pools().ids() {
+            let state = tree.state(pool);
+            let kind = books.kind;
+            let clock = &mut self.clocks[pool.index()][kind];
+            if state.min_share[kind].min(state.demand[kind]) <= state.running[kind] {
+                clock.at_min_share = now;
+            }
+            let part = if self.is_exact { 1.0 } else { 0.5 };
+            let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
+            if owed as u32 <= state.running[kind] {
+                clock.at_fair_share = now;
+            }
+        }
+    }
+
+    /// Kills what starved pools inside of one lack, among its other pools.
+    fn relieve_in(
+        &mut self,
+        orders: &mut Orders<'_>,
+        around: PoolId,
+        tree: &Tree,
+        launches: &Launches,
+        books: &mut Books,
+    ) {
+        let pools = tree.pools();
+        let now = orders.view().now();
+        let inside = &pools.pool(around).children;
+        let lacks: u32 = inside.iter().map(|pool| self.lacks(now, tree, *pool, books)).sum();
+        // What was killed for them already is on its way.
+        let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
+        let of_kind = |attempt: &AttemptId| attempt.slot() == books.kind;
+        let doomed = self.doomed.iter().filter(|(id, pool)| of_kind(id) && is_below(pool)).count();
+        let mut lacks = lacks.saturating_sub(doomed as u32);
+        if lacks == 0 {
+            return;
+        }
+        let has_more = |pool: PoolId, books: &Books| {
+            let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
+            chain.all(|pool| books.shares[pool.index()] < f64::from(books.left[pool.index()]))
+        };
+        let rich = pools.ids().filter(|pool| is_below(pool) && has_more(*pool, books));
+        let mut victims: Vec<(SimTime, AttemptId, PoolId)> = Vec::new();
+        for pool in rich {
+            let latest = tree.jobs_of(pool).flat_map(|job| launches.latest_first(job, books.kind));
+            let latest = latest.filter(|(_, attempt)| !self.doomed.contains_key(attempt));
+            victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
+        }
+        victims.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, attempt, pool) in victims {
+            if lacks == 0 {
+                break;
+            }
+            if has_more(pool, books) {
+                orders.kill(attempt);
+                self.doomed.insert(attempt, pool);
+                pools.upwards(pool).for_each(|pool| books.left[pool.index()] -= 1);
+                lacks -= 1;
+            }
+        }
+    }
+
+    /// Returns how many slots a pool lacks that has waited for long enough.
+    fn lacks(&self, now: SimTime, tree: &Tree, pool: PoolId, books: &Books) -> u32 {
+        let (state, kind) = (tree.state(pool), books.kind);
+        let clock = self.clocks[pool.index()][kind];
+        let is_over = |since, after| is_over(now, since, after);
+        let demand = state.demand[kind];
+        let min_share = match is_over(clock.at_min_share, tree.pools().pool(pool).min_share_after) {
+            true => state.min_share[kind].min(demand),
+            false => 0,
+        };
+        let fair_share = match is_over(clock.at_fair_share, self.fair_share_after) {
+            true => books.shares[pool.index()].min(f64::from(demand)) as u32,
+            false => 0,
+        };
+        min_share.max(fair_share).saturating_sub(state.running[kind])
+    }
+}
+
+/// Returns whether a time-out has passed, if there is one.
+fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
+    after.is_some_and(|after| after < now.saturating_since(since))
+}
+
+/// Returns what each pool should have of so many slots.
+fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, is_exact: bool) -> Vec<f64> {
+    let pools = tree.pools();
+    let mut shares = vec![0.0; pools.ids().count()];
+    shares[PoolId::ROOT.index()] = slots;
+    let (mut scratch, mut found) = (Vec::new(), Vec::new());
+    for around in pools.ids() {
+        let inside = &pools.pool(around).children;
+        let claim = |pool: &PoolId| {
+            let state = tree.state(*pool);
+            Claim {
+                weight: pools.pool(*pool).weight,
+                min_share: f64::from(state.min_share[kind]),
+                demand: f64::from(state.demand[kind]),
+            }
+        };
+        let claims: Vec<Claim> = inside.iter().map(claim).collect();
+        found.resize(claims.len(), 0.0);
+        let slots = shares[around.index()];
+        if is_exact {
+            max_min(&claims, slots, &mut scratch, &mut found);
+        } else {
+            bisected(&claims, slots, &mut found);
+        }
+        for (pool, share) in inside.iter().zip(&found) {
+            shares[pool.index()] = *share;
+        }
+    }
+    shares
+}

@@ -1,0 +1,327 @@
+//! The pools at work: who runs how much, who could use a slot, and who comes first.
+//!
+//! Each pool keeps those in it that could use a slot in the order in which they would get it, so to
+//! find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
+//! each level. Nothing is sorted when a tracker asks.
+
+use std::collections::BTreeSet;
+use std::mem;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::scheduler::part::limits::Limits;
+use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
+use crate::scheduler::part::pools::{JobOrder, Pools};
+use crate::scheduler::part::share::weight;
+use crate::units::SimTime;
+
+/// The pools and the jobs in them.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pools: PoolTree,
+    states: Vec<PoolState>,
+    jobs: FxHashMap<JobId, Member>,
+    /// Whether what jobs demand is looked up with every change, not only with an update.
+    is_live: bool,
+    /// Whether jobs weigh by what they demand.
+    weighs_size: bool,
+    limits: Limits,
+    /// The place of each pool's name in the alphabet.
+    ranks: Vec<u32>,
+    /// Whether jobs have come or gone since it was last decided which may run.
+    is_line_new: bool,
+    /// The jobs whose demand is to be looked up.
+    stale: BTreeSet<JobId>,
+}
+
+/// A pool at work.
+#[derive(Debug, Default)]
+pub(super) struct PoolState {
+    /// The attempts of its jobs.
+    pub(super) running: PerSlot<u32>,
+    /// What those in it demand together.
+    sum: PerSlot<u64>,
+    /// What it demands: no more than its limit.
+    pub(super) demand: PerSlot<u32>,
+    /// What it is promised now.
+    pub(super) min_share: PerSlot<u32>,
+    /// The jobs in it that give tasks, or did and still run some.
+    jobs: BTreeSet<JobId>,
+    /// Those in it that could use a slot, the next one first.
+    ready: PerSlot<BTreeSet<Key>>,
+    /// Its place among those of its parent that could use a slot.
+    key: PerSlot<Option<Key>>,
+}
+
+/// A job in its pool.
+#[derive(Debug)]
+struct Member {
+    pool: PoolId,
+    user: Arc<str>,
+    priority: Priority,
+    arrived: SimTime,
+    is_runnable: bool,
+    weight: PerSlot<f64>,
+    running: PerSlot<u32>,
+    demand: PerSlot<u32>,
+    key: PerSlot<Option<Key>>,
+}
+
+/// Where somebody stands among those that could use a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// What goes before all else: to be below the minimum share, or the priority.
+    class: u8,
+    /// The bits of a ratio, which are in the order of the ratios: none is negative.
+    ratio: u64,
+    arrived: SimTime,
+    /// The place of a pool's name in the alphabet.
+    rank: u32,
+    /// The number of the pool or job.
+    who: u32,
+}
+
+impl Tree {
+    pub(super) fn new(pools: &Pools, is_live: bool, weighs_size: bool) -> Self {
+        let mut tree = Self {
+            pools: PoolTree::new(pools),
+            states: Vec::new(),
+            jobs: FxHashMap::default(),
+            is_live,
+            weighs_size,
+            limits: Limits::new(pools),
+            ranks: Vec::new(),
+            is_line_new: false,
+            stale: BTreeSet::new(),
+        };
+        tree.make_states();
+        tree
+    }
+
+    /// Makes room for the pools that are new.
+    fn make_states(&mut self) {
+        let mut ids: Vec<PoolId> = self.pools.ids().collect();
+        for id in &ids[self.states.len()..] {
+            let min_share = self.pools.pool(*id).min;
+            self.states.push(PoolState { min_share, ..PoolState::default() });
+        }
+        ids.sort_by(|a, b| self.pools.pool(*a).name.cmp(&self.pools.pool(*b).name));
+        self.ranks = vec![0; ids.len()];
+        for (rank, id) in (0..).zip(&ids) {
+            self.ranks[id.index()] = rank;
+        }
+        for kind in SlotKind::BOTH {
+            ids.iter().for_each(|id| self.place_pools(*id, kind));
+        }
+    }
+
+    // ---- what there is ----
+
+    pub(super) fn pools(&self) -> &PoolTree {
+        &self.pools
+    }
+
+    pub(super) fn state(&self, pool: PoolId) -> &PoolState {
+        &self.states[pool.index()]
+    }
+
+    /// Returns the jobs of a pool, in the order of their numbers.
+    pub(super) fn jobs_of(&self, pool: PoolId) -> impl Iterator<Item = JobId> {
+        self.state(pool).jobs.iter().copied()
+    }
+
+    /// Returns the numbers of the jobs or pools in a pool that could use a slot, the next one first.
+    pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
+        self.state(pool).ready[kind].iter().map(|key| key.who)
+    }
+
+    // ---- jobs ----
+
+    /// Takes a job in; unless the tree is live it counts from the next update on.
+    pub(super) fn enter(&mut self, job: &Job, pool: &str) {
+        let pool = self.pools.place(pool);
+        if self.states.len() <= pool.index() {
+            self.make_states();
+        }
+        let member = Member {
+            pool,
+            user: job.spec().user.clone(),
+            priority: job.priority(),
+            arrived: job.submitted_at(),
+            is_runnable: self.is_live && !self.limits.are_there(),
+            weight: PerSlot { map: 1.0, reduce: 1.0 },
+            running: PerSlot::default(),
+            demand: PerSlot::default(),
+            key: PerSlot::default(),
+        };
+        self.states[pool.index()].jobs.insert(job.id());
+        self.jobs.insert(job.id(), member);
+        self.is_line_new = true;
+    }
+
+    /// Lets a job go that has ended.
+    pub(super) fn leave(&mut self, job: JobId) {
+        let Some(mut member) = self.jobs.remove(&job) else { return };
+        self.states[member.pool.index()].jobs.remove(&job);
+        self.stale.remove(&job);
+        self.is_line_new = true;
+        for kind in SlotKind::BOTH {
+            self.count(&mut member, kind, 0);
+            self.demand(&mut member, kind, 0);
+            self.place(&mut member, kind, None);
+            self.place_pools(member.pool, kind);
+        }
+    }
+
+    /// Looks again at a job of which something has changed.
+    pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId) {
+        if !self.is_live && self.jobs.contains_key(&job) {
+            self.stale.insert(job);
+        }
+        self.look_at(view, job, self.is_live);
+    }
+
+    fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool) {
+        let Some(job) = view.job(id) else { return };
+        let Some(mut member) = self.jobs.remove(&id) else { return };
+        for kind in SlotKind::BOTH {
+            self.count(&mut member, kind, job.tasks(kind).running());
+            if measures {
+                self.measure(&mut member, job, kind);
+            }
+            let is_ready = member.is_runnable && 0 < job.pending(kind);
+            let key = is_ready.then(|| self.key_of(&member, id, kind));
+            self.place(&mut member, kind, key);
+            self.place_pools(member.pool, kind);
+        }
+        self.jobs.insert(id, member);
+    }
+
+    /// Looks up what a job demands, and so what it weighs.
+    fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
+        let is_runnable = member.is_runnable;
+        let demand = if is_runnable { job.tasks(kind).running() + job.pending(kind) } else { 0 };
+        self.demand(member, kind, demand);
+        let weight = weight(member.priority, self.weighs_size.then_some(demand));
+        member.weight[kind] = if is_runnable { weight } else { 1.0 };
+    }
+
+    fn key_of(&self, member: &Member, job: JobId, kind: SlotKind) -> Key {
+        let key = Key { class: 0, ratio: 0, arrived: member.arrived, rank: 0, who: job.0 };
+        match self.pools.pool(member.pool).order {
+            JobOrder::Fifo => Key { class: member.priority as u8, ..key },
+            JobOrder::Fair => {
+                Key { ratio: ratio(member.running[kind], member.weight[kind]), ..key }
+            }
+        }
+    }
+
+    // ---- counts, up the tree ----
+
+    fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) {
+        let was = mem::replace(&mut member.running[kind], running);
+        let mut pool = Some(member.pool);
+        while let Some(id) = pool.filter(|_| was != running) {
+            let all = &mut self.states[id.index()].running[kind];
+            *all = *all - was + running;
+            pool = self.pools.pool(id).parent;
+        }
+    }
+
+    fn demand(&mut self, member: &mut Member, kind: SlotKind, demand: u32) {
+        let mut was = mem::replace(&mut member.demand[kind], demand);
+        let mut now = demand;
+        let mut pool = Some(member.pool);
+        while let Some(id) = pool.filter(|_| was != now) {
+            let most = self.pools.pool(id).max[kind];
+            let state = &mut self.states[id.index()];
+            state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
+            now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
+            was = mem::replace(&mut state.demand[kind], now);
+            pool = self.pools.pool(id).parent;
+        }
+    }
+
+    // ---- who comes first ----
+
+    fn place(&mut self, member: &mut Member, kind: SlotKind, key: Option<Key>) {
+        let was = mem::replace(&mut member.key[kind], key);
+        put(&mut self.states[member.pool.index()].ready[kind], was, key);
+    }
+
+    /// Puts a pool, and those that it is in, where they belong.
+    fn place_pools(&mut self, pool: PoolId, kind: SlotKind) {
+        let mut pool = pool;
+        while let Some(parent) = self.pools.pool(pool).parent {
+            let key = self.key_of_pool(pool, kind);
+            let was = mem::replace(&mut self.states[pool.index()].key[kind], key);
+            put(&mut self.states[parent.index()].ready[kind], was, key);
+            pool = parent;
+        }
+    }
+
+    /// Returns where a pool stands, if it could use a slot.
+    fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<Key> {
+        let (pool, state) = (self.pools.pool(id), self.state(id));
+        let running = state.running[kind];
+        if state.ready[kind].is_empty() || pool.max[kind] <= running {
+            return None;
+        }
+        let owed = state.min_share[kind].min(state.demand[kind]);
+        let is_needy = running < owed;
+        let part = if is_needy { f64::from(owed) } else { pool.weight };
+        let ratio = ratio(running, part);
+        let (class, rank) = (u8::from(!is_needy), self.ranks[id.index()]);
+        Some(Key { class, ratio, arrived: SimTime::ZERO, rank, who: id.index() as u32 })
+    }
+
+    // ---- updates ----
+
+    /// Decides which jobs may run, if jobs have come or gone, and looks up what jobs demand.
+    pub(super) fn update(&mut self, view: &View<'_>) {
+        if mem::take(&mut self.is_line_new) {
+            self.choose_runnable();
+        }
+        for job in mem::take(&mut self.stale) {
+            self.look_at(view, job, true);
+        }
+    }
+
+    /// Notes what a pool is promised.
+    pub(super) fn promise(&mut self, pool: PoolId, min_share: PerSlot<u32>) {
+        self.states[pool.index()].min_share = min_share;
+        SlotKind::BOTH.into_iter().for_each(|kind| self.place_pools(pool, kind));
+    }
+
+    /// Lets jobs run by priority, then arrival, as many as their pools and users may.
+    fn choose_runnable(&mut self) {
+        let line = self.jobs.iter().map(|(id, member)| (member.priority, member.arrived, *id));
+        let line: BTreeSet<_> = line.collect();
+        let mut admission = self.limits.admit(&self.pools);
+        for (_, _, job) in line {
+            let Some(member) = self.jobs.get_mut(&job) else { continue };
+            let is_runnable = admission.may_run(member.pool, &member.user);
+            if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
+                self.stale.insert(job);
+            }
+        }
+    }
+}
+
+/// Moves somebody to another place.
+fn put(ready: &mut BTreeSet<Key>, was: Option<Key>, key: Option<Key>) {
+    if was != key {
+        if let Some(was) = was {
+            ready.remove(&was);
+        }
+        ready.extend(key);
+    }
+}
+
+/// Returns the bits of a ratio; without a part, whoever has something comes last.
+fn ratio(running: u32, part: f64) -> u64 {
+    let ratio = f64::from(running) / part;
+    (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
+}

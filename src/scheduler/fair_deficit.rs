@@ -1,0 +1,329 @@
+//! `fair-deficit`: the fair scheduler of Hadoop 0.19 and 0.20, which pays back what jobs have lacked.
+//!
+//! Each job has a deficit: the slots that it should have had and did not, times how long. A free
+//! slot goes to a job below its part of its pool's minimum share, then to the one with the largest
+//! deficit. Shares are those of jobs: pools have parts of the cluster by their weights, however few
+//! tasks their jobs have. Nothing waits for locality, and nothing is killed.
+//!
+//! As in the code, everything is computed twice a second and when a job arrives; in between only
+//! what runs and what is needed is counted. Of equal deficits the code takes any; here the job that
+//! arrived first.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fair::PoolBy;
+use super::part::limits::Limits;
+use super::part::pool_tree::{PoolId, PoolTree};
+use super::part::pools::Pools;
+use super::part::share::weight;
+use crate::mapred::{
+    Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach, Reason,
+    Scheduler, SlotKind, View,
+};
+use crate::units::{SimSpan, SimTime};
+
+/// The options of `fair-deficit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FairDeficitOptions {
+    /// The pools, and what holds for those that are not declared. Weights, minimum shares and
+    /// numbers of jobs count; the rest came with a later scheduler.
+    pub allocations: Pools,
+    /// What a job's pool is: the one that it names, or its user.
+    pub pool_by: PoolBy,
+    /// Whether jobs weigh by the logarithm of the tasks that they could run.
+    pub size_based_weight: bool,
+    /// Whether a heartbeat may bring a map and a reduce.
+    pub assign_multiple: bool,
+    /// How often shares and deficits are computed.
+    pub update_interval: SimSpan,
+}
+
+impl Default for FairDeficitOptions {
+    fn default() -> Self {
+        Self {
+            allocations: Pools::default(),
+            pool_by: PoolBy::Pool,
+            size_based_weight: false,
+            assign_multiple: false,
+            update_interval: SimSpan::from_millis(500),
+        }
+    }
+}
+
+/// The fair scheduler with deficits.
+#[derive(Debug)]
+pub struct FairDeficit {
+    options: FairDeficitOptions,
+    pools: PoolTree,
+    limits: Limits,
+    jobs: BTreeMap<JobId, Info>,
+    updated_at: SimTime,
+    wants_update: bool,
+}
+
+/// What is known of a job.
+#[derive(Debug)]
+struct Info {
+    pool: PoolId,
+    user: Arc<str>,
+    priority: Priority,
+    arrived: SimTime,
+    is_runnable: bool,
+    of: PerSlot<Part>,
+}
+
+/// What is known of a job for a kind of slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    /// Slots that it lacked, times milliseconds.
+    deficit: i64,
+    share: f64,
+    weight: f64,
+    min_slots: u32,
+    running: u32,
+    needed: u32,
+}
+
+impl Policy for FairDeficit {
+    const NAME: &'static str = "fair-deficit";
+    const ABOUT: &'static str = "Hadoop 0.20's fair scheduler: who has lacked most comes first";
+    type Options = FairDeficitOptions;
+
+    fn new(options: FairDeficitOptions) -> Self {
+        Self {
+            pools: PoolTree::new(&options.allocations),
+            limits: Limits::new(&options.allocations),
+            jobs: BTreeMap::new(),
+            updated_at: SimTime::ZERO,
+            wants_update: false,
+            options,
+        }
+    }
+}
+
+impl Scheduler for FairDeficit {
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        match event.change {
+            JobChange::Submitted => self.wants_update = true,
+            JobChange::Running => {
+                let Some(job) = view.job(event.job) else { return };
+                let info = self.info(job);
+                self.jobs.insert(event.job, info);
+            }
+            JobChange::Ended(_) => _ = self.jobs.remove(&event.job),
+            // What runs is counted at once; what is needed is looked up with the next update.
+            JobChange::Attempt(..) => {
+                if let (Some(info), Some(job)) =
+                    (self.jobs.get_mut(&event.job), view.job(event.job))
+                {
+                    SlotKind::BOTH.into_iter().for_each(|kind| {
+                        info.of[kind].running = job.tasks(kind).running();
+                    });
+                }
+            }
+            JobChange::Initialised => {}
+        }
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(self.options.update_interval)
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.update(&orders.view());
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        if self.wants_update {
+            self.update(&offer.view());
+        }
+        for kind in SlotKind::BOTH {
+            let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
+            if !is_full && self.launch(offer, kind) && !self.options.assign_multiple {
+                return;
+            }
+        }
+    }
+}
+
+impl FairDeficit {
+    fn info(&mut self, job: &Job) -> Info {
+        let spec = job.spec();
+        let pool = self.options.pool_by.of(spec);
+        Info {
+            pool: self.pools.place(pool),
+            user: spec.user.clone(),
+            priority: job.priority(),
+            arrived: job.submitted_at(),
+            is_runnable: false,
+            of: PerSlot::default(),
+        }
+    }
+
+    /// Returns whether a tracker has its part of the load, by what it has reported.
+    fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        let runnable: u32 = self.jobs.values().map(|job| job.of[kind].runnable()).sum();
+        let load = f64::from(runnable) / f64::from(offer.view().capacity(kind).max(1));
+        let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil();
+        part <= f64::from(offer.occupied(kind))
+    }
+
+    /// Launches a task of the job that comes first and has one.
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let needs = |(id, job): (&JobId, &Info)| {
+            let part = job.of[kind];
+            let is_fed = part.min_slots <= part.running;
+            (0 < part.needed).then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
+        };
+        let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
+        line.sort_unstable();
+        for (.., id) in line {
+            let launched = match kind {
+                SlotKind::Map => offer.launch_map(id, Reach::Any, Reason::Share),
+                SlotKind::Reduce => offer.launch_reduce(id, Reason::Share),
+            };
+            if launched.is_some() {
+                if let Some(job) = self.jobs.get_mut(&id) {
+                    job.of[kind].running += 1;
+                    job.of[kind].needed -= 1;
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    // ---- twice a second ----
+
+    fn update(&mut self, view: &View<'_>) {
+        self.wants_update = false;
+        let elapsed = view.now().saturating_since(self.updated_at);
+        self.updated_at = view.now();
+        let millis = elapsed.as_micros() as f64 / 1e3;
+        self.admit();
+        for kind in SlotKind::BOTH {
+            for (id, job) in &mut self.jobs {
+                let part = &mut job.of[kind];
+                let lacked = (part.share - f64::from(part.running)) * millis;
+                part.deficit = (part.deficit as f64 + lacked) as i64;
+                let known = view.job(*id).filter(|_| job.is_runnable);
+                part.running = known.map_or(part.running, |known| known.tasks(kind).running());
+                part.needed = known.map_or(0, |known| known.pending(kind));
+            }
+            self.weigh(kind);
+            self.deal_min_shares(kind);
+            self.share_out(kind, f64::from(view.capacity(kind)));
+        }
+    }
+
+    /// Lets jobs run by priority, then arrival, as many as their pools and users may.
+    fn admit(&mut self) {
+        let line = self.jobs.iter().map(|(id, job)| (job.priority, job.arrived, *id));
+        let line: BTreeSet<_> = line.collect();
+        let mut admission = self.limits.admit(&self.pools);
+        for (.., id) in line {
+            if let Some(job) = self.jobs.get_mut(&id) {
+                job.is_runnable = admission.may_run(job.pool, &job.user);
+            }
+        }
+    }
+
+    /// Says what jobs weigh: those of a pool together as much as the pool.
+    fn weigh(&mut self, kind: SlotKind) {
+        let mut sums = vec![0.0; self.pools.ids().count()];
+        for job in self.jobs.values_mut() {
+            let runnable = job.of[kind].runnable();
+            let size = self.options.size_based_weight.then_some(runnable);
+            let is_counted = job.is_runnable && 0 < runnable;
+            job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
+            sums[job.pool.index()] += job.of[kind].weight;
+        }
+        for job in self.jobs.values_mut().filter(|job| 0.0 < job.of[kind].weight) {
+            let pool = self.pools.pool(job.pool);
+            job.of[kind].weight *= pool.weight / sums[job.pool.index()];
+        }
+    }
+
+    /// Deals each pool's minimum share to its jobs, by weight and in whole slots.
+    fn deal_min_shares(&mut self, kind: SlotKind) {
+        self.jobs.values_mut().for_each(|job| job.of[kind].min_slots = 0);
+        for pool in self.pools.ids() {
+            let slots = self.pools.pool(pool).min[kind];
+            if 0 < slots {
+                let jobs = self.jobs.values_mut().filter(|job| job.pool == pool);
+                deal(slots, jobs.map(|job| (job.arrived, &mut job.of[kind])).collect());
+            }
+        }
+    }
+
+    /// Gives each job its share of so many slots, by weight and no less than its minimum.
+    fn share_out(&mut self, kind: SlotKind, slots: f64) {
+        let mut left = slots;
+        let parts = self.jobs.values_mut().map(|job| &mut job.of[kind]);
+        let (mut open, idle): (Vec<_>, Vec<_>) = parts.partition(|part| 0.0 < part.weight);
+        idle.into_iter().for_each(|part| part.share = 0.0);
+        loop {
+            let all: f64 = open.iter().map(|part| part.weight).sum();
+            let (now, jobs) = (left, open.len());
+            open.iter_mut().for_each(|part| part.share = now * part.weight / all);
+            open.retain_mut(|part| {
+                let has_more = f64::from(part.min_slots) <= part.share;
+                if !has_more {
+                    part.share = f64::from(part.min_slots);
+                    left -= part.share;
+                }
+                has_more
+            });
+            if open.len() == jobs {
+                return;
+            }
+        }
+    }
+}
+
+impl Part {
+    /// Returns how many tasks run or could.
+    fn runnable(&self) -> u32 {
+        self.running + self.needed
+    }
+
+    /// Takes so many slots of those that are left, if it can use them.
+    fn take(&mut self, slots: u32, left: &mut u32) {
+        let taken = slots.min(self.runnable().saturating_sub(self.min_slots)).min(*left);
+        self.min_slots += taken;
+        *left -= taken;
+    }
+}
+
+/// Deals a pool's minimum share to its jobs: whole parts by weight, again and again; what is left
+/// then goes to the heaviest, of equals to those that have lacked most.
+fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut Part)>) {
+    let mut left = slots;
+    loop {
+        jobs.retain(|(_, part)| 0.0 < part.weight && part.min_slots < part.runnable());
+        let all: f64 = jobs.iter().map(|(_, part)| part.weight).sum();
+        let before = left;
+        for (_, part) in &mut jobs {
+            part.take((f64::from(before) * part.weight / all).floor() as u32, &mut left);
+        }
+        if left == 0 || jobs.is_empty() {
+            return;
+        }
+        if left == before {
+            jobs.sort_by(|(arrived, a), (other, b)| {
+                let by_deficit = b.deficit.cmp(&a.deficit);
+                b.weight.total_cmp(&a.weight).then(by_deficit).then(arrived.cmp(other))
+            });
+            for (_, part) in &mut jobs {
+                part.take((f64::from(before) * part.weight / all).ceil() as u32, &mut left);
+            }
+            return;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Which attempts a policy has launched and where, the latest first if asked.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::mapred::{
+    AttemptId, AttemptState, JobChange, JobEvent, JobId, Launched, SlotKind, TrackerId,
+};
+use crate::units::SimTime;
+
+/// The attempts that have not ended.
+#[derive(Debug, Default)]
+pub struct Launches {
+    live: FxHashMap<AttemptId, Launch>,
+    /// By job, in the order of launching.
+    jobs: FxHashMap<JobId, BTreeSet<(SimTime, AttemptId)>>,
+}
+
+/// Where an attempt runs, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// When the JobTracker launched it.
+    pub at: SimTime,
+    /// Its tracker.
+    pub tracker: TrackerId,
+}
+
+impl Launches {
+    /// Notes a launch.
+    pub fn note(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
+        let attempt = launched.attempt;
+        self.live.insert(attempt, Launch { at, tracker });
+        self.jobs.entry(attempt.job()).or_default().insert((at, attempt));
+    }
+
+    /// Hears of a job; returns the attempt that has ended with it, if one has.
+    pub fn job_changed(&mut self, event: &JobEvent) -> Option<(AttemptId, AttemptState, Launch)> {
+        match event.change {
+            JobChange::Attempt(attempt, state) if state.outcome().is_some() => {
+                let launch = self.live.remove(&attempt)?;
+                let job = self.jobs.get_mut(&event.job)?;
+                job.remove(&(launch.at, attempt));
+                Some((attempt, state, launch))
+            }
+            // What still runs of it is nobody's to choose any more.
+            JobChange::Ended(_) => {
+                for (_, attempt) in self.jobs.remove(&event.job).unwrap_or_default() {
+                    self.live.remove(&attempt);
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns where a job's attempts run.
+    pub fn of(&self, job: JobId) -> impl Iterator<Item = Launch> {
+        let all = self.jobs.get(&job).into_iter().flatten();
+        all.filter_map(|(_, attempt)| self.live.get(attempt).copied())
+    }
+
+    /// Returns a job's attempts of a kind with the instants of their launches, the latest first.
+    pub fn latest_first(
+        &self,
+        job: JobId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = (SimTime, AttemptId)> {
+        let all = self.jobs.get(&job).into_iter().flatten().rev().copied();
+        all.filter(move |(_, attempt)| attempt.slot() == kind)
+    }
+}

@@ -1,0 +1,77 @@
+//! How many jobs may run at a time: those of a pool, of the pools around it, and of a user.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use super::pool_tree::{PoolId, PoolTree};
+use super::pools::{Number, Pool, Pools};
+
+/// The limits.
+#[derive(Debug)]
+pub struct Limits {
+    /// Whether there are any.
+    are_there: bool,
+    users: FxHashMap<String, u32>,
+    other_users: u32,
+}
+
+/// The jobs that may run, as far as they are counted.
+#[derive(Debug)]
+pub struct Admission<'l> {
+    limits: &'l Limits,
+    pools: &'l PoolTree,
+    in_pool: Vec<u32>,
+    of_user: FxHashMap<Arc<str>, u32>,
+}
+
+impl Limits {
+    /// Returns what pools and users allow.
+    pub fn new(pools: &Pools) -> Self {
+        let users = pools.users.iter();
+        let users = users.filter_map(|(name, user)| Some((name.clone(), user.max_jobs?.get())));
+        Self {
+            are_there: pools.user_max_jobs.is_some()
+                || pools.pool_max_jobs.is_some()
+                || pools.users.values().any(|user| user.max_jobs.is_some())
+                || limits_a_pool(&pools.pools),
+            users: users.collect(),
+            other_users: pools.user_max_jobs.map_or(u32::MAX, Number::get),
+        }
+    }
+
+    /// Returns whether there are any.
+    pub fn are_there(&self) -> bool {
+        self.are_there
+    }
+
+    /// Begins to admit jobs, to be asked in the order in which they should run.
+    pub fn admit<'l>(&'l self, pools: &'l PoolTree) -> Admission<'l> {
+        let in_pool = vec![0; pools.ids().count()];
+        Admission { limits: self, pools, in_pool, of_user: FxHashMap::default() }
+    }
+}
+
+impl Admission<'_> {
+    /// Returns whether a job may run, and counts it if so.
+    pub fn may_run(&mut self, pool: PoolId, user: &Arc<str>) -> bool {
+        if !self.limits.are_there {
+            return true;
+        }
+        let most = self.limits.users.get(&**user).copied().unwrap_or(self.limits.other_users);
+        let of_user = self.of_user.entry(user.clone()).or_default();
+        let mut around = self.pools.upwards(pool);
+        let has_room = around.all(|id| self.in_pool[id.index()] < self.pools.pool(id).max_jobs);
+        let may_run = has_room && *of_user < most;
+        if may_run {
+            *of_user += 1;
+            self.pools.upwards(pool).for_each(|id| self.in_pool[id.index()] += 1);
+        }
+        may_run
+    }
+}
+
+fn limits_a_pool(pools: &IndexMap<String, Pool>) -> bool {
+    pools.values().any(|pool| pool.max_jobs.is_some() || limits_a_pool(&pool.pools))
+}
