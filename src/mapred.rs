@@ -34,7 +34,9 @@ pub use message::{
     Status, Stop,
 };
 pub use reason::Reason;
-pub use scheduler::{JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, View};
+pub use scheduler::{
+    Complaint, JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, Site, View,
+};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};

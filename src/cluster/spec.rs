@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{PerSlot, SlotKind};
 use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
@@ -46,6 +47,27 @@ pub struct ClusterSpec {
     pub jobtracker: JobTrackerSpec,
     /// Nodes that are unlike the others: the first ones, in this order.
     pub groups: Vec<GroupSpec>,
+}
+
+impl ClusterSpec {
+    /// Returns the slots of all nodes; of a cluster from a topology file, of as many as `nodes` says.
+    pub fn slots(&self) -> PerSlot<u64> {
+        let plain = PerSlot { map: self.map_slots, reduce: self.reduce_slots };
+        let mut others = u64::from(self.nodes.get());
+        let mut slots = PerSlot::default();
+        for group in &self.groups {
+            let count = u64::from(group.count.get());
+            others = others.saturating_sub(count);
+            let own = PerSlot { map: group.map_slots, reduce: group.reduce_slots };
+            for kind in SlotKind::BOTH {
+                slots[kind] += count * u64::from(own[kind].unwrap_or(plain[kind]).get());
+            }
+        }
+        for kind in SlotKind::BOTH {
+            slots[kind] += others * u64::from(plain[kind].get());
+        }
+        slots
+    }
 }
 
 /// The disks of a node.

@@ -114,8 +114,38 @@ pub trait Policy: Scheduler + Sized + 'static {
     /// Its options in the scenario.
     type Options: DeserializeOwned + Serialize + JsonSchema + Default;
 
+    /// Looks at the options where they are to be used, once each of them can be read: puts what
+    /// files say in the place of their names, and returns what is wrong or seems so.
+    fn settle(_options: &mut Self::Options, _site: &Site<'_>) -> Vec<Complaint> {
+        Vec::new()
+    }
+
     /// Returns the policy, ready for an empty cluster.
     fn new(options: Self::Options) -> Self;
+}
+
+/// Where a policy is to work.
+#[derive(Clone, Debug)]
+pub struct Site<'s> {
+    /// Where the paths of files begin.
+    pub folder: &'s std::path::Path,
+    /// The slots of the whole cluster.
+    pub slots: PerSlot<u64>,
+    /// The users and pools of the jobs that the scenario lists itself.
+    pub jobs: Vec<(&'s str, &'s str)>,
+}
+
+/// What is wrong with a policy's options, or seems so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The keys that lead to the option, such as `pools`, `research`, `max_maps`.
+    pub path: Vec<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+    /// Whether it can be used all the same.
+    pub is_warning: bool,
 }
 
 /// News of a job.

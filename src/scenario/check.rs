@@ -46,6 +46,8 @@ pub enum Warning {
         /// Its class.
         class: String,
     },
+    /// What the policy says of its options.
+    Policy(String),
 }
 
 impl fmt::Display for Warning {
@@ -66,6 +68,7 @@ impl fmt::Display for Warning {
                 "the class `{class}` of the job `{job}` is not among the scenario's classes; \
                  add it there or mend its name"
             ),
+            Self::Policy(doubt) => f.write_str(doubt),
         }
     }
 }
@@ -345,26 +348,13 @@ fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
 
 /// Where jobs have tasks of a kind, some node has a slot for them.
 fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
+    let slots = cluster.slots();
     for kind in SlotKind::BOTH {
-        let grouped: u64 = cluster.groups.iter().map(|group| u64::from(group.count.get())).sum();
-        let others = u64::from(cluster.nodes.get()).saturating_sub(grouped);
-        let plain = match kind {
-            SlotKind::Map => cluster.map_slots,
-            SlotKind::Reduce => cluster.reduce_slots,
-        };
-        let in_groups = cluster.groups.iter().any(|group| {
-            let own = match kind {
-                SlotKind::Map => group.map_slots,
-                SlotKind::Reduce => group.reduce_slots,
-            };
-            own.unwrap_or(plain).get() > 0
-        });
         let has_tasks = |job: &&JobEntry| match kind {
             SlotKind::Map => job.maps.is_none_or(|maps| maps.get() > 0),
             SlotKind::Reduce => job.reduces.get() > 0,
         };
-        let has_slots = in_groups || (others > 0 && plain.get() > 0);
-        if let Some(job) = jobs.iter().find(has_tasks).filter(|_| !has_slots) {
+        if let Some(job) = jobs.iter().find(has_tasks).filter(|_| slots[kind] == 0) {
             let word = kind.word();
             let message =
                 format!("no node has a {word} slot, but the job `{}` has {word}s", job.name);

@@ -15,7 +15,7 @@ use super::path::{Path, Step};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS, is_other_choice, overlay};
 use super::read::{MOST, Problem, read};
 use super::report::{Excerpt, Finding, Place, ScenarioError, clip};
-use super::{LARGEST_FILE, Loaded, Name, Registry, Scenario, check, classes, set, tree};
+use super::{LARGEST_FILE, Loaded, Name, Registry, Scenario, Warning, check, classes, set, tree};
 
 /// A scenario that has been read but not understood yet.
 #[derive(Clone, Debug)]
@@ -225,14 +225,17 @@ impl Draft {
                 scenario.classes = classes::by_size();
             }
             if intact("scheduler") {
-                match registry.complete(&scenario.scheduler) {
-                    Ok(choice) => scenario.scheduler = choice,
+                match registry.complete(&scenario.scheduler, &scenario.site()) {
+                    Ok((choice, doubts)) => {
+                        scenario.scheduler = choice;
+                        warnings.extend(doubts.into_iter().map(Warning::Policy));
+                    }
                     Err(mistakes) => problems.extend(mistakes),
                 }
             }
             let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);
-            warnings = checked.warnings;
+            warnings.extend(checked.warnings);
             scenario
         });
         problems.truncate(most);

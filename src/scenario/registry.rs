@@ -17,7 +17,7 @@ use super::path::Path;
 use super::preset::overlay;
 use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
-use crate::mapred::{Policy, Scheduler};
+use crate::mapred::{Complaint, Policy, Scheduler, Site};
 use crate::scheduler::{Fair, FairDeficit, FairSkip, Fifo, NaiveFair};
 
 /// The policies that scenarios can name, in the order in which they were added.
@@ -32,7 +32,7 @@ pub struct PolicyEntry {
     about: &'static str,
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
-    complete: fn(&Value) -> (Value, Vec<Problem>),
+    complete: fn(&Value, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>),
     build: Build,
 }
 
@@ -59,10 +59,7 @@ impl Registry {
             about: P::ABOUT,
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
-            complete: |options| {
-                let (options, problems) = options_of::<P>(options);
-                (options.map_or(Value::Null, |options| to_value(&options)), problems)
-            },
+            complete: complete::<P>,
             build: |options| match options_of::<P>(options) {
                 (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
                 (_, problems) => Err(problems),
@@ -102,14 +99,15 @@ impl Registry {
         })
     }
 
-    /// Returns a choice with every option, or what is wrong with it.
+    /// Returns a choice with every option and with what seems wrong, or what is wrong with it.
     pub(super) fn complete(
         &self,
         choice: &SchedulerChoice,
-    ) -> Result<SchedulerChoice, Vec<Problem>> {
-        let (options, problems) = (self.known(choice)?.complete)(&choice.options);
+        site: &Site<'_>,
+    ) -> Result<(SchedulerChoice, Vec<String>), Vec<Problem>> {
+        let (options, problems, doubts) = (self.known(choice)?.complete)(&choice.options, site);
         if problems.is_empty() {
-            Ok(SchedulerChoice { name: choice.name.clone(), options })
+            Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
         } else {
             Err(inside(choice, problems))
         }
@@ -157,6 +155,24 @@ impl PolicyEntry {
 fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
     let at = Path::of("scheduler").key(&choice.name);
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
+}
+
+/// Returns options with every one of them, what is wrong with them, and what seems so.
+fn complete<P: Policy>(written: &Value, site: &Site<'_>) -> (Value, Vec<Problem>, Vec<String>) {
+    let (options, mut problems) = options_of::<P>(written);
+    let Some(mut options) = options else { return (Value::Null, problems, Vec::new()) };
+    let mut doubts = Vec::new();
+    if problems.is_empty() {
+        for Complaint { path, message, hint, is_warning } in P::settle(&mut options, site) {
+            if is_warning {
+                doubts.push(format!("{message}; {hint}"));
+            } else {
+                let path = path.iter().fold(Path::default(), |path, key| path.key(key));
+                problems.push(Problem::value(path, message).hint(hint));
+            }
+        }
+    }
+    (to_value(&options), problems, doubts)
 }
 
 fn defaults<P: Policy>() -> Value {
@@ -262,7 +278,7 @@ impl JsonSchema for SchedulerChoice {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::mapred::Offer;
+    use crate::mapred::{Offer, PerSlot};
     use crate::units::SimSpan;
 
     /// A policy that does nothing and has options of every kind.
@@ -336,7 +352,8 @@ pub(super) mod tests {
 
     fn complete(yaml: &str) -> Result<String, String> {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let choice = registry().complete(&choice).map_err(|problems| {
+        let site = Site { folder: "".as_ref(), slots: PerSlot::default(), jobs: Vec::new() };
+        let (choice, _) = registry().complete(&choice, &site).map_err(|problems| {
             let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
             texts.collect::<Vec<_>>().join("; ")
         })?;

@@ -15,7 +15,7 @@ use super::faults::Fault;
 use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
 use crate::expect::Expectation;
-use crate::mapred::Hadoop;
+use crate::mapred::{Hadoop, Site};
 use crate::units::{SimSpan, text_form};
 use crate::workload::WorkloadSpec;
 
@@ -71,6 +71,15 @@ pub struct Scenario {
     /// what is known about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
+}
+
+impl Scenario {
+    /// Returns what a policy may know of the place where it is to work.
+    pub(super) fn site(&self) -> Site<'_> {
+        let jobs = self.workload.listed().iter();
+        let jobs = jobs.map(|job| (&*job.user, job.pool.as_deref().unwrap_or(&job.user)));
+        Site { folder: &self.folder, slots: self.cluster.slots(), jobs: jobs.collect() }
+    }
 }
 
 /// What to note of a run.

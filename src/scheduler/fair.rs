@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
 
 use self::starvation::Starvation;
 use self::tree::Tree;
+use super::part::allocations::Allocations;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::launches::Launches;
 use super::part::pool_tree::PoolId;
-use super::part::pools::Pools;
 use crate::mapred::{
-    Auto, JobChange, JobEvent, JobId, JobSpec, Launched, Offer, Orders, PerSlot, Policy, Reason,
-    Scheduler, SlotKind, View,
+    Auto, Complaint, JobChange, JobEvent, JobId, JobSpec, Launched, Offer, Orders, PerSlot, Policy,
+    Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::SimSpan;
 
@@ -40,7 +40,7 @@ pub struct FairOptions {
     /// Where the paper and Hadoop's code differ: `hadoop` or `paper`.
     pub variant: Variant,
     /// The pools, and what holds for those that are not declared.
-    pub allocations: Pools,
+    pub allocations: Allocations,
     /// What a job's pool is: the one that it names, or its user.
     pub pool_by: PoolBy,
     /// How long jobs wait for their input; `auto` unless given.
@@ -84,9 +84,14 @@ pub enum PoolBy {
 impl PoolBy {
     /// Returns the name of a job's pool.
     pub(super) fn of(self, job: &JobSpec) -> &str {
+        self.choose(&job.pool, &job.user)
+    }
+
+    /// Returns the one of two names that counts.
+    pub(super) fn choose<'n>(self, pool: &'n str, user: &'n str) -> &'n str {
         match self {
-            Self::Pool => &job.pool,
-            Self::User => &job.user,
+            Self::Pool => pool,
+            Self::User => user,
         }
     }
 }
@@ -95,7 +100,7 @@ impl Default for FairOptions {
     fn default() -> Self {
         Self {
             variant: Variant::Hadoop,
-            allocations: Pools::default(),
+            allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
             size_based_weight: false,
@@ -127,15 +132,26 @@ impl Policy for Fair {
     const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
     type Options = FairOptions;
 
+    fn settle(options: &mut FairOptions, site: &Site<'_>) -> Vec<Complaint> {
+        let pool_by = options.pool_by;
+        let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(pool, user));
+        let mut complaints = options.allocations.settle(site, names);
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
+        }
+        complaints
+    }
+
     fn new(options: FairOptions) -> Self {
+        let pools = options.allocations.pools();
         let is_live = options.variant == Variant::Paper;
         let interval = if is_live { SimSpan::from_millis(500) } else { SimSpan::from_secs(15) };
         let every = options.preemption_interval.or(interval);
-        let fair_share_after = options.allocations.fair_share_after;
+        let fair_share_after = pools.fair_share_after;
         let starvation =
             options.preemption.then(|| Starvation::new(every, fair_share_after, is_live));
         Self {
-            tree: Tree::new(&options.allocations, is_live, options.size_based_weight),
+            tree: Tree::new(&pools, is_live, options.size_based_weight),
             delay: Delay::new(&options.delay),
             launches: Launches::default(),
             starvation,

@@ -17,13 +17,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fair::PoolBy;
+use super::part::allocations::Allocations;
 use super::part::limits::Limits;
 use super::part::pool_tree::{PoolId, PoolTree};
-use super::part::pools::Pools;
 use super::part::share::weight;
 use crate::mapred::{
-    Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach, Reason,
-    Scheduler, SlotKind, View,
+    Complaint, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach,
+    Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -33,7 +33,7 @@ use crate::units::{SimSpan, SimTime};
 pub struct FairDeficitOptions {
     /// The pools, and what holds for those that are not declared. Weights, minimum shares and
     /// numbers of jobs count; the rest came with a later scheduler.
-    pub allocations: Pools,
+    pub allocations: Allocations,
     /// What a job's pool is: the one that it names, or its user.
     pub pool_by: PoolBy,
     /// Whether jobs weigh by the logarithm of the tasks that they could run.
@@ -47,7 +47,7 @@ pub struct FairDeficitOptions {
 impl Default for FairDeficitOptions {
     fn default() -> Self {
         Self {
-            allocations: Pools::default(),
+            allocations: Allocations::default(),
             pool_by: PoolBy::Pool,
             size_based_weight: false,
             assign_multiple: false,
@@ -95,10 +95,21 @@ impl Policy for FairDeficit {
     const ABOUT: &'static str = "Hadoop 0.20's fair scheduler: who has lacked most comes first";
     type Options = FairDeficitOptions;
 
+    fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
+        let pool_by = options.pool_by;
+        let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(pool, user));
+        let mut complaints = options.allocations.settle(site, names);
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
+        }
+        complaints
+    }
+
     fn new(options: FairDeficitOptions) -> Self {
+        let pools = options.allocations.pools();
         Self {
-            pools: PoolTree::new(&options.allocations),
-            limits: Limits::new(&options.allocations),
+            pools: PoolTree::new(&pools),
+            limits: Limits::new(&pools),
             jobs: BTreeMap::new(),
             updated_at: SimTime::ZERO,
             wants_update: false,

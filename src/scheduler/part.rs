@@ -1,6 +1,7 @@
 //! What policies share: each policy owns the parts that it is made of.
 
 pub mod allocation;
+pub mod allocations;
 pub mod delay;
 pub mod launches;
 pub mod limits;

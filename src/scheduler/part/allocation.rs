@@ -19,8 +19,9 @@ use std::fmt;
 use indexmap::IndexMap;
 use roxmltree::{Document, Error, Node};
 
-use super::pools::{Complaint, DEEPEST, JobOrder, Number, Pool, Pools, User, check};
+use super::pools::{DEEPEST, JobOrder, Number, Pool, Pools, User, check};
 use crate::expect::nearest;
+use crate::mapred::Complaint;
 use crate::units::{Factor, SimSpan};
 
 /// What an allocation file says.

@@ -6,15 +6,14 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::pool_tree::{PoolId, PoolTree};
-use super::pools::{Number, Pool, Pools};
+use super::pools::{Pool, Pools};
 
 /// The limits.
 #[derive(Debug)]
 pub struct Limits {
     /// Whether there are any.
     are_there: bool,
-    users: FxHashMap<String, u32>,
-    other_users: u32,
+    pools: Pools,
 }
 
 /// The jobs that may run, as far as they are counted.
@@ -29,15 +28,12 @@ pub struct Admission<'l> {
 impl Limits {
     /// Returns what pools and users allow.
     pub fn new(pools: &Pools) -> Self {
-        let users = pools.users.iter();
-        let users = users.filter_map(|(name, user)| Some((name.clone(), user.max_jobs?.get())));
         Self {
             are_there: pools.user_max_jobs.is_some()
                 || pools.pool_max_jobs.is_some()
                 || pools.users.values().any(|user| user.max_jobs.is_some())
                 || limits_a_pool(&pools.pools),
-            users: users.collect(),
-            other_users: pools.user_max_jobs.map_or(u32::MAX, Number::get),
+            pools: pools.clone(),
         }
     }
 
@@ -59,7 +55,7 @@ impl Admission<'_> {
         if !self.limits.are_there {
             return true;
         }
-        let most = self.limits.users.get(&**user).copied().unwrap_or(self.limits.other_users);
+        let most = self.limits.pools.jobs_of_user(user);
         let of_user = self.of_user.entry(user.clone()).or_default();
         let mut around = self.pools.upwards(pool);
         let has_room = around.all(|id| self.in_pool[id.index()] < self.pools.pool(id).max_jobs);

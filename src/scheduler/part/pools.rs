@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::mapred::Complaint;
 use crate::units::{Count, Factor, SimSpan};
 
 /// A number of slots or jobs; Hadoop's largest stands for no limit.
@@ -113,19 +114,6 @@ impl Pools {
 /// How deep pools may lie in each other.
 pub const DEEPEST: usize = 64;
 
-/// What is wrong, or seems so, with some pools.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
-    /// The keys that lead to the option, such as `pools`, `research`, `max_maps`.
-    pub path: Vec<String>,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: &'static str,
-    /// Whether the pools can be used all the same.
-    pub is_warning: bool,
-}
-
 /// Returns what is wrong with the pools, in their order.
 ///
 /// What a single value may be is its type's affair; this is about values together. Pools too deep in
@@ -218,8 +206,9 @@ impl<'p> Checker<'p> {
     }
 
     /// Complains about an option of what is looked at, or about all of it.
-    fn complain(&mut self, key: Option<&str>, message: String, hint: &'static str) {
+    fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
         let path = self.path.iter().copied().chain(key).map(str::to_owned).collect();
+        let hint = hint.to_owned();
         self.complaints.push(Complaint { path, message, hint, is_warning: false });
     }
 }
