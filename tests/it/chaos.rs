@@ -114,6 +114,19 @@ fn outcomes(yaml: &str) -> (u64, u64) {
     (summary.jobs_succeeded, summary.jobs_failed)
 }
 
+/// Every policy, with what makes it do all it can.
+const SCHEDULERS: [&str; 8] = [
+    "fifo",
+    "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
+    "naive-fair",
+    "{fair-skip: {skips: 5, rack_skips: 2}}",
+    "{fair: {preemption: true, allocations: {fair_share_after: 20s, user_max_jobs: 3}}}",
+    "{fair: {variant: paper, preemption: true, size_based_weight: true, \
+     allocations: {fair_share_after: 10s, pools: {ann: {min_maps: 2, max_maps: 9}}}}}",
+    "fair-deficit",
+    "restless",
+];
+
 /// The parts of a scenario that are drawn.
 #[derive(Debug)]
 struct Drawn {
@@ -184,7 +197,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         1u32..4,
         (1u32..4, 1u32..3),
         prop::collection::vec(job, 1..6),
-        prop::sample::select(vec!["fifo", "restless"]),
+        prop::sample::select(SCHEDULERS.to_vec()),
     )
         .prop_map(|(seed, line, settings, nodes, racks, slots, jobs, scheduler)| Drawn {
             seed,

@@ -11,6 +11,7 @@ mod charts;
 mod command_line;
 mod commit_pending;
 mod determinism;
+mod fair;
 mod fifo;
 mod invalid;
 mod mumak;

@@ -1,0 +1,290 @@
+//! The fair schedulers: shares, waits and kills, as the paper and Hadoop's code have them.
+
+use std::fmt::Write as _;
+
+use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::expect::{Results as _, Table};
+use mumakil::output::results::RunResults;
+use mumakil::scenario::{self, Registry};
+use mumakil::scheduler::part::share::{Claim, max_min};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+/// Runs a scenario, with the invariant checker, and keeps what it leaves.
+fn run(yaml: &str) -> (TempDir, Emulated) {
+    let registry = Registry::builtin();
+    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
+    let folder = TempDir::new().unwrap();
+    let options =
+        Options { folder: Some(folder.path().to_owned()), verify: true, ..Options::default() };
+    let run = emulate(&scenario, &registry, options).unwrap();
+    let violations = run.verifier.as_ref().unwrap().violations();
+    assert!(violations.is_empty(), "{violations:?}");
+    (folder, run)
+}
+
+/// A cluster on which nothing but the work takes time.
+const EXACT: &str = "
+hadoop: {setup_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
+record: {timeline: true}
+";
+
+/// An attempt of a map, as `tasks.csv` has it.
+#[derive(Clone, Debug, PartialEq)]
+struct Attempt {
+    job: u32,
+    start: f64,
+    outcome: String,
+    locality: String,
+}
+
+fn attempts(folder: &TempDir) -> Vec<Attempt> {
+    let columns = ["job", "start_ms", "outcome", "locality", "kind"];
+    let mut attempts = Vec::new();
+    let results = RunResults::new(folder.path());
+    let read = results.rows(Table::Tasks, &columns, &mut |row| {
+        if row.text(4) == "map"
+            && let (Some(job), Some(start)) = (row.number(0)?, row.number(1)?)
+        {
+            attempts.push(Attempt {
+                job: job as u32,
+                start: start / 1e3,
+                outcome: row.text(2).to_owned(),
+                locality: row.text(3).to_owned(),
+            });
+        }
+        Ok(())
+    });
+    read.unwrap();
+    attempts
+}
+
+/// Returns the map slots that each of so many jobs held at an instant.
+fn held(folder: &TempDir, jobs: usize, at: f64) -> Vec<f64> {
+    let columns = ["time_ms", "job", "kind", "slots"];
+    let (mut held, results) = (vec![0.0; jobs], RunResults::new(folder.path()));
+    let read = results.rows(Table::Timeline, &columns, &mut |row| {
+        let is_before = row.number(0)?.is_some_and(|time| time <= at * 1e3);
+        if let Some(job) = row.number(1)?.filter(|_| is_before && row.text(2) == "map") {
+            held[job as usize] = row.number(3)?.unwrap_or_default();
+        }
+        Ok(())
+    });
+    read.unwrap();
+    held
+}
+
+/// A pool: its weight, its minimum share, and how many maps its job has.
+type Drawn = (u32, u32, u32);
+
+/// Returns a scenario in which jobs of long maps come to a cluster of 40 slots that is full of
+/// short ones.
+fn full_cluster(variant: &str, pools: &[Drawn]) -> String {
+    let mut declared = String::new();
+    let mut jobs = "{name: hog, maps: 4000, map_time: 20s}".to_owned();
+    for (number, (weight, min, maps)) in pools.iter().enumerate() {
+        write!(declared, ", p{number}: {{weight: {weight}, min_maps: {min}}}").unwrap();
+        write!(
+            jobs,
+            ", {{name: j{number}, pool: p{number}, submit: 60s, maps: {maps}, map_time: 10min}}"
+        )
+        .unwrap();
+    }
+    format!(
+        "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 3min
+workload: {{jobs: [{jobs}]}}
+scheduler:
+  fair:
+    variant: {variant}
+    delay: {{w1: 0s, w2: 0s}}
+    allocations: {{pools: {{root: {{weight: 1}}{declared}}}}}
+"
+    )
+}
+
+/// Returns the exact shares of the hog and of the others.
+fn shares(pools: &[Drawn]) -> Vec<f64> {
+    let claim = |(weight, min, maps): &Drawn| Claim {
+        weight: f64::from(*weight),
+        min_share: f64::from(*min),
+        demand: f64::from(*maps),
+    };
+    let hog = Claim { weight: 1.0, min_share: 0.0, demand: 1e4 };
+    let claims: Vec<Claim> = [hog].into_iter().chain(pools.iter().map(claim)).collect();
+    let mut shares = vec![0.0; claims.len()];
+    max_min(&claims, 40.0, &mut Vec::new(), &mut shares);
+    shares
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A task's length and a few heartbeats after jobs have come, every pool has its share.
+    #[test]
+    fn slots_follow_the_max_min_shares_within_the_length_of_a_task(
+        variant in prop::sample::select(vec!["paper", "hadoop"]),
+        pools in prop::collection::vec((1u32..5, 0u32..8, 1u32..40), 1..5),
+    ) {
+        let (folder, _) = run(&full_cluster(variant, &pools));
+        let held = held(&folder, pools.len() + 1, 60.0 + 20.0 + 15.0);
+        for (held, share) in held.iter().zip(shares(&pools)) {
+            // Slots are whole, and one that is just free is nobody's.
+            prop_assert!((held - share).abs() < 2.0, "{held} slots for a share of {share}: {pools:?}");
+        }
+    }
+
+    /// However many are starved: nobody falls below its share, and nobody dies for nothing.
+    #[test]
+    fn no_more_is_killed_than_is_lacking_and_nobody_falls_below_its_share(
+        variant in prop::sample::select(vec!["paper", "hadoop"]),
+        min in 1u32..30,
+        maps in 1u32..60,
+        hogs in prop::collection::vec(5u32..40, 1..4),
+    ) {
+        let mut jobs = String::new();
+        for (number, maps) in hogs.iter().enumerate() {
+            write!(jobs, "{{name: h{number}, pool: h{number}, maps: {maps}, map_time: 1h}}, ").unwrap();
+        }
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 10min
+workload: {{jobs: [{jobs}{{name: needy, pool: needy, submit: 2min, maps: {maps}, map_time: 1h}}]}}
+scheduler:
+  fair:
+    variant: {variant}
+    preemption: true
+    delay: {{w1: 0s, w2: 0s}}
+    allocations: {{pools: {{needy: {{min_maps: {min}, min_share_after: 20s}}}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let running = held(&folder, hogs.len() + 1, 119.0);
+        let free = 40.0 - running.iter().sum::<f64>();
+        let owed = f64::from(min.min(maps));
+        let lacking = (owed - free).max(0.0);
+        let killed: Vec<Attempt> =
+            attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed").collect();
+        // Those that `until` cuts off are not in the table as killed.
+        prop_assert!(killed.len() as f64 <= lacking, "{} killed for {lacking}", killed.len());
+        prop_assert!(killed.iter().all(|attempt| (attempt.job as usize) < hogs.len()));
+        let after = held(&folder, hogs.len() + 1, 590.0);
+        let claims: Vec<Drawn> = hogs.iter().map(|maps| (1, 0, *maps)).chain([(1, min, maps)]).collect();
+        let fair = shares(&claims);
+        for (number, held) in after.iter().enumerate().take(hogs.len()) {
+            let least = fair[number + 1].floor().min(running[number]);
+            prop_assert!(least <= *held, "job {number} has {held}, its share is {least}");
+        }
+    }
+}
+
+#[test]
+fn a_minimum_share_is_back_within_its_time_out_and_two_heartbeats() {
+    let yaml = format!(
+        "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 10min
+workload:
+  jobs:
+    - {{name: hog, pool: hog, maps: 60, map_time: 1h}}
+    - {{name: needy, pool: needy, submit: 2min, maps: 40, map_time: 1h}}
+scheduler:
+  fair:
+    variant: paper
+    preemption: true
+    allocations: {{pools: {{needy: {{min_maps: 12, min_share_after: 30s}}}}}}
+"
+    );
+    let (folder, _) = run(&yaml);
+    assert_eq!(held(&folder, 2, 149.0), [40.0, 0.0], "nobody is killed before the time-out");
+    // Half a second until it is seen, and two heartbeats.
+    assert_eq!(held(&folder, 2, 120.0 + 1.5 + 30.0 + 0.5 + 6.0), [28.0, 12.0]);
+    let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
+    let starts: Vec<f64> = killed.map(|attempt| attempt.start).collect();
+    let first = attempts(&folder).iter().map(|attempt| attempt.start).fold(f64::MAX, f64::min);
+    assert_eq!(starts.len(), 12);
+    assert!(starts.iter().all(|start| first < *start), "the latest die: {starts:?}");
+}
+
+#[test]
+fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
+    let claims = |variant: &str| {
+        format!(
+            "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 2min
+workload:
+  jobs:
+    - {{name: a, pool: a, submit: 5s, maps: 60, map_time: 1h}}
+    - {{name: b, pool: b, submit: 5s, maps: 60, map_time: 1h}}
+scheduler:
+  fair:
+    variant: {variant}
+    allocations: {{pools: {{a: {{min_maps: 60}}, b: {{min_maps: 20}}}}}}
+"
+        )
+    };
+    let (folder, _) = run(&claims("paper"));
+    assert_eq!(held(&folder, 2, 100.0), [30.0, 10.0], "three quarters and one");
+    let (folder, _) = run(&claims("hadoop"));
+    assert_eq!(held(&folder, 2, 100.0), [30.0, 10.0], "in proportion to what they are promised");
+}
+
+#[test]
+fn a_pool_without_room_for_its_jobs_runs_them_one_by_one() {
+    let yaml = format!(
+        "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+workload: {{jobs: [{{name: a, pool: a, count: 3, maps: 4, map_time: 30s}}]}}
+scheduler: {{fair: {{allocations: {{pools: {{a: {{max_jobs: 1}}}}}}}}}}
+"
+    );
+    let (folder, _) = run(&yaml);
+    let begins = |job: u32| {
+        let starts = attempts(&folder).into_iter().filter(|attempt| attempt.job == job);
+        starts.map(|attempt| attempt.start).fold(f64::MAX, f64::min)
+    };
+    assert!(begins(0) + 30.0 <= begins(1) && begins(1) + 30.0 <= begins(2));
+}
+
+#[test]
+fn a_pool_never_has_more_than_its_maximum_and_inner_pools_share_their_parents_slots() {
+    let yaml = format!(
+        "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 5min
+workload:
+  jobs:
+    - {{name: a, pool: a, submit: 5s, maps: 400, map_time: 1h}}
+    - {{name: b, pool: b, submit: 5s, maps: 400, map_time: 1h}}
+    - {{name: c, pool: c, submit: 5s, maps: 400, map_time: 1h}}
+scheduler:
+  fair:
+    variant: paper
+    allocations: {{pools: {{outer: {{max_maps: 12, pools: {{a: {{weight: 2}}, b: {{}}}}}}, c: {{}}}}}}
+"
+    );
+    let (folder, _) = run(&yaml);
+    assert_eq!(held(&folder, 3, 200.0), [8.0, 4.0, 28.0]);
+}
+
+#[test]
+fn a_job_waits_for_the_node_with_its_input_and_no_longer_than_it_should() {
+    let yaml = |w1: &str| {
+        format!(
+            "{EXACT}
+seed: 7
+cluster: {{nodes: 40, map_slots: 1, hdfs: {{replication: 1}}}}
+workload: {{jobs: [{{name: a, submit: 5s, maps: 1, map_time: 10s}}]}}
+scheduler: {{fifo: {{delay: {{w1: {w1}, w2: 0s}}}}}}
+"
+        )
+    };
+    // Every node asks once in three seconds.
+    let (folder, _) = run(&yaml("10s"));
+    assert_eq!(attempts(&folder)[0].locality, "node");
+    let (folder, _) = run(&yaml("0s"));
+    assert_eq!(attempts(&folder)[0].locality, "rack");
+}
