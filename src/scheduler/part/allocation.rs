@@ -19,7 +19,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use roxmltree::{Document, Error, Node};
 
-use super::pools::{DEEPEST, JobOrder, Number, Pool, Pools, User, check};
+use super::pools::{DEEPEST, JobOrder, LONGEST_NAME, Number, Pool, Pools, User, check};
 use crate::expect::nearest;
 use crate::mapred::Complaint;
 use crate::units::{Factor, SimSpan};
@@ -161,7 +161,7 @@ impl Reader {
     fn allocations(&mut self, root: Node<'_, '_>) -> Pools {
         let mut pools = Pools::default();
         if root.tag_name().name() != "allocations" {
-            let message = format!("the outermost element is `{}`", root.tag_name().name());
+            let message = format!("the outermost element is `{}`", clip(root.tag_name().name()));
             self.fault(root, message, "Hadoop's allocation files begin with `<allocations>`");
             return pools;
         }
@@ -189,7 +189,7 @@ impl Reader {
             return self.fault(element, message, "make the tree flatter");
         }
         let name = self.named(element, |name| pools.contains_key(name));
-        self.enter(element, "pools", &name);
+        self.enter(element, "pools", name.as_deref());
         let mut pool = Pool::default();
         for element in self.elements(element, IN_POOL) {
             match element.tag_name().name() {
@@ -205,40 +205,46 @@ impl Reader {
             }
         }
         self.leave();
-        pools.entry(name).or_insert(pool);
+        pools.extend(name.map(|name| (name, pool)));
     }
 
     fn user(&mut self, element: Node<'_, '_>, users: &mut IndexMap<String, User>) {
         let name = self.named(element, |name| users.contains_key(name));
-        self.enter(element, "users", &name);
+        self.enter(element, "users", name.as_deref());
         let mut user = User::default();
         for element in self.elements(element, IN_USER) {
             user.max_jobs = self.number(element, "max_jobs");
         }
         self.leave();
-        users.entry(name).or_insert(user);
+        users.extend(name.map(|name| (name, user)));
     }
 
-    /// Returns the name of a pool or user.
-    fn named(&mut self, element: Node<'_, '_>, is_taken: impl Fn(&str) -> bool) -> String {
+    /// Returns the name of a pool or user, if it can have it.
+    fn named(&mut self, element: Node<'_, '_>, is_taken: impl Fn(&str) -> bool) -> Option<String> {
         let what = element.tag_name().name();
         for attribute in element.attributes().filter(|attribute| attribute.name() != "name") {
-            let message = format!("a {what} has no attribute `{}`", attribute.name());
+            let message = format!("a {what} has no attribute `{}`", clip(attribute.name()));
             self.fault(element, message, "write it as an element inside");
         }
         let name = element.attribute("name").unwrap_or_default();
-        // Of a pool that has an empty name, the check of all pools tells.
-        if name.trim().is_empty() && what == "user" {
-            self.fault(element, "a user has no name".to_owned(), "write `<user name=\"…\">`");
+        if name.trim().is_empty() {
+            let hint = format!("write `<{what} name=\"…\">`");
+            self.fault(element, format!("a {what} has no name"), &hint);
+        } else if name.chars().nth(LONGEST_NAME).is_some() {
+            let message = format!("a {what}'s name is longer than {LONGEST_NAME} characters");
+            self.fault(element, message, "choose a shorter one");
         } else if is_taken(name) {
             let message = format!("there is a {what} `{name}` already");
             self.fault(element, message, "make one of the two");
+        } else {
+            return Some(name.to_owned());
         }
-        name.to_owned()
+        None
     }
 
-    fn enter(&mut self, element: Node<'_, '_>, key: &str, name: &str) {
-        self.path.extend([key.to_owned(), name.to_owned()]);
+    /// Begins with what is in a pool or user. Without a name it is read as well, for its faults.
+    fn enter(&mut self, element: Node<'_, '_>, key: &str, name: Option<&str>) {
+        self.path.extend([key.to_owned(), name.unwrap_or_default().to_owned()]);
         self.places.entry(self.path.clone()).or_insert(element.range().start);
     }
 
@@ -262,8 +268,8 @@ impl Reader {
                     format!("unknown element `{}` in `{}`", clip(name), node.tag_name().name());
                 self.fault(inner, message, &instead(name, known));
             } else if inner.is_element() {
-                let is_first = |other: &Node<'_, '_>| other.tag_name() != inner.tag_name();
-                if !["pool", "user"].contains(&name) && !seen.iter().all(is_first) {
+                let is_same = |other: &Node<'_, '_>| other.tag_name() == inner.tag_name();
+                if !["pool", "user"].contains(&name) && seen.iter().any(is_same) {
                     self.fault(inner, format!("`{name}` is said twice"), "leave one of them out");
                 } else {
                     seen.push(inner);
@@ -313,7 +319,7 @@ impl Reader {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
         let path = self.path.iter().cloned().chain([key.to_owned()]).collect();
-        self.places.insert(path, element.range().start);
+        self.places.entry(path).or_insert(element.range().start);
         let text: String = element
             .children()
             .filter_map(|inner| inner.text().filter(|_| inner.is_text()))
@@ -490,7 +496,7 @@ order: fair
         assert_eq!(
             faults("<pool/><user/><pool name='a' weight='2'/>"),
             [
-                "1:1: a pool has no name; give it one",
+                "1:1: a pool has no name; write `<pool name=\"…\">`",
                 "1:8: a user has no name; write `<user name=\"…\">`",
                 "1:15: a pool has no attribute `weight`; write it as an element inside",
             ]

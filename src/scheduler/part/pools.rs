@@ -63,7 +63,8 @@ pub struct Pool {
     /// `min_share_after` beside `pools` says.
     pub min_share_after: Option<SimSpan>,
     /// Pools inside of it, which share its slots.
-    #[schemars(with = "BTreeMap<String, Self>")]
+    // Not as itself: a schema with everything in its place cannot refer back.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
     pub pools: IndexMap<String, Self>,
 }
@@ -113,6 +114,9 @@ impl Pools {
 
 /// How deep pools may lie in each other.
 pub const DEEPEST: usize = 64;
+
+/// How many characters a pool's name may have.
+pub const LONGEST_NAME: usize = 100;
 
 /// Returns what is wrong with the pools, in their order.
 ///
@@ -168,6 +172,9 @@ impl<'p> Checker<'p> {
     fn one(&mut self, name: &'p str, pool: &'p Pool, mut around: [Limit<'p>; 2]) {
         if name.trim().is_empty() {
             self.complain(None, "a pool has no name".to_owned(), "give it one");
+        } else if name.chars().nth(LONGEST_NAME).is_some() {
+            let message = format!("a pool's name is longer than {LONGEST_NAME} characters");
+            self.complain(None, message, "choose a shorter one");
         } else if !self.names.insert(name) {
             let message = format!("there is a pool `{name}` already");
             self.complain(None, message, "jobs name their pool by this alone: choose another name");
@@ -284,6 +291,16 @@ order: fair
         assert_eq!(pools.pools["other"], Pool::default());
         assert_eq!((pools.jobs_of_user("ann"), pools.jobs_of_user("bob")), (2, 5));
         assert_eq!(Pools::default().jobs_of_user("ann"), u32::MAX);
+    }
+
+    #[test]
+    fn editors_are_told_every_option_in_its_place() {
+        let settings = schemars::generate::SchemaSettings::draft07();
+        let settings = settings.with(|settings| settings.inline_subschemas = true);
+        let schema = settings.into_generator().into_root_schema_for::<Pools>().to_value();
+        assert!(!schema.to_string().contains("$ref"), "{schema}");
+        let pool = &schema["properties"]["pools"]["additionalProperties"]["properties"];
+        assert!(pool["pools"]["title"].is_string() && pool["weight"]["description"].is_string());
     }
 
     #[test]

@@ -84,6 +84,10 @@ pub fn max_min(claims: &[Claim], slots: f64, scratch: &mut Vec<f64>, shares: &mu
 
 fn write(claims: &[Claim], shares: &mut [f64], share_of: impl Fn(&Claim) -> f64) {
     assert_eq!(claims.len(), shares.len(), "a share for each claim");
+    debug_assert!(
+        claims.iter().all(|claim| 0.0 < claim.weight),
+        "{claims:?}: a weight is above zero"
+    );
     for (share, claim) in shares.iter_mut().zip(claims) {
         *share = share_of(claim);
     }
