@@ -1,10 +1,11 @@
 //! The end of a study: all its files are made of its sheet and its runs.
 
+use std::fs;
 use std::path::Path;
 
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
-use super::sheet::{NAME, Sheet, StudyRuns};
+use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
 use super::store::CHARTS;
 use super::{Store, merged, tables};
 use crate::output::chart::{Drawing, style};
@@ -12,6 +13,9 @@ use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Tabl
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::statistics::Estimate;
+
+/// The file that has the results for programs.
+const SUMMARY: &str = "summary.json";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +62,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
         write_file(folder, "latency.hlog", &log)?;
     }
-    write_file(folder, "summary.json", &tables::summary(sheet, &findings))?;
+    write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     for (number, drawing) in (1..).zip(&drawings) {
         write_file(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
     }
@@ -66,11 +70,17 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     Ok(Concluded { findings, drawings })
 }
 
-/// Writes what a study's folder says of the study.
+/// Writes what a study's folder says of the study. The summary of another one goes first, so that a
+/// summary is always of the sheet beside it, also if this study is never finished.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
+    let summary = folder.join(SUMMARY);
+    if summary.exists() && !read_sheet(folder).is_ok_and(|other| other == *sheet) {
+        let error = |source| OutputError::Write { path: summary.clone(), source };
+        fs::remove_file(&summary).map_err(error)?;
+    }
     let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
     text.push('\n');
     write_file(folder, NAME, text.as_bytes())

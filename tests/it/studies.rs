@@ -152,6 +152,21 @@ fn what_was_done_is_not_done_again() {
 }
 
 #[test]
+fn results_of_a_study_that_was_changed_since_are_not_compared() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out before");
+    study(&room, "--out after");
+    room.mumakil("compare before after").assert().success();
+    // A part sums nothing up.
+    study(&room, "--set cluster.racks=2 --shard 1/9 --out after");
+    let compared = room.mumakil("compare before after").output().unwrap();
+    let told = String::from_utf8(compared.stderr).unwrap();
+    assert_eq!(compared.status.code(), Some(2), "{told}");
+    assert!(told.contains("after has no results yet"), "{told}");
+}
+
+#[test]
 fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
