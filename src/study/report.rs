@@ -92,6 +92,10 @@ fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
     if !sheet.description.is_empty() {
         sections[0].parts.insert(0, Part::Text(sheet.description.clone()));
     }
+    let warnings = findings.warnings();
+    if !warnings.is_empty() {
+        sections[0].parts.push(Part::Warnings(warnings));
+    }
     if !findings.verdicts.is_empty() {
         let parts = vec![Part::Verdicts(verdicts(&sheet.expect, &findings.verdicts))];
         sections.push(Section { title: "Expectations".to_owned(), parts });

@@ -10,18 +10,20 @@ use super::sheet::Sheet;
 use crate::expect::Unit;
 use crate::statistics::Estimate;
 
-/// Returns `runs.csv`: a row for each run.
+/// Returns `runs.csv`: a row for each run; `left` are jobs that had not ended.
 pub(super) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
-    let mut table =
-        Table::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(["run".to_owned()]));
+    let last = ["failed", "left", "run"].map(str::to_owned);
+    let mut table = Table::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(last));
     for (number, cell) in sheet.cells.iter().enumerate() {
         for (place, (seed, run)) in sheet.seeds.iter().zip(&cell.runs).enumerate() {
             let numbers =
                 findings.metrics.iter().map(|metric| cell_of(metric.numbers[number][place]));
             let labels = sheet.labels(cell).map(str::to_owned);
-            table.row(labels.chain([seed.to_string()]).chain(numbers).chain([run.clone()]));
+            let jobs = findings.jobs[number][place];
+            let last = [jobs.failed.to_string(), jobs.left.to_string(), run.clone()];
+            table.row(labels.chain([seed.to_string()]).chain(numbers).chain(last));
         }
     }
     table.bytes()

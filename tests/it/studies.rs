@@ -152,6 +152,25 @@ fn what_was_done_is_not_done_again() {
 }
 
 #[test]
+fn a_study_whose_runs_are_cut_says_so_and_has_no_makespan() {
+    let room = Room::new();
+    room.write("study.yaml", &STUDY.replace("expect:", "until: 2min\nexpect:"));
+    let told = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let warning = "In 16 of 16 runs jobs were left";
+    assert!(told.contains(&format!("\n  warning  {warning}")), "{told}");
+    assert!(fs::read_to_string(room.path("out/report.html")).unwrap().contains(warning));
+    let mut runs = csv::Reader::from_path(room.path("out/runs.csv")).unwrap();
+    let column = |name: &str| runs.headers().unwrap().iter().position(|n| n == name).unwrap();
+    let [makespan, left] = ["makespan [s]", "left"].map(column);
+    for run in runs.records() {
+        let run = run.unwrap();
+        assert_eq!(&run[makespan], "");
+        assert_ne!(&run[left], "0");
+    }
+}
+
+#[test]
 fn results_of_a_study_that_was_changed_since_are_not_compared() {
     let room = Room::new();
     room.write("study.yaml", STUDY);

@@ -30,6 +30,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> String {
         counted(sheet.runs().count() as u64, "run"),
     );
     text += &cells(sheet, findings);
+    text.extend(findings.warnings().iter().map(|warning| format!("  warning  {warning}\n")));
     text += &verdicts::tell(&sheet.expect, &findings.verdicts);
     text
 }
