@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::sheet::{Sheet, SheetCell, StudyRuns};
 use crate::expect::{Complaint, Expr, ReadError, Results as _, Unit, Verdict};
 use crate::output::results::RunResults;
-use crate::statistics::{Estimate, differences, interval, quantile, ratios, standard_deviation};
+use crate::statistics::{Estimate, differences, interval, quantile, ratio, standard_deviation};
 
 /// The numbers of a study.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub struct Comparison {
     pub other: String,
     /// The other's number less the first's, seed by seed.
     pub difference: Option<Estimate>,
-    /// The other's number over the first's, seed by seed.
+    /// The other's number over the first's, seed by seed: the geometric mean.
     pub ratio: Option<Estimate>,
 }
 
@@ -138,7 +138,8 @@ impl Findings {
             (0 < found).then(|| format!("In {found} of {} runs jobs {what}{so}.", runs.len()))
         };
         let so = ": numbers of jobs are of those that ended, and there is no makespan";
-        let warnings = [warn("were left", |run| run.left, so), warn("failed", |run| run.failed, "")];
+        let warnings =
+            [warn("were left", |run| run.left, so), warn("failed", |run| run.failed, "")];
         warnings.into_iter().flatten().collect()
     }
 }
@@ -177,7 +178,7 @@ fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
                     base: values[0].clone(),
                     other: values[value].clone(),
                     difference: interval(&differences(&left, &right)),
-                    ratio: interval(&ratios(&left, &right)).filter(|ratio| ratio.mean.is_finite()),
+                    ratio: ratio(&left, &right),
                 });
             }
         }

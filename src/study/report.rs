@@ -12,7 +12,7 @@ use crate::output::chart::{Drawing, style};
 use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::statistics::Estimate;
+use crate::statistics::{Band, Estimate};
 
 /// The file that has the results for programs.
 const SUMMARY: &str = "summary.json";
@@ -150,14 +150,9 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Table {
             let value = &axis.values[*value];
             Cell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
         });
-        let numbers = findings.metrics.iter().flat_map(|metric| match metric.cells[number] {
-            None => [Cell::unknown(), Cell::default()],
-            Some(found) => {
-                let show = |number| metric.unit.show(number);
-                let band = format!("{} to {}", show(found.mean.low), show(found.mean.high));
-                let band = if found.mean.n < 2 { String::new() } else { band };
-                [Cell::number(found.mean.mean, show(found.mean.mean)), Cell::text(band)]
-            }
+        let numbers = findings.metrics.iter().flat_map(|metric| {
+            let found = metric.cells[number].map(|found| found.mean);
+            band(found, sheet.seeds.len(), |number| metric.unit.show(number))
         });
         labels.chain(numbers).collect()
     };
@@ -178,29 +173,28 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
         Column::number("ratio", None),
         Column::text("95 % interval"),
     ]);
+    let seeds = sheet.seeds.len();
     let row = |found: &super::Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
         let compared = Cell::text(format!("{} − {}", found.other, found.base));
-        let difference = band(found.difference, |number| unit.show(number));
-        let ratio = band(found.ratio, |number| format!("{number:.3}"));
+        let difference = band(found.difference, seeds, |number| unit.show(number));
+        let ratio = band(found.ratio, seeds, |number| format!("{number:.3}"));
         texts.chain([compared]).chain(difference).chain(ratio).collect()
     };
     Table {
-        caption: "Differences and ratios, paired by seed".to_owned(),
+        caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
         columns: columns.collect(),
         rows: findings.comparisons.iter().map(row).collect(),
     }
 }
 
-/// Returns the cells of an estimate: it and its interval.
-fn band(of: Option<Estimate>, show: impl Fn(f64) -> String) -> [Cell; 2] {
-    match of {
-        Some(of) => {
-            let interval = format!("{} to {}", show(of.low), show(of.high));
-            [Cell::number(of.mean, show(of.mean)), Cell::text(interval)]
-        }
-        None => [Cell::unknown(), Cell::default()],
-    }
+/// Returns the cells of an estimate: it and its interval, and of how many seeds if not of all.
+fn band(of: Option<Estimate>, seeds: usize, show: impl Fn(f64) -> String) -> [Cell; 2] {
+    let Some(Estimate { mean, band, n }) = of else { return [Cell::unknown(), Cell::default()] };
+    let interval = band.map(|Band { low, high }| format!("{} to {}", show(low), show(high)));
+    let few = (n < seeds).then(|| format!("({n} of {seeds} seeds)"));
+    let words: Vec<String> = interval.into_iter().chain(few).collect();
+    [Cell::number(mean, show(mean)), Cell::text(words.join(" "))]
 }

@@ -1,7 +1,8 @@
 //! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
 //!
 //! Times are in seconds, sizes in bytes, shares parts of one; the headings say so. Intervals are of
-//! 95 %.
+//! 95 %, where there are two numbers or more; `n` says how many there are, since not every run has
+//! each number.
 
 use serde_json::json;
 
@@ -34,21 +35,20 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().flat_map(|metric| {
         let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
-        ["mean", "low", "high", "median", "sd"].map(of)
+        let numbers = ["mean", "low", "high", "median", "sd"].map(of);
+        numbers.into_iter().chain([format!("{} n", metric.text)])
     });
     let mut table = Table::new(axes.chain(["runs".to_owned()]).chain(metrics));
     for (number, cell) in sheet.cells.iter().enumerate() {
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let found = metric.cells[number];
-            let of = |pick: fn(&Estimate) -> f64| found.map(|found| pick(&found.mean));
-            [
-                of(|mean| mean.mean),
-                of(|mean| mean.low),
-                of(|mean| mean.high),
+            let of = found.map(|found| found.mean);
+            let more = [
                 found.map(|found| found.median),
                 found.and_then(|found| found.deviation),
-            ]
-            .map(cell_of)
+                Some(of.map_or(0.0, |of| of.n as f64)),
+            ];
+            estimate(of).into_iter().chain(more.map(cell_of))
         });
         let labels = sheet.labels(cell).map(str::to_owned);
         table.row(labels.chain([cell.runs.len().to_string()]).chain(numbers));
@@ -60,14 +60,13 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| axis.field.clone());
-    let words = ["base", "other", "difference", "low", "high", "ratio", "ratio low", "ratio high"];
+    let difference = ["base", "other", "difference", "low", "high"];
+    let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
     let words = words.map(str::to_owned);
     let mut table = Table::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for Comparison { metric, cell, base, other, difference, ratio } in &findings.comparisons {
-        let numbers = [difference, ratio].into_iter().flat_map(|found| {
-            let of = |pick: fn(&Estimate) -> f64| found.as_ref().map(pick);
-            [of(|found| found.mean), of(|found| found.low), of(|found| found.high)].map(cell_of)
-        });
+        let n = difference.map_or(0, |difference| difference.n).to_string();
+        let numbers = [difference, ratio].into_iter().flat_map(|found| estimate(*found)).chain([n]);
         let labels = [metric.clone()].into_iter().chain(cell.iter().cloned());
         table.row(labels.chain([base.clone(), other.clone()]).chain(numbers));
     }
@@ -117,6 +116,12 @@ fn unit(unit: Unit) -> String {
         (-1, 1) => " [B/s]".to_owned(),
         (time, bytes) => format!(" [s^{time} B^{bytes}]"),
     }
+}
+
+/// Returns the cells of an estimate: it and the ends of its interval.
+fn estimate(of: Option<Estimate>) -> [String; 3] {
+    let band = of.and_then(|of| of.band);
+    [of.map(|of| of.mean), band.map(|band| band.low), band.map(|band| band.high)].map(cell_of)
 }
 
 /// Rounded to nine digits after the point: far below what anything here can tell apart.

@@ -145,7 +145,7 @@ impl<'s> Artist<'s> {
         };
         Ok(found.map(|CellNumbers { mean, .. }| Bar {
             value: mean.mean,
-            whisker: (1 < mean.n).then_some((mean.low, mean.high)),
+            whisker: mean.band.map(|band| (band.low, band.high)),
         }))
     }
 
