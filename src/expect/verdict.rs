@@ -191,7 +191,10 @@ impl Judge<'_> {
                             .map(|term| self.tell(term, cell));
                         told.collect::<Result<Vec<_>, Fault>>()?.join(", ")
                     }
-                    _ => format!("in {held} of {} seeds: {}", numbers.len(), term.label),
+                    _ if term.scatter() == Scatter::EachSeed => {
+                        format!("in {held} of {} seeds: {}", numbers.len(), term.label)
+                    }
+                    _ => term.label.clone(),
                 };
                 Ok(Judged { holds: held == numbers.len(), margin, measured, band: None })
             }

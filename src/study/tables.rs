@@ -149,3 +149,52 @@ impl Table {
         self.writer.into_inner().expect("memory takes it")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::study::{CellNumbers, SheetAxis, SheetCell};
+
+    #[test]
+    fn a_row_says_of_how_many_numbers_it_is_and_one_has_no_interval() {
+        let numbers =
+            [vec![Some(1.0), None, Some(1.0)], vec![None, Some(7.0), None], vec![None; 3]];
+        let cell = |value| SheetCell { values: vec![value], runs: vec![String::new(); 3] };
+        let axis = SheetAxis {
+            field: "x".to_owned(),
+            values: ["a", "b", "c"].map(str::to_owned).into(),
+            numbers: BTreeMap::new(),
+        };
+        let sheet = Sheet {
+            study: "test".to_owned(),
+            description: String::new(),
+            version: "0.0.0".to_owned(),
+            axes: vec![axis],
+            compare: None,
+            seeds: vec![1, 2, 3],
+            cells: (0..3).map(cell).collect(),
+            metrics: Vec::new(),
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let metric = Metric {
+            text: "m".to_owned(),
+            unit: Unit::PLAIN,
+            cells: numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect(),
+            numbers: numbers.into(),
+        };
+        let findings = Findings {
+            jobs: Vec::new(),
+            metrics: vec![metric],
+            comparisons: Vec::new(),
+            verdicts: Vec::new(),
+        };
+        assert_eq!(
+            String::from_utf8(cells(&sheet, &findings)).unwrap(),
+            "x,runs,m mean,m low,m high,m median,m sd,m n\n\
+             a,3,1,1,1,1,0,2\nb,3,7,,,7,,1\nc,3,,,,,,0\n"
+        );
+    }
+}

@@ -40,7 +40,7 @@ impl ChartSpec {
     /// Refuses axes that are missing, and keys that the kind of chart does not look at.
     fn check_axes(&self, kind: &Kind<'_>, layout: &Layout, space: &Space) -> Result<(), Problem> {
         let missing = |axis: &str| {
-            let message = format!("this chart needs `{axis}`, an axis of the study");
+            let message = format!("this chart needs `{axis}`, the axis that it goes over");
             Err(Problem::value(Path::default(), message))
         };
         let unused = |key: &str| {
@@ -136,8 +136,11 @@ mod tests {
                 "{line: makespan, over: out_of_band}",
                 "over: the values of `hadoop.out_of_band` are not numbers of one unit",
             ),
-            ("{line: makespan}", ": this chart needs `over`, an axis of the study"),
-            ("{heat: makespan, over: nodes}", ": this chart needs `by`, an axis of the study"),
+            ("{line: makespan}", ": this chart needs `over`, the axis that it goes over"),
+            (
+                "{heat: makespan, over: nodes}",
+                ": this chart needs `by`, the axis that it goes over",
+            ),
         ] {
             assert_eq!(problem(yaml), words, "{yaml}");
         }
