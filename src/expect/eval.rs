@@ -122,7 +122,11 @@ impl<'r> Evaluator<'r> {
         cell: &[usize],
         seed: usize,
     ) -> Evaluated<Value> {
-        let run = self.runs.run(&selection.of(cell), seed)?;
+        let cell = selection.of(cell);
+        if !self.runs.has(&cell) {
+            return Err(Fault::Undefined("the study leaves this cell out".to_owned()));
+        }
+        let run = self.runs.run(&cell, seed)?;
         read(quantity, selection, run, &mut self.names.borrow_mut())
     }
 

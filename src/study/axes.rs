@@ -290,16 +290,12 @@ impl<'v> Bound<'v> {
 
     /// Returns a number that was computed as a value; `size` is what it is small or large beside.
     fn value(&self, number: f64, size: f64) -> Value {
-        if self.whole && self.unit.is_empty() {
-            return (number.round() as i64).into();
-        }
         // Cuts off what binary fractions add: 0.30000000000000004.
         let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
         let digits = if self.whole { 0 } else { digits };
         let number: f64 = format!("{number:.digits$}").parse().expect("it was a number");
-        // A zero has no sign.
-        let number = number + 0.0;
         match self.unit {
+            "" if number.fract() == 0.0 && number.abs() < 9e18 => (number as i64).into(),
             "" => number.into(),
             unit => format!("{number}{unit}").into(),
         }
@@ -356,8 +352,8 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
         }
         (false, Some(points)) => {
             let span = to.number - from.number;
-            // A field that takes whole numbers takes no others, and one that takes others takes
-            // whole ones: a logarithmic range of whole ends is rounded, any other as it comes out.
+            // Points between whole ends are rounded on a logarithmic scale, where they hardly ever
+            // come out whole; on a linear one they are as they come out.
             let whole = is_log || span % (points - 1) as f64 == 0.0;
             let like = Bound { whole: whole && from.whole && to.whole, ..from };
             let value = |index: u64| {
@@ -493,13 +489,13 @@ mod tests {
 
     #[test]
     fn ranges_have_as_many_points_as_they_say() {
-        assert_eq!(labels_of("{from: 0, to: 1, points: 5}"), ["0.0", "0.25", "0.5", "0.75", "1.0"]);
+        assert_eq!(labels_of("{from: 0, to: 1, points: 5}"), ["0", "0.25", "0.5", "0.75", "1"]);
         assert_eq!(labels_of("{from: 1s, to: 2s, points: 3}"), ["1s", "1.5s", "2s"]);
         assert_eq!(
             labels_of("{from: 1e-12, to: 1e-10, points: 3, scale: log}"),
             ["1e-12", "1e-11", "1e-10"]
         );
-        assert_eq!(labels_of("{from: -0.3, to: 0.1, step: 0.1}")[3], "0.0");
+        assert_eq!(labels_of("{from: -0.3, to: 0.1, step: 0.1}")[3], "0");
     }
 
     #[test]
