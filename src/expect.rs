@@ -126,6 +126,16 @@ impl Plan {
         self.term.of.truth
     }
 
+    /// Returns whether it is a histogram rather than a number.
+    pub fn is_histogram(&self) -> bool {
+        self.term.of.shape == quantity::Shape::Samples
+    }
+
+    /// Returns whether it is over time rather than one number or one for each job or task.
+    pub fn is_over_time(&self) -> bool {
+        self.term.of.shape == quantity::Shape::Series
+    }
+
     /// Returns the unit of its number.
     pub fn unit(&self) -> Unit {
         self.term.of.unit

@@ -1,12 +1,12 @@
 //! Numbers about numbers: means, quantiles, and how far to trust them.
 //!
 //! Every function takes a plain slice and says what it answers to an empty one. Nothing here draws
-//! random numbers but [`bootstrap`], which is handed its stream.
+//! random numbers but [`interval`], which draws the same ones each time.
 
 mod estimate;
 mod line;
 
-pub use estimate::{Estimate, bootstrap, differences, interval, ratios, student};
+pub use estimate::{Band, Estimate, differences, interval, ratio};
 pub use line::Line;
 
 /// Returns the arithmetic mean; `None` of nothing.
@@ -19,14 +19,6 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| 2 <= values.len())?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
-}
-
-/// Returns the skewness of a sample; `None` unless its values differ.
-pub fn skewness(values: &[f64]) -> Option<f64> {
-    let (mean, n) = (mean(values)?, values.len() as f64);
-    let moment = |power| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / n;
-    let variance = moment(2);
-    (0.0 < variance).then(|| moment(3) / variance.powf(1.5))
 }
 
 /// Returns the quantile, interpolated between two neighbours as NumPy does; `None` of nothing.

@@ -21,7 +21,7 @@ mod tables;
 mod work;
 
 pub use draw::{ChartSpec, OneOrMore, Slots};
-pub use findings::{CellNumbers, Comparison, Findings, FindingsError, Metric};
+pub use findings::{CellNumbers, Comparison, Findings, FindingsError, JobsOfRun, Metric};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{ConcludeError, Concluded, conclude, write_sheet};
 pub use search::{Hunt, Search};

@@ -17,6 +17,10 @@ fn line(expected: &Expectation, found: &Verdict) -> String {
     if 1 < found.cells && !found.worst.is_empty() {
         more(&format!("in {} of {} cells; the worst is {}", found.held, found.cells, found.worst));
     }
+    if 0 < found.left_out {
+        let cells = counted(found.left_out as u64, "more cell");
+        more(&format!("the study leaves {cells} out"));
+    }
     if let Some(published) = &expected.published {
         more(&format!("published: {published}"));
     }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::plan::{Aggregate, Fold, Kind, Pick, Point, Selection, Term};
+use super::plan::{Aggregate, Fold, Kind, Point, Selection, Term};
 use super::quantity::{Quantity, Shape};
 use super::read::{Names, read};
 use super::source::ReadError;
@@ -122,11 +122,7 @@ impl<'r> Evaluator<'r> {
         cell: &[usize],
         seed: usize,
     ) -> Evaluated<Value> {
-        let place = |(own, pick): (&usize, &Pick)| match pick {
-            Pick::Fixed(place) => *place,
-            Pick::Free | Pick::Among(_) => *own,
-        };
-        let cell: Vec<usize> = cell.iter().zip(&selection.cell).map(place).collect();
+        let cell = selection.of(cell);
         if !self.runs.has(&cell) {
             return Err(Fault::Undefined("the study leaves this cell out".to_owned()));
         }
@@ -154,7 +150,8 @@ impl<'r> Evaluator<'r> {
         pool.and_then(|pool| how.of(&pool)).ok_or_else(undefined)
     }
 
-    /// Trends are judged on the means over the seeds; everything else is of each seed.
+    /// Trends are judged on the means over the seeds; everything else is of each seed. Points that
+    /// the study leaves out are no part of it.
     fn curve(
         &self,
         how: Fold,
@@ -162,6 +159,8 @@ impl<'r> Evaluator<'r> {
         cell: &[usize],
         seeds: &[usize],
     ) -> Evaluated<Vec<f64>> {
+        let there = |point: &&Point| point.term.is_there(self.runs, cell);
+        let points: Vec<&Point> = points.iter().filter(there).collect();
         let curve = points.iter().map(|point| self.numbers(&point.term, cell, seeds));
         let curve = curve.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = curve.iter().filter_map(|numbers| mean(numbers)).collect();

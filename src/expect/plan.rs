@@ -3,6 +3,7 @@
 use super::function::Function;
 use super::quantity::{KeyKind, Quantity, RowKey, Shape, Source};
 use super::source::{Needs, Table};
+use super::space::Runs;
 use super::syntax::{Comparison, Operator};
 use super::unit::Unit;
 
@@ -149,7 +150,67 @@ impl Filter {
     }
 }
 
+/// How the number of a term comes of the runs of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scatter {
+    /// Of none of them: it is the same whatever happens.
+    None,
+    /// Of each of them alone.
+    EachSeed,
+    /// Of all of them together.
+    Joint,
+}
+
+impl Selection {
+    /// Returns the cell whose runs are read when it is asked for in a cell.
+    pub(super) fn of(&self, cell: &[usize]) -> Vec<usize> {
+        let place = |(own, pick): (&usize, &Pick)| match pick {
+            Pick::Fixed(place) => *place,
+            Pick::Free | Pick::Among(_) => *own,
+        };
+        cell.iter().zip(&self.cell).map(place).collect()
+    }
+}
+
 impl Term {
+    /// Returns whether the study has what it reads; of a curve two points are enough.
+    pub(super) fn is_there(&self, runs: &dyn Runs, cell: &[usize]) -> bool {
+        match &self.kind {
+            Kind::Constant(_) | Kind::Axis(..) => true,
+            Kind::Quantity(_, selection) => runs.has(&selection.of(cell)),
+            Kind::Aggregate { of, .. } | Kind::Until { condition: of, .. } => {
+                of.is_there(runs, cell)
+            }
+            Kind::Curve { points, .. } => {
+                let there = points.iter().filter(|point| point.term.is_there(runs, cell));
+                points.len().min(2) <= there.count()
+            }
+            Kind::Apply(_, parts) => parts.iter().all(|part| part.is_there(runs, cell)),
+        }
+    }
+
+    /// Returns how its number comes of the runs: only what is of each seed has an interval.
+    pub(super) fn scatter(&self) -> Scatter {
+        let most = |parts: &mut dyn Iterator<Item = &Self>| {
+            parts.map(Self::scatter).max().unwrap_or(Scatter::None)
+        };
+        // Comparisons and trends are of the means over the seeds.
+        let joint = |of: Scatter| if of == Scatter::None { of } else { Scatter::Joint };
+        match &self.kind {
+            Kind::Constant(_) | Kind::Axis(..) => Scatter::None,
+            Kind::Aggregate { pooled: true, .. } => Scatter::Joint,
+            Kind::Quantity(..) | Kind::Aggregate { .. } | Kind::Until { .. } => Scatter::EachSeed,
+            Kind::Curve { how, points } => {
+                let of = most(&mut points.iter().map(|point| &point.term));
+                if matches!(how, Fold::Aggregate(_) | Fold::Slope) { of } else { joint(of) }
+            }
+            Kind::Apply(element, parts) => {
+                let of = most(&mut parts.iter());
+                if element.compares() { joint(of) } else { of }
+            }
+        }
+    }
+
     /// Calls `see` with every term that has no parts.
     pub(super) fn leaves<'t>(&'t self, see: &mut impl FnMut(&'t Kind)) {
         match &self.kind {

@@ -52,7 +52,7 @@ impl Axis {
     }
 
     /// Returns the unit of its numbers; `None` unless all values are numbers of the same unit.
-    pub(super) fn unit(&self) -> Option<Unit> {
+    pub fn unit(&self) -> Option<Unit> {
         let units: Option<Vec<Unit>> =
             self.values.iter().map(|value| value.number.map(|(_, unit)| unit)).collect();
         let units = units?;

@@ -59,6 +59,7 @@ impl Unit {
     /// Returns what a number of this unit is called.
     pub fn word(self) -> &'static str {
         match (self.time, self.bytes) {
+            (0, 0) if self.share => "a share",
             (0, 0) => "a plain number",
             (1, 0) => "a time",
             (0, 1) => "a size in bytes",

@@ -6,12 +6,12 @@
 
 use super::Expectation;
 use super::eval::{Evaluator, Fault};
-use super::plan::{Element, Kind, Pick, Term};
+use super::plan::{Element, Kind, Pick, Scatter, Term};
 use super::source::ReadError;
 use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
-use crate::statistics::{Estimate, differences, mean, student};
+use crate::statistics::{Band, Estimate, differences, interval, mean};
 
 /// What became of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct Verdict {
     pub worst: String,
     /// In how many cells it must hold.
     pub cells: usize,
+    /// How many more it would be about if the study did not leave them out.
+    pub left_out: usize,
     /// In how many it does.
     pub held: usize,
     /// Left less right side in the worst cell, over the seeds, in the unit.
@@ -69,6 +71,7 @@ impl Verdict {
             "measured": self.measured,
             "worst_cell": self.worst,
             "cells": self.cells,
+            "left_out": self.left_out,
             "held": self.held,
         })
     }
@@ -93,9 +96,11 @@ pub(super) fn judge(
     let seeds: Vec<usize> = (0..runs.seeds()).collect();
     let judge = Judge { evaluator: Evaluator::new(space, runs), seeds };
     let (axes, mut cells) = cells(term, space);
-    cells.retain(|cell| runs.has(cell));
+    let all = cells.len();
+    cells.retain(|cell| term.is_there(runs, cell));
+    let left_out = all - cells.len();
     if !term.of.truth {
-        return judge.report(term, &axes, &cells);
+        return Ok(Verdict { left_out, ..judge.report(term, &axes, &cells)? });
     }
     let mut worst: Option<(&[usize], Judged)> = None;
     let mut held = 0;
@@ -118,7 +123,7 @@ pub(super) fn judge(
         Some((cell, judged)) => (space.describe(cell, &axes), judged.measured, judged.band),
         None => (String::new(), "the study leaves every such cell out".to_owned(), None),
     };
-    Ok(Verdict { state, measured, worst, cells: cells.len(), held, band, gap_closed })
+    Ok(Verdict { state, measured, worst, cells: cells.len(), left_out, held, band, gap_closed })
 }
 
 /// Returns the axes that make a difference to a term, and the cells in which to look at it.
@@ -180,10 +185,16 @@ impl Judge<'_> {
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
                     Kind::Curve { points, .. } => {
-                        let told = points.iter().map(|point| self.tell(&point.term, cell));
+                        let terms = points.iter().map(|point| &point.term);
+                        let told = terms
+                            .filter(|term| term.is_there(self.evaluator.runs, cell))
+                            .map(|term| self.tell(term, cell));
                         told.collect::<Result<Vec<_>, Fault>>()?.join(", ")
                     }
-                    _ => format!("in {held} of {} seeds: {}", numbers.len(), term.label),
+                    _ if term.scatter() == Scatter::EachSeed => {
+                        format!("in {held} of {} seeds: {}", numbers.len(), term.label)
+                    }
+                    _ => term.label.clone(),
                 };
                 Ok(Judged { holds: held == numbers.len(), margin, measured, band: None })
             }
@@ -204,13 +215,15 @@ impl Judge<'_> {
             }
             measured += &unit.show(*mean);
         }
+        // What is one number for all seeds has been repeated for each, and has no interval.
+        let scatter = parts.iter().map(Term::scatter).max();
         let band = match &numbers[..] {
-            [left, right] if 1 < self.seeds.len() => {
-                student(&differences(left, right)).map(|band| (band, unit))
+            [left, right] if scatter == Some(Scatter::EachSeed) => {
+                interval(&differences(left, right)).map(|difference| (difference, unit))
             }
             _ => None,
         };
-        if let Some((Estimate { mean, low, high, n }, _)) = band {
+        if let Some((Estimate { mean, band: Some(Band { low, high }), n }, _)) = band {
             let [mean, low, high] = [mean, low, high].map(|number| unit.show(number));
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
@@ -252,6 +265,7 @@ impl Judge<'_> {
             measured: told.join("; "),
             worst: String::new(),
             cells: cells.len(),
+            left_out: 0,
             held: 0,
             band: None,
             gap_closed: false,

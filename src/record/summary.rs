@@ -49,7 +49,7 @@ pub struct Summary {
     pub maps: u64,
     /// How many reduces the jobs have.
     pub reduces: u64,
-    /// Seconds from the first submission to the last end of a job.
+    /// Seconds from the first submission to the last end of a job; `None` while jobs are left.
     pub makespan_s: Option<f64>,
     /// Mean seconds from a job's submission to its end.
     pub mean_sojourn_s: Option<f64>,
@@ -250,7 +250,8 @@ impl std::ops::Add for ByLocality {
 
 fn makespan(books: &Books) -> Option<f64> {
     let first = books.counted().map(|job| job.submitted).min()?;
-    let last = books.counted().filter_map(|job| job.ended).map(|(at, _)| at).max()?;
+    let ends: Option<Vec<SimTime>> = books.counted().map(|job| Some(job.ended?.0)).collect();
+    let last = ends?.into_iter().max()?;
     Some(rounded(last.saturating_since(first).as_secs_f64()))
 }
 

@@ -4,11 +4,14 @@ use rand::RngExt;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{mean, quantile_of_sorted, skewness, standard_deviation};
+use super::{mean, quantile_of_sorted, standard_deviation};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 
 /// How often a bootstrap draws its sample again.
 const RESAMPLES: usize = 2_000;
+
+/// How many values a bootstrap takes at least: fewer do not show how they are distributed.
+const ENOUGH: usize = 8;
 
 /// How much of the probability lies outside of an interval, on either side.
 const TAIL: f64 = 0.025;
@@ -18,61 +21,56 @@ const TAIL: f64 = 0.025;
 pub struct Estimate {
     /// The estimate.
     pub mean: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end of the interval.
-    pub high: f64,
-    /// From how many values it is; an interval of one value has no width and means nothing.
+    /// The interval; one value has none.
+    #[serde(flatten)]
+    pub band: Option<Band>,
+    /// From how many values it is.
     pub n: usize,
 }
 
-/// Returns the mean with the interval of Student's t; `None` of nothing.
-///
-/// Right for values that scatter symmetrically, such as means of runs and differences of pairs.
-pub fn student(values: &[f64]) -> Option<Estimate> {
-    let mean = mean(values)?;
-    let half = standard_deviation(values).map_or(0.0, |deviation| {
-        let n = values.len() as f64;
-        let t = StudentsT::new(0.0, 1.0, n - 1.0).expect("two values leave a degree of freedom");
-        t.inverse_cdf(1.0 - TAIL) * deviation / n.sqrt()
-    });
-    Some(Estimate { mean, low: mean - half, high: mean + half, n: values.len() })
+/// An interval. The estimate need not be in its middle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Band {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
 }
 
-/// Returns a statistic of the values with its percentile bootstrap interval; `None` if the values
-/// have none.
+/// Returns the mean with its 95 % interval; `None` of nothing.
 ///
-/// Right for skewed values and for statistics other than the mean. The same stream gives the same
-/// interval. Costs the statistic of 2,000 samples.
-pub fn bootstrap(
-    values: &[f64],
-    statistic: impl Fn(&[f64]) -> Option<f64>,
-    mut stream: ChaCha8Rng,
-) -> Option<Estimate> {
-    let estimate = statistic(values)?;
-    let mut sample = values.to_vec();
-    let mut drawn = Vec::with_capacity(RESAMPLES);
-    for _ in 0..RESAMPLES {
-        sample.fill_with(|| values[stream.random_range(0..values.len())]);
-        drawn.extend(statistic(&sample));
-    }
-    drawn.sort_unstable_by(f64::total_cmp);
-    let end = |share| quantile_of_sorted(&drawn, share).unwrap_or(estimate);
-    Some(Estimate { mean: estimate, low: end(TAIL), high: end(1.0 - TAIL), n: values.len() })
-}
-
-/// Fewer values than that do not show whether they are skewed.
-const SKEWED_FROM: usize = 8;
-
-/// Returns the mean with its interval: Student's, or the bootstrap's for values that are so skewed
-/// that their mean does not scatter symmetrically; `None` of nothing.
+/// Of fewer than eight values it is Student's, which is right for values that scatter
+/// symmetrically; of eight and more it is that of a bootstrap, which knows skewed ones too. How
+/// often intervals of simulated samples had the true mean in them (3,000 samples of each kind):
+///
+/// | values | | normal | exponential | log-normal, σ = 0.5 | log-normal, σ = 1 |
+/// |---|---|---|---|---|---|
+/// | 8 | Student | 94.9 % | 88.9 % | 90.8 % | 82.4 % |
+/// | | bootstrap | 94.5 % | 93.4 % | 92.7 % | 89.4 % |
+/// | 12 | Student | 95.3 % | 90.5 % | 92.3 % | 85.4 % |
+/// | | bootstrap | 94.7 % | 93.2 % | 93.6 % | 91.1 % |
+/// | 20 | Student | 95.8 % | 91.6 % | 93.0 % | 86.5 % |
+/// | | bootstrap | 95.6 % | 94.6 % | 94.0 % | 91.9 % |
+///
+/// Bootstraps of quantiles and BCa stayed below Student's on all of them.
 pub fn interval(values: &[f64]) -> Option<Estimate> {
-    let is_skewed = skewness(values).is_some_and(|skewness| 1.0 < skewness.abs());
-    if values.len() < SKEWED_FROM || !is_skewed {
-        return student(values);
-    }
+    let mean = mean(values)?;
     // Always the same draws: the interval says something of the values and of nothing else.
-    bootstrap(values, mean, stream(0, Purpose::Bootstrap, 0))
+    let drawn = || bootstrap(values, stream(0, Purpose::Bootstrap, 0));
+    let band = if values.len() < ENOUGH { None } else { drawn() };
+    Some(Estimate { mean, band: band.or_else(|| student(values)), n: values.len() })
+}
+
+/// Returns the geometric mean of the ratios of pairs with its interval, so that either side over
+/// the other says the same; `None` unless all ratios are above zero.
+pub fn ratio(left: &[f64], right: &[f64]) -> Option<Estimate> {
+    let logarithm = |(left, right): (&f64, &f64)| {
+        Some((left / right).ln()).filter(|logarithm| logarithm.is_finite())
+    };
+    let logarithms: Option<Vec<f64>> = left.iter().zip(right).map(logarithm).collect();
+    let Estimate { mean, band, n } = interval(&logarithms?)?;
+    let band = band.map(|Band { low, high }| Band { low: low.exp(), high: high.exp() });
+    Some(Estimate { mean: mean.exp(), band, n })
 }
 
 /// Returns the differences of pairs: what was measured with the same seed belongs together.
@@ -80,60 +78,92 @@ pub fn differences(left: &[f64], right: &[f64]) -> Vec<f64> {
     left.iter().zip(right).map(|(left, right)| left - right).collect()
 }
 
-/// Returns the ratios of pairs.
-pub fn ratios(left: &[f64], right: &[f64]) -> Vec<f64> {
-    left.iter().zip(right).map(|(left, right)| left / right).collect()
+/// Returns the standard error of the mean; `None` of fewer than two values.
+fn standard_error(values: &[f64]) -> Option<f64> {
+    Some(standard_deviation(values)? / (values.len() as f64).sqrt())
+}
+
+/// Returns the interval of Student's t.
+fn student(values: &[f64]) -> Option<Band> {
+    let (mean, error) = (mean(values)?, standard_error(values)?);
+    let freedom = values.len() as f64 - 1.0;
+    let t = StudentsT::new(0.0, 1.0, freedom).expect("two values leave a degree of freedom");
+    let half = t.inverse_cdf(1.0 - TAIL) * error;
+    Some(Band { low: mean - half, high: mean + half })
+}
+
+/// Returns the interval of a studentised bootstrap: as Student's, but t is that of samples drawn
+/// from the values. `None` if too many of these have no error of their own.
+fn bootstrap(values: &[f64], mut stream: ChaCha8Rng) -> Option<Band> {
+    let (centre, error) = (mean(values)?, standard_error(values)?);
+    let mut sample = values.to_vec();
+    let mut drawn = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        sample.fill_with(|| values[stream.random_range(0..values.len())]);
+        // What is left of equal values is rounding.
+        let own = standard_error(&sample).filter(|own| 1e-9 * error < *own);
+        drawn.push((mean(&sample)? - centre) / own.unwrap_or(0.0));
+    }
+    drawn.sort_unstable_by(f64::total_cmp);
+    let end = |share| {
+        let end = centre - quantile_of_sorted(&drawn, share)? * error;
+        end.is_finite().then_some(end)
+    };
+    Some(Band { low: end(1.0 - TAIL)?, high: end(TAIL)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, stream};
 
     #[test]
     fn students_interval_is_that_of_the_tables() {
         // t(0.975; 4) = 2.776, the deviation of 1..5 is 1.5811.
-        let estimate = student(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let estimate = interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert_eq!((estimate.mean, estimate.n), (3.0, 5));
-        assert!((estimate.high - 4.963).abs() < 1e-3, "{estimate:?}");
-        assert!((estimate.low - 1.037).abs() < 1e-3, "{estimate:?}");
+        let Band { low, high } = estimate.band.unwrap();
+        assert!((high - 4.963).abs() < 1e-3 && (low - 1.037).abs() < 1e-3, "{estimate:?}");
     }
 
     #[test]
-    fn one_value_has_an_interval_without_width() {
-        assert_eq!(student(&[7.0]), Some(Estimate { mean: 7.0, low: 7.0, high: 7.0, n: 1 }));
-        assert_eq!(student(&[]), None);
+    fn one_value_has_no_interval() {
+        assert_eq!(interval(&[7.0]), Some(Estimate { mean: 7.0, band: None, n: 1 }));
+        assert_eq!(interval(&[]), None);
     }
 
     #[test]
-    fn a_bootstrap_repeats_itself_and_contains_its_estimate() {
-        let values: Vec<f64> = (0..40).map(|value| f64::from(value * value)).collect();
-        let again = || bootstrap(&values, mean, stream(1, Purpose::Workload, 0)).unwrap();
-        let estimate = again();
-        assert_eq!(estimate, again());
-        assert!(estimate.low < estimate.mean && estimate.mean < estimate.high, "{estimate:?}");
-        // Within a tenth of what Student's t says of these.
-        let student = student(&values).unwrap();
-        assert!((estimate.high / student.high - 1.0).abs() < 0.1, "{estimate:?} {student:?}");
-    }
-
-    #[test]
-    fn a_bootstrap_of_nothing_is_nothing() {
-        assert_eq!(bootstrap(&[], mean, stream(1, Purpose::Workload, 0)), None);
-    }
-
-    #[test]
-    fn pairs_are_compared_one_by_one() {
-        assert_eq!(differences(&[3.0, 5.0], &[1.0, 7.0]), [2.0, -2.0]);
-        assert_eq!(ratios(&[3.0, 5.0], &[1.0, 2.0]), [3.0, 2.5]);
+    fn an_even_sample_has_nearly_students_interval() {
+        let even: Vec<f64> = (0..20).map(f64::from).collect();
+        let (ours, student) = (interval(&even).unwrap().band.unwrap(), student(&even).unwrap());
+        let width = |band: Band| band.high - band.low;
+        assert!((width(ours) / width(student) - 1.0).abs() < 0.1, "{ours:?} {student:?}");
+        assert_eq!(interval(&even).unwrap().band, Some(ours), "the same draws each time");
     }
 
     #[test]
     fn a_skewed_sample_has_a_skewed_interval() {
-        let skewed: Vec<f64> = (0..20).map(|step| if step == 0 { 100.0 } else { 1.0 }).collect();
-        let Estimate { mean, low, high, .. } = interval(&skewed).unwrap();
-        assert!(1.0 <= low && mean - low < high - mean, "{low} {mean} {high}");
-        let even: Vec<f64> = (0..20).map(f64::from).collect();
-        assert_eq!(interval(&even), student(&even));
+        let skewed: Vec<f64> = (0..12).map(|step| (f64::from(step) / 3.0).exp()).collect();
+        let Estimate { mean, band, .. } = interval(&skewed).unwrap();
+        let Band { low, high } = band.unwrap();
+        assert!(0.0 < low && 1.5 * (mean - low) < high - mean, "{low} {mean} {high}");
+    }
+
+    #[test]
+    fn values_that_are_nearly_all_the_same_have_students_interval() {
+        let mut values = [1.0; 20];
+        assert_eq!(interval(&values).unwrap().band, Some(Band { low: 1.0, high: 1.0 }));
+        values[0] = 100.0;
+        assert_eq!(interval(&values).unwrap().band, student(&values));
+    }
+
+    #[test]
+    fn a_ratio_is_the_other_way_round_what_its_reverse_is() {
+        assert_eq!(differences(&[3.0, 5.0], &[1.0, 7.0]), [2.0, -2.0]);
+        let (left, right) = ([4.0, 1.0, 9.0], [2.0, 2.0, 3.0]);
+        let (there, back) = (ratio(&left, &right).unwrap(), ratio(&right, &left).unwrap());
+        assert!((there.mean * back.mean - 1.0).abs() < 1e-9, "{there:?} {back:?}");
+        let (there, back) = (there.band.unwrap(), back.band.unwrap());
+        assert!((there.low * back.high - 1.0).abs() < 1e-9, "{there:?} {back:?}");
+        assert_eq!(ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
     }
 }

@@ -117,7 +117,25 @@ impl Sweep {
             };
             problems.extend(result.err());
         }
+        problems.extend(read.overlap());
         read
+    }
+
+    /// Returns what is wrong if an axis overwrites what one before it sets: all values of that one
+    /// would be the same. A field of what one before it sets is only changed, and may be an axis.
+    fn overlap(&self) -> Option<Problem> {
+        let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
+        let puts: Vec<&AxisPut> = puts.collect();
+        let overwrites = |(place, put): (usize, &&AxisPut)| {
+            let lost = puts[..place].iter().find(|lost| put.path.contains(&lost.path))?;
+            let message =
+                format!("this overwrites what `{}` sets, which is an axis too", lost.path);
+            let problem = Problem::value(put.written.clone(), message);
+            let is_around = put.path != lost.path;
+            let hint = format!("write `{}` before `{}`", put.path, lost.path);
+            Some(if is_around { problem.hint(hint) } else { problem })
+        };
+        puts.iter().enumerate().find_map(overwrites)
     }
 }
 
@@ -254,29 +272,32 @@ struct Bound<'v> {
 
 impl<'v> Bound<'v> {
     fn of(value: &'v Value) -> Option<Self> {
-        match value {
+        let bound = match value {
             Value::Number(number) => {
                 let whole = number.is_u64() || number.is_i64();
-                Some(Self { number: number.as_f64()?, unit: "", whole })
+                Self { number: number.as_f64()?, unit: "", whole }
             }
             Value::String(text) => {
                 let text = text.trim();
                 let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
                 let number = text[..end].parse().ok()?;
-                Some(Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') })
+                Self { number, unit: text[end..].trim(), whole: !text[..end].contains('.') }
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        bound.number.is_finite().then_some(bound)
     }
 
-    fn value(&self, number: f64) -> Value {
+    /// Returns a number that was computed as a value; `size` is what it is small or large beside.
+    fn value(&self, number: f64, size: f64) -> Value {
         // Cuts off what binary fractions add: 0.30000000000000004.
-        let number = (number * 1e9).round() / 1e9;
-        let number = if self.whole { number.round() } else { number };
-        match (self.unit, self.whole) {
-            ("", true) => (number as i64).into(),
-            ("", false) => number.into(),
-            (unit, _) => format!("{number}{unit}").into(),
+        let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
+        let digits = if self.whole { 0 } else { digits };
+        let number: f64 = format!("{number:.digits$}").parse().expect("it was a number");
+        match self.unit {
+            "" if number.fract() == 0.0 && number.abs() < 9e18 => (number as i64).into(),
+            "" => number.into(),
+            unit => format!("{number}{unit}").into(),
         }
     }
 }
@@ -302,6 +323,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
     if to.number < from.number {
         return Err(wrong("to", "a range rises"));
     }
+    let size = f64::max(from.number.abs(), to.number.abs());
     let is_log = match map.get("scale").map(Value::as_str) {
         None | Some(Some("linear")) => false,
         Some(Some("log")) if 0.0 < from.number => true,
@@ -326,19 +348,28 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
             }
             let like = Bound { whole, ..from };
             let number = |index: u64| like.number + step.number * index as f64;
-            Ok((0..=steps as u64).map(|index| like.value(number(index))).collect())
+            Ok((0..=steps as u64).map(|index| like.value(number(index), size)).collect())
         }
         (false, Some(points)) => {
-            let like = Bound { whole: from.whole && to.whole, ..from };
-            let share = |index: u64| index as f64 / (points - 1) as f64;
-            let number = |share: f64| match is_log {
-                true => from.number * (to.number / from.number).powf(share),
-                false => from.number + (to.number - from.number) * share,
+            let span = to.number - from.number;
+            // Points between whole ends are rounded on a logarithmic scale, where they hardly ever
+            // come out whole; on a linear one they are as they come out.
+            let whole = is_log || span % (points - 1) as f64 == 0.0;
+            let like = Bound { whole: whole && from.whole && to.whole, ..from };
+            let value = |index: u64| {
+                let share = index as f64 / (points - 1) as f64;
+                if is_log {
+                    let number = from.number * (to.number / from.number).powf(share);
+                    like.value(number, number)
+                } else {
+                    like.value(from.number + span * share, size)
+                }
             };
-            let mut values: Vec<Value> =
-                (0..points).map(|index| like.value(number(share(index)))).collect();
-            // Rounding to whole numbers may make neighbours equal.
-            values.dedup();
+            let values: Vec<Value> = (0..points).map(value).collect();
+            if values.windows(2).any(|pair| pair[0] == pair[1]) {
+                let message = format!("there are no {points} different values in this range");
+                return Err(wrong("points", &message));
+            }
             Ok(values)
         }
         _ => Err(Problem::value(at.clone(), "a range has a `step`, or so many `points`").hint(
@@ -457,6 +488,17 @@ mod tests {
     }
 
     #[test]
+    fn ranges_have_as_many_points_as_they_say() {
+        assert_eq!(labels_of("{from: 0, to: 1, points: 5}"), ["0", "0.25", "0.5", "0.75", "1"]);
+        assert_eq!(labels_of("{from: 1s, to: 2s, points: 3}"), ["1s", "1.5s", "2s"]);
+        assert_eq!(
+            labels_of("{from: 1e-12, to: 1e-10, points: 3, scale: log}"),
+            ["1e-12", "1e-11", "1e-10"]
+        );
+        assert_eq!(labels_of("{from: -0.3, to: 0.1, step: 0.1}")[3], "0");
+    }
+
+    #[test]
     fn a_value_is_called_by_its_shortest_unique_text() {
         let policies = "[fair, hfsp: {a: 1}, {as: patient, hfsp: {preemption: wait}}]";
         assert_eq!(labels_of(policies), ["fair", "hfsp", "patient"]);
@@ -511,14 +553,29 @@ mod tests {
                 "{x: {from: 0, to: 9, points: 3, scale: log}}",
                 "sweep.x.from: a logarithmic range begins above zero",
             ),
+            (
+                "{x: {from: 1, to: 3, points: 5, scale: log}}",
+                "sweep.x.points: there are no 5 different values in this range",
+            ),
+            ("{x: {from: .nan, to: 1, points: 2}}", "sweep.x.from: expected a number"),
+            ("{x: {from: 0, to: .inf, step: 1}}", "sweep.x.to: expected a number"),
             ("{x: {from: 0, to: 1e12, step: 1}}", "sweep.x.step: an axis has at most 10000 values"),
             (
                 "{x: {from: 0, tu: 9, step: 1}}",
                 "sweep.x.tu: unknown field `tu`, expected one of from, to, step, points, scale",
             ),
+            (
+                "{a.b: [1], a: [x, y]}",
+                "sweep.a[0]: this overwrites what `a.b` sets, which is an axis too",
+            ),
+            (
+                "{a: [1], zip: {a: [1], b: [2]}}",
+                "sweep.zip.a[0]: this overwrites what `a` sets, which is an axis too",
+            ),
             ("{'..': [1]}", "sweep...: this is not a field of the scenario"),
         ] {
             assert_eq!(sweep(yaml).unwrap_err(), message, "{yaml}");
         }
+        assert!(sweep("{a: [x, y], a.b: [1, 2]}").is_ok(), "an axis may change another's choice");
     }
 }

@@ -1,10 +1,11 @@
-//! `charts:`: what a study draws; how it is drawn says `artist`.
+//! `charts:`: what a study draws; `check` refuses what says nothing, `artist` draws the rest.
 //!
 //! A chart has one kind, which names what it shows: `line: mean(sojourn)`. `over` is the axis that
 //! lies on the page, `by` the axis that makes several lines. Axes that are neither, nor fixed by
 //! `where`, make a chart for each of their combinations.
 
 mod artist;
+mod check;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,8 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_yaml::Value;
 
 use super::axes;
-use super::sheet::Sheet;
-use crate::expect::{Expr, Needs, Space, Table, combinations};
+use super::sheet::{Sheet, SheetAxis};
+use crate::expect::{Space, combinations};
 use crate::mapred::SlotKind;
 use crate::scenario::{Path, Problem};
 
@@ -180,26 +181,41 @@ struct Layout {
 }
 
 impl ChartSpec {
-    /// Returns the charts that a study has if it does not say: each metric over the first axis, and
-    /// how long jobs take under what is compared.
+    /// Returns the charts that a study has if it does not say: each metric over the longest axis,
+    /// and how long jobs take under what is compared.
     pub(super) fn usual(sheet: &Sheet) -> Vec<Self> {
         let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
-        let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
-        let over = others.map(|(_, axis)| axis).max_by_key(|axis| axis.values.len());
-        let is_line = over.is_some_and(|axis| {
-            2 < axis.values.len() && axis.space().values.iter().all(|value| value.number.is_some())
-        });
+        let mut others: Vec<&SheetAxis> = (0..)
+            .zip(&sheet.axes)
+            .filter(|(place, _)| Some(*place) != sheet.compare)
+            .map(|(_, axis)| axis)
+            .collect();
+        // The longest last.
+        others.sort_by_key(|axis| axis.values.len());
+        let over = others.pop();
+        let is_line =
+            over.is_some_and(|axis| 2 < axis.values.len() && axis.space().unit().is_some());
         let over = over.map(|axis| axis.field.clone());
+        // Each of the others makes charts, or what lies on the page does not show it all.
+        let charts = |axes: &[&SheetAxis]| axes.iter().map(|axis| axis.values.len()).product();
+        let too_many = |axes: &[&SheetAxis]| MOST_CHARTS < charts(axes);
+        let rows = if by.is_none() && too_many(&others) { others.pop() } else { None };
+        let first = |axis: &&SheetAxis| (axis.field.clone(), axis.values[0].as_str().into());
+        let fixed =
+            if too_many(&others) { others.iter().map(first).collect() } else { IndexMap::new() };
         let metric = |text: &String| {
-            let (by, over) = (by.clone(), over.clone().or(by.clone()));
-            match is_line {
-                true => Self { line: Some(text.clone()), over, by, ..Self::default() },
-                false => Self {
-                    bars: Some(OneOrMore::One(text.clone())),
-                    by: by.filter(|by| Some(by) != over.as_ref()),
-                    over,
-                    ..Self::default()
-                },
+            let spec = Self {
+                over: over.clone().or(by.clone()),
+                by: by.clone().filter(|_| over.is_some()),
+                fixed: fixed.clone(),
+                ..Self::default()
+            };
+            match rows {
+                Some(rows) => {
+                    Self { heat: Some(text.clone()), by: Some(rows.field.clone()), ..spec }
+                }
+                None if is_line => Self { line: Some(text.clone()), ..spec },
+                None => Self { bars: Some(OneOrMore::One(text.clone())), ..spec },
             }
         };
         let sojourn = || Some(OneOrMore::One("sojourn".to_owned()));
@@ -234,34 +250,6 @@ impl ChartSpec {
         }
     }
 
-    /// Returns what it reads of every run.
-    pub(super) fn needs(&self, space: &Space) -> Result<Needs, Problem> {
-        let kind = self.kind()?;
-        let layout = self.layout(space)?;
-        let missing = |axis: &str| {
-            let message = format!("this chart needs `{axis}`, the axis that it goes over");
-            Problem::value(Path::default(), message)
-        };
-        match kind {
-            Kind::Line(_) if layout.over.is_none() => return Err(missing("over")),
-            Kind::Heat(_) if layout.over.is_none() => return Err(missing("over")),
-            Kind::Heat(_) if layout.by.is_none() => return Err(missing("by")),
-            _ => {}
-        }
-        let is_metric = matches!(kind, Kind::Line(_) | Kind::Bars(_) | Kind::Heat(_));
-        let mut needs = Needs::default();
-        if let Kind::Stack(_) = kind {
-            needs.columns.entry(Table::Timeline).or_default();
-        }
-        for (key, text) in self.expressions()? {
-            let planned = Expr::parse(text)
-                .and_then(|expr| if is_metric { expr.metric(space) } else { expr.sample(space) });
-            let complain = |complaint| Problem::expression(Path::of(key), &complaint, text);
-            needs.add(planned.map_err(complain)?.needs());
-        }
-        Ok(needs)
-    }
-
     /// Returns each expression with the key that it stands at.
     fn expressions(&self) -> Result<Vec<(&'static str, &str)>, Problem> {
         fn all<'c>(key: &'static str, parts: &'c OneOrMore) -> Vec<(&'static str, &'c str)> {
@@ -284,6 +272,10 @@ impl ChartSpec {
             name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
         };
         let (over, by) = (axis("over", &self.over)?, axis("by", &self.by)?);
+        if over.is_some() && over == by {
+            let message = "`over` and `by` are the same axis";
+            return Err(Problem::value(Path::of("by"), message));
+        }
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {
             let laid_out = over == Some(place) || by == Some(place);
@@ -292,6 +284,10 @@ impl ChartSpec {
         for (name, label) in &self.fixed {
             let place = axes::find(space, name, Path::of("where"))?;
             let at = Path::of("where").key(name);
+            if over == Some(place) || by == Some(place) {
+                let message = format!("all values of `{name}` lie on this chart");
+                return Err(Problem::value(at, message));
+            }
             choices[place] = vec![axes::find_value(&space.axes[place], label, at)?];
         }
         let count: usize = choices.iter().map(Vec::len).product();
@@ -302,5 +298,53 @@ impl ChartSpec {
         }
         let charts = combinations(&choices);
         Ok(Layout { over, by, charts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::SheetCell;
+
+    /// Returns the usual charts of a study with so many values on each axis.
+    fn usual(axes: &[usize], compare: Option<usize>) -> Vec<ChartSpec> {
+        let axis = |(place, values): (usize, &usize)| SheetAxis {
+            field: format!("cluster.axis{place}"),
+            values: (1..=*values).map(|value| value.to_string()).collect(),
+            numbers: BTreeMap::new(),
+        };
+        let choices: Vec<Vec<usize>> = axes.iter().map(|values| (0..*values).collect()).collect();
+        let cell = |values| SheetCell { values, runs: Vec::new() };
+        let sheet = Sheet {
+            study: "test".to_owned(),
+            description: String::new(),
+            version: "0.0.0".to_owned(),
+            axes: axes.iter().enumerate().map(axis).collect(),
+            compare,
+            seeds: vec![1],
+            cells: combinations(&choices).into_iter().map(cell).collect(),
+            metrics: vec!["makespan".to_owned()],
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let specs = ChartSpec::usual(&sheet);
+        for spec in &specs {
+            assert!(spec.needs(&sheet.space()).is_ok(), "{spec:?}");
+        }
+        specs
+    }
+
+    #[test]
+    fn a_study_of_any_size_has_charts() {
+        for axes in [&[][..], &[1], &[3, 2], &[13, 13], &[5, 13, 14], &[30, 30, 30, 30]] {
+            assert_eq!(usual(axes, None).len(), 1, "{axes:?}");
+            for compare in 0..axes.len() {
+                assert!(!usual(axes, Some(compare)).is_empty(), "{axes:?}");
+            }
+        }
+        let charts = usual(&[13, 14], None);
+        assert!(charts[0].heat.is_some(), "{charts:?}");
+        let charts = usual(&[20, 3], Some(1));
+        assert!(charts[0].line.is_some() && charts[0].fixed.is_empty(), "{charts:?}");
     }
 }

@@ -6,18 +6,30 @@
 use serde::Serialize;
 
 use super::sheet::{Sheet, SheetCell, StudyRuns};
-use crate::expect::{Complaint, Expr, ReadError, Unit, Verdict};
-use crate::statistics::{Estimate, differences, interval, quantile, ratios, standard_deviation};
+use crate::expect::{Complaint, Expr, ReadError, Results as _, Unit, Verdict};
+use crate::output::results::RunResults;
+use crate::statistics::{Estimate, differences, interval, quantile, ratio, standard_deviation};
 
 /// The numbers of a study.
 #[derive(Debug)]
 pub struct Findings {
+    /// What became of the jobs of each run, for each cell and seed.
+    pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
     pub metrics: Vec<Metric>,
     /// The compared values beside the first of them, for each metric and cell.
     pub comparisons: Vec<Comparison>,
     /// What became of each expectation.
     pub verdicts: Vec<Verdict>,
+}
+
+/// How many jobs of a run did not come to a good end.
+#[derive(Clone, Copy, Debug)]
+pub struct JobsOfRun {
+    /// How many failed.
+    pub failed: u64,
+    /// How many had not ended when the run did.
+    pub left: u64,
 }
 
 /// A metric and its numbers.
@@ -46,7 +58,7 @@ pub struct Comparison {
     pub other: String,
     /// The other's number less the first's, seed by seed.
     pub difference: Option<Estimate>,
-    /// The other's number over the first's, seed by seed.
+    /// The other's number over the first's, seed by seed: the geometric mean.
     pub ratio: Option<Estimate>,
 }
 
@@ -97,6 +109,8 @@ impl Findings {
         let planned = |text: &str, plan: Result<_, Complaint>| {
             plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
         };
+        let jobs = |place| runs.of(place).map(JobsOfRun::read).collect();
+        let jobs = (0..sheet.cells.len()).map(jobs).collect::<Result<_, _>>()?;
         let mut metrics = Vec::new();
         for text in &sheet.metrics {
             let plan = Expr::parse(text).and_then(|expr| expr.metric(&space));
@@ -113,7 +127,29 @@ impl Findings {
             verdicts.push(plan.judge(runs, expected.known_gap.is_some())?);
         }
         let comparisons = comparisons(sheet, &metrics);
-        Ok(Self { metrics, comparisons, verdicts })
+        Ok(Self { jobs, metrics, comparisons, verdicts })
+    }
+
+    /// Returns what is to be thought of before the numbers are trusted.
+    pub fn warnings(&self) -> Vec<String> {
+        let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
+        let warn = |what: &str, count: fn(&JobsOfRun) -> u64, so: &str| {
+            let found = runs.iter().filter(|run| 0 < count(run)).count();
+            (0 < found).then(|| format!("In {found} of {} runs jobs {what}{so}.", runs.len()))
+        };
+        let so = ": numbers of jobs are of those that ended, and there is no makespan";
+        let warnings =
+            [warn("were left", |run| run.left, so), warn("failed", |run| run.failed, "")];
+        warnings.into_iter().flatten().collect()
+    }
+}
+
+impl JobsOfRun {
+    fn read(run: &RunResults) -> Result<Self, ReadError> {
+        let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
+        let failed = count("jobs_failed")?;
+        let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
+        Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
     }
 }
 
@@ -142,7 +178,7 @@ fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
                     base: values[0].clone(),
                     other: values[value].clone(),
                     difference: interval(&differences(&left, &right)),
-                    ratio: interval(&ratios(&left, &right)).filter(|ratio| ratio.mean.is_finite()),
+                    ratio: ratio(&left, &right),
                 });
             }
         }

@@ -1,17 +1,21 @@
 //! The end of a study: all its files are made of its sheet and its runs.
 
+use std::fs;
 use std::path::Path;
 
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
-use super::sheet::{NAME, Sheet, StudyRuns};
+use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
 use super::store::CHARTS;
 use super::{Store, merged, tables};
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::statistics::Estimate;
+use crate::statistics::{Band, Estimate};
+
+/// The file that has the results for programs.
+const SUMMARY: &str = "summary.json";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +62,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
         write_file(folder, "latency.hlog", &log)?;
     }
-    write_file(folder, "summary.json", &tables::summary(sheet, &findings))?;
+    write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     for (number, drawing) in (1..).zip(&drawings) {
         write_file(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
     }
@@ -66,11 +70,17 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     Ok(Concluded { findings, drawings })
 }
 
-/// Writes what a study's folder says of the study.
+/// Writes what a study's folder says of the study. The summary of another one goes first, so that a
+/// summary is always of the sheet beside it, also if this study is never finished.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
+    let summary = folder.join(SUMMARY);
+    if summary.exists() && !read_sheet(folder).is_ok_and(|other| other == *sheet) {
+        let error = |source| OutputError::Write { path: summary.clone(), source };
+        fs::remove_file(&summary).map_err(error)?;
+    }
     let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
     text.push('\n');
     write_file(folder, NAME, text.as_bytes())
@@ -81,6 +91,10 @@ fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
     let mut sections = vec![Section { title: "In short".to_owned(), parts: vec![numbers(sheet)] }];
     if !sheet.description.is_empty() {
         sections[0].parts.insert(0, Part::Text(sheet.description.clone()));
+    }
+    let warnings = findings.warnings();
+    if !warnings.is_empty() {
+        sections[0].parts.push(Part::Warnings(warnings));
     }
     if !findings.verdicts.is_empty() {
         let parts = vec![Part::Verdicts(verdicts(&sheet.expect, &findings.verdicts))];
@@ -136,14 +150,9 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Table {
             let value = &axis.values[*value];
             Cell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
         });
-        let numbers = findings.metrics.iter().flat_map(|metric| match metric.cells[number] {
-            None => [Cell::unknown(), Cell::default()],
-            Some(found) => {
-                let show = |number| metric.unit.show(number);
-                let band = format!("{} to {}", show(found.mean.low), show(found.mean.high));
-                let band = if found.mean.n < 2 { String::new() } else { band };
-                [Cell::number(found.mean.mean, show(found.mean.mean)), Cell::text(band)]
-            }
+        let numbers = findings.metrics.iter().flat_map(|metric| {
+            let found = metric.cells[number].map(|found| found.mean);
+            band(found, sheet.seeds.len(), |number| metric.unit.show(number))
         });
         labels.chain(numbers).collect()
     };
@@ -164,29 +173,28 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
         Column::number("ratio", None),
         Column::text("95 % interval"),
     ]);
+    let seeds = sheet.seeds.len();
     let row = |found: &super::Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
         let compared = Cell::text(format!("{} − {}", found.other, found.base));
-        let difference = band(found.difference, |number| unit.show(number));
-        let ratio = band(found.ratio, |number| format!("{number:.3}"));
+        let difference = band(found.difference, seeds, |number| unit.show(number));
+        let ratio = band(found.ratio, seeds, |number| format!("{number:.3}"));
         texts.chain([compared]).chain(difference).chain(ratio).collect()
     };
     Table {
-        caption: "Differences and ratios, paired by seed".to_owned(),
+        caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
         columns: columns.collect(),
         rows: findings.comparisons.iter().map(row).collect(),
     }
 }
 
-/// Returns the cells of an estimate: it and its interval.
-fn band(of: Option<Estimate>, show: impl Fn(f64) -> String) -> [Cell; 2] {
-    match of {
-        Some(of) => {
-            let interval = format!("{} to {}", show(of.low), show(of.high));
-            [Cell::number(of.mean, show(of.mean)), Cell::text(interval)]
-        }
-        None => [Cell::unknown(), Cell::default()],
-    }
+/// Returns the cells of an estimate: it and its interval, and of how many seeds if not of all.
+fn band(of: Option<Estimate>, seeds: usize, show: impl Fn(f64) -> String) -> [Cell; 2] {
+    let Some(Estimate { mean, band, n }) = of else { return [Cell::unknown(), Cell::default()] };
+    let interval = band.map(|Band { low, high }| format!("{} to {}", show(low), show(high)));
+    let few = (n < seeds).then(|| format!("({n} of {seeds} seeds)"));
+    let words: Vec<String> = interval.into_iter().chain(few).collect();
+    [Cell::number(mean, show(mean)), Cell::text(words.join(" "))]
 }

@@ -1,7 +1,8 @@
 //! A study's own files: `runs.csv`, `cells.csv`, `comparisons.csv`, `summary.json`.
 //!
 //! Times are in seconds, sizes in bytes, shares parts of one; the headings say so. Intervals are of
-//! 95 %.
+//! 95 %, where there are two numbers or more; `n` says how many there are, since not every run has
+//! each number.
 
 use serde_json::json;
 
@@ -10,18 +11,20 @@ use super::sheet::Sheet;
 use crate::expect::Unit;
 use crate::statistics::Estimate;
 
-/// Returns `runs.csv`: a row for each run.
+/// Returns `runs.csv`: a row for each run; `left` are jobs that had not ended.
 pub(super) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
-    let mut table =
-        Table::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(["run".to_owned()]));
+    let last = ["failed", "left", "run"].map(str::to_owned);
+    let mut table = Table::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(last));
     for (number, cell) in sheet.cells.iter().enumerate() {
         for (place, (seed, run)) in sheet.seeds.iter().zip(&cell.runs).enumerate() {
             let numbers =
                 findings.metrics.iter().map(|metric| cell_of(metric.numbers[number][place]));
             let labels = sheet.labels(cell).map(str::to_owned);
-            table.row(labels.chain([seed.to_string()]).chain(numbers).chain([run.clone()]));
+            let jobs = findings.jobs[number][place];
+            let last = [jobs.failed.to_string(), jobs.left.to_string(), run.clone()];
+            table.row(labels.chain([seed.to_string()]).chain(numbers).chain(last));
         }
     }
     table.bytes()
@@ -32,21 +35,20 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().flat_map(|metric| {
         let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
-        ["mean", "low", "high", "median", "sd"].map(of)
+        let numbers = ["mean", "low", "high", "median", "sd"].map(of);
+        numbers.into_iter().chain([format!("{} n", metric.text)])
     });
     let mut table = Table::new(axes.chain(["runs".to_owned()]).chain(metrics));
     for (number, cell) in sheet.cells.iter().enumerate() {
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let found = metric.cells[number];
-            let of = |pick: fn(&Estimate) -> f64| found.map(|found| pick(&found.mean));
-            [
-                of(|mean| mean.mean),
-                of(|mean| mean.low),
-                of(|mean| mean.high),
+            let of = found.map(|found| found.mean);
+            let more = [
                 found.map(|found| found.median),
                 found.and_then(|found| found.deviation),
-            ]
-            .map(cell_of)
+                Some(of.map_or(0.0, |of| of.n as f64)),
+            ];
+            estimate(of).into_iter().chain(more.map(cell_of))
         });
         let labels = sheet.labels(cell).map(str::to_owned);
         table.row(labels.chain([cell.runs.len().to_string()]).chain(numbers));
@@ -58,14 +60,13 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
 pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| axis.field.clone());
-    let words = ["base", "other", "difference", "low", "high", "ratio", "ratio low", "ratio high"];
+    let difference = ["base", "other", "difference", "low", "high"];
+    let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
     let words = words.map(str::to_owned);
     let mut table = Table::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for Comparison { metric, cell, base, other, difference, ratio } in &findings.comparisons {
-        let numbers = [difference, ratio].into_iter().flat_map(|found| {
-            let of = |pick: fn(&Estimate) -> f64| found.as_ref().map(pick);
-            [of(|found| found.mean), of(|found| found.low), of(|found| found.high)].map(cell_of)
-        });
+        let n = difference.map_or(0, |difference| difference.n).to_string();
+        let numbers = [difference, ratio].into_iter().flat_map(|found| estimate(*found)).chain([n]);
         let labels = [metric.clone()].into_iter().chain(cell.iter().cloned());
         table.row(labels.chain([base.clone(), other.clone()]).chain(numbers));
     }
@@ -117,6 +118,12 @@ fn unit(unit: Unit) -> String {
     }
 }
 
+/// Returns the cells of an estimate: it and the ends of its interval.
+fn estimate(of: Option<Estimate>) -> [String; 3] {
+    let band = of.and_then(|of| of.band);
+    [of.map(|of| of.mean), band.map(|band| band.low), band.map(|band| band.high)].map(cell_of)
+}
+
 /// Rounded to nine digits after the point: far below what anything here can tell apart.
 fn cell_of(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| ((number * 1e9).round() / 1e9).to_string())
@@ -140,5 +147,54 @@ impl Table {
 
     fn bytes(self) -> Vec<u8> {
         self.writer.into_inner().expect("memory takes it")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::study::{CellNumbers, SheetAxis, SheetCell};
+
+    #[test]
+    fn a_row_says_of_how_many_numbers_it_is_and_one_has_no_interval() {
+        let numbers =
+            [vec![Some(1.0), None, Some(1.0)], vec![None, Some(7.0), None], vec![None; 3]];
+        let cell = |value| SheetCell { values: vec![value], runs: vec![String::new(); 3] };
+        let axis = SheetAxis {
+            field: "x".to_owned(),
+            values: ["a", "b", "c"].map(str::to_owned).into(),
+            numbers: BTreeMap::new(),
+        };
+        let sheet = Sheet {
+            study: "test".to_owned(),
+            description: String::new(),
+            version: "0.0.0".to_owned(),
+            axes: vec![axis],
+            compare: None,
+            seeds: vec![1, 2, 3],
+            cells: (0..3).map(cell).collect(),
+            metrics: Vec::new(),
+            charts: Vec::new(),
+            expect: Vec::new(),
+        };
+        let metric = Metric {
+            text: "m".to_owned(),
+            unit: Unit::PLAIN,
+            cells: numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect(),
+            numbers: numbers.into(),
+        };
+        let findings = Findings {
+            jobs: Vec::new(),
+            metrics: vec![metric],
+            comparisons: Vec::new(),
+            verdicts: Vec::new(),
+        };
+        assert_eq!(
+            String::from_utf8(cells(&sheet, &findings)).unwrap(),
+            "x,runs,m mean,m low,m high,m median,m sd,m n\n\
+             a,3,1,1,1,1,0,2\nb,3,7,,,7,,1\nc,3,,,,,,0\n"
+        );
     }
 }

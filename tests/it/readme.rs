@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario::{self, Draft, Registry};
+use mumakil::study::{Plan, Study};
 
 use crate::{Room, root};
 
@@ -87,6 +88,26 @@ fn without_wall_clock(printed: &str) -> String {
         None => line.to_owned(),
     };
     printed.lines().map(blind).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_scenario_and_study_of_the_readme_is_in_order() {
+    let text = fs::read_to_string(file()).unwrap();
+    let blocks = text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    // What names files is for readers who have them.
+    let has_files = |block: &&str| block.contains(".gz") || block.contains(".csv");
+    let mut studies = 0;
+    for block in blocks.filter(|block| !has_files(block)) {
+        let draft = Draft::of("README.md", block).unwrap();
+        if draft.is_study() {
+            let study = Study::of(draft).unwrap_or_else(|error| panic!("error: {error}"));
+            Plan::new(&study, &Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
+            studies += 1;
+        } else {
+            draft.resolve(&Registry::builtin()).unwrap_or_else(|error| panic!("error: {error}"));
+        }
+    }
+    assert_eq!(studies, 1);
 }
 
 #[test]

@@ -152,6 +152,40 @@ fn what_was_done_is_not_done_again() {
 }
 
 #[test]
+fn a_study_whose_runs_are_cut_says_so_and_has_no_makespan() {
+    let room = Room::new();
+    room.write("study.yaml", &STUDY.replace("expect:", "until: 2min\nexpect:"));
+    let told = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let warning = "In 16 of 16 runs jobs were left";
+    assert!(told.contains(&format!("\n  warning  {warning}")), "{told}");
+    assert!(fs::read_to_string(room.path("out/report.html")).unwrap().contains(warning));
+    let mut runs = csv::Reader::from_path(room.path("out/runs.csv")).unwrap();
+    let column = |name: &str| runs.headers().unwrap().iter().position(|n| n == name).unwrap();
+    let [makespan, left] = ["makespan [s]", "left"].map(column);
+    for run in runs.records() {
+        let run = run.unwrap();
+        assert_eq!(&run[makespan], "");
+        assert_ne!(&run[left], "0");
+    }
+}
+
+#[test]
+fn results_of_a_study_that_was_changed_since_are_not_compared() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out before");
+    study(&room, "--out after");
+    room.mumakil("compare before after").assert().success();
+    // A part sums nothing up.
+    study(&room, "--set cluster.racks=2 --shard 1/9 --out after");
+    let compared = room.mumakil("compare before after").output().unwrap();
+    let told = String::from_utf8(compared.stderr).unwrap();
+    assert_eq!(compared.status.code(), Some(2), "{told}");
+    assert!(told.contains("after has no results yet"), "{told}");
+}
+
+#[test]
 fn an_expectation_that_fails_exits_1_and_a_known_gap_0() {
     let room = Room::new();
     room.write("study.yaml", STUDY);

@@ -8,6 +8,8 @@ use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
+use crate::expect::Unit;
+use crate::statistics::{Band, Estimate};
 use crate::study::{ConcludeError, FailedRun, Findings, FindingsError, Plan, Sheet};
 
 /// More cells than that are not printed.
@@ -30,6 +32,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> String {
         counted(sheet.runs().count() as u64, "run"),
     );
     text += &cells(sheet, findings);
+    text.extend(findings.warnings().iter().map(|warning| format!("  warning  {warning}\n")));
     text += &verdicts::tell(&sheet.expect, &findings.verdicts);
     text
 }
@@ -41,11 +44,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     for (number, cell) in sheet.cells.iter().enumerate().take(MOST_CELLS) {
         let metrics = findings.metrics.iter().map(|metric| match metric.cells[number] {
             None => "–".to_owned(),
-            Some(found) if found.mean.n < 2 => metric.unit.show(found.mean.mean),
-            Some(found) => {
-                let half = (found.mean.high - found.mean.low) / 2.0;
-                format!("{} ± {}", metric.unit.show(found.mean.mean), metric.unit.show(half))
-            }
+            Some(found) => estimate(found.mean, sheet.seeds.len(), metric.unit),
         });
         rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
     }
@@ -61,6 +60,18 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
         text += &format!("  … and {} more in cells.csv\n", digits(more));
     }
     text
+}
+
+/// Tells a number with its interval, and of how many seeds it is if not of all.
+fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> String {
+    let band = band.map(|Band { low, high }| {
+        match [high - mean, mean - low].map(|part| unit.show(part)) {
+            [up, down] if up == down => format!(" ± {up}"),
+            [up, down] => format!(" +{up} −{down}"),
+        }
+    });
+    let few = (n < seeds).then(|| format!(" ({n} of {seeds} seeds)"));
+    unit.show(mean) + &band.unwrap_or_default() + &few.unwrap_or_default()
 }
 
 /// Keeps the scenarios of runs that failed, and returns the failure that says how to repeat them.
@@ -99,4 +110,17 @@ impl From<ConcludeError> for Failure {
 #[expect(clippy::disallowed_methods, reason = "users wait by the wall clock")]
 pub(super) fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_told_as_it_lies_and_missing_seeds_are_told() {
+        let told = |band, n| estimate(Estimate { mean: 10.0, band, n }, 3, Unit::TIME);
+        assert_eq!(told(Some(Band { low: 9.0, high: 11.0 }), 3), "10.0 s ± 1.0 s");
+        assert_eq!(told(Some(Band { low: 9.0, high: 13.0 }), 3), "10.0 s +3.0 s −1.0 s");
+        assert_eq!(told(None, 1), "10.0 s (1 of 3 seeds)");
+    }
 }

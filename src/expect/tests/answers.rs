@@ -280,6 +280,63 @@ fn trends_go_along_an_axis() {
     );
 }
 
+/// Runs on 5 and 20 nodes with a heartbeat every 1 and 3 s; one combination is left out.
+struct AllBut([usize; 2], [[Run; 2]; 2]);
+
+impl Runs for AllBut {
+    fn seeds(&self) -> usize {
+        1
+    }
+    fn has(&self, cell: &[usize]) -> bool {
+        cell != self.0
+    }
+    fn run(&self, cell: &[usize], _: usize) -> Result<&dyn Results, ReadError> {
+        assert!(self.has(cell), "{cell:?} is left out");
+        Ok(&self.1[cell[0]][cell[1]])
+    }
+}
+
+fn all_but(cell: [usize; 2], text: &str) -> Verdict {
+    let axes: [(&str, &[&str]); 2] = [("nodes", &["5", "20"]), ("heartbeat", &["1s", "3s"])];
+    let run = |makespan| Run::default().number("makespan_s", makespan);
+    let runs = AllBut(cell, [[8.0, 9.0], [4.0, 5.0]].map(|row: [f64; 2]| row.map(run)));
+    plan(text, &space(&axes, None)).judge(&runs, false).unwrap()
+}
+
+#[test]
+fn cells_that_the_study_leaves_out_are_no_failures() {
+    // What is chosen is there, whichever cell is not.
+    for cell in [[0, 0], [0, 1], [1, 0]] {
+        let verdict = all_but(cell, "makespan[nodes=20, heartbeat=3s] == 5s");
+        assert_eq!((verdict.state, verdict.left_out), (State::Holds, 0), "{cell:?}");
+    }
+    let verdict = all_but([0, 1], "makespan[heartbeat=1s] < makespan[heartbeat=3s]");
+    assert_eq!((verdict.state, verdict.cells, verdict.left_out), (State::Holds, 1, 1));
+    let verdict = all_but([0, 0], "falling(makespan, by=nodes, heartbeat=3s)");
+    assert_eq!((verdict.state, &*verdict.measured), (State::Holds, "9.0 s, 5.0 s"));
+    // One point makes no trend.
+    let verdict = all_but([0, 0], "falling(makespan, by=nodes)");
+    assert_eq!((verdict.state, verdict.cells, verdict.left_out), (State::Holds, 1, 1));
+    let verdict = all_but([1, 1], "makespan[nodes=20, heartbeat=3s] < 9s");
+    assert_eq!((verdict.state, verdict.left_out), (State::Fails, 1));
+}
+
+#[test]
+fn what_is_one_number_for_all_seeds_has_no_interval() {
+    let (_, measured) = judged("makespan[scheduler=fair] < 1min");
+    assert!(measured.contains("2 seeds: difference"), "{measured}");
+    for text in [
+        "mean(sojourn, scheduler=fair, seeds=pooled) < mean(sojourn, scheduler=hfsp)",
+        "median(sojourn, scheduler=fair, seeds=pooled) < 1min",
+        "rising(mean(sojourn, scheduler=fair), by=class[small, large]) and 1 < 2",
+        "all(sojourn < 1min, scheduler=fair, seeds=pooled)",
+        "1 < 2",
+    ] {
+        let (_, measured) = judged(text);
+        assert!(!measured.contains("seeds:"), "{text}: {measured}");
+    }
+}
+
 #[test]
 fn an_axis_is_a_number_where_no_quantity_has_its_name() {
     let space = space(&[("workload.copies", &["1", "2", "4"])], None);

@@ -101,10 +101,7 @@ fn units_and_kinds_must_agree() {
             "8: `<` between a size in bytes (`1GiB`) and a plain number (`2`); write `2MiB` or `2GiB`",
         ),
         ("1s + 1B < 2s", "6: `+` between a time (`1s`) and a size in bytes (`1B`)"),
-        (
-            "1s within 5 points of 2s",
-            "11: `5 points` is a plain number, but what it bounds is a time",
-        ),
+        ("1s within 5 points of 2s", "11: `5 points` is a share, but what it bounds is a time"),
         ("(1 < 2) + 1 < 3", "1: `1 < 2` holds or does not: it is no number"),
         (
             "not 3s",

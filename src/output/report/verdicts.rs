@@ -1,5 +1,6 @@
 //! Expectations and what became of them, as a page shows them.
 
+use super::counted;
 use crate::expect::{self, Expectation, State};
 use crate::output::page::{Judgement, Verdict};
 
@@ -15,9 +16,11 @@ fn verdict(expected: &Expectation, found: &expect::Verdict) -> Verdict {
             found.held, found.cells, found.worst
         )
     });
+    let left_out = (0 < found.left_out)
+        .then(|| format!("the study leaves {} out", counted(found.left_out as u64, "more cell")));
     let closed = found.gap_closed.then(|| "it holds now: the mark can go".to_owned());
     let note: Vec<String> =
-        [expected.known_gap.clone(), place, closed].into_iter().flatten().collect();
+        [expected.known_gap.clone(), place, left_out, closed].into_iter().flatten().collect();
     Verdict {
         judgement: match found.state {
             State::Holds => Judgement::Holds,

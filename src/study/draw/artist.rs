@@ -101,12 +101,12 @@ impl<'s> Artist<'s> {
         let axis = |word: &str, axis: Option<usize>| {
             axis.map(|axis| format!(" {word} {}", self.space.axes[axis].path)).unwrap_or_default()
         };
-        let description = format!(
-            "A {word} of {what}{}{}, over {} seeds.",
-            axis("over", layout.over),
-            axis("by", layout.by),
-            self.runs.seeds()
-        );
+        let seeds = match self.runs.seeds() {
+            1 => "1 seed".to_owned(),
+            seeds => format!("{seeds} seeds"),
+        };
+        let (over, by) = (axis("over", layout.over), axis("by", layout.by));
+        let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
         Caption { id: format!("{}-{}", self.study, number + 1), title, description }
     }
 
@@ -145,7 +145,7 @@ impl<'s> Artist<'s> {
         };
         Ok(found.map(|CellNumbers { mean, .. }| Bar {
             value: mean.mean,
-            whisker: (1 < mean.n).then_some((mean.low, mean.high)),
+            whisker: mean.band.map(|band| (band.low, band.high)),
         }))
     }
 
@@ -157,9 +157,9 @@ impl<'s> Artist<'s> {
         for (name, by) in self.values(canvas.layout.by) {
             let mut points = Vec::new();
             for (place, value) in self.space.axes[over].values.iter().enumerate() {
+                let Some((x, _)) = value.number else { continue };
                 let cell = self.at(canvas.cell, &[by, Some((over, place))]);
                 let Some(bar) = self.estimate(text, &plan, &cell)? else { continue };
-                let x = value.number.map_or(place as f64, |(number, _)| number);
                 points.push(Point { x, y: bar.value, band: bar.whisker });
             }
             let name = if by.is_none() { text.to_owned() } else { name };
