@@ -77,7 +77,21 @@ macro_rules! files {
 }
 
 /// The files in the binary, by their paths below `scenarios/papers/`.
-const FILES: &[(&str, &str)] = files!("delay-scheduling" / "DS-F1" "mumak" / "MK-19");
+const FILES: &[(&str, &str)] = files!(
+    "delay-scheduling" / "DS-F1"
+    "delay-scheduling" / "DS-F2"
+    "delay-scheduling" / "DS-F3"
+    "delay-scheduling" / "DS-EQ2"
+    "delay-scheduling" / "DS-F5-7"
+    "delay-scheduling" / "DS-F8"
+    "delay-scheduling" / "DS-F9-10"
+    "delay-scheduling" / "DS-F11"
+    "delay-scheduling" / "DS-F12"
+    "delay-scheduling" / "DS-F13-14"
+    "delay-scheduling" / "DS-F15"
+    "delay-scheduling" / "DS-preempt"
+    "mumak" / "MK-19"
+);
 
 /// A file of an experiment.
 #[derive(Clone, Debug)]
