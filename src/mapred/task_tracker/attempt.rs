@@ -3,11 +3,17 @@
 //! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
 //! forgets the number, so that the timer finds nobody. A shuffle has a timer only once all maps
 //! have ended: until then it fetches what there is and waits for more.
+//!
+//! A part that has to share is a flow: its timer is planned when the fabric tells its rate, and
+//! anew whenever the rate changes. A shuffle that shares is a flow while there is something to
+//! fetch, and has a timer for the moment when there is nothing left.
 
 use std::sync::Arc;
 
+use super::course::Course;
+use crate::cluster::{Demand, Use};
 use crate::mapred::{
-    AttemptId, AttemptState, JobSpec, Launch, MapsDone, Phase, Phases, Plan, Report, Role,
+    AttemptId, AttemptState, Effort, JobSpec, Launch, MapsDone, Phase, Phases, Plan, Report, Role,
     SlotKind, TaskKind,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -26,12 +32,12 @@ pub(super) struct Attempt {
     wants_slot: bool,
 
     phase: Phase,
-    /// When the phase began, or went on; later than now while memory is swapped in.
-    since: SimTime,
-    /// What was left of the phase then.
-    left: SimSpan,
-    /// The number of the timer that ends the phase.
+    /// How far the phase is; of a shuffle only if it shares, else `fetch` says it.
+    course: Course,
+    /// The number of the timer that ends the phase, or the part of it that is under way.
     timer: Option<u64>,
+    /// The flow that is under way.
+    flow: Option<Flow>,
     fetch: Fetch,
 
     /// When its process started.
@@ -46,14 +52,22 @@ pub(super) struct Attempt {
     phases: Phases,
 }
 
-/// How far a reduce's shuffle is, in time of undisturbed fetching.
+/// What the fabric knows of an attempt.
+#[derive(Debug)]
+struct Flow {
+    number: u32,
+    /// Its rate, had it nothing to share.
+    alone: f64,
+}
+
+/// What a reduce's shuffle has to fetch, in time of undisturbed fetching.
 #[derive(Debug, Default)]
 struct Fetch {
-    /// What was fetched at the instant `since`.
+    /// What was fetched at the instant `since`, if the shuffle shares nothing.
     done: SimSpan,
-    /// What had been there to fetch.
-    available: SimSpan,
     since: SimTime,
+    /// What there is to fetch, or was at `since`.
+    available: SimSpan,
     /// Whether all maps have ended.
     is_complete: bool,
 }
@@ -63,8 +77,10 @@ struct Fetch {
 pub(super) enum Next {
     /// It waits for something that others do.
     Nothing,
-    /// Its phase ends after this span.
+    /// Its phase, or the part under way, ends after this span.
     After(SimSpan),
+    /// A flow is under way from now on, and ends when the fabric's rates make it.
+    Flow,
     /// Its work is done, and it waits for leave to commit.
     Commit,
     /// It has done everything.
@@ -84,9 +100,9 @@ impl Attempt {
             is_reported: false,
             wants_slot: true,
             phase: Phase::Start,
-            since: SimTime::ZERO,
-            left: SimSpan::ZERO,
+            course: Course::default(),
             timer: None,
+            flow: None,
             fetch: Fetch::default(),
             started: SimTime::ZERO,
             suspended_at: None,
@@ -188,31 +204,24 @@ impl Attempt {
             return 1.0;
         }
         let at = self.suspended_at.map_or(at, |stopped| stopped.min(at));
-        let share = |whole: SimSpan| {
-            if whole.is_zero() {
-                return 1.0;
-            }
-            let ran =
-                if self.timer.is_some() { at.saturating_since(self.since) } else { SimSpan::ZERO };
-            let done = (whole.saturating_sub(self.left) + ran).min(whole);
-            done.as_secs_f64() / whole.as_secs_f64()
-        };
+        let share = || self.course.share(self.timer.map(|_| at));
         let progress = match self.phase {
             Phase::Start => 0.0,
-            Phase::Work => share(self.working_span()),
-            Phase::Shuffle if self.plan.shuffle.is_zero() => {
+            Phase::Work => share(),
+            Phase::Shuffle if self.plan.shuffle.alone.is_zero() => {
                 if self.fetch.is_complete {
                     1.0 / 3.0
                 } else {
                     0.0
                 }
             }
+            Phase::Shuffle if self.shares_fetching() => share() / 3.0,
             Phase::Shuffle => {
                 let fetched = self.fetch.fetched(at).as_secs_f64();
-                fetched / self.plan.shuffle.as_secs_f64() / 3.0
+                fetched / self.plan.shuffle.alone.as_secs_f64() / 3.0
             }
-            Phase::Sort => (1.0 + share(self.plan.sort)) / 3.0,
-            Phase::Reduce => (2.0 + share(self.working_span())) / 3.0,
+            Phase::Sort => (1.0 + share()) / 3.0,
+            Phase::Reduce => (2.0 + share()) / 3.0,
             Phase::Commit => 1.0,
         };
         debug_assert!((0.0..=1.0).contains(&progress), "{at}: {} is {progress} done", self.id);
@@ -222,8 +231,8 @@ impl Attempt {
     /// Returns the span of the work, which ends early if the attempt is going to fail.
     fn working_span(&self) -> SimSpan {
         match self.plan.fails_at {
-            Some(share) => self.plan.work.ceil_mul(share),
-            None => self.plan.work,
+            Some(share) => self.plan.work.alone.ceil_mul(share),
+            None => self.plan.work.alone,
         }
     }
 
@@ -240,9 +249,8 @@ impl Attempt {
     pub(super) fn suspend(&mut self, now: SimTime) {
         self.state = AttemptState::Suspended;
         self.suspended_at = Some(now);
-        let timer = self.timer.take();
-        if timer.is_some() {
-            self.left = self.left.saturating_sub(now.saturating_since(self.since));
+        if self.timer.take().is_some() {
+            self.course.settle(now);
         }
         self.fetch.settle(now);
     }
@@ -261,13 +269,8 @@ impl Attempt {
             self.suspended_in_phase += now - at;
             self.phases.suspended += now - at;
         }
-        let goes_on = now + swapping;
-        self.since = goes_on;
-        self.fetch.since = goes_on;
-        match self.phase {
-            Phase::Shuffle => self.fetch_the_rest(now),
-            _ => Next::After(swapping + self.left),
-        }
+        self.fetch.since = now + swapping;
+        self.go_on(now, swapping)
     }
 
     pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
@@ -291,9 +294,90 @@ impl Attempt {
         self.phase = phase;
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
-        self.since = now;
-        self.left = span;
-        Next::After(span)
+        self.course = Course::new(now, span);
+        self.fetch.since = now;
+        self.go_on(now, SimSpan::ZERO)
+    }
+
+    /// Goes on with what is left of the phase, after `wait`.
+    fn go_on(&mut self, now: SimTime, wait: SimSpan) -> Next {
+        match self.phase {
+            Phase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
+            Phase::Shuffle => self.fetch_the_rest(now),
+            _ => {
+                let (part, demand) = self.under_way();
+                let shares = demand.is_some();
+                self.go_on_with(now, wait, part, shares)
+            }
+        }
+    }
+
+    /// Goes on with a part of the phase. One that shares waits first, then it begins.
+    fn go_on_with(&mut self, now: SimTime, wait: SimSpan, part: SimSpan, shares: bool) -> Next {
+        let begins = now + wait;
+        if !shares {
+            self.course.go_on(begins, part, 1.0);
+            Next::After(wait + part)
+        } else if wait.is_zero() {
+            self.course.go_on(begins, part, 0.0);
+            Next::Flow
+        } else {
+            self.course.go_on(begins, SimSpan::ZERO, 1.0);
+            Next::After(wait)
+        }
+    }
+
+    /// Returns what is left of the part of the phase that is under way, and what it shares.
+    fn under_way(&self) -> (SimSpan, Option<&Demand>) {
+        let whole = self.course.left();
+        let Some(effort) = self.effort().filter(|effort| !effort.parts.is_empty()) else {
+            return (whole, None);
+        };
+        let (part, demand) = effort.under_way(self.course.done());
+        // An attempt that is going to fail may not come to the end of the part.
+        (part.min(whole), demand)
+    }
+
+    /// Returns the effort of the phase, where it may share something.
+    fn effort(&self) -> Option<&Effort> {
+        match self.phase {
+            Phase::Shuffle => Some(&self.plan.shuffle),
+            Phase::Sort => Some(&self.plan.sort),
+            Phase::Work | Phase::Reduce => Some(&self.plan.work),
+            Phase::Start | Phase::Commit => None,
+        }
+    }
+
+    // ---- flows ----
+
+    /// Returns what the flow uses that begins now; `number` is its.
+    pub(super) fn begin_flow(&mut self, number: u32) -> Option<Arc<[Use]>> {
+        self.timer = None;
+        let (_, demand) = self.under_way();
+        let (uses, alone) = demand.map(|demand| (demand.uses.clone(), demand.alone))?;
+        self.flow = Some(Flow { number, alone });
+        Some(uses)
+    }
+
+    pub(super) fn has_flow(&self, number: u32) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.number == number)
+    }
+
+    /// Forgets its flow, if it has one, and returns the number.
+    pub(super) fn leave_flow(&mut self) -> Option<u32> {
+        self.flow.take().map(|flow| flow.number)
+    }
+
+    /// Goes on at the rate that its flow has now.
+    pub(super) fn take_rate(&mut self, now: SimTime, rate: f64) -> Next {
+        let Some(flow) = &self.flow else { return Next::Nothing };
+        self.course.settle(now);
+        self.course.set_pace(rate / flow.alone);
+        self.flow_ends()
+    }
+
+    fn flow_ends(&self) -> Next {
+        self.course.lasts().map_or(Next::Nothing, Next::After)
     }
 
     /// Books the time of the phase that ends now.
@@ -312,19 +396,25 @@ impl Attempt {
         }
     }
 
-    /// Ends the phase whose timer has fired; says what follows.
-    pub(super) fn finish_phase(&mut self, now: SimTime) -> Next {
+    /// Ends the phase whose timer has fired, or the part of it; says what follows.
+    pub(super) fn finish_part(&mut self, now: SimTime) -> Next {
         self.timer = None;
+        self.course.end_part();
+        let waits_for_maps = self.phase == Phase::Shuffle && !self.fetch.is_complete;
+        if self.course.is_over() && !waits_for_maps {
+            self.finish_phase(now)
+        } else {
+            self.go_on(now, SimSpan::ZERO)
+        }
+    }
+
+    fn finish_phase(&mut self, now: SimTime) -> Next {
         self.close_phase(now);
         let is_reduce = self.role == Role::Work && self.id.task.kind == TaskKind::Reduce;
         match self.phase {
-            Phase::Start if is_reduce => {
-                self.enter(Phase::Shuffle, now, self.plan.shuffle);
-                self.fetch.since = now;
-                self.fetch_the_rest(now)
-            }
+            Phase::Start if is_reduce => self.enter(Phase::Shuffle, now, self.plan.shuffle.alone),
             Phase::Start => self.enter(Phase::Work, now, self.working_span()),
-            Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort),
+            Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort.alone),
             Phase::Sort => self.enter(Phase::Reduce, now, self.working_span()),
             Phase::Work | Phase::Reduce if self.plan.fails_at.is_some() => Next::Broken,
             Phase::Work | Phase::Reduce if self.plan.commits => {
@@ -356,28 +446,56 @@ impl Attempt {
             return Next::Nothing;
         }
         let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
+        let asks = next_poll(self.phase_began, now, poll);
         if is_running {
-            self.fetch.settle(next_poll(self.phase_began, now, poll));
+            self.fetch.settle(asks);
+            self.course.settle(now);
         }
         let share =
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
-        let there = SimSpan::from_micros((self.plan.shuffle.as_micros() as f64 * share) as u64);
+        let all = self.plan.shuffle.alone;
+        let there = SimSpan::from_micros((all.as_micros() as f64 * share) as u64);
         // What has been fetched stays, though its map be lost.
         self.fetch.available = self.fetch.available.max(there);
         self.fetch.is_complete = maps.done == maps.total;
         if self.fetch.is_complete {
-            self.fetch.available = self.plan.shuffle;
+            self.fetch.available = all;
         }
-        if is_running { self.fetch_the_rest(now) } else { Next::Nothing }
+        if is_running {
+            self.go_on(now, asks.max(self.course.since()) - now)
+        } else {
+            Next::Nothing
+        }
     }
 
-    /// Plans the end of the shuffle if all maps have ended.
+    fn shares_fetching(&self) -> bool {
+        !self.plan.shuffle.parts.is_empty()
+    }
+
+    /// Fetches what is there, as a flow; ends the shuffle if that is all. What comes while a flow
+    /// is under way joins it at once, and does not wait for the child's next poll.
+    fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> Next {
+        let there = self.fetch.available.saturating_sub(self.course.done());
+        if self.flow.is_some() {
+            self.course.go_on(now, there, self.course.pace());
+            return self.flow_ends();
+        }
+        if there.is_zero() && !self.fetch.is_complete {
+            self.timer = None;
+            self.course.go_on(now, SimSpan::ZERO, 1.0);
+            return Next::Nothing;
+        }
+        self.go_on_with(now, wait, there, !there.is_zero())
+    }
+
+    /// Plans the end of a shuffle that shares nothing, if all maps have ended.
     fn fetch_the_rest(&mut self, now: SimTime) -> Next {
         self.timer = None;
         if !self.fetch.is_complete {
             return Next::Nothing;
         }
-        let left = self.plan.shuffle.saturating_sub(self.fetch.done);
+        self.course.go_on(self.fetch.since, self.course.left(), 1.0);
+        let left = self.plan.shuffle.alone.saturating_sub(self.fetch.done);
         Next::After(self.fetch.since.saturating_since(now) + left)
     }
 
