@@ -148,17 +148,15 @@ impl Resources {
 mod tests {
     use super::*;
     use crate::cluster::Sharing;
+    use crate::units::Count;
 
     /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
     /// 200 MB/s.
     fn resources() -> Resources {
         let plain = include_str!("../../scenarios/clusters/default.yaml");
         let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
-        let parse = |text: &str| text.parse().unwrap();
-        (spec.nodes, spec.racks) =
-            (serde_yaml::from_str("4").unwrap(), serde_yaml::from_str("2").unwrap());
-        spec.disk.count = serde_yaml::from_str("2").unwrap();
-        spec.network.uplink = parse("200MB/s");
+        (spec.nodes, spec.racks, spec.disk.count) = (Count::of(4), Count::of(2), Count::of(2));
+        spec.network.uplink = Rate::from_mb_per_s(200);
         let topology = Arc::new(Topology::new(&spec));
         Resources::new(&spec, topology)
     }

@@ -88,3 +88,6 @@ impl Core for Fabric {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

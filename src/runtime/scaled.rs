@@ -24,7 +24,7 @@ use super::clock::Clock;
 use super::link::{Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Core, Event, Letter, Msg, Outbox, Stop, TrackerId};
+use crate::mapred::{Address, Core, Event, Letter, Msg, Outbox, Stop};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
