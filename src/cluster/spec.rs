@@ -95,10 +95,11 @@ pub struct NetworkSpec {
     pub rack: Rate,
     /// How fast an attempt reads from another rack, if the model is `fixed`.
     pub off_rack: Rate,
-    /// A node's connection, in each direction: no transfer is faster, nor are those that share it.
+    /// A node's connection, in each direction: no transfer is faster, nor, if the model is `shared`,
+    /// are all of them together.
     pub nic: Rate,
-    /// A rack's connection to the others, in each direction: no transfer between racks is faster, nor
-    /// are those that share it.
+    /// A rack's connection to the others, in each direction: no transfer between racks is faster,
+    /// nor, if the model is `shared`, are all of them together.
     pub uplink: Rate,
     /// How long a message takes inside of the JobTracker's rack, which is the first.
     pub latency: Dist<SimSpan>,
