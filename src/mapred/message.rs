@@ -93,6 +93,9 @@ pub enum Msg {
     NoReply(u32),
     /// A TaskTracker to itself: a phase of an attempt ends, unless the number is stale.
     PhaseEnds(u64),
+    /// A TaskTracker to itself: a flow has done at its rate what there was to do, unless the number
+    /// is stale.
+    FlowDone(u64),
     /// The JobTracker to itself: it is free for the next heartbeat.
     Serve,
     /// The JobTracker to itself: a job's splits are read.
@@ -107,7 +110,7 @@ pub enum Msg {
 
 impl Msg {
     /// Returns whether this counts as a message of the run and goes through a mailbox: all but an
-    /// actor's clockwork, power switches and what the fabric hears and tells.
+    /// actor's clockwork, power switches and what becomes of flows.
     pub const fn counts(&self) -> bool {
         !matches!(
             self,
@@ -116,6 +119,7 @@ impl Msg {
                 | Self::FlowBegins(_)
                 | Self::FlowEnds(_)
                 | Self::Rates(_)
+                | Self::FlowDone(_)
                 | Self::Settle
                 | Self::Beat(_)
                 | Self::NoReply(_)

@@ -355,7 +355,7 @@ impl TaskTracker {
     /// Lets flows go on at the rates that they have now; those that have ended meanwhile are nobody's.
     fn take_rates(&mut self, now: SimTime, rates: &[FlowRate], out: &mut Outbox) {
         for FlowRate { number, rate } in rates {
-            if let Some(attempt) = self.attempts.iter_mut().find(|a| a.has_flow(*number)) {
+            if let Some(attempt) = self.attempts.iter_mut().find(|a| a.flow() == Some(*number)) {
                 let next = attempt.take_rate(now, *rate);
                 self.clockwork.plan(next, attempt, out);
             }
@@ -407,7 +407,9 @@ impl Clockwork {
             Next::After(span) => {
                 self.timer += 1;
                 of.await_timer(self.timer);
-                out.plan(span, Address::tracker(self.tracker), Msg::PhaseEnds(self.timer));
+                let is_flow = of.flow().is_some();
+                let ends = if is_flow { Msg::FlowDone } else { Msg::PhaseEnds };
+                out.plan(span, Address::tracker(self.tracker), ends(self.timer));
             }
             Next::Flow => {
                 self.flow += 1;
@@ -439,7 +441,7 @@ impl Core for TaskTracker {
             }
             Msg::Reply(reply) if self.is_up => self.hear(now, &reply, out),
             Msg::Rates(rates) => self.take_rates(now, &rates, out),
-            Msg::PhaseEnds(timer) => {
+            Msg::PhaseEnds(timer) | Msg::FlowDone(timer) => {
                 self.phase_ends(now, timer, out);
                 self.fill_slots(now, out);
             }

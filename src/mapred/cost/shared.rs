@@ -86,10 +86,9 @@ impl Shared {
             input.locate(map, &self.hdfs, &mut holders);
         }
         let topology = self.resources.topology();
-        let distance = |node: TrackerId| match node {
-            node if node == on => 0,
-            node if topology.rack(node) == topology.rack(on) => 1,
-            _ => 2,
+        let distance = |node: TrackerId| {
+            let is_near = topology.rack(node) == topology.rack(on);
+            if node == on { 0 } else { 2 - u32::from(is_near) }
         };
         let nearest = holders.iter().map(|node| distance(*node)).min();
         let near: Vec<usize> =
@@ -121,5 +120,71 @@ impl Shared {
         // The first draw is for the first copy, and so on.
         let draws = (0..=copy).map(|_| rng.random_range(0..self.resources.disks()));
         draws.last().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{FileId, Placement};
+    use crate::mapred::{JobId, Split, TaskId};
+    use crate::units::{Bytes, Count};
+
+    /// Six nodes in two racks, and nothing but what their maps read.
+    fn shared() -> Shared {
+        let plain = include_str!("../../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks) = (Count::of(6), Count::of(2));
+        spec.network.model = NetworkModel::Shared;
+        let topology = Arc::new(Topology::new(&spec));
+        let hdfs = Hdfs::new(1, topology.clone(), 3, Placement::Hadoop);
+        Shared::new(1, &spec, topology, hdfs).unwrap()
+    }
+
+    fn map(job: u32, index: u32, number: u32) -> AttemptId {
+        TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(number)
+    }
+
+    fn job(id: u32, input: Input) -> JobSpec {
+        JobSpec { input: Some(input), ..JobSpec::bare(id, 100, 0) }
+    }
+
+    fn held_by(holders: &[u32]) -> JobSpec {
+        let holders = holders.iter().copied().map(TrackerId).collect();
+        job(0, Input::Splits([Split { bytes: Bytes::new(1), holders }].into()))
+    }
+
+    #[test]
+    fn a_map_reads_from_the_nearest_node_that_holds_its_input() {
+        let shared = shared();
+        let source =
+            |holders: &[u32]| shared.source(&held_by(holders), map(0, 0, 0), TrackerId(0)).node;
+        assert_eq!(source(&[5, 2, 0]), TrackerId(0));
+        assert_eq!(source(&[5, 2, 4]), TrackerId(2));
+        assert_eq!(source(&[5]), TrackerId(5));
+        assert_eq!(source(&[]), TrackerId(0), "nobody knows where it is");
+    }
+
+    #[test]
+    fn attempts_spread_over_the_copies_that_are_equally_near() {
+        let shared = shared();
+        let of_attempt =
+            |number| shared.source(&held_by(&[1, 2]), map(0, 0, number), TrackerId(0)).node;
+        let second = (0..200).filter(|number| of_attempt(*number) == TrackerId(2)).count();
+        assert!((60..140).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn whoever_reads_a_block_finds_it_on_the_same_disk_and_blocks_are_spread() {
+        let shared = shared();
+        let file = |id| {
+            job(id, Input::File { file: FileId(0), split: Bytes::ZERO, last_split: Bytes::ZERO })
+        };
+        let disk = |id, block| shared.source(&file(id), map(id, block, 0), TrackerId(3));
+        assert!((0..100).all(|block| disk(0, block) == disk(1, block)));
+        for number in 0..4 {
+            let on_it = (0..100).filter(|block| disk(0, *block).disk == number).count();
+            assert!((10..40).contains(&on_it), "{on_it} on disk {number}");
+        }
     }
 }

@@ -91,8 +91,9 @@ impl Attempt {
         Some(uses)
     }
 
-    pub(in super::super) fn has_flow(&self, number: u32) -> bool {
-        self.flow.as_ref().is_some_and(|flow| flow.number == number)
+    /// Returns the number of its flow, if it has one.
+    pub(in super::super) fn flow(&self) -> Option<u32> {
+        self.flow.as_ref().map(|flow| flow.number)
     }
 
     /// Forgets its flow, if it has one, and returns the number.
