@@ -180,10 +180,12 @@ mod tests {
         let file = |id| {
             job(id, Input::File { file: FileId(0), split: Bytes::ZERO, last_split: Bytes::ZERO })
         };
-        let disk = |id, block| shared.source(&file(id), map(id, block, 0), TrackerId(3));
-        assert!((0..100).all(|block| disk(0, block) == disk(1, block)));
+        let disk = |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), copy);
+        assert!(
+            (0..100).all(|block| (0..3).all(|copy| disk(0, block, copy) == disk(1, block, copy)))
+        );
         for number in 0..4 {
-            let on_it = (0..100).filter(|block| disk(0, *block).disk == number).count();
+            let on_it = (0..100).filter(|block| disk(0, *block, 1) == number).count();
             assert!((10..40).contains(&on_it), "{on_it} on disk {number}");
         }
     }
