@@ -2,18 +2,26 @@
 //!
 //! The load of the transport bench, with everything on top of it: `fifo` and one endless job of
 //! 35-s maps on 100, 1,000 and 10,000 trackers that beat every 3 s, for one virtual hour, with
-//! histograms recorded; then FB2009-like work with all outputs, which users wait for.
+//! histograms recorded; then FB2009-like work with all outputs, which users wait for, and the same
+//! where disks, wires and cores are shared; then what one change costs among 400 reads at a time.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use mumakil::cluster::{DiskId, Resources, Sharing, Topology, TrackerId};
 use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::random::{Purpose, stream};
 use mumakil::scenario::{self, Registry, Scenario};
+use rand::RngExt;
 
 fn parse(yaml: &str) -> Scenario {
-    scenario::parse("bench.yaml", yaml, &[], &Registry::builtin())
+    parse_with(yaml, &[])
+}
+
+fn parse_with(yaml: &str, sets: &[String]) -> Scenario {
+    scenario::parse("bench.yaml", yaml, sets, &Registry::builtin())
         .unwrap_or_else(|error| panic!("{error}"))
         .scenario
 }
@@ -88,4 +96,46 @@ fn main() {
         );
     }
     std::fs::remove_dir_all(&folder).ok();
+
+    let sharing = ["cluster.network.model=shared", "cluster.contention=true"].map(str::to_owned);
+    let shared = parse_with(include_str!("../scenarios/fb2009-like.yaml"), &sharing);
+    let (fixed_secs, _) = fastest(10, &scenario, None);
+    let (secs, run) = fastest(10, &shared, None);
+    println!(
+        "FB2009-like, disks, wires and cores shared, no outputs: {secs:.3} s, {:.2} times as long as \
+         fixed, {:.1} us a task more",
+        secs / fixed_secs,
+        (secs - fixed_secs) / (run.summary.maps + run.summary.reduces) as f64 * 1e6,
+    );
+    change_among_reads(&scenario, 400);
+}
+
+/// Measures how long it takes that a read ends, another begins and all are settled, among so many
+/// reads from any disk of the cluster to any node.
+fn change_among_reads(scenario: &Scenario, reads: usize) {
+    const CHANGES: usize = 20_000;
+    let topology = Topology::new(&scenario.cluster);
+    let nodes = topology.len();
+    let resources = Resources::new(&scenario.cluster, topology.into());
+    let mut sharing = Sharing::new(resources.capacities().iter().copied());
+    let mut rng = stream(1, Purpose::Source, 0);
+    let mut read = || {
+        let disk = rng.random_range(0..resources.disks());
+        let from = DiskId { node: TrackerId(rng.random_range(0..nodes)), disk };
+        resources.read(from, TrackerId(rng.random_range(0..nodes))).uses
+    };
+    let mut flows: Vec<_> = (0..reads).map(|_| sharing.begin(read())).collect();
+    sharing.settle(|_, _| {});
+    let mut told = 0u64;
+    let start = Instant::now();
+    for change in 0..CHANGES {
+        sharing.end(flows[change % reads]);
+        flows[change % reads] = sharing.begin(read());
+        sharing.settle(|_, _| told += 1);
+    }
+    println!(
+        "{reads} reads at a time on {nodes} nodes: {:.1} us a change, which {:.1} flows hear of",
+        start.elapsed().as_secs_f64() / CHANGES as f64 * 1e6,
+        told as f64 / CHANGES as f64,
+    );
 }

@@ -80,6 +80,7 @@ fn actors(trackers: u32) -> u64 {
         job_tracker: Box::new(Answering),
         injector: Box::new(Silent),
         trackers: (0..trackers).map(tracker).collect(),
+        fabric: None,
     };
     let links = Links {
         seed: 1,

@@ -1,12 +1,17 @@
-//! What stands: nodes, racks, disks, memory, network and the blocks of the file system.
+//! What stands: nodes, racks, disks, memory, network and the blocks of the file system; and how
+//! disks, wires and cores are shared by those who use them.
 
 mod hdfs;
 mod node;
+mod resources;
+mod sharing;
 mod spec;
 mod topology;
 
 pub use hdfs::{FileId, Hdfs};
 pub use node::{Node, PerSlot, RackId, SlotKind, TrackerId};
+pub use resources::{Demand, DiskId, Resources};
+pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
     NodeCount, Placement, SlotCount,

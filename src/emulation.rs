@@ -15,7 +15,9 @@ use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
-use crate::mapred::{Address, CommitPending, Core, Costs, JobTracker, Msg, Stop, TaskTracker};
+use crate::mapred::{
+    Address, CommitPending, Core, Costs, Fabric, JobTracker, Msg, Shared, Stop, TaskTracker,
+};
 use crate::output::OutputError;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
@@ -275,6 +277,8 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
     let opening = opening(prepared);
     let hdfs =
         Hdfs::new(seed, topology.clone(), cluster.hdfs.replication.get(), cluster.hdfs.placement);
+    let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
+    let fabric = shared.as_ref().map(|s| -> Box<dyn Core> { Box::new(Fabric::new(s.resources())) });
     let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
     let job_tracker = JobTracker::new(
         hadoop.clone(),
@@ -295,6 +299,7 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
         rates: ReadRates::new(cluster),
         racks: topology.racks(),
         task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
+        shared,
     });
     let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
     let lossy = scenario.faults.iter().any(mends);
@@ -308,6 +313,7 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
         job_tracker: Box::new(job_tracker),
         injector: Box::new(JobInjector::new(workload.clone())),
         trackers: trackers.collect(),
+        fabric,
     };
     (cast, opening)
 }

@@ -3,9 +3,11 @@
 //! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
+//! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is.
 
 mod cost;
 mod event;
+mod fabric;
 mod hadoop;
 mod ids;
 mod job;
@@ -20,8 +22,9 @@ mod spec;
 mod task_tracker;
 mod traced;
 
-pub use cost::{Costs, Plan};
+pub use cost::{Costs, Effort, Part, Plan, Shared};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
+pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Speculation,
 };
@@ -30,8 +33,8 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Address, Core, Directive, Launch, Letter, Load, MapsDone, Msg, Outbox, Phase, Reply, Report,
-    Status, Stop,
+    Address, Core, Directive, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, MapsDone, Msg,
+    Outbox, Phase, Reply, Report, Status, Stop,
 };
 pub use reason::Reason;
 pub use scheduler::{

@@ -45,6 +45,14 @@ pub enum Purpose {
     ReduceCleanupTime,
     /// Which values a bootstrap draws again.
     Bootstrap,
+    /// On which disk of its node a copy of a block lies.
+    BlockDisk,
+    /// From which copy of its input a map's attempt reads.
+    Source,
+    /// On which disk a map's attempt writes.
+    MapDisk,
+    /// On which disk a reduce's attempt works.
+    ReduceDisk,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -1,7 +1,7 @@
 //! The only place that knows actix: it makes the cores actors and gives them a clock.
 //!
-//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker.
-//! They share nothing; all that one tells another travels over a [`Links`] and through the clock.
+//! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and
+//! one for the fabric where disks, wires or cores are shared. They share nothing; all that one tells another travels over a [`Links`] and through the clock.
 
 mod actor;
 mod clock;
@@ -62,6 +62,19 @@ pub struct Cast {
     pub injector: Box<dyn Core>,
     /// The TaskTrackers, by number.
     pub trackers: Vec<Box<dyn Core>>,
+    /// What lies between them, if they share it.
+    pub fabric: Option<Box<dyn Core>>,
+}
+
+impl Cast {
+    /// Returns the cores in the order of their addresses.
+    fn into_cores(self) -> impl Iterator<Item = (Address, Box<dyn Core>)> {
+        let trackers = self.trackers.len() as u32;
+        let first = [(Address::JOB_TRACKER, self.job_tracker), (Address::INJECTOR, self.injector)];
+        let addresses = (0..trackers).map(|id| Address::tracker(TrackerId(id)));
+        let fabric = self.fabric.map(|fabric| (Address::fabric(trackers), fabric));
+        first.into_iter().chain(addresses.zip(self.trackers)).chain(fabric)
+    }
 }
 
 /// The messages that set a run going.
@@ -107,13 +120,7 @@ pub fn run_virtual(
             let actor = CoreActor::new(body.clone(), Clock::Virtual(clock.clone())).start();
             Player { actor, body }
         };
-        let mut players = vec![
-            player(Address::JOB_TRACKER, cast.job_tracker),
-            player(Address::INJECTOR, cast.injector),
-        ];
-        for (index, core) in cast.trackers.into_iter().enumerate() {
-            players.push(player(Address::tracker(TrackerId(index as u32)), core));
-        }
+        let players = cast.into_cores().map(|(address, core)| player(address, core)).collect();
         clock.borrow_mut().start(players, opening);
     });
     // Stopping is how every run ends; what it means is in the clock.

@@ -35,6 +35,10 @@ pub struct ClusterSpec {
     pub cores: Count<1, 1_024>,
     /// How fast a node computes: 2 halves every computing time.
     pub speed: Factor,
+    /// Whether attempts share the cores of their node: each computes on one core at most, and where
+    /// more compute than there are cores all are slower. Without, each has a core. Times of a
+    /// trace stay as they are.
+    pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
     /// The disks of a node.
@@ -74,9 +78,10 @@ impl ClusterSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// How many there are.
+    /// How many there are. They matter only to a network that is `shared`: an attempt reads or writes
+    /// on one of them.
     pub count: Count<1, 64>,
-    /// How fast one reads and writes; also the speed of swapping.
+    /// How fast one reads and writes; also the speed of swapping, which shares nothing.
     pub rate: Rate,
 }
 
@@ -106,15 +111,17 @@ pub enum Placement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
-    /// How transfers share the network: `fixed`, not at all, each has its speed.
+    /// How transfers share disks and network: `fixed`, not at all, or `shared`.
     pub model: NetworkModel,
-    /// How fast an attempt reads from another node in its rack.
+    /// How fast an attempt reads from another node in its rack, if the model is `fixed`.
     pub rack: Rate,
-    /// How fast an attempt reads from another rack.
+    /// How fast an attempt reads from another rack, if the model is `fixed`.
     pub off_rack: Rate,
-    /// A node's connection: no transfer is faster.
+    /// A node's connection, in each direction: no transfer is faster, nor, if the model is `shared`,
+    /// are all of them together.
     pub nic: Rate,
-    /// A rack's connection to the others: no transfer between racks is faster.
+    /// A rack's connection to the others, in each direction: no transfer between racks is faster,
+    /// nor, if the model is `shared`, are all of them together.
     pub uplink: Rate,
     /// How long a message takes inside of the JobTracker's rack, which is the first.
     pub latency: Dist<SimSpan>,
@@ -122,12 +129,15 @@ pub struct NetworkSpec {
     pub cross_rack: Dist<SimSpan>,
 }
 
-/// How transfers share the network.
+/// How transfers share disks and network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkModel {
     /// Not at all: each transfer has its speed, whatever the others do.
     Fixed,
+    /// Fairly: the transfers at any moment share disks, NICs and uplinks, and none gets more at the
+    /// cost of one that has less (max-min fair).
+    Shared,
 }
 
 /// What the JobTracker's work takes, in virtual time. It does one thing after another.

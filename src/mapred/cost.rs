@@ -3,14 +3,22 @@
 //! A task's length is drawn from a stream of its own (seed, kind, job, task), always in the same
 //! order, so the same task takes the same time under every scheduler, whichever attempt it is;
 //! whether an attempt fails is drawn for each attempt. Where the attempt runs scales the draw:
-//! the node's speed, the distance of its input, the disks and wires in between.
+//! the node's speed, the distance of its input, the disks and wires in between. Where these are
+//! shared, a plan says how long each part takes alone and what it uses; how long it takes among
+//! others is for the [`Fabric`](super::Fabric) to tell.
+
+mod effort;
+mod shared;
 
 use rand::RngExt;
 
+pub use self::effort::{Effort, Part};
+pub use self::shared::Shared;
 use super::{
     AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Role, TaskId, TaskKind, Traced,
+    TrackerId,
 };
-use crate::cluster::{Node, ReadRates};
+use crate::cluster::{Demand, Node, ReadRates};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, Fraction, SimSpan};
 
@@ -27,19 +35,21 @@ pub struct Costs {
     pub racks: u32,
     /// The share of map and reduce attempts that fail.
     pub task_failures: Fraction,
+    /// What attempts share, if they share anything.
+    pub shared: Option<Shared>,
 }
 
 /// The phases of one attempt on one node.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Starting the process.
     pub start_up: SimSpan,
-    /// Fetching, were all maps done; zero but for reduces.
-    pub shuffle: SimSpan,
-    /// Merging; zero but for reduces.
-    pub sort: SimSpan,
-    /// The work itself: a map's reading and computing, a reduce's computing and writing.
-    pub work: SimSpan,
+    /// Fetching, were all maps done; nothing but for reduces.
+    pub shuffle: Effort,
+    /// Merging; nothing but for reduces.
+    pub sort: Effort,
+    /// The work itself: a map's reading, computing and writing, a reduce's computing and writing.
+    pub work: Effort,
     /// Whether the output waits for leave to commit.
     pub commits: bool,
     /// The share of the work after which the attempt fails, if it does.
@@ -47,8 +57,8 @@ pub struct Plan {
 }
 
 impl Costs {
-    /// Returns the phases of an attempt on a node.
-    pub fn plan(&self, launch: &Launch, node: &Node) -> Plan {
+    /// Returns the phases of an attempt on a tracker's node.
+    pub fn plan(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
         let attempt = launch.attempt;
         match (launch.role, attempt.task.kind) {
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
@@ -56,8 +66,8 @@ impl Costs {
             }
             (Role::Work, TaskKind::Map | TaskKind::Reduce) => match &launch.job.traced {
                 Some(traced) => self.traced(launch, traced, node),
-                None if attempt.task.kind == TaskKind::Map => self.map(launch, node),
-                None => self.reduce(&launch.job, attempt, node),
+                None if attempt.task.kind == TaskKind::Map => self.map(launch, tracker, node),
+                None => self.reduce(&launch.job, attempt, tracker, node),
             },
         }
     }
@@ -79,15 +89,16 @@ impl Costs {
         let work = if is_setup { &self.hadoop.setup_time } else { &self.hadoop.cleanup_time };
         Plan {
             start_up,
-            shuffle: SimSpan::ZERO,
-            sort: SimSpan::ZERO,
-            work: work.sample(&mut rng),
+            shuffle: Effort::default(),
+            sort: Effort::default(),
+            work: work.sample(&mut rng).into(),
             commits: false,
             fails_at: None,
         }
     }
 
-    /// Returns the phases of an attempt of which a trace tells; its start-up is part of them.
+    /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
+    /// is all that it had to share.
     fn traced(&self, launch: &Launch, traced: &Traced, node: &Node) -> Plan {
         let AttemptId { task, number } = launch.attempt;
         let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
@@ -99,9 +110,9 @@ impl Costs {
         };
         Plan {
             start_up: SimSpan::ZERO,
-            shuffle: times.shuffle,
-            sort: times.sort.ceil_mul(1.0 / node.speed.get()),
-            work: times.work.ceil_mul(1.0 / node.speed.get()),
+            shuffle: times.shuffle.into(),
+            sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
+            work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
             fails_at: fails.then_some(1.0),
         }
@@ -113,7 +124,7 @@ impl Costs {
         writes && self.hadoop.commit_pending != CommitPending::None
     }
 
-    fn map(&self, launch: &Launch, node: &Node) -> Plan {
+    fn map(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
@@ -131,22 +142,24 @@ impl Costs {
             Some(Locality::OffRack) => (self.rates.off_rack, job.map.off_rack_penalty.get()),
         };
         // A map given by its time has its reading in it; the penalty stands for the distance.
-        let reading =
-            if job.map.time.is_some() { SimSpan::ZERO } else { read_rate.time_for(split) };
+        let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
+        let source = || self.shared.as_ref()?.reading(job, attempt, tracker);
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
         Plan {
             start_up,
-            shuffle: SimSpan::ZERO,
-            sort: SimSpan::ZERO,
-            work: reading
-                + computing.ceil_mul(noise * penalty / node.speed.get())
-                + node.disk.time_for(written),
+            shuffle: Effort::default(),
+            sort: Effort::default(),
+            work: Effort::of([
+                transfer(read, source, || read_rate.time_for(read)),
+                self.computing(computing.ceil_mul(noise * penalty / node.speed.get()), tracker),
+                self.writing(written, attempt, tracker, node),
+            ]),
             commits: self.commits(job, TaskKind::Map),
             fails_at: self.failure(Purpose::MapFailure, attempt),
         }
     }
 
-    fn reduce(&self, job: &JobSpec, attempt: AttemptId, node: &Node) -> Plan {
+    fn reduce(&self, job: &JobSpec, attempt: AttemptId, tracker: TrackerId, node: &Node) -> Plan {
         let cost = &job.reduce;
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
@@ -159,24 +172,40 @@ impl Costs {
             (None, None) => SimSpan::ZERO,
         };
         let shuffle = match &cost.shuffle_time {
-            Some(time) => time.of(index, &mut rng),
-            None => self.fetching(cost.shuffle),
+            Some(time) => time.of(index, &mut rng).into(),
+            None => self.fetching(cost.shuffle, attempt, tracker),
         };
         let slowness = noise / node.speed.get();
         Plan {
             start_up,
             shuffle,
-            sort: sort.ceil_mul(slowness),
-            work: computing.ceil_mul(slowness) + node.disk.time_for(cost.output),
+            sort: Effort::of([self.computing(sort.ceil_mul(slowness), tracker)]),
+            work: Effort::of([
+                self.computing(computing.ceil_mul(slowness), tracker),
+                self.writing(cost.output, attempt, tracker, node),
+            ]),
             commits: self.commits(job, TaskKind::Reduce),
             fails_at: self.failure(Purpose::ReduceFailure, attempt),
         }
     }
 
-    /// Returns how long a reduce fetches from maps that are spread over all racks alike.
-    fn fetching(&self, bytes: Bytes) -> SimSpan {
+    /// Returns a reduce's fetching from maps that are spread over all racks alike.
+    fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> Effort {
+        let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         let near = Bytes::new(bytes.get() / u64::from(self.racks));
-        self.rates.rack.time_for(near) + self.rates.off_rack.time_for(bytes.saturating_sub(near))
+        let far = bytes.saturating_sub(near);
+        Effort::of([transfer(bytes, wires, || {
+            self.rates.rack.time_for(near) + self.rates.off_rack.time_for(far)
+        })])
+    }
+
+    fn writing(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId, node: &Node) -> Part {
+        let disk = || self.shared.as_ref()?.writing(attempt, tracker);
+        transfer(bytes, disk, || node.disk.time_for(bytes))
+    }
+
+    fn computing(&self, alone: SimSpan, tracker: TrackerId) -> Part {
+        Part { alone, demand: self.shared.as_ref().and_then(|shared| shared.computing(tracker)) }
     }
 
     fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
@@ -191,6 +220,21 @@ impl Costs {
         let mut rng = stream(self.seed, purpose, subject(attempt));
         let fails = rng.random::<f64>() < self.task_failures.get();
         fails.then(|| rng.random())
+    }
+}
+
+/// Returns the part of moving so much: what it shares, or else its fixed time.
+fn transfer(
+    bytes: Bytes,
+    shared: impl FnOnce() -> Option<Demand>,
+    fixed: impl FnOnce() -> SimSpan,
+) -> Part {
+    if bytes == Bytes::ZERO {
+        return Part::fixed(SimSpan::ZERO);
+    }
+    match shared() {
+        Some(demand) => Part { alone: demand.time_for(bytes), demand: Some(demand) },
+        None => Part::fixed(fixed()),
     }
 }
 

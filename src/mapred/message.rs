@@ -9,6 +9,7 @@ use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role,
     TrackerId,
 };
+use crate::cluster::Use;
 use crate::units::{SimSpan, SimTime};
 
 /// A state machine that an actor can run.
@@ -40,7 +41,12 @@ impl Address {
         }
     }
 
-    /// Returns the position among all actors: JobTracker, injector, TaskTrackers.
+    /// Returns the address of the fabric, which comes after so many TaskTrackers.
+    pub const fn fabric(trackers: u32) -> Self {
+        Self(trackers + 2)
+    }
+
+    /// Returns the position among all actors: JobTracker, injector, TaskTrackers, fabric.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -72,12 +78,24 @@ pub enum Msg {
     /// The world to a TaskTracker: its machine dies.
     PowerOff,
 
+    /// A TaskTracker to the fabric: a flow begins.
+    FlowBegins(Arc<FlowBegins>),
+    /// A TaskTracker to the fabric: a flow has ended, or pauses.
+    FlowEnds(FlowId),
+    /// The fabric to a TaskTracker: flows have new rates.
+    Rates(Arc<Vec<FlowRate>>),
+    /// The fabric to itself: the changes of this instant are all there.
+    Settle,
+
     /// A TaskTracker to itself: the next heartbeat is due, unless the number is stale.
     Beat(u32),
     /// A TaskTracker to itself: no reply came to this heartbeat.
     NoReply(u32),
     /// A TaskTracker to itself: a phase of an attempt ends, unless the number is stale.
     PhaseEnds(u64),
+    /// A TaskTracker to itself: a flow has done at its rate what there was to do, unless the number
+    /// is stale.
+    FlowDone(u64),
     /// The JobTracker to itself: it is free for the next heartbeat.
     Serve,
     /// The JobTracker to itself: a job's splits are read.
@@ -92,12 +110,17 @@ pub enum Msg {
 
 impl Msg {
     /// Returns whether this counts as a message of the run and goes through a mailbox: all but an
-    /// actor's clockwork and power switches.
+    /// actor's clockwork, power switches and what becomes of flows.
     pub const fn counts(&self) -> bool {
         !matches!(
             self,
             Self::PowerOn
                 | Self::PowerOff
+                | Self::FlowBegins(_)
+                | Self::FlowEnds(_)
+                | Self::Rates(_)
+                | Self::FlowDone(_)
+                | Self::Settle
                 | Self::Beat(_)
                 | Self::NoReply(_)
                 | Self::Serve
@@ -242,6 +265,33 @@ pub struct MapsDone {
     pub total: u32,
 }
 
+/// A flow of an attempt: a transfer or a computation that has to share what it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId {
+    /// The tracker on whose node the attempt runs.
+    pub tracker: TrackerId,
+    /// The number that this tracker gave it.
+    pub number: u32,
+}
+
+/// What the fabric needs to know of a flow.
+#[derive(Clone, Debug)]
+pub struct FlowBegins {
+    /// Which it is.
+    pub id: FlowId,
+    /// What it uses.
+    pub uses: Arc<[Use]>,
+}
+
+/// What a tracker needs to know of a flow of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowRate {
+    /// The flow's number.
+    pub number: u32,
+    /// How fast it is from now on: bytes a second, or cores.
+    pub rate: f64,
+}
+
 /// What a core wants of the world.
 #[derive(Debug, Default)]
 pub struct Outbox {
@@ -260,7 +310,7 @@ pub struct Letter {
     pub to: Address,
     /// How long its sender keeps it back.
     pub after: SimSpan,
-    /// Whether it travels over the network, or is its sender's own plan.
+    /// Whether it travels over the network, or is its sender's own plan or a matter of physics.
     pub travels: bool,
     /// What it says.
     pub msg: Msg,
@@ -291,6 +341,11 @@ impl Outbox {
     /// Plans a message to oneself: a timer.
     pub fn plan(&mut self, after: SimSpan, own: Address, msg: Msg) {
         self.letters.push(Letter { to: own, after, travels: false, msg });
+    }
+
+    /// Affects somebody now, as things do that need no message: it takes no time and is never lost.
+    pub fn affect(&mut self, whom: Address, msg: Msg) {
+        self.plan(SimSpan::ZERO, whom, msg);
     }
 
     /// Notes what has happened.

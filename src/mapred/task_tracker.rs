@@ -8,6 +8,7 @@
 //! Invariant: attempts that hold a slot never outnumber the slots of their kind.
 
 mod attempt;
+mod course;
 mod memory;
 #[cfg(test)]
 mod tests;
@@ -20,8 +21,9 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::sabotage::Sabotage;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, Fuzz, Launch,
-    Msg, Outbox, Outcome, PerSlot, Reply, SlotKind, Status, TrackerId,
+    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins,
+    FlowId, FlowRate, Fuzz, Launch, Msg, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
+    TrackerId,
 };
 use crate::cluster::Node;
 use crate::random::{ChaCha8Rng, Purpose, stream};
@@ -58,8 +60,19 @@ pub struct TaskTracker {
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
     memory: Memory,
-    /// The number of the next phase timer.
+    clockwork: Clockwork,
+}
+
+/// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
+/// earlier one finds nobody.
+struct Clockwork {
+    tracker: TrackerId,
+    /// Who tells the rates of flows; none, if attempts share nothing.
+    fabric: Option<Address>,
+    /// The number of the last timer.
     timer: u64,
+    /// The number of the last flow.
+    flow: u32,
 }
 
 impl TaskTracker {
@@ -70,6 +83,7 @@ impl TaskTracker {
     pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
         let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
         let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
+        let fabric = costs.shared.as_ref().map(Shared::fabric);
         Self {
             id,
             free: node.slots,
@@ -88,7 +102,7 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             attempts: Vec::new(),
-            timer: 0,
+            clockwork: Clockwork { tracker: id, fabric, timer: 0, flow: 0 },
         }
     }
 
@@ -124,7 +138,8 @@ impl TaskTracker {
 
     /// Ends every attempt without a report: the process is gone, or starts anew.
     fn drop_everything(&mut self, now: SimTime, out: &mut Outbox) {
-        for attempt in std::mem::take(&mut self.attempts) {
+        for mut attempt in std::mem::take(&mut self.attempts) {
+            self.clockwork.end_flow(&mut attempt, out);
             if !attempt.has_ended() {
                 self.note_end(&attempt, now, Outcome::Killed, out);
             }
@@ -191,7 +206,7 @@ impl TaskTracker {
         for maps in &reply.maps {
             for attempt in self.attempts.iter_mut().filter(|a| a.id().job() == maps.job) {
                 let next = attempt.learn_maps(now, *maps, self.costs.hadoop.poll);
-                plan_phase(next, attempt, &mut self.timer, self.id, out);
+                self.clockwork.plan(next, attempt, out);
             }
         }
         for directive in &reply.directives {
@@ -237,7 +252,7 @@ impl TaskTracker {
                 let (poll, span) = (self.costs.hadoop.poll, self.costs.hadoop.commit_time);
                 if let Some(attempt) = self.attempts.iter_mut().find(|a| a.is(*id)) {
                     let next = attempt.commit(now, poll, span);
-                    plan_phase(next, attempt, &mut self.timer, self.id, out);
+                    self.clockwork.plan(next, attempt, out);
                 }
             }
         }
@@ -250,7 +265,7 @@ impl TaskTracker {
     fn accept(&mut self, launch: &Launch) {
         let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
         if !self.attempts.iter().any(is_known) {
-            let plan = self.costs.plan(launch, &self.node);
+            let plan = self.costs.plan(launch, self.id, &self.node);
             self.attempts.push(Attempt::new(launch, plan));
         }
     }
@@ -269,8 +284,10 @@ impl TaskTracker {
 
     fn suspend(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
         let tracker = self.id;
-        if let Some(attempt) = self.find(id).filter(|a| a.state() == AttemptState::Running) {
+        let runs = |a: &&mut Attempt| a.is(id) && a.state() == AttemptState::Running;
+        if let Some(attempt) = self.attempts.iter_mut().find(runs) {
             attempt.suspend(now);
+            self.clockwork.end_flow(attempt, out);
             let slot = attempt.slot();
             self.free[slot] += 1;
             self.memory.stop(id);
@@ -304,7 +321,7 @@ impl TaskTracker {
             let swapping = self.memory.start(id, attempt.memory());
             attempt.start(now, swapping)
         };
-        plan_phase(next, attempt, &mut self.timer, tracker, out);
+        self.clockwork.plan(next, attempt, out);
     }
 
     // ---- the life of an attempt ----
@@ -313,7 +330,8 @@ impl TaskTracker {
         // A timer of a phase that was cut short finds nobody.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
         let attempt = &mut self.attempts[index];
-        match attempt.finish_phase(now) {
+        self.clockwork.end_flow(attempt, out);
+        match attempt.finish_part(now) {
             Next::Nothing => {}
             Next::Commit => {
                 out.emit(now, Fact::CommitPending { attempt: attempt.id(), tracker: self.id });
@@ -328,8 +346,18 @@ impl TaskTracker {
                 };
                 self.end(index, now, state, out);
             }
-            next @ Next::After(_) => {
-                plan_phase(next, attempt, &mut self.timer, self.id, out);
+            next @ (Next::After(_) | Next::Flow) => {
+                self.clockwork.plan(next, attempt, out);
+            }
+        }
+    }
+
+    /// Lets flows go on at the rates that they have now; those that have ended meanwhile are nobody's.
+    fn take_rates(&mut self, now: SimTime, rates: &[FlowRate], out: &mut Outbox) {
+        for FlowRate { number, rate } in rates {
+            if let Some(attempt) = self.attempts.iter_mut().find(|a| a.flow() == Some(*number)) {
+                let next = attempt.take_rate(now, *rate);
+                self.clockwork.plan(next, attempt, out);
             }
         }
     }
@@ -338,6 +366,7 @@ impl TaskTracker {
         let attempt = &mut self.attempts[index];
         let slot = attempt.slot();
         let held_slot = attempt.holds_slot();
+        self.clockwork.end_flow(attempt, out);
         attempt.end(now, state);
         let outcome = match state {
             AttemptState::Succeeded => Outcome::Succeeded,
@@ -371,12 +400,33 @@ impl TaskTracker {
     }
 }
 
-/// Plans the end of a phase, if it has one, so that timers of earlier phases are stale.
-fn plan_phase(next: Next, of: &mut Attempt, timer: &mut u64, id: TrackerId, out: &mut Outbox) {
-    if let Next::After(span) = next {
-        *timer += 1;
-        of.await_timer(*timer);
-        out.plan(span, Address::tracker(id), Msg::PhaseEnds(*timer));
+impl Clockwork {
+    /// Plans the end of a phase, if it has one, or starts the flow that it is.
+    fn plan(&mut self, next: Next, of: &mut Attempt, out: &mut Outbox) {
+        match next {
+            Next::After(span) => {
+                self.timer += 1;
+                of.await_timer(self.timer);
+                let is_flow = of.flow().is_some();
+                let ends = if is_flow { Msg::FlowDone } else { Msg::PhaseEnds };
+                out.plan(span, Address::tracker(self.tracker), ends(self.timer));
+            }
+            Next::Flow => {
+                self.flow += 1;
+                let id = FlowId { tracker: self.tracker, number: self.flow };
+                if let (Some(fabric), Some(uses)) = (self.fabric, of.begin_flow(id.number)) {
+                    out.affect(fabric, Msg::FlowBegins(Arc::new(FlowBegins { id, uses })));
+                }
+            }
+            Next::Nothing | Next::Commit | Next::Done | Next::Broken => {}
+        }
+    }
+
+    /// Ends the flow of an attempt, if it has one.
+    fn end_flow(&self, of: &mut Attempt, out: &mut Outbox) {
+        if let (Some(fabric), Some(number)) = (self.fabric, of.leave_flow()) {
+            out.affect(fabric, Msg::FlowEnds(FlowId { tracker: self.tracker, number }));
+        }
     }
 }
 
@@ -390,7 +440,8 @@ impl Core for TaskTracker {
                 self.post_status(out);
             }
             Msg::Reply(reply) if self.is_up => self.hear(now, &reply, out),
-            Msg::PhaseEnds(timer) => {
+            Msg::Rates(rates) => self.take_rates(now, &rates, out),
+            Msg::PhaseEnds(timer) | Msg::FlowDone(timer) => {
                 self.phase_ends(now, timer, out);
                 self.fill_slots(now, out);
             }

@@ -24,7 +24,7 @@ use super::clock::Clock;
 use super::link::{Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Core, Event, Letter, Msg, Outbox, Stop, TrackerId};
+use crate::mapred::{Address, Core, Event, Letter, Msg, Outbox, Stop};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
@@ -123,14 +123,14 @@ pub fn run_scaled(
                 CoreActor::new(Rc::new(RefCell::new(body)), Clock::Scaled(clock))
             })
         };
-        let mut actors = vec![
-            start(&own, Address::JOB_TRACKER, cast.job_tracker),
-            start(&shared[0], Address::INJECTOR, cast.injector),
-        ];
-        for (index, core) in cast.trackers.into_iter().enumerate() {
-            let address = Address::tracker(TrackerId(index as u32));
-            actors.push(start(&shared[index % shared.len()], address, core));
-        }
+        let actors = cast.into_cores().map(|(address, core)| {
+            let arbiter = match address {
+                Address::JOB_TRACKER => &own,
+                other => &shared[other.index() % shared.len()],
+            };
+            start(arbiter, address, core)
+        });
+        let actors = actors.collect();
         let pacer = Pacer::new(wall, actors, events, until);
         let pacing = thread::spawn(move || pacer.run(opening, &parcels));
         let result = pacing.join();

@@ -1,4 +1,4 @@
-//! Random clusters, workloads and faults, with the invariant checker on.
+//! Random clusters, shared or not, workloads and faults, with the invariant checker on.
 //!
 //! Whatever happens, every job ends, every task succeeds exactly once, no slot is over-committed
 //! and time never runs back. A policy of the test's own suspends, resumes and kills at random.
@@ -136,6 +136,8 @@ struct Drawn {
     nodes: u32,
     racks: u32,
     slots: (u32, u32),
+    /// What nodes and attempts share, as part of the cluster.
+    sharing: &'static str,
     jobs: Vec<(u32, u32, u32, bool)>,
     scheduler: &'static str,
 }
@@ -150,9 +152,10 @@ impl Drawn {
         writeln!(
             yaml,
             "cluster: {{nodes: {}, racks: {}, map_slots: {maps}, reduce_slots: {reduces}, \
-             memory: 1GiB}}",
+             memory: 1GiB{}}}",
             self.nodes,
             self.racks.min(self.nodes),
+            self.sharing,
         )
         .unwrap();
         writeln!(yaml, "scheduler: {}\nworkload:\n  jobs:", self.scheduler).unwrap();
@@ -162,11 +165,17 @@ impl Drawn {
             } else {
                 String::new()
             };
+            // Every other job reads its input beside computing.
+            let map = if number % 2 == 0 {
+                "map_time: {log_normal: {mean: 15s, cv: 0.5}}"
+            } else {
+                "map_rate: 10MB/s"
+            };
             writeln!(
                 yaml,
                 "    - {{name: job-{number}, submit: {submit}s, maps: {maps}, reduces: {reduces}, \
-                 map_time: {{log_normal: {{mean: 15s, cv: 0.5}}}}, shuffle: 200MB, \
-                 reduce_time: 10s, map_memory: 300MiB, reduce_memory: 400MiB{after}}}"
+                 {map}, shuffle: 200MB, output: 100MB, reduce_time: 10s, map_memory: 300MiB, \
+                 reduce_memory: 400MiB{after}}}"
             )
             .unwrap();
         }
@@ -196,18 +205,17 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         1u32..12,
         1u32..4,
         (1u32..4, 1u32..3),
+        prop::sample::select(vec![
+            "",
+            ", network: {model: shared, uplink: 100MB/s}",
+            ", cores: 1, contention: true",
+            ", network: {model: shared}, disk: {count: 1}, cores: 2, contention: true",
+        ]),
         prop::collection::vec(job, 1..6),
         prop::sample::select(SCHEDULERS.to_vec()),
     )
-        .prop_map(|(seed, line, settings, nodes, racks, slots, jobs, scheduler)| Drawn {
-            seed,
-            line,
-            settings,
-            nodes,
-            racks,
-            slots,
-            jobs,
-            scheduler,
+        .prop_map(|(seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler)| {
+            Drawn { seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler }
         })
 }
 

@@ -59,6 +59,17 @@ fn every_scenario_gives_the_same_bytes_again_also_on_a_busy_machine() {
 }
 
 #[test]
+fn a_shared_network_gives_the_same_bytes_again_too() {
+    let room = Room::new();
+    let shared = "fb2009-like --set cluster.network.model=shared --set cluster.contention=true";
+    run(&room, shared, "first");
+    run(&room, shared, "again");
+    assert_same(&room.path("first"), &room.path("again"));
+    run(&room, "first/scenario.resolved.yaml", "resolved");
+    assert_same(&room.path("first"), &room.path("resolved"));
+}
+
+#[test]
 fn a_resolved_scenario_gives_the_same_bytes_as_the_short_one() {
     for scenario in scenarios::runs() {
         let room = Room::new();

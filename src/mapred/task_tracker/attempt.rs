@@ -1,14 +1,17 @@
 //! One attempt on its tracker: from waiting for a slot over its phases to its end.
 //!
 //! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
-//! forgets the number, so that the timer finds nobody. A shuffle has a timer only once all maps
-//! have ended: until then it fetches what there is and waits for more.
+//! forgets the number, so that the timer finds nobody. How a phase goes on in between is told in
+//! [`going`].
+
+mod going;
 
 use std::sync::Arc;
 
+use self::going::{Fetch, Flow, next_poll};
+use super::course::Course;
 use crate::mapred::{
-    AttemptId, AttemptState, JobSpec, Launch, MapsDone, Phase, Phases, Plan, Report, Role,
-    SlotKind, TaskKind,
+    AttemptId, AttemptState, JobSpec, Launch, Phase, Phases, Plan, Report, Role, SlotKind, TaskKind,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -26,12 +29,12 @@ pub(super) struct Attempt {
     wants_slot: bool,
 
     phase: Phase,
-    /// When the phase began, or went on; later than now while memory is swapped in.
-    since: SimTime,
-    /// What was left of the phase then.
-    left: SimSpan,
-    /// The number of the timer that ends the phase.
+    /// How far the phase is; of a shuffle only if it shares, else `fetch` says it.
+    course: Course,
+    /// The number of the timer that ends the phase, or the part of it that is under way.
     timer: Option<u64>,
+    /// The flow that is under way.
+    flow: Option<Flow>,
     fetch: Fetch,
 
     /// When its process started.
@@ -46,25 +49,15 @@ pub(super) struct Attempt {
     phases: Phases,
 }
 
-/// How far a reduce's shuffle is, in time of undisturbed fetching.
-#[derive(Debug, Default)]
-struct Fetch {
-    /// What was fetched at the instant `since`.
-    done: SimSpan,
-    /// What had been there to fetch.
-    available: SimSpan,
-    since: SimTime,
-    /// Whether all maps have ended.
-    is_complete: bool,
-}
-
 /// What follows for an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// It waits for something that others do.
     Nothing,
-    /// Its phase ends after this span.
+    /// Its phase, or the part under way, ends after this span.
     After(SimSpan),
+    /// A flow is under way from now on, and ends when the fabric's rates make it.
+    Flow,
     /// Its work is done, and it waits for leave to commit.
     Commit,
     /// It has done everything.
@@ -84,9 +77,9 @@ impl Attempt {
             is_reported: false,
             wants_slot: true,
             phase: Phase::Start,
-            since: SimTime::ZERO,
-            left: SimSpan::ZERO,
+            course: Course::default(),
             timer: None,
+            flow: None,
             fetch: Fetch::default(),
             started: SimTime::ZERO,
             suspended_at: None,
@@ -188,31 +181,24 @@ impl Attempt {
             return 1.0;
         }
         let at = self.suspended_at.map_or(at, |stopped| stopped.min(at));
-        let share = |whole: SimSpan| {
-            if whole.is_zero() {
-                return 1.0;
-            }
-            let ran =
-                if self.timer.is_some() { at.saturating_since(self.since) } else { SimSpan::ZERO };
-            let done = (whole.saturating_sub(self.left) + ran).min(whole);
-            done.as_secs_f64() / whole.as_secs_f64()
-        };
+        let share = || self.course.share(self.timer.map(|_| at));
         let progress = match self.phase {
             Phase::Start => 0.0,
-            Phase::Work => share(self.working_span()),
-            Phase::Shuffle if self.plan.shuffle.is_zero() => {
+            Phase::Work => share(),
+            Phase::Shuffle if self.plan.shuffle.alone.is_zero() => {
                 if self.fetch.is_complete {
                     1.0 / 3.0
                 } else {
                     0.0
                 }
             }
+            Phase::Shuffle if self.shares_fetching() => share() / 3.0,
             Phase::Shuffle => {
                 let fetched = self.fetch.fetched(at).as_secs_f64();
-                fetched / self.plan.shuffle.as_secs_f64() / 3.0
+                fetched / self.plan.shuffle.alone.as_secs_f64() / 3.0
             }
-            Phase::Sort => (1.0 + share(self.plan.sort)) / 3.0,
-            Phase::Reduce => (2.0 + share(self.working_span())) / 3.0,
+            Phase::Sort => (1.0 + share()) / 3.0,
+            Phase::Reduce => (2.0 + share()) / 3.0,
             Phase::Commit => 1.0,
         };
         debug_assert!((0.0..=1.0).contains(&progress), "{at}: {} is {progress} done", self.id);
@@ -222,8 +208,8 @@ impl Attempt {
     /// Returns the span of the work, which ends early if the attempt is going to fail.
     fn working_span(&self) -> SimSpan {
         match self.plan.fails_at {
-            Some(share) => self.plan.work.ceil_mul(share),
-            None => self.plan.work,
+            Some(share) => self.plan.work.alone.ceil_mul(share),
+            None => self.plan.work.alone,
         }
     }
 
@@ -240,9 +226,8 @@ impl Attempt {
     pub(super) fn suspend(&mut self, now: SimTime) {
         self.state = AttemptState::Suspended;
         self.suspended_at = Some(now);
-        let timer = self.timer.take();
-        if timer.is_some() {
-            self.left = self.left.saturating_sub(now.saturating_since(self.since));
+        if self.timer.take().is_some() {
+            self.course.settle(now);
         }
         self.fetch.settle(now);
     }
@@ -261,13 +246,8 @@ impl Attempt {
             self.suspended_in_phase += now - at;
             self.phases.suspended += now - at;
         }
-        let goes_on = now + swapping;
-        self.since = goes_on;
-        self.fetch.since = goes_on;
-        match self.phase {
-            Phase::Shuffle => self.fetch_the_rest(now),
-            _ => Next::After(swapping + self.left),
-        }
+        self.fetch.since = now + swapping;
+        self.go_on(now, swapping)
     }
 
     pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
@@ -291,9 +271,9 @@ impl Attempt {
         self.phase = phase;
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
-        self.since = now;
-        self.left = span;
-        Next::After(span)
+        self.course = Course::new(now, span);
+        self.fetch.since = now;
+        self.go_on(now, SimSpan::ZERO)
     }
 
     /// Books the time of the phase that ends now.
@@ -312,19 +292,25 @@ impl Attempt {
         }
     }
 
-    /// Ends the phase whose timer has fired; says what follows.
-    pub(super) fn finish_phase(&mut self, now: SimTime) -> Next {
+    /// Ends the phase whose timer has fired, or the part of it; says what follows.
+    pub(super) fn finish_part(&mut self, now: SimTime) -> Next {
         self.timer = None;
+        self.course.end_part();
+        let waits_for_maps = self.phase == Phase::Shuffle && !self.fetch.is_complete;
+        if self.course.is_over() && !waits_for_maps {
+            self.finish_phase(now)
+        } else {
+            self.go_on(now, SimSpan::ZERO)
+        }
+    }
+
+    fn finish_phase(&mut self, now: SimTime) -> Next {
         self.close_phase(now);
         let is_reduce = self.role == Role::Work && self.id.task.kind == TaskKind::Reduce;
         match self.phase {
-            Phase::Start if is_reduce => {
-                self.enter(Phase::Shuffle, now, self.plan.shuffle);
-                self.fetch.since = now;
-                self.fetch_the_rest(now)
-            }
+            Phase::Start if is_reduce => self.enter(Phase::Shuffle, now, self.plan.shuffle.alone),
             Phase::Start => self.enter(Phase::Work, now, self.working_span()),
-            Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort),
+            Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort.alone),
             Phase::Sort => self.enter(Phase::Reduce, now, self.working_span()),
             Phase::Work | Phase::Reduce if self.plan.fails_at.is_some() => Next::Broken,
             Phase::Work | Phase::Reduce if self.plan.commits => {
@@ -346,41 +332,6 @@ impl Attempt {
         Next::After(next_poll(done, now, poll) - now + span)
     }
 
-    /// Hears how many maps have ended; their output is there from the child's next poll on.
-    pub(super) fn learn_maps(&mut self, now: SimTime, maps: MapsDone, poll: SimSpan) -> Next {
-        let fetches = matches!(self.phase, Phase::Start | Phase::Shuffle)
-            && self.role == Role::Work
-            && self.id.task.kind == TaskKind::Reduce
-            && !self.has_ended();
-        if !fetches {
-            return Next::Nothing;
-        }
-        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
-        if is_running {
-            self.fetch.settle(next_poll(self.phase_began, now, poll));
-        }
-        let share =
-            if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
-        let there = SimSpan::from_micros((self.plan.shuffle.as_micros() as f64 * share) as u64);
-        // What has been fetched stays, though its map be lost.
-        self.fetch.available = self.fetch.available.max(there);
-        self.fetch.is_complete = maps.done == maps.total;
-        if self.fetch.is_complete {
-            self.fetch.available = self.plan.shuffle;
-        }
-        if is_running { self.fetch_the_rest(now) } else { Next::Nothing }
-    }
-
-    /// Plans the end of the shuffle if all maps have ended.
-    fn fetch_the_rest(&mut self, now: SimTime) -> Next {
-        self.timer = None;
-        if !self.fetch.is_complete {
-            return Next::Nothing;
-        }
-        let left = self.plan.shuffle.saturating_sub(self.fetch.done);
-        Next::After(self.fetch.since.saturating_since(now) + left)
-    }
-
     /// Returns how long the phases took, up to now.
     pub(super) fn phases(&self, now: SimTime) -> Phases {
         let mut phases = self.phases;
@@ -389,25 +340,4 @@ impl Attempt {
         }
         phases
     }
-}
-
-impl Fetch {
-    /// Returns what has been fetched at an instant.
-    fn fetched(&self, at: SimTime) -> SimSpan {
-        (self.done + at.saturating_since(self.since)).min(self.available.max(self.done))
-    }
-
-    fn settle(&mut self, at: SimTime) {
-        self.done = self.fetched(at);
-        self.since = self.since.max(at);
-    }
-}
-
-/// Returns when a child that asks every `poll` since `first` asks next, now or later.
-fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
-    if poll.is_zero() {
-        return now;
-    }
-    let asked = (now - first).as_micros().div_ceil(poll.as_micros());
-    first + poll * asked
 }

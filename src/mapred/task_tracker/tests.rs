@@ -64,6 +64,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
         racks: 1,
         task_failures: Fraction::ZERO,
+        shared: None,
     });
     let mut bench = Bench {
         tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, false),

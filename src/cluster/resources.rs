@@ -1,0 +1,223 @@
+//! What the attempts of a cluster share: disks, wires and cores, each a resource with a number.
+//!
+//! A node has its cores, two directions of its connection and its disks; a rack has two directions
+//! of its uplink. The switch of a rack is never short.
+
+use std::sync::Arc;
+
+use super::{Capacity, ClusterSpec, RackId, ResourceId, Topology, TrackerId, Use};
+use crate::units::{Bytes, Rate, SimSpan};
+
+/// The resources of a cluster.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    topology: Arc<Topology>,
+    disks: u32,
+    /// Those of the nodes, node by node, then those of the racks.
+    capacities: Arc<[Capacity]>,
+}
+
+/// A disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskId {
+    /// Its node.
+    pub node: TrackerId,
+    /// Which of the node's disks it is.
+    pub disk: u32,
+}
+
+/// What a transfer or a computation uses, and how fast it is when nobody else does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// What it uses.
+    pub uses: Arc<[Use]>,
+    /// Its rate alone: bytes a second, or cores.
+    pub alone: f64,
+}
+
+impl Demand {
+    /// Returns how long a transfer of so much takes alone.
+    pub fn time_for(&self, bytes: Bytes) -> SimSpan {
+        SimSpan::ceil_from_secs(bytes.get() as f64 / self.alone)
+    }
+}
+
+/// The places of a node's resources, before its disks.
+const CORES: u32 = 0;
+const NIC_IN: u32 = 1;
+const NIC_OUT: u32 = 2;
+const DISKS: u32 = 3;
+
+/// The places of a rack's resources.
+const UPLINK_IN: u32 = 0;
+const UPLINK_OUT: u32 = 1;
+const OF_A_RACK: u32 = 2;
+
+impl Resources {
+    /// Returns the resources of these nodes.
+    pub fn new(spec: &ClusterSpec, topology: Arc<Topology>) -> Self {
+        let rate = |rate: Rate| Capacity::of(rate.bytes_per_s() as f64);
+        let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
+        let disks = spec.disk.count.get();
+        let mut capacities = Vec::new();
+        for (_, node) in topology.nodes() {
+            // One attempt computes on one core.
+            capacities.push(Capacity { total: f64::from(node.cores), each: 1.0 });
+            capacities.extend([nic, nic]);
+            capacities.extend(std::iter::repeat_n(rate(node.disk), disks as usize));
+        }
+        for _ in 0..topology.racks() {
+            capacities.extend([uplink, uplink]);
+        }
+        Self { topology, disks, capacities: capacities.into() }
+    }
+
+    /// Returns how much there is of each, by number.
+    pub fn capacities(&self) -> &[Capacity] {
+        &self.capacities
+    }
+
+    /// Returns the nodes.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// Returns how many disks a node has.
+    pub fn disks(&self) -> u32 {
+        self.disks
+    }
+
+    /// Returns what reading from a disk uses that may be another node's. Writing to one's own disk
+    /// uses as much as reading from it.
+    pub fn read(&self, from: DiskId, to: TrackerId) -> Demand {
+        let mut uses = vec![self.disk(from)];
+        if from.node != to {
+            uses.push(self.of_node(from.node, NIC_OUT));
+            let [source, target] = [from.node, to].map(|node| self.topology.rack(node));
+            if source != target {
+                uses.extend([self.of_rack(source, UPLINK_OUT), self.of_rack(target, UPLINK_IN)]);
+            }
+            uses.push(self.of_node(to, NIC_IN));
+        }
+        self.demand(uses.into_iter().map(|resource| Use { resource, weight: 1.0 }))
+    }
+
+    /// Returns what fetching from all nodes alike uses, onto a disk.
+    ///
+    /// The nodes that it comes from are no bottleneck: each gives but a small share.
+    pub fn fetch(&self, to: DiskId) -> Demand {
+        let rack = self.topology.rack(to.node);
+        let near = self.topology.rack_nodes(rack).len() as f64 / f64::from(self.topology.len());
+        let uses = [
+            (self.disk(to), 1.0),
+            (self.of_node(to.node, NIC_IN), 1.0),
+            (self.of_rack(rack, UPLINK_IN), 1.0 - near),
+        ];
+        let used = uses.into_iter().filter(|(_, weight)| 0.0 < *weight);
+        self.demand(used.map(|(resource, weight)| Use { resource, weight }))
+    }
+
+    /// Returns what computing uses on a node; none, if there is a core for every slot.
+    pub fn compute(&self, on: TrackerId) -> Option<Demand> {
+        let node = self.topology.node(on);
+        let is_short = node.cores < node.slots.map + node.slots.reduce;
+        let cores = Use { resource: self.of_node(on, CORES), weight: 1.0 };
+        is_short.then(|| self.demand([cores]))
+    }
+
+    fn demand(&self, uses: impl IntoIterator<Item = Use>) -> Demand {
+        let uses: Arc<[Use]> = uses.into_iter().collect();
+        let alone = |used: &Use| self.capacities[used.resource.index()].alone(used.weight);
+        Demand { alone: uses.iter().map(alone).fold(f64::INFINITY, f64::min), uses }
+    }
+
+    fn disk(&self, disk: DiskId) -> ResourceId {
+        self.of_node(disk.node, DISKS + disk.disk)
+    }
+
+    fn of_node(&self, node: TrackerId, place: u32) -> ResourceId {
+        ResourceId(node.0 * (DISKS + self.disks) + place)
+    }
+
+    fn of_rack(&self, rack: RackId, place: u32) -> ResourceId {
+        ResourceId(self.topology.len() * (DISKS + self.disks) + rack.0 * OF_A_RACK + place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Sharing;
+    use crate::units::Count;
+
+    /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
+    /// 200 MB/s.
+    fn resources() -> Resources {
+        let plain = include_str!("../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks, spec.disk.count) = (Count::of(4), Count::of(2), Count::of(2));
+        spec.network.uplink = Rate::from_mb_per_s(200);
+        let topology = Arc::new(Topology::new(&spec));
+        Resources::new(&spec, topology)
+    }
+
+    fn disk(node: u32, disk: u32) -> DiskId {
+        DiskId { node: TrackerId(node), disk }
+    }
+
+    /// Returns the rates of these demands, in MB/s, all at once.
+    fn rates(resources: &Resources, demands: &[Demand]) -> Vec<f64> {
+        let mut sharing = Sharing::new(resources.capacities().iter().copied());
+        let flows: Vec<_> =
+            demands.iter().map(|demand| sharing.begin(demand.uses.clone())).collect();
+        sharing.settle(|_, _| {});
+        flows.iter().map(|flow| sharing.rate(*flow) / 1e6).collect()
+    }
+
+    #[test]
+    fn a_local_read_is_as_fast_as_the_disk() {
+        let resources = resources();
+        let read = resources.read(disk(0, 0), TrackerId(0));
+        assert_eq!((read.uses.len(), read.alone), (1, 80e6));
+        assert_eq!(read.time_for(Bytes::new(160_000_000)), SimSpan::from_secs(2));
+    }
+
+    #[test]
+    fn two_reads_of_one_disk_share_it_and_two_of_two_do_not() {
+        let resources = resources();
+        let read = |of| resources.read(disk(0, of), TrackerId(0));
+        assert_eq!(rates(&resources, &[read(0), read(0), read(1)]), [40.0, 40.0, 80.0]);
+    }
+
+    #[test]
+    fn readers_elsewhere_share_the_wire_of_their_source() {
+        let resources = resources();
+        // Five from each of two disks of node 0, in its rack and beyond.
+        let reads: Vec<Demand> =
+            (0..10).map(|i| resources.read(disk(0, i % 2), TrackerId(1 + i % 3))).collect();
+        assert_eq!(rates(&resources, &reads), [12.5; 10]);
+    }
+
+    #[test]
+    fn racks_share_their_uplinks() {
+        let resources = resources();
+        // Four reads from rack 1 to rack 2, one for each disk: the wires would carry 62.5 each.
+        let reads: Vec<Demand> =
+            (0..4).map(|i| resources.read(disk(i / 2, i % 2), TrackerId(2 + i % 2))).collect();
+        assert_eq!(rates(&resources, &reads), [50.0; 4]);
+    }
+
+    #[test]
+    fn a_fetch_burdens_the_uplink_with_what_comes_from_other_racks() {
+        let resources = resources();
+        let fetch = resources.fetch(disk(0, 0));
+        let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
+        assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.5], 80e6));
+    }
+
+    #[test]
+    fn a_node_with_a_core_for_every_slot_has_nothing_to_share_of_them() {
+        // Four cores for two and two slots.
+        assert_eq!(resources().compute(TrackerId(0)), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! The fabric: what lies between the nodes and in them, and how fast each flow is on it.
+//!
+//! No machine of its own but the physics of disks, wires and cores. TaskTrackers tell it which
+//! flows begin and end; it tells them the new rates, of the flows alone whose rates change. What is
+//! left of a flow is its tracker's business. All of this takes no time. Several changes at one
+//! instant are settled once, after all that had been due then.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Address, Core, FlowBegins, FlowId, FlowRate, Msg, Outbox};
+use crate::cluster::{FlowIndex, Resources, Sharing};
+use crate::units::{SimSpan, SimTime};
+
+/// The fabric of a cluster.
+#[derive(Debug)]
+pub struct Fabric {
+    own: Address,
+    sharing: Sharing,
+    flows: FxHashMap<FlowId, FlowIndex>,
+    /// Whose the flows are, by index.
+    owners: Vec<FlowId>,
+    /// Whether changes wait to be settled.
+    is_settling: bool,
+    /// The new rates, filled anew each time.
+    changed: Vec<(FlowId, f64)>,
+}
+
+impl Fabric {
+    /// Returns the fabric of these resources, which nobody uses yet.
+    pub fn new(resources: &Resources) -> Self {
+        Self {
+            own: Address::fabric(resources.topology().len()),
+            sharing: Sharing::new(resources.capacities().iter().copied()),
+            flows: FxHashMap::default(),
+            owners: Vec::new(),
+            is_settling: false,
+            changed: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, FlowBegins { id, uses }: &FlowBegins, out: &mut Outbox) {
+        let index = self.sharing.begin(uses.clone());
+        if self.owners.len() <= index.index() {
+            self.owners.resize(index.index() + 1, *id);
+        }
+        self.owners[index.index()] = *id;
+        self.flows.insert(*id, index);
+        self.plan_to_settle(out);
+    }
+
+    fn end(&mut self, id: FlowId, out: &mut Outbox) {
+        if let Some(index) = self.flows.remove(&id) {
+            self.sharing.end(index);
+            self.plan_to_settle(out);
+        }
+    }
+
+    fn plan_to_settle(&mut self, out: &mut Outbox) {
+        if !std::mem::replace(&mut self.is_settling, true) {
+            out.plan(SimSpan::ZERO, self.own, Msg::Settle);
+        }
+    }
+
+    /// Finds the new rates and tells each tracker those of its flows.
+    fn settle(&mut self, out: &mut Outbox) {
+        self.is_settling = false;
+        let (owners, changed) = (&self.owners, &mut self.changed);
+        changed.clear();
+        self.sharing.settle(|flow, rate| changed.push((owners[flow.index()], rate)));
+        changed.sort_unstable_by_key(|(id, _)| *id);
+        for of_tracker in changed.chunk_by(|(one, _), (other, _)| one.tracker == other.tracker) {
+            let rate = |(id, rate): &(FlowId, f64)| FlowRate { number: id.number, rate: *rate };
+            let rates = Arc::new(of_tracker.iter().map(rate).collect());
+            out.affect(Address::tracker(of_tracker[0].0.tracker), Msg::Rates(rates));
+        }
+    }
+}
+
+impl Core for Fabric {
+    fn handle(&mut self, _: SimTime, msg: Msg, out: &mut Outbox) {
+        match msg {
+            Msg::FlowBegins(flow) => self.begin(&flow, out),
+            Msg::FlowEnds(id) => self.end(id, out),
+            Msg::Settle => self.settle(out),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

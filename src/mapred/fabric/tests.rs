@@ -1,0 +1,275 @@
+//! A fabric and the trackers on it, driven by hand: who ends when?
+
+use std::sync::Arc;
+
+use super::*;
+use crate::cluster::{ClusterSpec, Hdfs, ReadRates, Topology, TrackerId};
+use crate::mapred::{
+    AttemptId, Costs, Directive, Fact, Hadoop, Input, JobId, JobSpec, Launch, MapsDone, Outcome,
+    PerSlot, Reply, Role, Shared, Split, TaskId, TaskKind, TaskTracker,
+};
+use crate::random::Dist;
+use crate::units::{Bytes, Count, Fraction, Rate, SimTime};
+
+fn secs(secs: u64) -> SimTime {
+    SimTime::from_micros(secs * 1_000_000)
+}
+
+fn map(index: u32) -> AttemptId {
+    TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
+}
+
+fn reduce() -> AttemptId {
+    TaskId { job: JobId(0), kind: TaskKind::Reduce, index: 0 }.attempt(0)
+}
+
+/// A job whose maps read a split of so many megabytes on node 1.
+fn reading(megabytes: u64) -> JobSpec {
+    let split = Split { bytes: mb(megabytes), holders: [TrackerId(0)].into() };
+    JobSpec { input: Some(Input::Splits(vec![split; 20].into())), ..JobSpec::bare(0, 20, 1) }
+}
+
+/// A job whose maps compute for so many seconds.
+fn computing(secs: u64) -> JobSpec {
+    let mut job = JobSpec::bare(0, 20, 1);
+    job.map.time = Some(SimSpan::from_secs(secs).into());
+    job
+}
+
+/// A job whose reduce fetches so many megabytes.
+fn fetching(megabytes: u64) -> JobSpec {
+    let mut job = reading(240);
+    job.reduce.shuffle = mb(megabytes);
+    job
+}
+
+fn mb(megabytes: u64) -> Bytes {
+    Bytes::new(megabytes * 1_000_000)
+}
+
+/// Trackers that beat every second and do as they are told, on a fabric.
+struct World {
+    job: Arc<JobSpec>,
+    trackers: Vec<TaskTracker>,
+    fabric: Fabric,
+    /// What is under way, in the order in which it was sent.
+    letters: Vec<(SimTime, Address, Msg)>,
+    orders: Vec<(SimTime, TrackerId, Directive)>,
+    /// When the reduce learns that so many maps have ended.
+    maps: Vec<(SimTime, MapsDone)>,
+    ends: Vec<(SimTime, AttemptId, Outcome)>,
+    progress: Vec<(SimTime, AttemptId, f32)>,
+}
+
+/// So many nodes with a disk of 80 MB/s, a wire of 125 MB/s and two cores for four maps and a
+/// reduce.
+fn world(nodes: u32, job: JobSpec) -> World {
+    world_with(nodes, job, |_| {})
+}
+
+fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -> World {
+    let text = include_str!("../../../scenarios/clusters/default.yaml")
+        .replace("model: fixed", "model: shared")
+        .replace("contention: false", "contention: true")
+        .replace("map_slots: 2", "map_slots: 4")
+        .replace("cores: 4", "cores: 2")
+        .replace("count: 4", "count: 1")
+        .replace("nodes: 20", &format!("nodes: {nodes}"));
+    let mut cluster: ClusterSpec = serde_yaml::from_str(&text).unwrap();
+    change(&mut cluster);
+    let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+    let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+    hadoop.start_up = Dist::Constant(SimSpan::ZERO);
+    hadoop.progress_interval = SimSpan::ZERO;
+    let topology = Arc::new(Topology::new(&cluster));
+    let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement);
+    let shared = Shared::new(1, &cluster, topology.clone(), hdfs);
+    let fabric = Fabric::new(shared.as_ref().unwrap().resources());
+    let costs = Arc::new(Costs {
+        seed: 1,
+        hadoop,
+        rates: ReadRates::new(&cluster),
+        racks: topology.racks(),
+        task_failures: Fraction::ZERO,
+        shared,
+    });
+    let tracker = |(id, node): (TrackerId, &crate::cluster::Node)| {
+        TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, false)
+    };
+    let letters = topology.nodes().map(|(id, _)| (secs(0), Address::tracker(id), Msg::PowerOn));
+    World {
+        job: Arc::new(JobSpec { memory: PerSlot { map: mb(1), reduce: mb(1) }, ..job }),
+        letters: letters.collect(),
+        trackers: topology.nodes().map(tracker).collect(),
+        fabric,
+        orders: Vec::new(),
+        maps: Vec::new(),
+        ends: Vec::new(),
+        progress: Vec::new(),
+    }
+}
+
+impl World {
+    /// Has a node, counted from 1, do something at an instant.
+    fn at(mut self, at: u64, node: u32, directive: impl FnOnce(&Self) -> Directive) -> Self {
+        let directive = directive(&self);
+        self.orders.push((secs(at), TrackerId(node - 1), directive));
+        self
+    }
+
+    fn launch(self, at: u64, node: u32, attempt: AttemptId) -> Self {
+        self.at(at, node, |world| {
+            let job = world.job.clone();
+            Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None })
+        })
+    }
+
+    fn power_off(mut self, at: u64, node: u32) -> Self {
+        self.letters.push((secs(at), Address::tracker(TrackerId(node - 1)), Msg::PowerOff));
+        self
+    }
+
+    /// Lets so many of the twenty maps have ended at an instant.
+    fn maps_done(mut self, at: u64, done: u32) -> Self {
+        self.maps.push((secs(at), MapsDone { job: JobId(0), done, total: 20 }));
+        self
+    }
+
+    /// Lets a minute pass.
+    fn run(mut self) -> Self {
+        while let Some(next) = (0..self.letters.len()).min_by_key(|place| self.letters[*place].0)
+            && self.letters[next].0 <= secs(60)
+        {
+            let (now, to, msg) = self.letters.remove(next);
+            self.deliver(now, to, msg);
+        }
+        self
+    }
+
+    fn deliver(&mut self, now: SimTime, to: Address, msg: Msg) {
+        let mut out = Outbox::default();
+        match to.as_tracker().and_then(|id| self.trackers.get_mut(id.index())) {
+            Some(tracker) => tracker.handle(now, msg, &mut out),
+            None => self.fabric.handle(now, msg, &mut out),
+        }
+        for letter in out.letters {
+            match letter.msg {
+                Msg::Status(status) => {
+                    let told = status.reports.iter().map(|r| (now, r.attempt, r.progress));
+                    self.progress.extend(told);
+                    self.reply(now, status.tracker, status.call);
+                }
+                msg => self.letters.push((now + letter.after, letter.to, msg)),
+            }
+        }
+        for event in out.events {
+            if let Fact::Ended { attempt, outcome, .. } = event.fact {
+                self.ends.push((event.at, attempt, outcome));
+            }
+        }
+    }
+
+    fn reply(&mut self, now: SimTime, to: TrackerId, call: u32) {
+        let due = self.orders.extract_if(.., |(at, node, _)| *at <= now && *node == to);
+        let reply = Reply {
+            call,
+            interval: SimSpan::from_secs(1),
+            directives: due.map(|(_, _, directive)| directive).collect(),
+            maps: self.maps.iter().filter(|(at, _)| *at == now).map(|(_, maps)| *maps).collect(),
+            ..Reply::default()
+        };
+        self.letters.push((now, Address::tracker(to), Msg::Reply(Arc::new(reply))));
+    }
+
+    /// Returns when an attempt succeeded.
+    fn end(&self, attempt: AttemptId) -> SimTime {
+        let end = self.ends.iter().find(|(_, other, _)| *other == attempt);
+        let (at, _, outcome) = end.expect("the attempt has ended");
+        assert_eq!(*outcome, Outcome::Succeeded);
+        *at
+    }
+
+    /// Returns how many percent of an attempt a heartbeat said were done.
+    fn percent(&self, at: u64, attempt: AttemptId) -> f32 {
+        let is_it = |(time, other, _): &&(_, _, f32)| *time == secs(at) && *other == attempt;
+        let (_, _, share) = self.progress.iter().find(is_it).expect("a heartbeat spoke of it");
+        (share * 100.0).round()
+    }
+}
+
+#[test]
+fn a_map_alone_reads_as_fast_as_the_disk() {
+    let world = world(1, reading(160)).launch(0, 1, map(0)).run();
+    assert_eq!(world.end(map(0)), secs(2));
+}
+
+#[test]
+fn two_maps_on_one_disk_take_twice_as_long() {
+    let world = world(1, reading(160)).launch(0, 1, map(0)).launch(0, 1, map(1)).run();
+    assert_eq!([map(0), map(1)].map(|attempt| world.end(attempt)), [secs(4), secs(4)]);
+}
+
+#[test]
+fn ten_readers_of_one_node_share_its_wire() {
+    let fast = |cluster: &mut ClusterSpec| cluster.disk.rate = Rate::from_mb_per_s(1_000);
+    let world = world_with(11, reading(125), fast);
+    let world = (0..10).fold(world, |world, index| world.launch(0, 2 + index, map(index))).run();
+    assert!((0..10).all(|index| world.end(map(index)) == secs(10)), "{:?}", world.ends);
+}
+
+#[test]
+fn four_computations_of_ten_seconds_take_twenty_on_two_cores() {
+    let world = (0..4).fold(world(1, computing(10)), |world, index| world.launch(0, 1, map(index)));
+    let world = world.run();
+    assert!((0..4).all(|index| world.end(map(index)) == secs(20)), "{:?}", world.ends);
+}
+
+#[test]
+fn a_computation_slows_down_when_it_meets_another_on_its_core() {
+    let one_core = |cluster: &mut ClusterSpec| cluster.cores = Count::of(1);
+    let world =
+        world_with(1, computing(10), one_core).launch(0, 1, map(0)).launch(5, 1, map(1)).run();
+    assert_eq!([map(0), map(1)].map(|attempt| world.end(attempt)), [secs(15), secs(20)]);
+    assert_eq!([4, 7].map(|at| world.percent(at, map(0))), [40.0, 60.0]);
+}
+
+#[test]
+fn a_suspended_computation_leaves_its_core_to_others_and_goes_on_where_it_was() {
+    let one_core = |cluster: &mut ClusterSpec| cluster.cores = Count::of(1);
+    let world = world_with(1, computing(10), one_core)
+        .launch(0, 1, map(0))
+        .launch(0, 1, map(1))
+        .at(4, 1, |_| Directive::Suspend(map(0)))
+        .at(20, 1, |_| Directive::Resume(map(0)))
+        .run();
+    assert_eq!([map(0), map(1)].map(|attempt| world.end(attempt)), [secs(28), secs(12)]);
+}
+
+#[test]
+fn who_is_killed_or_loses_its_machine_leaves_its_share() {
+    let world = world(3, reading(240))
+        .launch(0, 1, map(0))
+        .launch(0, 1, map(1))
+        .launch(0, 2, map(2))
+        .at(1, 1, |_| Directive::Kill(map(1)))
+        .power_off(2, 2)
+        .run();
+    // A third of the disk for a second, a half for the next, then all of it.
+    let read = 80.0 / 3.0 + 40.0;
+    assert_eq!(world.end(map(0)), secs(2) + SimSpan::ceil_from_secs((240.0 - read) / 80.0));
+}
+
+#[test]
+fn a_reduce_burdens_its_disk_only_while_there_is_something_to_fetch() {
+    let world = world(1, fetching(800))
+        .launch(0, 1, reduce())
+        .launch(10, 1, map(0))
+        .maps_done(1, 10)
+        .maps_done(11, 20)
+        .run();
+    // Half is there and takes five seconds. The map is alone for one, then shares for four.
+    assert_eq!(world.percent(9, reduce()), 17.0);
+    assert_eq!(world.end(map(0)), secs(15));
+    // Two of the last five seconds of fetching are done by then, and the rest is at 18 s.
+    assert_eq!([17, 19].map(|at| world.percent(at, reduce())), [30.0, 100.0]);
+}

@@ -1,0 +1,206 @@
+//! How a phase goes on: by a timer to its end, or as flows at the rates that the fabric tells.
+//!
+//! A part of a phase that has to share is a flow. Its timer is planned when the fabric tells its
+//! rate, and anew whenever that changes. A shuffle that shares is a flow while there is something
+//! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
+//! only once all maps have ended: until then it fetches what there is and waits for more.
+
+use std::sync::Arc;
+
+use super::{Attempt, Next};
+use crate::cluster::{Demand, Use};
+use crate::mapred::{AttemptState, Effort, MapsDone, Phase, Role, TaskKind};
+use crate::units::{SimSpan, SimTime};
+
+/// What the fabric knows of an attempt.
+#[derive(Debug)]
+pub(super) struct Flow {
+    number: u32,
+    /// Its rate, had it nothing to share.
+    alone: f64,
+}
+
+/// What a reduce's shuffle has to fetch, in time of undisturbed fetching.
+#[derive(Debug, Default)]
+pub(super) struct Fetch {
+    /// What was fetched at the instant `since`, if the shuffle shares nothing.
+    pub(super) done: SimSpan,
+    pub(super) since: SimTime,
+    /// What there is to fetch, or was at `since`.
+    pub(super) available: SimSpan,
+    /// Whether all maps have ended.
+    pub(super) is_complete: bool,
+}
+
+impl Attempt {
+    /// Goes on with what is left of the phase, after `wait`.
+    pub(super) fn go_on(&mut self, now: SimTime, wait: SimSpan) -> Next {
+        match self.phase {
+            Phase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
+            Phase::Shuffle => self.fetch_the_rest(now),
+            _ => {
+                let (part, demand) = self.under_way();
+                let shares = demand.is_some();
+                self.go_on_with(now, wait, part, shares)
+            }
+        }
+    }
+
+    /// Goes on with a part of the phase. One that shares waits first, then it begins.
+    fn go_on_with(&mut self, now: SimTime, wait: SimSpan, part: SimSpan, shares: bool) -> Next {
+        let begins = now + wait;
+        if !shares {
+            self.course.go_on(begins, part, 1.0);
+            Next::After(wait + part)
+        } else if wait.is_zero() {
+            self.course.go_on(begins, part, 0.0);
+            Next::Flow
+        } else {
+            self.course.go_on(begins, SimSpan::ZERO, 1.0);
+            Next::After(wait)
+        }
+    }
+
+    /// Returns what is left of the part of the phase that is under way, and what it shares.
+    fn under_way(&self) -> (SimSpan, Option<&Demand>) {
+        let whole = self.course.left();
+        let Some(effort) = self.effort().filter(|effort| !effort.parts.is_empty()) else {
+            return (whole, None);
+        };
+        let (part, demand) = effort.under_way(self.course.done());
+        // An attempt that is going to fail may not come to the end of the part.
+        (part.min(whole), demand)
+    }
+
+    /// Returns the effort of the phase, where it may share something.
+    fn effort(&self) -> Option<&Effort> {
+        match self.phase {
+            Phase::Shuffle => Some(&self.plan.shuffle),
+            Phase::Sort => Some(&self.plan.sort),
+            Phase::Work | Phase::Reduce => Some(&self.plan.work),
+            Phase::Start | Phase::Commit => None,
+        }
+    }
+
+    /// Returns what the flow uses that begins now; `number` is its.
+    pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Arc<[Use]>> {
+        self.timer = None;
+        let (_, demand) = self.under_way();
+        let (uses, alone) = demand.map(|demand| (demand.uses.clone(), demand.alone))?;
+        self.flow = Some(Flow { number, alone });
+        Some(uses)
+    }
+
+    /// Returns the number of its flow, if it has one.
+    pub(in super::super) fn flow(&self) -> Option<u32> {
+        self.flow.as_ref().map(|flow| flow.number)
+    }
+
+    /// Forgets its flow, if it has one, and returns the number.
+    pub(in super::super) fn leave_flow(&mut self) -> Option<u32> {
+        self.flow.take().map(|flow| flow.number)
+    }
+
+    /// Goes on at the rate that its flow has now.
+    pub(in super::super) fn take_rate(&mut self, now: SimTime, rate: f64) -> Next {
+        let Some(flow) = &self.flow else { return Next::Nothing };
+        self.course.settle(now);
+        self.course.set_pace(rate / flow.alone);
+        self.flow_ends()
+    }
+
+    fn flow_ends(&self) -> Next {
+        self.course.lasts().map_or(Next::Nothing, Next::After)
+    }
+
+    // ---- shuffles ----
+
+    /// Hears how many maps have ended; their output is there from the child's next poll on.
+    pub(in super::super) fn learn_maps(
+        &mut self,
+        now: SimTime,
+        maps: MapsDone,
+        poll: SimSpan,
+    ) -> Next {
+        let fetches = matches!(self.phase, Phase::Start | Phase::Shuffle)
+            && self.role == Role::Work
+            && self.id.task.kind == TaskKind::Reduce
+            && !self.has_ended();
+        if !fetches {
+            return Next::Nothing;
+        }
+        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
+        let asks = next_poll(self.phase_began, now, poll);
+        if is_running {
+            self.fetch.settle(asks);
+            self.course.settle(now);
+        }
+        let share =
+            if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
+        let all = self.plan.shuffle.alone;
+        let there = SimSpan::from_micros((all.as_micros() as f64 * share) as u64);
+        // What has been fetched stays, though its map be lost.
+        self.fetch.available = self.fetch.available.max(there);
+        self.fetch.is_complete = maps.done == maps.total;
+        if self.fetch.is_complete {
+            self.fetch.available = all;
+        }
+        if is_running {
+            self.go_on(now, asks.max(self.course.since()) - now)
+        } else {
+            Next::Nothing
+        }
+    }
+
+    pub(super) fn shares_fetching(&self) -> bool {
+        !self.plan.shuffle.parts.is_empty()
+    }
+
+    /// Fetches what is there, as a flow; ends the shuffle if that is all. What comes while a flow
+    /// is under way joins it at once, and does not wait for the child's next poll.
+    fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> Next {
+        let there = self.fetch.available.saturating_sub(self.course.done());
+        if self.flow.is_some() {
+            self.course.go_on(now, there, self.course.pace());
+            return self.flow_ends();
+        }
+        if there.is_zero() && !self.fetch.is_complete {
+            self.timer = None;
+            self.course.go_on(now, SimSpan::ZERO, 1.0);
+            return Next::Nothing;
+        }
+        self.go_on_with(now, wait, there, !there.is_zero())
+    }
+
+    /// Plans the end of a shuffle that shares nothing, if all maps have ended.
+    fn fetch_the_rest(&mut self, now: SimTime) -> Next {
+        self.timer = None;
+        if !self.fetch.is_complete {
+            return Next::Nothing;
+        }
+        self.course.go_on(self.fetch.since, self.course.left(), 1.0);
+        let left = self.plan.shuffle.alone.saturating_sub(self.fetch.done);
+        Next::After(self.fetch.since.saturating_since(now) + left)
+    }
+}
+
+impl Fetch {
+    /// Returns what has been fetched at an instant.
+    pub(super) fn fetched(&self, at: SimTime) -> SimSpan {
+        (self.done + at.saturating_since(self.since)).min(self.available.max(self.done))
+    }
+
+    pub(super) fn settle(&mut self, at: SimTime) {
+        self.done = self.fetched(at);
+        self.since = self.since.max(at);
+    }
+}
+
+/// Returns when a child that asks every `poll` since `first` asks next, now or later.
+pub(super) fn next_poll(first: SimTime, now: SimTime, poll: SimSpan) -> SimTime {
+    if poll.is_zero() {
+        return now;
+    }
+    let asked = (now - first).as_micros().div_ceil(poll.as_micros());
+    first + poll * asked
+}
