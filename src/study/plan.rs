@@ -16,7 +16,7 @@ use crate::scenario::{Problem, RecordSpec, Registry, Scenario, ScenarioError, Wa
 use crate::trace::{TraceError, hex, sha256_of};
 
 /// More runs than that are a mistake.
-const MOST_RUNS: usize = 1_000_000;
+const MOST_RUNS: u128 = 1_000_000;
 
 /// What a study comes to.
 #[derive(Clone, Debug)]
@@ -149,8 +149,9 @@ fn record_only_what_is_read(study: &Study, record: &mut RecordSpec) {
 fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     let axes = &study.sweep.axes;
     let seeds = study.sweep.seeds.from(0).len() as u128;
-    let runs = axes.iter().map(|axis| axis.values.len() as u128).product::<u128>() * seeds;
-    if MOST_RUNS as u128 <= runs {
+    let values = axes.iter().map(|axis| axis.values.len() as u128);
+    let runs = values.fold(seeds, u128::saturating_mul);
+    if MOST_RUNS < runs {
         return Err(PlanError::TooMany { runs });
     }
     let choices = axes.iter().map(|axis| (0..axis.values.len()).collect());
@@ -197,5 +198,35 @@ impl Hashes {
             self.known.insert(path, hash);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Draft;
+
+    const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
+
+    /// Plans the study of one job that a text adds to.
+    fn plan(yaml: &str) -> Result<Plan, String> {
+        let study = Study::of(Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}")).unwrap());
+        Plan::new(&study.unwrap(), &Registry::builtin()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn too_many_runs_are_counted_and_refused() {
+        let axes = |count: usize| {
+            let axis = |number| format!("\"workload.jobs[0].x{number}\": [1, 2]");
+            (0..count).map(axis).collect::<Vec<_>>().join(", ")
+        };
+        for (sweep, runs) in [
+            ("cluster.nodes: {from: 1, to: 1001, step: 1}, seeds: 1000".to_owned(), 1_001_000),
+            (axes(127), 1 << 127),
+            (axes(128), u128::MAX),
+        ] {
+            let error = plan(&format!("sweep: {{{sweep}}}")).unwrap_err();
+            assert_eq!(error, format!("the study has {runs} runs, more than 1000000"));
+        }
     }
 }
