@@ -3,7 +3,11 @@
 //! A run is known by a hash of its resolved scenario and of this version of Mumakil, with the
 //! content of the traces that it names. So the same run is never done twice, in this study or in a
 //! later form of it, and a change that could change its results gives it another name.
+//!
+//! What a policy of somebody's own does, no version of ours tells: its runs are known by the
+//! content of the program, too, and are done again when that was built anew.
 
+use std::io;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
@@ -12,7 +16,9 @@ use sha2::{Digest, Sha256};
 use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
-use crate::scenario::{Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning};
+use crate::scenario::{
+    Name, PolicyEntry, Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning,
+};
 use crate::trace::{TraceError, hex, sha256_of};
 
 /// More runs than that are a mistake.
@@ -64,6 +70,14 @@ pub enum PlanError {
     /// What a cell's files hold does not go with the rest of it.
     #[error(transparent)]
     Unfit(#[from] EmulationError),
+    /// The program that has the policy is not found.
+    #[error("cannot find the program, by which the runs of the policy `{policy}` are known")]
+    Program {
+        /// The policy.
+        policy: String,
+        /// Why.
+        source: io::Error,
+    },
     /// There are too many runs.
     #[error("the study has {runs} runs, more than {MOST_RUNS}")]
     TooMany {
@@ -99,13 +113,14 @@ impl Plan {
             scenario.name = study.name.clone();
             record_only_what_is_read(study, &mut scenario.record);
             hashes.pin_traces(&mut scenario)?;
+            let program = hashes.program(&scenario.scheduler.name, registry)?;
             if cells.is_empty() {
                 warnings = loaded.warnings;
                 // What only the files' content shows is shown before anything runs.
                 Prepared::new(scenario.clone())?;
             }
             for seed in study.sweep.seeds.from(scenario.seed) {
-                let id = identity(&Scenario { seed, ..scenario.clone() });
+                let id = identity(Scenario { seed, ..scenario.clone() }, program.as_deref());
                 runs.push(PlannedRun { cell: cells.len(), seed, id });
             }
             let labels =
@@ -169,49 +184,104 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// Returns the name of a run.
-fn identity(scenario: &Scenario) -> String {
+/// Returns the name of a run. What the study is called, and said to be for, changes nothing in it.
+fn identity(scenario: Scenario, program: Option<&str>) -> String {
+    let scenario =
+        Scenario { name: Name::from_text("run"), description: String::new(), ..scenario };
     let mut hash = Sha256::new();
-    hash.update(env!("CARGO_PKG_VERSION"));
-    hash.update([0]);
-    hash.update(scenario.to_yaml());
+    for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default(), &scenario.to_yaml()] {
+        hash.update(part);
+        hash.update([0]);
+    }
     hex(&hash.finalize()[..8])
 }
 
-/// The content of each trace, which is hashed once.
+/// The content of each trace, and of this program: each is hashed once.
 #[derive(Default)]
 struct Hashes {
     known: IndexMap<PathBuf, String>,
 }
 
 impl Hashes {
+    fn of(&mut self, path: PathBuf) -> Result<String, TraceError> {
+        if let Some(hash) = self.known.get(&path) {
+            return Ok(hash.clone());
+        }
+        let hash = sha256_of(&path)?;
+        self.known.insert(path, hash.clone());
+        Ok(hash)
+    }
+
     /// Notes in a scenario what each trace of it holds.
     fn pin_traces(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
         let folder = scenario.folder.clone();
         for file in scenario.files_mut() {
-            let path = file.find(&folder);
-            let hash = match self.known.get(&path) {
-                Some(hash) => hash.clone(),
-                None => sha256_of(&path)?,
-            };
+            let hash = self.of(file.find(&folder))?;
             file.pin(&folder, Some(&hash))?;
-            self.known.insert(path, hash);
         }
         Ok(())
+    }
+
+    /// Returns the hash of this program, if what the policy does is not known by our version.
+    fn program(&mut self, policy: &str, registry: &Registry) -> Result<Option<String>, PlanError> {
+        if registry.get(policy).is_some_and(PolicyEntry::is_builtin) {
+            return Ok(None);
+        }
+        let path = std::env::current_exe();
+        let path = path.map_err(|source| PlanError::Program { policy: policy.into(), source })?;
+        Ok(Some(self.of(path)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::{Offer, Policy, Scheduler};
     use crate::scenario::Draft;
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 
+    /// A policy of somebody's own, by the name of one of ours.
+    struct Own;
+
+    impl Scheduler for Own {
+        fn offer(&mut self, _: &mut Offer<'_>) {}
+    }
+
+    impl Policy for Own {
+        const NAME: &'static str = "fifo";
+        const ABOUT: &'static str = "does nothing";
+        type Options = ();
+        fn new((): ()) -> Self {
+            Self
+        }
+    }
+
     /// Plans the study of one job that a text adds to.
     fn plan(yaml: &str) -> Result<Plan, String> {
+        plan_with(yaml, &Registry::builtin())
+    }
+
+    fn plan_with(yaml: &str, registry: &Registry) -> Result<Plan, String> {
         let study = Study::of(Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}")).unwrap());
-        Plan::new(&study.unwrap(), &Registry::builtin()).map_err(|error| error.to_string())
+        Plan::new(&study.unwrap(), registry).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_a_study_is_called_does_not_make_other_runs() {
+        let [one, other] = ["name: a", "name: b\ndescription: the same"]
+            .map(|name| plan(&format!("{name}\nsweep: {{seeds: 2}}")).unwrap().runs);
+        assert_eq!(one, other);
+        assert_ne!(one, plan("name: a\nsweep: {seeds: 2}\nuntil: 5s").unwrap().runs);
+    }
+
+    #[test]
+    fn runs_of_somebodys_own_policy_are_known_by_the_program() {
+        let mut registry = Registry::builtin();
+        registry.add::<Own>();
+        let ids = |registry: &Registry| plan_with("sweep: {seeds: 2}", registry).unwrap().runs;
+        assert_ne!(ids(&registry), ids(&Registry::builtin()));
+        assert_eq!(ids(&registry), ids(&registry));
     }
 
     #[test]
