@@ -17,7 +17,7 @@ use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    Name, PolicyEntry, Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning,
+    Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
 
@@ -111,7 +111,7 @@ impl Plan {
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
             scenario.name = study.name.clone();
-            record_only_what_is_read(study, &mut scenario.record);
+            record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_traces(&mut scenario)?;
             let program = hashes.program(&scenario.scheduler.name, registry)?;
             if cells.is_empty() {
@@ -143,10 +143,15 @@ impl Plan {
     }
 }
 
-/// Sets what the runs record, unless the study does so itself: thousands of runs need not keep what
-/// nobody reads.
-fn record_only_what_is_read(study: &Study, record: &mut RecordSpec) {
+/// Sets what the runs record, unless the draft does so itself: thousands of runs need not keep what
+/// nobody reads. What is read must be recorded, or it would be missed when all is done.
+fn record_only_what_is_read(
+    study: &Study,
+    draft: &Draft,
+    record: &mut RecordSpec,
+) -> Result<(), ScenarioError> {
     let reads = |table| study.needs.columns.contains_key(&table);
+    let mut problems = Vec::new();
     for (path, setting, is_read) in [
         ("record.tasks", &mut record.tasks, reads(Table::Tasks)),
         ("record.timeline", &mut record.timeline, reads(Table::Timeline)),
@@ -154,10 +159,15 @@ fn record_only_what_is_read(study: &Study, record: &mut RecordSpec) {
         ("record.alone", &mut record.alone, reads(Table::Alone)),
         ("record.report", &mut record.report, false),
     ] {
-        if !study.base.says(path) {
+        if !draft.says(path) {
             *setting = is_read;
+        } else if is_read && !*setting {
+            let message = "the study reads what this does not record";
+            let problem = Problem::value(Path::of(path), message);
+            problems.push(draft.finding(problem.hint("leave it out: what is read is recorded")));
         }
     }
+    if problems.is_empty() { Ok(()) } else { Err(ScenarioError::invalid(problems)) }
 }
 
 /// Returns the combinations of the axes' values that are not excluded.
@@ -237,7 +247,6 @@ impl Hashes {
 mod tests {
     use super::*;
     use crate::mapred::{Offer, Policy, Scheduler};
-    use crate::scenario::Draft;
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 
@@ -282,6 +291,17 @@ mod tests {
         let ids = |registry: &Registry| plan_with("sweep: {seeds: 2}", registry).unwrap().runs;
         assert_ne!(ids(&registry), ids(&Registry::builtin()));
         assert_eq!(ids(&registry), ids(&registry));
+    }
+
+    #[test]
+    fn what_is_read_must_be_recorded() {
+        let error = |record| {
+            plan(&format!("metrics: [mean(task.time)]\nsweep: {{seeds: 2}}\n{record}")).unwrap_err()
+        };
+        let told = error("record: {tasks: false}");
+        assert!(told.starts_with("the study reads what this does not record"), "{told}");
+        assert!(told.contains("test.yaml:4:17   record.tasks"), "{told}");
+        assert!(plan("sweep: {seeds: 2}\nrecord: {tasks: false}").is_ok());
     }
 
     #[test]
