@@ -10,14 +10,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
 use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning,
+    ClockSpec, Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
 
@@ -96,7 +97,8 @@ impl Plan {
     /// With what is wrong in the scenario of some cell.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
-        let (mut warnings, mut hashes) = (Vec::new(), Hashes::default());
+        let (mut warnings, mut hashes) = (IndexSet::new(), Hashes::default());
+        let mut known_to_fit = FxHashSet::default();
         for values in wanted(study)? {
             let mut draft = study.base.clone();
             for (axis, value) in study.sweep.axes.iter().zip(&values) {
@@ -114,9 +116,11 @@ impl Plan {
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
             hashes.pin_traces(&mut scenario)?;
             let program = hashes.program(&scenario.scheduler.name, registry)?;
-            if cells.is_empty() {
-                warnings = loaded.warnings;
-                // What only the files' content shows is shown before anything runs.
+            warnings.extend(loaded.warnings);
+            // What only the files' content shows is shown before anything runs. It is read once for
+            // all cells with the same cluster and jobs.
+            let site = (&scenario.cluster, &scenario.workload, &scenario.faults);
+            if known_to_fit.insert(serde_yaml::to_string(&site).expect("it was YAML")) {
                 Prepared::new(scenario.clone())?;
             }
             for seed in study.sweep.seeds.from(scenario.seed) {
@@ -127,7 +131,12 @@ impl Plan {
                 study.sweep.axes.iter().zip(&values).map(|(axis, value)| axis.tell(*value));
             cells.push(Cell { labels: labels.collect(), values, scenario });
         }
-        Ok(Self { cells, runs, warnings })
+        Ok(Self { cells, runs, warnings: warnings.into_iter().collect() })
+    }
+
+    /// Returns whether every run gives the same results again: none has a clock of real time.
+    pub fn is_repeatable(&self) -> bool {
+        self.cells.iter().all(|cell| cell.scenario.clock == ClockSpec::Virtual)
     }
 
     /// Tells which run it is: `nodes 10, fair, seed 42`.
@@ -302,6 +311,16 @@ mod tests {
         assert!(told.starts_with("the study reads what this does not record"), "{told}");
         assert!(told.contains("test.yaml:4:17   record.tasks"), "{told}");
         assert!(plan("sweep: {seeds: 2}\nrecord: {tasks: false}").is_ok());
+    }
+
+    #[test]
+    fn every_cell_is_looked_at_before_anything_runs() {
+        let warnings = plan("sweep: {cluster.nodes: [9, 1, 2]}").unwrap().warnings;
+        let warned: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warned.len(), 2, "{warned:?}");
+        assert!(warned[1].starts_with("3 copies of a block on 2 nodes"), "{warned:?}");
+        let misfit = "sweep: {cluster.nodes: [9, 1]}\nfaults: [{stop: node-5, at: 1min}]";
+        assert!(plan(misfit).unwrap_err().contains("node-5"));
     }
 
     #[test]
