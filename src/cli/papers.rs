@@ -147,7 +147,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::open(out, unfinished, Shard::WHOLE, self.jobs, registry, bar)?;
+        let mut session = Session::new(out, unfinished, Shard::WHOLE, self.jobs, registry, bar);
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment

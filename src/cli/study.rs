@@ -20,8 +20,8 @@ use super::{terminal, verdicts};
 use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
-    Concluded, FailedRun, Plan, PlanError, Search, Shard, Sheet, Step, Store, Study, conclude,
-    write_sheet,
+    Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
+    conclude, write_sheet,
 };
 
 /// Run a study: a scenario many times, with other values and other seeds
@@ -92,17 +92,17 @@ impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let path = self.study.expect("clap asks for it");
         let study = Study::of(source::open(&path, "study")?.with(&self.sets))?;
+        if study.search.is_some() && self.shard.is_some() {
+            return Err(Failure::input("a search goes step by step: it has no parts to share"));
+        }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
         let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::open(out, &unfinished, shard, self.jobs, registry, &bar)?;
+        let mut session = Session::new(out, &unfinished, shard, self.jobs, registry, &bar);
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, String::new()),
-            Some(_) if self.shard.is_some() => {
-                return Err(Failure::input("a search goes step by step: it has no parts to share"));
-            }
             Some(search) => session.search(&study, search, self.quiet)?,
         };
         bar.clear();
@@ -135,6 +135,8 @@ impl Run {
 /// A study on its way, or several with the same bar.
 pub(super) struct Session<'r> {
     pub(super) store: Store,
+    /// What lets it write, from its first run on.
+    claim: Option<Claim>,
     pub(super) out: PathBuf,
     shard: Shard,
     workers: usize,
@@ -145,21 +147,18 @@ pub(super) struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
-    /// Opens the folder of a study; without `jobs` there is a worker for each core.
-    pub(super) fn open(
+    /// Begins nothing yet; without `jobs` there is a worker for each core.
+    pub(super) fn new(
         out: PathBuf,
         unfinished: &Unfinished,
         shard: Shard,
         jobs: Option<NonZero<usize>>,
         registry: &'r Registry,
         bar: &'r StudyBar,
-    ) -> Result<Self, Failure> {
-        let store = Store::open(&out, unfinished)?;
-        if shard == Shard::WHOLE {
-            store.sweep()?;
-        }
+    ) -> Self {
+        let store = Store::of(&out, unfinished);
         let (workers, began) = (jobs.map_or_else(cores, NonZero::get), outcome::now());
-        Ok(Self { store, out, shard, workers, registry, bar, done: 0, began })
+        Self { store, claim: None, out, shard, workers, registry, bar, done: 0, began }
     }
 
     /// Does the runs of a study that are missing.
@@ -169,10 +168,15 @@ impl<'r> Session<'r> {
             plan.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         let sheet = Sheet::new(study, &plan);
+        if self.claim.is_none() {
+            let is_whole = self.shard == Shard::WHOLE;
+            let share = if is_whole { Share::Alone } else { Share::Parts };
+            self.claim = Some(self.store.claim(&sheet.study, share)?);
+        }
         write_sheet(&sheet, &self.out)?;
         let missing = plan.missing(&self.store, self.shard);
         self.bar.more(missing.len());
-        let failed = self.work(&plan, &missing);
+        let failed = self.work(&plan, &missing)?;
         self.done += missing.len();
         if !failed.is_empty() {
             self.bar.clear();
@@ -182,9 +186,9 @@ impl<'r> Session<'r> {
     }
 
     /// Does the runs and shows how far they are.
-    fn work(&self, plan: &Plan, runs: &[usize]) -> Vec<FailedRun> {
+    fn work(&self, plan: &Plan, runs: &[usize]) -> Result<Vec<FailedRun>, Failure> {
         let mut failed = Vec::new();
-        plan.work(runs, &self.store, self.registry, self.workers, |step| match step {
+        let worked = plan.work(runs, &self.store, self.registry, self.workers, |step| match step {
             Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
             Step::Done { run } => self.bar.end(run),
             Step::Failed(run) => {
@@ -192,8 +196,12 @@ impl<'r> Session<'r> {
                 failed.push(run);
             }
         });
+        if let Err(error) = worked {
+            self.bar.clear();
+            return Err(error.into());
+        }
         failed.sort_by_key(|run| run.run);
-        failed
+        Ok(failed)
     }
 
     /// Searches; returns the sheet of all that was tried, and the answer as a line.

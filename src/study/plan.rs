@@ -18,7 +18,8 @@ use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    ClockSpec, Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario, ScenarioError, Warning,
+    ClockSpec, Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario,
+    ScenarioError, Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
 

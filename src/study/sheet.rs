@@ -179,6 +179,16 @@ impl Runs for StudyRuns<'_> {
     }
 }
 
+/// Returns the name of the study that a folder has, if it has one, of any version.
+pub(super) fn name(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        study: String,
+    }
+    let text = fs::read_to_string(folder.join(NAME)).ok()?;
+    Some(serde_json::from_str::<Named>(&text).ok()?.study)
+}
+
 /// Reads the sheet of a study's folder.
 ///
 /// # Errors

@@ -183,6 +183,37 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
 }
 
 #[test]
+fn somebodys_files_are_not_written_over() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY).write("parts.yaml", &STUDY.replace("small", "other"));
+    room.mumakil("run quickstart --out run --quiet").assert().success();
+    fs::create_dir(room.path("mine")).unwrap();
+    room.write("mine/report.html", "my report");
+    study(&room, "--shard 1/16 --out part");
+    for arguments in [
+        "study study.yaml --out mine",
+        "study study.yaml --out run",
+        "study parts.yaml --out part",
+        "study merge part --out mine",
+        "study merge missing --out new",
+    ] {
+        let refused = room.mumakil(arguments).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{arguments}");
+    }
+    assert_eq!(fs::read_to_string(room.path("mine/report.html")).unwrap(), "my report");
+    assert_eq!(crate::names(&room.path("mine")), ["report.html"]);
+    assert!(!room.path("new").exists());
+}
+
+#[test]
+fn to_plan_a_study_makes_nothing() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    room.mumakil("study plan study.yaml --out out").assert().success();
+    assert_eq!(room.names(), ["study.yaml"]);
+}
+
+#[test]
 fn a_search_finds_the_smallest_that_will_do() {
     let room = Room::new();
     let search = "

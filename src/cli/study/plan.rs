@@ -46,10 +46,7 @@ impl Arguments {
         let plan = Plan::new(&study, registry)?;
         plan.warnings.iter().for_each(|warning| terminal::warn(warning));
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let missing = match out.is_dir() {
-            true => plan.missing(&Store::open(&out, &Unfinished::default())?, Shard::WHOLE),
-            false => plan.distinct(),
-        };
+        let missing = plan.missing(&Store::of(&out, &Unfinished::default()), Shard::WHOLE);
         let workers = self.jobs.map_or_else(cores, NonZero::get);
         let mut text = format!("{BOLD}{}{BOLD:#}\n", study.name);
         for axis in study.axes() {
