@@ -108,6 +108,7 @@ impl Run {
         bar.clear();
         let done = outcome::Done {
             runs: session.done,
+            mine: session.mine,
             real: session.began.elapsed(),
             workers: session.workers,
         };
@@ -139,10 +140,14 @@ pub(super) struct Session<'r> {
     claim: Option<Claim>,
     pub(super) out: PathBuf,
     shard: Shard,
-    workers: usize,
+    jobs: Option<NonZero<usize>>,
     registry: &'r Registry,
     bar: &'r StudyBar,
+    /// How many runs its part has, and how many were missing.
+    mine: usize,
     done: usize,
+    /// How many worked at a time.
+    workers: usize,
     began: Instant,
 }
 
@@ -157,15 +162,15 @@ impl<'r> Session<'r> {
         bar: &'r StudyBar,
     ) -> Self {
         let store = Store::of(&out, unfinished);
-        let (workers, began) = (jobs.map_or_else(cores, NonZero::get), outcome::now());
-        Self { store, claim: None, out, shard, workers, registry, bar, done: 0, began }
+        let (mine, done, workers, began) = (0, 0, 0, outcome::now());
+        Self { store, claim: None, out, shard, jobs, registry, bar, mine, done, workers, began }
     }
 
     /// Does the runs of a study that are missing.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if !quiet {
-            plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+            warn(&plan);
         }
         let sheet = Sheet::new(study, &plan);
         if self.claim.is_none() {
@@ -174,9 +179,12 @@ impl<'r> Session<'r> {
             self.claim = Some(self.store.claim(&sheet.study, share)?);
         }
         write_sheet(&sheet, &self.out)?;
+        self.mine = plan.part(self.shard).count();
         let missing = plan.missing(&self.store, self.shard);
         self.bar.more(missing.len());
-        let failed = self.work(&plan, &missing)?;
+        let workers = workers(&plan, self.jobs, missing.len());
+        self.workers = self.workers.max(workers);
+        let failed = self.work(&plan, &missing, workers)?;
         self.done += missing.len();
         if !failed.is_empty() {
             self.bar.clear();
@@ -186,9 +194,9 @@ impl<'r> Session<'r> {
     }
 
     /// Does the runs and shows how far they are.
-    fn work(&self, plan: &Plan, runs: &[usize]) -> Result<Vec<FailedRun>, Failure> {
+    fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<FailedRun>, Failure> {
         let mut failed = Vec::new();
-        let worked = plan.work(runs, &self.store, self.registry, self.workers, |step| match step {
+        let worked = plan.work(runs, &self.store, self.registry, workers, |step| match step {
             Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
             Step::Done { run } => self.bar.end(run),
             Step::Failed(run) => {
@@ -226,9 +234,22 @@ impl<'r> Session<'r> {
     }
 }
 
-/// Returns how many runs can go on at a time.
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+/// Returns how many of so many runs go on at a time; without `jobs` one for each core.
+fn workers(plan: &Plan, jobs: Option<NonZero<usize>>, runs: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let most = if plan.is_repeatable() { jobs.map_or_else(cores, NonZero::get) } else { 1 };
+    most.min(runs)
+}
+
+/// Says what is hardly meant as it stands.
+fn warn(plan: &Plan) {
+    plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+    if !plan.is_repeatable() {
+        terminal::warn(
+            &"a scaled clock does not give the same results again; its runs are done one at a \
+              time, since others beside them would make them late",
+        );
+    }
 }
 
 /// Reads `2/5`.
@@ -263,6 +284,7 @@ impl std::fmt::Display for outcome::Done {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let workers = counted(self.workers as u64, "worker");
         match self.runs {
+            0 if self.mine == 0 => f.write_str("nothing: there are more parts than runs"),
             0 => f.write_str("nothing: every run was there"),
             runs => {
                 write!(f, "{} in {} with {workers}", counted(runs as u64, "run"), lasted(self.real))

@@ -5,13 +5,17 @@ use std::path::Path;
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns};
-use super::store::CHARTS;
+use super::store::{CHARTS, FAILED, clear};
 use super::{Store, merged, tables};
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::statistics::Estimate;
+
+/// The tables that not every study has.
+const COMPARISONS: &str = "comparisons.csv";
+const HISTOGRAMS: &str = "latency.hlog";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -50,19 +54,31 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let drawings =
         Artist::new(sheet, &runs, &findings).draw(&specs).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
-    write_file(folder, "runs.csv", &tables::runs(sheet, &findings))?;
-    write_file(folder, "cells.csv", &tables::cells(sheet, &findings))?;
+    let mut files = vec![
+        ("runs.csv", tables::runs(sheet, &findings)),
+        ("cells.csv", tables::cells(sheet, &findings)),
+        ("summary.json", tables::summary(sheet, &findings)),
+        ("report.html", page(sheet, &findings, &drawings).html().into_bytes()),
+    ];
     if sheet.compare.is_some() {
-        write_file(folder, "comparisons.csv", &tables::comparisons(sheet, &findings))?;
+        files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
     }
     if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
-        write_file(folder, "latency.hlog", &log)?;
+        files.push((HISTOGRAMS, log));
     }
-    write_file(folder, "summary.json", &tables::summary(sheet, &findings))?;
-    for (number, drawing) in (1..).zip(&drawings) {
-        write_file(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
+    for (name, content) in &files {
+        write_file(folder, name, content)?;
     }
-    write_file(folder, "report.html", page(sheet, &findings, &drawings).html().as_bytes())?;
+    let charts: Vec<String> = (1..=drawings.len()).map(|place| format!("{place:02}.svg")).collect();
+    for (name, drawing) in charts.iter().zip(&drawings) {
+        write_file(&folder.join(CHARTS), name, drawing.svg().as_bytes())?;
+    }
+    // What an earlier form of the study has left and this one has not would seem to be of this one.
+    let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
+    clear(folder, |name| [COMPARISONS, HISTOGRAMS].contains(&name) && !is_written(name))?;
+    let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
+    clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
+    clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
     Ok(Concluded { findings, drawings })
 }
 

@@ -65,8 +65,12 @@ impl Plan {
 
     /// Returns the numbers of the runs of a shard that are not in a store, each once.
     pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
-        let mine = self.distinct().into_iter().skip(shard.index).step_by(shard.count);
-        mine.filter(|run| !store.has(&self.runs[*run].id)).collect()
+        self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
+    }
+
+    /// Returns the numbers of the runs of a shard, each once.
+    pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
+        self.distinct().into_iter().skip(shard.index).step_by(shard.count)
     }
 
     /// Does these runs with so many workers and tells of each step.

@@ -183,6 +183,35 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
 }
 
 #[test]
+fn what_a_study_does_not_have_any_more_does_not_stay() {
+    let room = Room::new();
+    let fewer =
+        STUDY.replace("compare: commit_pending\n", "").replace("p99(heartbeat_rtt)", "jobs");
+    let is_kept = |line: &&str| !line.contains("{stack") && !line.contains("{percentiles");
+    let fewer: Vec<&str> = fewer.lines().filter(is_kept).collect();
+    room.write("study.yaml", STUDY).write("fewer.yaml", &fewer.join("\n"));
+    study(&room, "--out out");
+    fs::create_dir(room.path("out/failed")).unwrap();
+    room.write("out/failed/0123456789abcdef.yaml", "").write("out/notes.txt", "mine");
+    room.mumakil("study fewer.yaml --quiet --out out").assert().success();
+    let files = files(&room.path("out")).into_iter().filter(|file| !file.starts_with("runs/"));
+    assert_eq!(
+        files.collect::<Vec<_>>(),
+        [
+            ".lock",
+            "cells.csv",
+            "charts/01.svg",
+            "charts/02.svg",
+            "notes.txt",
+            "report.html",
+            "runs.csv",
+            "study.json",
+            "summary.json",
+        ]
+    );
+}
+
+#[test]
 fn somebodys_files_are_not_written_over() {
     let room = Room::new();
     room.write("study.yaml", STUDY).write("parts.yaml", &STUDY.replace("small", "other"));
@@ -211,6 +240,37 @@ fn to_plan_a_study_makes_nothing() {
     room.write("study.yaml", STUDY);
     room.mumakil("study plan study.yaml --out out").assert().success();
     assert_eq!(room.names(), ["study.yaml"]);
+}
+
+#[test]
+fn a_study_on_a_scaled_clock_warns_and_has_one_worker() {
+    let room = Room::new();
+    let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nclock: 5000x\n\
+                cluster: {nodes: 3}\nsweep: {seeds: 2}";
+    room.write("study.yaml", yaml);
+    let done = room.mumakil("study study.yaml --jobs 2").output().unwrap();
+    let (out, err) = [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap()).into();
+    assert!(err.contains("a scaled clock does not give the same results again"), "{err}");
+    assert!(out.contains("with 1 worker\n"), "{out}");
+}
+
+#[test]
+fn no_more_workers_and_parts_are_told_than_there_were() {
+    let room = Room::new();
+    room.write(
+        "study.yaml",
+        "base: quickstart\nsweep: {cluster.nodes: [{as: a, value: 3}, {as: b, value: 3}]}",
+    );
+    let told = |arguments: &str| {
+        let done = room.mumakil(&format!("study {arguments}")).output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let plan = told("plan study.yaml");
+    assert!(plan.contains("2 in 2 cells, 1 of them different, of which 1 is left to do"), "{plan}");
+    let part = told("study.yaml --shard 9/10");
+    assert!(part.contains("nothing: there are more parts than runs"), "{part}");
+    let whole = told("study.yaml --jobs 1000");
+    assert!(whole.contains("with 1 worker\n"), "{whole}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
-use crate::study::{ConcludeError, FailedRun, Findings, FindingsError, Plan, Sheet};
+use crate::study::{ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet};
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -16,6 +16,8 @@ const MOST_CELLS: usize = 40;
 /// What was done in this call.
 pub(in crate::cli) struct Done {
     pub(super) runs: usize,
+    /// How many runs the part has that was asked for.
+    pub(super) mine: usize,
     pub(super) real: Duration,
     pub(super) workers: usize,
 }
@@ -69,9 +71,9 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
     for run in failed.iter().take(SHOWN) {
         let id = &plan.runs[run.run].id;
-        let file = out.join("failed").join(format!("{id}.yaml"));
+        let file = out.join(FAILED).join(format!("{id}.yaml"));
         let scenario = plan.scenario(&plan.runs[run.run]).to_yaml();
-        let kept = std::fs::create_dir_all(out.join("failed"))
+        let kept = std::fs::create_dir_all(out.join(FAILED))
             .and_then(|()| std::fs::write(&file, scenario));
         text += &format!("\n  {}: {}", plan.describe(run.run), run.why);
         if kept.is_ok() {
