@@ -180,15 +180,13 @@ struct Layout {
 }
 
 impl ChartSpec {
-    /// Returns the charts that a study has if it does not say: each metric over the first axis, and
+    /// Returns the charts that a study has if it does not say: each metric over the longest axis, and
     /// how long jobs take under what is compared.
     pub(super) fn usual(sheet: &Sheet) -> Vec<Self> {
         let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
         let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
         let over = others.map(|(_, axis)| axis).max_by_key(|axis| axis.values.len());
-        let is_line = over.is_some_and(|axis| {
-            2 < axis.values.len() && axis.space().values.iter().all(|value| value.number.is_some())
-        });
+        let is_line = over.is_some_and(|axis| 2 < axis.values.len() && axis.is_numeric());
         let over = over.map(|axis| axis.field.clone());
         let metric = |text: &String| {
             let (by, over) = (by.clone(), over.clone().or(by.clone()));

@@ -140,8 +140,11 @@ fn numbers(sheet: &Sheet) -> Part {
 
 fn cells(sheet: &Sheet, findings: &Findings) -> Table {
     let axes = sheet.axes.iter().map(|axis| {
-        let is_number = axis.space().values.iter().all(|value| value.number.is_some());
-        if is_number { Column::number(&axis.field, None) } else { Column::text(&axis.field) }
+        if axis.is_numeric() {
+            Column::number(&axis.field, None)
+        } else {
+            Column::text(&axis.field)
+        }
     });
     let metrics = findings.metrics.iter().flat_map(|metric| {
         [Column::number(metric.text.clone(), None), Column::text("95 % interval")]

@@ -127,6 +127,11 @@ impl SheetAxis {
         expect::Axis { path: self.field.clone(), values: self.values.iter().map(value).collect() }
     }
 
+    /// Returns whether all its values are numbers.
+    pub fn is_numeric(&self) -> bool {
+        self.space().values.iter().all(|value| value.number.is_some())
+    }
+
     /// Returns the last part of the path.
     pub fn short(&self) -> &str {
         self.field.rsplit('.').next().unwrap_or(&self.field)

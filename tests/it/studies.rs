@@ -212,6 +212,22 @@ fn what_a_study_does_not_have_any_more_does_not_stay() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_is_told_with_its_folder() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    let run = crate::names(&room.path("out/runs")).remove(0);
+    room.write(&format!("out/runs/{run}/jobs.csv"), "");
+    let broken = room.mumakil("study study.yaml --out out").output().unwrap();
+    assert_eq!(broken.status.code(), Some(3));
+    let told = String::from_utf8(broken.stderr).unwrap();
+    let expected = format!("remove out/runs/{run} and start the study again");
+    assert!(told.contains(&expected), "{told}");
+    fs::remove_dir_all(room.path(&format!("out/runs/{run}"))).unwrap();
+    study(&room, "--out out");
+}
+
+#[test]
 fn somebodys_files_are_not_written_over() {
     let room = Room::new();
     room.write("study.yaml", STUDY).write("parts.yaml", &STUDY.replace("small", "other"));

@@ -8,7 +8,10 @@ use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
-use crate::study::{ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet};
+use crate::expect::ReadError;
+use crate::study::{
+    ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
+};
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -51,11 +54,8 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
         });
         rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
     }
-    let is_number = |axis: &crate::study::SheetAxis| {
-        axis.values.iter().all(|label| label.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let axes =
-        sheet.axes.iter().map(|axis| if is_number(axis) { Align::Right } else { Align::Left });
+    let align = |axis: &SheetAxis| if axis.is_numeric() { Align::Right } else { Align::Left };
+    let axes = sheet.axes.iter().map(align);
     let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
     let mut text = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
@@ -86,13 +86,18 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
     Failure::run(text)
 }
 
+/// Returns the failure that a run is whose results cannot be read, as after a loss of power.
+pub(super) fn unreadable(error: ReadError) -> Failure {
+    let folder = error.path().parent().unwrap_or(Path::new("")).display().to_string();
+    let words = format!("a run cannot be read; remove {folder} and start the study again");
+    Failure::Environment(anyhow::Error::new(error).context(words))
+}
+
 impl From<ConcludeError> for Failure {
     fn from(error: ConcludeError) -> Self {
         match error {
             ConcludeError::Output(error) => error.into(),
-            ConcludeError::Findings(FindingsError::Read(error)) => {
-                Self::Environment(anyhow::Error::new(error))
-            }
+            ConcludeError::Findings(FindingsError::Read(error)) => unreadable(error),
             ConcludeError::Findings(error) => Self::Input(anyhow::Error::new(error)),
         }
     }
