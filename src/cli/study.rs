@@ -4,6 +4,7 @@ mod merge;
 mod outcome;
 mod plan;
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
@@ -17,6 +18,7 @@ use super::progress::StudyBar;
 use super::source;
 use super::story::counted;
 use super::{terminal, verdicts};
+use crate::expect::State;
 use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
@@ -219,18 +221,20 @@ impl<'r> Session<'r> {
         search: &Search,
         quiet: bool,
     ) -> Result<(Sheet, String), Failure> {
-        let mut hunt = search.begin();
+        let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
-            let holds = search.holds(&sheet, &self.store);
-            hunt.note(value, holds.map_err(|error| Failure::Environment(error.into()))?);
+            let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
+            hunt.note(value, found.state == State::Holds);
+            measured.insert(value, found.measured);
         }
         let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;
         let found = match hunt.answer() {
             Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
-        Ok((sheet, format!("  search   {found}\n")))
+        let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
+        Ok((sheet, format!("  search   {found}\n           {numbers}\n")))
     }
 }
 
