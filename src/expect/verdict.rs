@@ -211,7 +211,7 @@ impl Judge<'_> {
             _ => None,
         };
         if let Some((Estimate { mean, low, high, n }, _)) = band {
-            let [mean, low, high] = [mean, low, high].map(|number| unit.show(number));
+            let [mean, low, high] = [mean, low, high].map(|number| unit.show_difference(number));
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
         let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));

@@ -40,8 +40,11 @@ impl Problem {
 
     /// An expression that is wrong in some column of its text.
     pub(crate) fn expression(path: Path, complaint: &Complaint, text: &str) -> Self {
-        let message =
-            format!("column {} of `{text}`: {}", complaint.column(text), complaint.message);
+        let (column, message) = (complaint.column(text), &complaint.message);
+        let message = match text.trim() {
+            "" => format!("there is no expression: {message}"),
+            _ => format!("column {column} of `{text}`: {message}"),
+        };
         Self { hint: complaint.hint.clone(), ..Self::value(path, message) }
     }
 

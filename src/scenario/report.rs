@@ -70,7 +70,7 @@ pub struct Excerpt {
 #[non_exhaustive]
 pub enum ScenarioError {
     /// The file cannot be read.
-    #[error("cannot read the scenario {}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,

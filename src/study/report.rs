@@ -188,7 +188,7 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
         let compared = Cell::text(format!("{} − {}", found.other, found.base));
-        let difference = band(found.difference, |number| unit.show(number));
+        let difference = band(found.difference, |number| unit.show_difference(number));
         let ratio = band(found.ratio, |number| format!("{number:.3}"));
         texts.chain([compared]).chain(difference).chain(ratio).collect()
     };

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
+use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
 use crate::output::chart::style;
@@ -130,7 +131,7 @@ pub(super) fn tell(tables: &[Side]) -> String {
         let lines = Side { rows, ..table.clone() }.lines();
         let more = match more {
             0 => String::new(),
-            _ => format!("  … and {more} more cells (--out writes them all)\n"),
+            _ => format!("  … and {} more cells (--out writes them all)\n", digits(more as u64)),
         };
         format!("{BOLD}{}{BOLD:#}\n{lines}{more}", table.caption)
     };

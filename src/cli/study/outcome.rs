@@ -81,7 +81,7 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
         }
     }
     if SHOWN < failed.len() {
-        text += &format!("\n  … and {} more", failed.len() - SHOWN);
+        text += &format!("\n  … and {} more", digits((failed.len() - SHOWN) as u64));
     }
     Failure::run(text)
 }
