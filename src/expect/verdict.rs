@@ -39,8 +39,6 @@ pub struct Verdict {
     pub cells: usize,
     /// In how many it does.
     pub held: usize,
-    /// Left less right side in the worst cell, over the seeds, in the unit.
-    pub band: Option<(Estimate, Unit)>,
     /// Whether it holds though it was known not to: the mark can go.
     pub gap_closed: bool,
 }
@@ -80,7 +78,6 @@ struct Judged {
     /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
     margin: f64,
     measured: String,
-    band: Option<(Estimate, Unit)>,
 }
 
 /// Judges in every cell.
@@ -114,11 +111,11 @@ pub(super) fn judge(
         (false, false) => State::Fails,
     };
     let gap_closed = known_gap && state == State::Holds;
-    let (worst, measured, band) = match worst {
-        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured, judged.band),
-        None => (String::new(), "the study leaves every such cell out".to_owned(), None),
+    let (worst, measured) = match worst {
+        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured),
+        None => (String::new(), "the study leaves every such cell out".to_owned()),
     };
-    Ok(Verdict { state, measured, worst, cells: cells.len(), held, band, gap_closed })
+    Ok(Verdict { state, measured, worst, cells: cells.len(), held, gap_closed })
 }
 
 /// Returns the axes that make a difference to a term, and the cells in which to look at it.
@@ -160,7 +157,7 @@ impl Judge<'_> {
             Ok(judged) => Ok(judged),
             Err(Fault::Read(error)) => Err(error),
             Err(Fault::Undefined(why)) => {
-                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why, band: None })
+                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why })
             }
         }
     }
@@ -185,7 +182,7 @@ impl Judge<'_> {
                     }
                     _ => format!("in {held} of {} seeds: {}", numbers.len(), term.label),
                 };
-                Ok(Judged { holds: held == numbers.len(), margin, measured, band: None })
+                Ok(Judged { holds: held == numbers.len(), margin, measured })
             }
         }
     }
@@ -205,12 +202,10 @@ impl Judge<'_> {
             measured += &unit.show(*mean);
         }
         let band = match &numbers[..] {
-            [left, right] if 1 < self.seeds.len() => {
-                student(&differences(left, right)).map(|band| (band, unit))
-            }
+            [left, right] if 1 < self.seeds.len() => student(&differences(left, right)),
             _ => None,
         };
-        if let Some((Estimate { mean, low, high, n }, _)) = band {
+        if let Some(Estimate { mean, low, high, n }) = band {
             let [mean, low, high] = [mean, low, high].map(|number| unit.show_difference(number));
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
@@ -218,7 +213,7 @@ impl Judge<'_> {
         let margin = clear.fold(f64::INFINITY, f64::min);
         // What fails, fails by the farthest that a pair is off.
         let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
-        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured, band })
+        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured })
     }
 
     fn tell(&self, term: &Term, cell: &[usize]) -> Result<String, Fault> {
@@ -253,7 +248,6 @@ impl Judge<'_> {
             worst: String::new(),
             cells: cells.len(),
             held: 0,
-            band: None,
             gap_closed: false,
         })
     }
@@ -284,7 +278,7 @@ fn join(operator: Operator, parts: Vec<Judged>) -> Judged {
         }
         _ => (parts.iter().all(|part| part.holds), margins.fold(f64::INFINITY, f64::min)),
     };
-    Judged { holds, margin, measured, band: None }
+    Judged { holds, margin, measured }
 }
 
 /// Returns how far two numbers are apart, relative to the larger.
