@@ -252,7 +252,7 @@ impl Draft {
     /// Returns a problem as users see it.
     pub(crate) fn finding(&self, problem: Problem) -> Finding {
         let put = self.puts.iter().rev().find(|put| put.made.contains(&problem.path));
-        let place = match put {
+        let mut place = match put {
             None => self.text.locate(&problem.path, problem.part),
             Some(Put { origin: Origin::Argument(argument), .. }) => {
                 Place::Argument(argument.clone())
@@ -263,6 +263,9 @@ impl Draft {
                 text.locate(&path, if inside.is_some() { problem.part } else { Part::Key })
             }
         };
+        if let (Place::Text { column, excerpt, .. }, Some(within)) = (&mut place, &problem.within) {
+            *column += excerpt.narrow(within);
+        }
         Finding {
             message: clip(&problem.message),
             hint: problem.hint,
