@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::story::counted;
 use crate::cli::{terminal, verdicts};
 use crate::output::{OutputError, Unfinished};
-use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet};
+use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
 
 /// Put the parts of a study together
 ///
@@ -38,6 +38,8 @@ impl Arguments {
         let unfinished = Unfinished::default();
         let store = Store::of(&self.out, &unfinished);
         let _claim = store.claim(&sheet.study, Share::Alone)?;
+        // What is copied is known to be of this study, should it not be all of it yet.
+        write_sheet(&sheet, &self.out)?;
         let parts: Vec<Store> =
             self.parts.iter().map(|part| Store::of(part, &unfinished)).collect();
         let mut missing = 0;
