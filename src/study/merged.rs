@@ -23,7 +23,7 @@ pub(super) fn log(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Option<Vec<u8>>
                 return Ok(None);
             }
             let seconds = run.number("virtual_s")?.unwrap_or_default();
-            length = length + SimSpan::from_micros((seconds * 1e6).round() as u64);
+            length += SimSpan::from_micros((seconds * 1e6).round() as u64);
         }
         longest = longest.max(length);
     }
