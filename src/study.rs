@@ -27,5 +27,5 @@ pub use report::{ConcludeError, Concluded, conclude, write_sheet};
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};
-pub use store::Store;
+pub use store::{Claim, FAILED, Share, Store};
 pub use work::{FailedRun, Shard, Step};

@@ -106,7 +106,9 @@ impl From<TraceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
-            OutputError::Exists { .. } | OutputError::Foreign { .. } => Self::Input(error.into()),
+            OutputError::Exists { .. } | OutputError::Foreign { .. } | OutputError::Busy { .. } => {
+                Self::Input(error.into())
+            }
             OutputError::Write { .. } | OutputError::Read { .. } => Self::Environment(error.into()),
         }
     }

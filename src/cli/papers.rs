@@ -62,19 +62,24 @@ impl Arguments {
             let folder = self.scenarios.as_deref().unwrap_or(Path::new("")).display().to_string();
             Failure::Input(anyhow::Error::new(error).context(format!("cannot read {folder}")))
         })?;
-        let chosen = self.chosen(&files)?;
+        let mut experiments = Vec::new();
+        for file in files {
+            experiments.extend(file.listed()?.map(|listed| (listed, file)));
+        }
+        let chosen = self.chosen(&experiments)?;
         let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
         let mut repeated = Vec::new();
-        for Listed { id, what } in chosen {
+        for listed in chosen {
+            let Listed { id, what } = listed;
             let mut experiment = Repeated {
                 id: id.to_owned(),
                 what: what.to_owned(),
                 published: String::new(),
                 files: Vec::new(),
             };
-            for file in files.iter().filter(|file| of(file).as_deref() == Some(id)) {
+            for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
                 self.repeat(file, &mut experiment, registry, &unfinished, &bar)?;
             }
             if experiment.files.is_empty() {
@@ -96,11 +101,11 @@ impl Arguments {
     }
 
     /// Returns the experiments that are asked for, in the order of the list.
-    fn chosen(&self, files: &[ExperimentFile]) -> Result<Vec<Listed>, Failure> {
+    fn chosen(&self, files: &[(Listed, ExperimentFile)]) -> Result<Vec<Listed>, Failure> {
         let paper = |listed: &Listed, name: &str| {
-            files.iter().any(|file| {
+            files.iter().any(|(of, file)| {
                 let folder = file.path.parent().and_then(Path::file_name).unwrap_or_default();
-                folder == name && of(file).as_deref() == Some(listed.id)
+                folder == name && of == listed
             })
         };
         let asked = |listed: &Listed, name: &String| listed.id == name || paper(listed, name);
@@ -147,7 +152,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::open(out, unfinished, Shard::WHOLE, self.jobs, registry, bar)?;
+        let mut session = Session::new(out, unfinished, Shard::WHOLE, self.jobs, registry, bar);
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment
@@ -165,11 +170,6 @@ impl Arguments {
         };
         Ok(terminal::print(&text)?)
     }
-}
-
-/// Returns the experiment that a file repeats.
-fn of(file: &ExperimentFile) -> Option<String> {
-    file.draft(None).ok()?.experiment_id()
 }
 
 fn table(rows: &[Row], markdown: bool) -> String {

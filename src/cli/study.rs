@@ -4,6 +4,7 @@ mod merge;
 mod outcome;
 mod plan;
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
@@ -17,11 +18,12 @@ use super::progress::StudyBar;
 use super::source;
 use super::story::counted;
 use super::{terminal, verdicts};
+use crate::expect::State;
 use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
-    Concluded, FailedRun, Plan, PlanError, Search, Shard, Sheet, Step, Store, Study, conclude,
-    write_sheet,
+    Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
+    conclude, write_sheet,
 };
 
 /// Run a study: a scenario many times, with other values and other seeds
@@ -92,22 +94,23 @@ impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let path = self.study.expect("clap asks for it");
         let study = Study::of(source::open(&path, "study")?.with(&self.sets))?;
+        if study.search.is_some() && self.shard.is_some() {
+            return Err(Failure::input("a search goes step by step: it has no parts to share"));
+        }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
         let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::open(out, &unfinished, shard, self.jobs, registry, &bar)?;
+        let mut session = Session::new(out, &unfinished, shard, self.jobs, registry, &bar);
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, String::new()),
-            Some(_) if self.shard.is_some() => {
-                return Err(Failure::input("a search goes step by step: it has no parts to share"));
-            }
             Some(search) => session.search(&study, search, self.quiet)?,
         };
         bar.clear();
         let done = outcome::Done {
             runs: session.done,
+            mine: session.mine,
             real: session.began.elapsed(),
             workers: session.workers,
         };
@@ -135,44 +138,55 @@ impl Run {
 /// A study on its way, or several with the same bar.
 pub(super) struct Session<'r> {
     pub(super) store: Store,
+    /// What lets it write, from its first run on.
+    claim: Option<Claim>,
     pub(super) out: PathBuf,
     shard: Shard,
-    workers: usize,
+    jobs: Option<NonZero<usize>>,
     registry: &'r Registry,
     bar: &'r StudyBar,
+    /// How many runs its part has, and how many were missing.
+    mine: usize,
     done: usize,
+    /// How many worked at a time.
+    workers: usize,
     began: Instant,
 }
 
 impl<'r> Session<'r> {
-    /// Opens the folder of a study; without `jobs` there is a worker for each core.
-    pub(super) fn open(
+    /// Begins nothing yet; without `jobs` there is a worker for each core.
+    pub(super) fn new(
         out: PathBuf,
         unfinished: &Unfinished,
         shard: Shard,
         jobs: Option<NonZero<usize>>,
         registry: &'r Registry,
         bar: &'r StudyBar,
-    ) -> Result<Self, Failure> {
-        let store = Store::open(&out, unfinished)?;
-        if shard == Shard::WHOLE {
-            store.sweep()?;
-        }
-        let (workers, began) = (jobs.map_or_else(cores, NonZero::get), outcome::now());
-        Ok(Self { store, out, shard, workers, registry, bar, done: 0, began })
+    ) -> Self {
+        let store = Store::of(&out, unfinished);
+        let (mine, done, workers, began) = (0, 0, 0, outcome::now());
+        Self { store, claim: None, out, shard, jobs, registry, bar, mine, done, workers, began }
     }
 
     /// Does the runs of a study that are missing.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if !quiet {
-            plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+            warn(&plan);
         }
         let sheet = Sheet::new(study, &plan);
+        if self.claim.is_none() {
+            let is_whole = self.shard == Shard::WHOLE;
+            let share = if is_whole { Share::Alone } else { Share::Parts };
+            self.claim = Some(self.store.claim(&sheet.study, share)?);
+        }
         write_sheet(&sheet, &self.out)?;
+        self.mine = plan.part(self.shard).count();
         let missing = plan.missing(&self.store, self.shard);
         self.bar.more(missing.len());
-        let failed = self.work(&plan, &missing);
+        let workers = workers(&plan, self.jobs, missing.len());
+        self.workers = self.workers.max(workers);
+        let failed = self.work(&plan, &missing, workers)?;
         self.done += missing.len();
         if !failed.is_empty() {
             self.bar.clear();
@@ -182,9 +196,9 @@ impl<'r> Session<'r> {
     }
 
     /// Does the runs and shows how far they are.
-    fn work(&self, plan: &Plan, runs: &[usize]) -> Vec<FailedRun> {
+    fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<FailedRun>, Failure> {
         let mut failed = Vec::new();
-        plan.work(runs, &self.store, self.registry, self.workers, |step| match step {
+        let worked = plan.work(runs, &self.store, self.registry, workers, |step| match step {
             Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
             Step::Done { run } => self.bar.end(run),
             Step::Failed(run) => {
@@ -192,8 +206,12 @@ impl<'r> Session<'r> {
                 failed.push(run);
             }
         });
+        if let Err(error) = worked {
+            self.bar.clear();
+            return Err(error.into());
+        }
         failed.sort_by_key(|run| run.run);
-        failed
+        Ok(failed)
     }
 
     /// Searches; returns the sheet of all that was tried, and the answer as a line.
@@ -203,24 +221,39 @@ impl<'r> Session<'r> {
         search: &Search,
         quiet: bool,
     ) -> Result<(Sheet, String), Failure> {
-        let mut hunt = search.begin();
+        let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
-            let holds = search.holds(&sheet, &self.store);
-            hunt.note(value, holds.map_err(|error| Failure::Environment(error.into()))?);
+            let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
+            hunt.note(value, found.state == State::Holds);
+            measured.insert(value, found.measured);
         }
         let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;
         let found = match hunt.answer() {
             Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
-        Ok((sheet, format!("  search   {found}\n")))
+        let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
+        Ok((sheet, format!("  search   {found}\n           {numbers}\n")))
     }
 }
 
-/// Returns how many runs can go on at a time.
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+/// Returns how many of so many runs go on at a time; without `jobs` one for each core.
+fn workers(plan: &Plan, jobs: Option<NonZero<usize>>, runs: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let most = if plan.is_repeatable() { jobs.map_or_else(cores, NonZero::get) } else { 1 };
+    most.min(runs)
+}
+
+/// Says what is hardly meant as it stands.
+fn warn(plan: &Plan) {
+    plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+    if !plan.is_repeatable() {
+        terminal::warn(
+            &"a scaled clock does not give the same results again; its runs are done one at a \
+              time, since others beside them would make them late",
+        );
+    }
 }
 
 /// Reads `2/5`.
@@ -240,6 +273,7 @@ impl From<PlanError> for Failure {
             PlanError::Scenario(error) => error.into(),
             PlanError::Trace(error) => error.into(),
             PlanError::Unfit(error) => error.into(),
+            PlanError::Program { .. } => Self::Environment(error.into()),
             PlanError::TooMany { .. } | PlanError::Empty => Self::input(error.to_string()),
         }
     }
@@ -254,6 +288,7 @@ impl std::fmt::Display for outcome::Done {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let workers = counted(self.workers as u64, "worker");
         match self.runs {
+            0 if self.mine == 0 => f.write_str("nothing: there are more parts than runs"),
             0 => f.write_str("nothing: every run was there"),
             runs => {
                 write!(f, "{} in {} with {workers}", counted(runs as u64, "run"), lasted(self.real))

@@ -1,5 +1,9 @@
 //! Aligned columns for a terminal.
 
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::terminal;
+
 /// On which side a column's cells begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
@@ -9,21 +13,23 @@ pub(super) enum Align {
     Right,
 }
 
-/// Returns rows as lines of aligned columns, indented by two.
+/// Returns rows as lines of aligned columns, indented by two, and as wide as the terminal at most.
 pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> String {
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells =
-            row.iter().zip(columns).zip(&widths).map(|((cell, align), width)| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
-            });
-        format!("  {}", cells.collect::<Vec<_>>().join("   ")).trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+    let mut table = Table::new();
+    *table.style_mut() = presets::NOTHING;
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(width) = terminal::width() {
+        table.set_width(width);
+    }
+    table.add_rows(rows);
+    for (column, align) in table.column_iter_mut().zip(columns) {
+        column.set_padding((2, 1));
+        column.set_cell_alignment(match align {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        });
+    }
+    table.trim_fmt() + "\n"
 }
 
 #[cfg(test)]
@@ -39,5 +45,12 @@ mod tests {
             table(&rows, &[Align::Left, Align::Right]),
             "  name      s\n  a        10\n  longer    9\n"
         );
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let rows = [["節點", "1"], ["node", "2"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows, &[Align::Left, Align::Right]), "  節點   1\n  node   2\n");
     }
 }

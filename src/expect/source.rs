@@ -196,6 +196,13 @@ impl ReadError {
         Self::Row { path: path.to_owned(), line, message: message.into() }
     }
 
+    /// Returns the file that cannot be read.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Read { path, .. } | Self::Row { path, .. } => path,
+        }
+    }
+
     fn table(path: &Path, error: csv::Error) -> Self {
         let line = error.position().map_or(1, csv::Position::line);
         let message = error.to_string();

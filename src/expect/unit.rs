@@ -69,6 +69,15 @@ impl Unit {
         }
     }
 
+    /// Tells the difference of two numbers: of shares in points, since per cent would be of one of
+    /// them.
+    pub fn show_difference(self, value: f64) -> String {
+        match self.share && self.is_plain() && value.is_finite() {
+            true => format!("{:.1} points", value * 100.0),
+            false => self.show(value),
+        }
+    }
+
     /// Tells a number as people do: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
     pub fn show(self, value: f64) -> String {
         if !value.is_finite() {
@@ -161,5 +170,7 @@ mod tests {
         ] {
             assert_eq!(unit.show(value), told);
         }
+        assert_eq!(Unit::SHARE.show_difference(-0.034), "-3.4 points");
+        assert_eq!(Unit::TIME.show_difference(-9.06), "-9.1 s");
     }
 }

@@ -41,8 +41,6 @@ pub struct Verdict {
     pub left_out: usize,
     /// In how many it does.
     pub held: usize,
-    /// Left less right side in the worst cell, over the seeds, in the unit.
-    pub band: Option<(Estimate, Unit)>,
     /// Whether it holds though it was known not to: the mark can go.
     pub gap_closed: bool,
 }
@@ -83,7 +81,6 @@ struct Judged {
     /// How clearly it holds, below zero how clearly it does not: relative to what is compared.
     margin: f64,
     measured: String,
-    band: Option<(Estimate, Unit)>,
 }
 
 /// Judges in every cell.
@@ -119,11 +116,11 @@ pub(super) fn judge(
         (false, false) => State::Fails,
     };
     let gap_closed = known_gap && state == State::Holds;
-    let (worst, measured, band) = match worst {
-        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured, judged.band),
-        None => (String::new(), "the study leaves every such cell out".to_owned(), None),
+    let (worst, measured) = match worst {
+        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured),
+        None => (String::new(), "the study leaves every such cell out".to_owned()),
     };
-    Ok(Verdict { state, measured, worst, cells: cells.len(), left_out, held, band, gap_closed })
+    Ok(Verdict { state, measured, worst, cells: cells.len(), left_out, held, gap_closed })
 }
 
 /// Returns the axes that make a difference to a term, and the cells in which to look at it.
@@ -165,7 +162,7 @@ impl Judge<'_> {
             Ok(judged) => Ok(judged),
             Err(Fault::Read(error)) => Err(error),
             Err(Fault::Undefined(why)) => {
-                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why, band: None })
+                Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why })
             }
         }
     }
@@ -196,7 +193,7 @@ impl Judge<'_> {
                     }
                     _ => term.label.clone(),
                 };
-                Ok(Judged { holds: held == numbers.len(), margin, measured, band: None })
+                Ok(Judged { holds: held == numbers.len(), margin, measured })
             }
         }
     }
@@ -219,19 +216,19 @@ impl Judge<'_> {
         let scatter = parts.iter().map(Term::scatter).max();
         let band = match &numbers[..] {
             [left, right] if scatter == Some(Scatter::EachSeed) => {
-                interval(&differences(left, right)).map(|difference| (difference, unit))
+                interval(&differences(left, right))
             }
             _ => None,
         };
-        if let Some((Estimate { mean, band: Some(Band { low, high }), n }, _)) = band {
-            let [mean, low, high] = [mean, low, high].map(|number| unit.show(number));
+        if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {
+            let [mean, low, high] = [mean, low, high].map(|number| unit.show_difference(number));
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
         let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
         let margin = clear.fold(f64::INFINITY, f64::min);
         // What fails, fails by the farthest that a pair is off.
         let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
-        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured, band })
+        Ok(Judged { holds, margin: if holds { margin } else { -off }, measured })
     }
 
     fn tell(&self, term: &Term, cell: &[usize]) -> Result<String, Fault> {
@@ -267,7 +264,6 @@ impl Judge<'_> {
             cells: cells.len(),
             left_out: 0,
             held: 0,
-            band: None,
             gap_closed: false,
         })
     }
@@ -298,7 +294,7 @@ fn join(operator: Operator, parts: Vec<Judged>) -> Judged {
         }
         _ => (parts.iter().all(|part| part.holds), margins.fold(f64::INFINITY, f64::min)),
     };
-    Judged { holds, margin, measured, band: None }
+    Judged { holds, margin, measured }
 }
 
 /// Returns how far two numbers are apart, relative to the larger.

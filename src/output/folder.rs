@@ -76,6 +76,12 @@ pub enum OutputError {
         /// What speaks against it.
         why: String,
     },
+    /// Somebody else is at work there.
+    #[error("another process works on {}; wait for it, or choose another folder", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Something cannot be written.
     #[error("cannot write {}", path.display())]
     Write {

@@ -1,7 +1,8 @@
 //! What a run left, read back.
 //!
-//! Nothing is read before it is asked for. Tables pass row by row; the summary and the histograms,
-//! which are small, are kept once they have been read.
+//! Nothing is read before it is asked for. Tables pass row by row; the summary, which is small, is
+//! kept once it has been read. Histograms are not: those of one run take a megabyte, and a study has
+//! thousands of runs.
 
 mod log;
 
@@ -16,47 +17,50 @@ use serde_json::Value;
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
 use crate::units::SimTime;
 
+/// The log of the histograms.
+const HISTOGRAMS: &str = "latency.hlog";
+
 /// The folder of a run.
 #[derive(Debug)]
 pub struct RunResults {
     folder: PathBuf,
     summary: OnceCell<Value>,
-    histograms: OnceCell<BTreeMap<String, Histogram<u64>>>,
 }
 
 impl RunResults {
     /// Returns the results in a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), summary: OnceCell::new(), histograms: OnceCell::new() }
+        Self { folder: folder.into(), summary: OnceCell::new() }
     }
 
     fn summary(&self) -> Result<&Value, ReadError> {
+        if let Some(summary) = self.summary.get() {
+            return Ok(summary);
+        }
         let path = self.folder.join("summary.json");
-        once(&self.summary, || {
-            let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
-            serde_json::from_str(&text)
-                .map_err(|error| ReadError::row(&path, error.line() as u64, error.to_string()))
-        })
+        let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
+        let summary = serde_json::from_str(&text)
+            .map_err(|error| ReadError::row(&path, error.line() as u64, error.to_string()))?;
+        Ok(self.summary.get_or_init(|| summary))
     }
 
-    /// Returns all histograms by their names; `None` if the run has recorded none.
+    /// Returns whether the run has recorded histograms.
+    pub fn has_histograms(&self) -> bool {
+        self.folder.join(HISTOGRAMS).exists()
+    }
+
+    /// Returns the histograms whose names are wanted.
     ///
     /// # Errors
     /// If their log cannot be read.
-    pub fn recorded(&self) -> Result<Option<&BTreeMap<String, Histogram<u64>>>, ReadError> {
-        if self.folder.join("latency.hlog").exists() {
-            self.histograms().map(Some)
-        } else {
-            Ok(None)
-        }
-    }
-
-    fn histograms(&self) -> Result<&BTreeMap<String, Histogram<u64>>, ReadError> {
-        let path = self.folder.join("latency.hlog");
-        once(&self.histograms, || {
-            let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
-            log::read_log(&text).map_err(|(line, message)| ReadError::row(&path, line, message))
-        })
+    pub fn histograms(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, Histogram<u64>>, ReadError> {
+        let path = self.folder.join(HISTOGRAMS);
+        let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
+        let read = log::read_log(&text, is_wanted);
+        read.map_err(|(line, message)| ReadError::row(&path, line, message))
     }
 }
 
@@ -85,7 +89,7 @@ impl Results for RunResults {
 
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
         let empty = || Histogram::new(3).expect("three digits are possible");
-        Ok(self.histograms()?.get(name).cloned().unwrap_or_else(empty))
+        Ok(self.histograms(|other| other == name)?.remove(name).unwrap_or_else(empty))
     }
 
     fn warm_up(&self) -> Result<SimTime, ReadError> {
@@ -107,18 +111,6 @@ impl Runs for RunResults {
     fn run(&self, _: &[usize], _: usize) -> Result<&dyn Results, ReadError> {
         Ok(self)
     }
-}
-
-/// Returns what is kept, after it was read if it was not yet.
-fn once<T>(
-    kept: &OnceCell<T>,
-    read: impl FnOnce() -> Result<T, ReadError>,
-) -> Result<&T, ReadError> {
-    if kept.get().is_none() {
-        let read = read()?;
-        return Ok(kept.get_or_init(|| read));
-    }
-    Ok(kept.get().expect("it was read before"))
 }
 
 fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {

@@ -3,6 +3,7 @@
 //!
 //! Neither holds a date: virtual time begins at second 0 of the epoch.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -48,10 +49,10 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
 }
 
 /// Writes the interval log: one interval as long as the run, with a tag for each histogram.
-pub(crate) fn write_log<'a>(
+pub(crate) fn write_log(
     to: &mut impl Write,
     ended: SimTime,
-    histograms: impl Iterator<Item = (&'a str, &'a Histogram<u64>)>,
+    histograms: impl Iterator<Item = (impl AsRef<str>, impl Borrow<Histogram<u64>>)>,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
@@ -62,13 +63,13 @@ pub(crate) fn write_log<'a>(
     log.write_comment(LEGEND)?;
     let length = Duration::from_micros(ended.as_micros());
     for (name, histogram) in histograms {
-        let tag = Tag::new(name).expect("names of histograms have no blank and no comma");
-        log.write_histogram(histogram, Duration::ZERO, length, Some(tag)).map_err(|error| {
-            match error {
+        let tag = Tag::new(name.as_ref()).expect("names of histograms have no blank and no comma");
+        log.write_histogram(histogram.borrow(), Duration::ZERO, length, Some(tag)).map_err(
+            |error| match error {
                 IntervalLogWriterError::IoError(error) => error,
                 IntervalLogWriterError::SerializeError(error) => io::Error::other(error),
-            }
-        })?;
+            },
+        )?;
     }
     Ok(())
 }

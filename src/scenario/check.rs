@@ -24,7 +24,7 @@ use crate::workload::{
 };
 
 /// What is allowed in a scenario but hardly meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warning {
     /// A block cannot have so many copies.

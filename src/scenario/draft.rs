@@ -162,7 +162,8 @@ impl Draft {
     /// Lays another draft over this one, mapping by mapping, as a scenario is laid over its presets.
     pub(crate) fn lay_over(&mut self, over: &Self) {
         self.lay_value(over, &Path::default(), &over.root);
-        self.problems.extend(over.problems.iter().cloned());
+        // Those of a key that is not laid over have their place in the other text only.
+        self.findings.extend(over.problems.iter().cloned().map(|problem| over.finding(problem)));
         self.findings.extend(over.findings.iter().cloned());
     }
 
@@ -254,7 +255,7 @@ impl Draft {
     /// Returns a problem as users see it.
     pub(crate) fn finding(&self, problem: Problem) -> Finding {
         let put = self.puts.iter().rev().find(|put| put.made.contains(&problem.path));
-        let place = match put {
+        let mut place = match put {
             None => self.text.locate(&problem.path, problem.part),
             Some(Put { origin: Origin::Argument(argument), .. }) => {
                 Place::Argument(argument.clone())
@@ -265,6 +266,9 @@ impl Draft {
                 text.locate(&path, if inside.is_some() { problem.part } else { Part::Key })
             }
         };
+        if let (Place::Text { column, excerpt, .. }, Some(within)) = (&mut place, &problem.within) {
+            *column += excerpt.narrow(within);
+        }
         Finding {
             message: clip(&problem.message),
             hint: problem.hint,
@@ -389,6 +393,17 @@ mod tests {
             let draft = laid(under, over);
             assert_eq!(serde_json::to_string(&draft.root).unwrap(), result, "{under} {over}");
         }
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_shown_where_it_does() {
+        let over = Draft::of("over.yaml", "sweep:\n  seed: 1\n  seed: 2").unwrap();
+        let mut rest = over.clone();
+        rest.take("sweep");
+        let mut draft = Draft::of("under.yaml", "workload: fb2009").unwrap();
+        draft.lay_over(&rest);
+        let error = draft.resolve(&Registry::builtin()).unwrap_err().to_string();
+        assert!(error.contains("the key `seed` stands twice\n  --> over.yaml:3:3"), "{error}");
     }
 
     #[test]

@@ -22,6 +22,16 @@ pub(crate) struct Problem {
     pub(crate) part: Part,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    /// What of the value's text is wrong, if not all of it.
+    pub(crate) within: Option<Within>,
+}
+
+/// A part of a text: where it begins and how long it is, in letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Within {
+    pub(crate) text: String,
+    pub(crate) from: usize,
+    pub(crate) len: usize,
 }
 
 /// So many mistakes are reported at most; who has more begins with these.
@@ -30,19 +40,24 @@ pub(crate) const MOST: usize = 20;
 impl Problem {
     /// A value that is wrong.
     pub(crate) fn value(path: Path, message: impl Into<String>) -> Self {
-        Self { path, part: Part::Value, message: message.into(), hint: None }
+        Self { path, part: Part::Value, message: message.into(), hint: None, within: None }
     }
 
     /// A key that is wrong.
     pub(crate) fn key(path: Path, message: impl Into<String>) -> Self {
-        Self { path, part: Part::Key, message: message.into(), hint: None }
+        Self { path, part: Part::Key, message: message.into(), hint: None, within: None }
     }
 
     /// An expression that is wrong in some column of its text.
     pub(crate) fn expression(path: Path, complaint: &Complaint, text: &str) -> Self {
-        let message =
-            format!("column {} of `{text}`: {}", complaint.column(text), complaint.message);
-        Self { hint: complaint.hint.clone(), ..Self::value(path, message) }
+        let (column, message) = (complaint.column(text), &complaint.message);
+        let message = match text.trim() {
+            "" => format!("there is no expression: {message}"),
+            _ => format!("column {column} of `{text}`: {message}"),
+        };
+        let len = text.get(complaint.span.clone()).map_or(1, |part| part.chars().count().max(1));
+        let within = Some(Within { text: text.to_owned(), from: column - 1, len });
+        Self { hint: complaint.hint.clone(), within, ..Self::value(path, message) }
     }
 
     /// Returns the problem of something that stands at a path.
@@ -212,7 +227,7 @@ fn problem(path: Path, message: &str) -> Problem {
         _ => Part::Value,
     };
     let known = quoted(known);
-    let problem = Problem { path, part, message: message.clone(), hint: None };
+    let problem = Problem { path, part, message: message.clone(), hint: None, within: None };
     match name {
         Some(name) => problem.nearest(&name, known.iter().map(String::as_str)),
         None => problem,

@@ -30,6 +30,7 @@ pub struct Registry {
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyEntry {
     about: &'static str,
+    is_builtin: bool,
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
     complete: fn(&Value, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>),
@@ -45,6 +46,7 @@ impl Registry {
         let mut registry = Self::new();
         registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
         registry.add::<Fair>().add::<FairDeficit>();
+        registry.policies.values_mut().for_each(|entry| entry.is_builtin = true);
         registry
     }
 
@@ -57,6 +59,7 @@ impl Registry {
     pub fn add<P: Policy>(&mut self) -> &mut Self {
         let entry = PolicyEntry {
             about: P::ABOUT,
+            is_builtin: false,
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             complete: complete::<P>,
@@ -128,6 +131,11 @@ impl PolicyEntry {
     /// Returns what the policy does, in one sentence.
     pub fn about(&self) -> &'static str {
         self.about
+    }
+
+    /// Returns whether Mumakil brings the policy, so that its version says what the policy does.
+    pub fn is_builtin(&self) -> bool {
+        self.is_builtin
     }
 
     /// Returns the policy's options with their defaults, as YAML; empty if it has none.

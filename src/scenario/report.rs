@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 
 use super::LARGEST_FILE;
+use super::read::Within;
 
 /// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
 const PLACE: Style = AnsiColor::Cyan.on_default().bold();
@@ -70,7 +71,7 @@ pub struct Excerpt {
 #[non_exhaustive]
 pub enum ScenarioError {
     /// The file cannot be read.
-    #[error("cannot read the scenario {}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -150,6 +151,20 @@ impl Excerpt {
         let line = format!("{lead}{}", shown.iter().collect::<String>().trim_end());
         Self { line, before: before + tail, marked }
     }
+
+    /// Marks no more than a part of the text that is marked, if that is what stands here; returns by
+    /// how much the mark has moved.
+    pub(super) fn narrow(&mut self, to: &Within) -> usize {
+        let marked: String = self.line.chars().skip(self.before).collect();
+        let bare = marked.trim_start_matches(['"', '\'']);
+        if !bare.starts_with(&to.text) {
+            return 0;
+        }
+        let moved = marked.chars().count() - bare.chars().count() + to.from;
+        self.before += moved;
+        self.marked = to.len;
+        moved
+    }
 }
 
 /// Returns how long the key or scalar is that a text begins with; at least 1.
@@ -220,6 +235,18 @@ mod tests {
         assert_eq!(marked(text, 2, 12), "'a, b'");
         assert_eq!(marked(text, 2, 7), "[");
         assert_eq!(marked(text, 3, 1), "key");
+    }
+
+    #[test]
+    fn of_an_expression_the_part_that_is_wrong_is_marked() {
+        let within = Within { text: "mean(x) < 3".to_owned(), from: 5, len: 1 };
+        for (text, column) in [("- mean(x) < 3", 3), ("- 'mean(x) < 3'", 3)] {
+            let mut excerpt = Excerpt::of(text, 1, column);
+            excerpt.narrow(&within);
+            assert_eq!((text.chars().nth(excerpt.before), excerpt.marked), (Some('x'), 1));
+        }
+        let mut folded = Excerpt::of("- >-", 1, 3);
+        assert_eq!((folded.narrow(&within), folded.marked), (0, 2));
     }
 
     #[test]

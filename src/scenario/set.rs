@@ -29,7 +29,16 @@ pub(super) fn put(root: &mut Value, path: &Path, value: Value) -> Result<(Path, 
     let mut node = root;
     let mut at = Path::default();
     let mut made = None;
-    for step in &path.0 {
+    for (place, step) in path.0.iter().enumerate() {
+        // A key may be a path itself, as in a study's `sweep: {cluster.nodes: [10, 20]}`.
+        let rest = Path(path.0[place..].to_vec()).to_string();
+        if 1 < path.0.len() - place
+            && let Some(known) = node.as_mapping_mut().and_then(|map| map.get_mut(&rest))
+        {
+            *known = value;
+            at = at.key(&rest);
+            return Ok((at.clone(), made.unwrap_or(at)));
+        }
         if let (Value::Sequence(_), Step::Key(key)) = (&*node, step) {
             let index = key.parse().map_err(|_| format!("`{at}` is a list: {key} is no index"))?;
             at = at.index(index);
@@ -103,6 +112,7 @@ mod tests {
             ("seed: 1", "seed=7", r#"{"seed":7}"#),
             ("", "cluster.disk.rate=1MB/s", r#"{"cluster":{"disk":{"rate":"1MB/s"}}}"#),
             ("a: [{b: 1}]", "a[0].b=2", r#"{"a":[{"b":2}]}"#),
+            ("sweep: {a.b: [1]}", "sweep.a.b=[2]", r#"{"sweep":{"a.b":[2]}}"#),
             ("a: [{b: 1}]", "a.0.b=[2, 3]", r#"{"a":[{"b":[2,3]}]}"#),
             ("a: 1", "a=", r#"{"a":{}}"#),
             ("a: {b: 1}", "a.b=null", r#"{"a":{"b":null}}"#),

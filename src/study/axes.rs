@@ -4,6 +4,7 @@
 //! value is known by its label: its text, the name of a choice, or what `as:` says.
 
 use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
 use crate::expect::{self, Space};
@@ -77,19 +78,21 @@ pub(super) struct AxisPut {
 impl Axis {
     /// Tells a value: `nodes 10`, or just `fair`, which says itself of what it is.
     pub(super) fn tell(&self, value: usize) -> String {
-        let label = &self.values[value].label;
-        let is_number = label.starts_with(|c: char| c.is_ascii_digit());
+        let expect::AxisValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
-        if is_number { format!("{name} {label}") } else { label.clone() }
+        if number.is_some() { format!("{name} {label}") } else { label }
     }
 
     /// Returns the axis as expressions know it.
     pub(super) fn space(&self) -> expect::Axis {
-        let value = |value: &AxisValue| expect::AxisValue {
-            label: value.label.clone(),
-            ..expect::AxisValue::new(&*value.text)
-        };
-        expect::Axis { path: self.name.clone(), values: self.values.iter().map(value).collect() }
+        let values = self.values.iter().map(AxisValue::space);
+        expect::Axis { path: self.name.clone(), values: values.collect() }
+    }
+}
+
+impl AxisValue {
+    fn space(&self) -> expect::AxisValue {
+        expect::AxisValue { label: self.label.clone(), ..expect::AxisValue::new(&*self.text) }
     }
 }
 
@@ -212,7 +215,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
             return Err(Problem::key(
                 at.key(&other.name),
                 format!(
-                    "the fields of `zip` step together, but `{}` has {} values and `{}` has {}",
+                    "the fields of `zip` step together, as many each: `{}` has {}, `{}` has {}",
                     first.name,
                     first.values.len(),
                     other.name,
@@ -381,7 +384,9 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
 /// Returns what each value is called.
 fn labels(values: &[(Path, Value)]) -> Vec<String> {
     let short: Vec<String> = values.iter().map(|(_, value)| short_label(value)).collect();
-    let is_unique = |label: &String| short.iter().filter(|other| *other == label).count() == 1;
+    let mut counts: FxHashMap<&String, usize> = FxHashMap::default();
+    short.iter().for_each(|label| *counts.entry(label).or_default() += 1);
+    let is_unique = |label: &String| counts[label] == 1;
     let label = |((_, value), label): (&(Path, Value), &String)| match value {
         Value::Mapping(map) if !map.contains_key("as") && !is_unique(label) => text(value),
         _ => label.clone(),
@@ -444,8 +449,9 @@ fn unnamed(mut value: Value) -> Value {
 }
 
 fn distinct(at: &Path, axis: Axis) -> Result<Axis, Problem> {
-    for (index, value) in axis.values.iter().enumerate() {
-        if axis.values[..index].iter().any(|other| other.label == value.label) {
+    let mut labels = FxHashSet::default();
+    for value in &axis.values {
+        if !labels.insert(&value.label) {
             let place = value.puts.first().map_or(at, |put| &put.written);
             let message = format!("two values of this axis are called `{}`", value.label);
             return Err(Problem::value(place.clone(), message).hint("name them: `{as: …, …}`"));
@@ -528,7 +534,7 @@ mod tests {
         let uneven = sweep("{zip: {a: [1, 2], b: [1]}}").unwrap_err();
         assert_eq!(
             uneven,
-            "sweep.zip.b: the fields of `zip` step together, but `a` has 2 values and `b` has 1"
+            "sweep.zip.b: the fields of `zip` step together, as many each: `a` has 2, `b` has 1"
         );
     }
 

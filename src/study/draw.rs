@@ -193,8 +193,7 @@ impl ChartSpec {
         // The longest last.
         others.sort_by_key(|axis| axis.values.len());
         let over = others.pop();
-        let is_line =
-            over.is_some_and(|axis| 2 < axis.values.len() && axis.space().unit().is_some());
+        let is_line = over.is_some_and(|axis| 2 < axis.values.len() && axis.is_numeric());
         let over = over.map(|axis| axis.field.clone());
         // Each of the others makes charts, or what lies on the page does not show it all.
         let charts = |axes: &[&SheetAxis]| axes.iter().map(|axis| axis.values.len()).product();

@@ -126,7 +126,7 @@ impl Findings {
             let plan = planned(&expected.that, plan)?;
             verdicts.push(plan.judge(runs, expected.known_gap.is_some())?);
         }
-        let comparisons = comparisons(sheet, &metrics);
+        let comparisons = comparisons(sheet, runs, &metrics);
         Ok(Self { jobs, metrics, comparisons, verdicts })
     }
 
@@ -153,7 +153,7 @@ impl JobsOfRun {
     }
 }
 
-fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
+fn comparisons(sheet: &Sheet, runs: &StudyRuns<'_>, metrics: &[Metric]) -> Vec<Comparison> {
     let Some(axis) = sheet.compare else { return Vec::new() };
     let values = &sheet.axes[axis].values;
     let bases =
@@ -162,7 +162,7 @@ fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
     let other_of = |base: &SheetCell, value: usize| {
         let mut wanted = base.values.clone();
         wanted[axis] = value;
-        sheet.cells.iter().position(|cell| cell.values == wanted)
+        runs.place(&wanted)
     };
     let mut comparisons = Vec::new();
     for metric in metrics {

@@ -12,31 +12,47 @@ use crate::expect::{ReadError, Results as _};
 use crate::record::{tame, write_log};
 use crate::units::{SimSpan, SimTime};
 
-/// Returns the log, if the study's runs have recorded histograms.
+/// Returns the log, if the study's runs have recorded histograms. Those of one cell are in memory at
+/// a time.
 pub(super) fn log(sheet: &Sheet, runs: &StudyRuns<'_>) -> Result<Option<Vec<u8>>, ReadError> {
-    let (mut entries, mut longest) = (Vec::new(), SimTime::ZERO);
-    for (place, cell) in sheet.cells.iter().enumerate() {
-        let mut merged: BTreeMap<&str, Histogram<u64>> = BTreeMap::new();
+    let mut longest = SimTime::ZERO;
+    for place in 0..sheet.cells.len() {
         let mut length = SimTime::ZERO;
         for run in runs.of(place) {
-            let Some(histograms) = run.recorded()? else { return Ok(None) };
-            for (name, histogram) in histograms {
-                let all = merged
-                    .entry(name)
-                    .or_insert_with(|| Histogram::new(3).expect("three digits are possible"));
-                all.add(histogram).expect("the histogram grows");
+            if !run.has_histograms() {
+                return Ok(None);
             }
             let seconds = run.number("virtual_s")?.unwrap_or_default();
             length += SimSpan::from_micros((seconds * 1e6).round() as u64);
         }
         longest = longest.max(length);
-        let of = described(sheet, cell);
-        entries.extend(merged.into_iter().map(|(name, all)| (format!("{name}{of}"), all)));
     }
+    let mut result = Ok(());
+    let cells = sheet.cells.iter().enumerate().map_while(|(place, cell)| {
+        let merged = merged(runs, place).map_err(|error| result = Err(error)).ok()?;
+        let of = described(sheet, cell);
+        Some(merged.into_iter().map(move |(name, all)| (format!("{name}{of}"), all)))
+    });
     let mut bytes = Vec::new();
-    let entries = entries.iter().map(|(tag, histogram)| (tag.as_str(), histogram));
-    write_log(&mut bytes, longest, entries).expect("memory takes it");
-    Ok(Some(bytes))
+    write_log(&mut bytes, longest, cells.flatten()).expect("memory takes it");
+    result.map(|()| Some(bytes))
+}
+
+/// Returns the histograms of a cell.
+fn merged(
+    runs: &StudyRuns<'_>,
+    place: usize,
+) -> Result<BTreeMap<String, Histogram<u64>>, ReadError> {
+    let mut merged: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
+    for run in runs.of(place) {
+        for (name, histogram) in run.histograms(|_| true)? {
+            let all = merged
+                .entry(name)
+                .or_insert_with(|| Histogram::new(3).expect("three digits are possible"));
+            all.add(histogram).expect("the histogram grows");
+        }
+    }
+    Ok(merged)
 }
 
 /// Returns which cell it is, as it may stand in a tag.

@@ -15,7 +15,7 @@ use crate::output::chart::{Drawing, style};
 use crate::output::page::{Chart, Number, Page, Part, Section};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::scenario::{Draft, ScenarioError};
+use crate::scenario::{Draft, Problem, ScenarioError};
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +142,22 @@ impl ExperimentFile {
         let name = self.path.file_name().unwrap_or_default();
         let path = folder.map_or(self.path.clone(), |folder| folder.join(name));
         Draft::of(&path.display().to_string(), &self.text)
+    }
+
+    /// Returns the experiment of the list that it repeats; `None` of a file that is none.
+    ///
+    /// # Errors
+    /// If it is no YAML, or the experiment is not on the list.
+    pub fn listed(&self) -> Result<Option<Listed>, ScenarioError> {
+        let draft = self.draft(None)?;
+        let Some(id) = draft.experiment_id() else { return Ok(None) };
+        let known = LIST.iter().find(|listed| listed.id == id).copied();
+        known.map(Some).ok_or_else(|| {
+            let at = crate::scenario::Path::of("experiment.id");
+            let problem = Problem::value(at, format!("`{id}` is no experiment of the list"));
+            let problem = problem.nearest(&id, LIST.iter().map(|listed| listed.id));
+            ScenarioError::invalid(vec![draft.finding(problem)])
+        })
     }
 }
 
@@ -314,10 +330,19 @@ mod tests {
         names.sort_unstable();
         assert_eq!(names, there);
         for file in &embedded {
-            let id = file.draft(None).unwrap().experiment_id().unwrap();
-            assert!(LIST.iter().any(|listed| listed.id == id), "{id}");
+            let id = file.listed().unwrap().unwrap().id;
             let stem = file.path.file_stem().unwrap().to_string_lossy().into_owned();
-            assert!(stem.starts_with(&id), "{stem} repeats {id}");
+            assert!(stem.starts_with(id), "{stem} repeats {id}");
         }
+    }
+
+    #[test]
+    fn an_experiment_that_is_not_on_the_list_is_shown_where_it_stands() {
+        let file = |text: &str| ExperimentFile { path: "x.yaml".into(), text: text.to_owned() };
+        let error = file("name: a\nexperiment: {id: H-F55}").listed().unwrap_err().to_string();
+        assert!(error.starts_with("`H-F55` is no experiment of the list"), "{error}");
+        assert!(error.contains("x.yaml:2:18") && error.contains("did you mean `H-F5`?"), "{error}");
+        assert!(file("experiment: [").listed().is_err());
+        assert_eq!(file("name: a").listed().unwrap(), None);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
-use super::store::CHARTS;
+use super::store::{CHARTS, FAILED, clear};
 use super::{Store, merged, tables};
 use crate::output::chart::{Drawing, style};
 use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
@@ -16,6 +16,10 @@ use crate::statistics::{Band, Estimate};
 
 /// The file that has the results for programs.
 const SUMMARY: &str = "summary.json";
+
+/// The tables that not every study has.
+const COMPARISONS: &str = "comparisons.csv";
+const HISTOGRAMS: &str = "latency.hlog";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -54,19 +58,31 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let drawings =
         Artist::new(sheet, &runs, &findings).draw(&specs).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
-    write_file(folder, "runs.csv", &tables::runs(sheet, &findings))?;
-    write_file(folder, "cells.csv", &tables::cells(sheet, &findings))?;
+    let mut files = vec![
+        ("runs.csv", tables::runs(sheet, &findings)),
+        ("cells.csv", tables::cells(sheet, &findings)),
+        (SUMMARY, tables::summary(sheet, &findings)),
+        ("report.html", page(sheet, &findings, &drawings).html().into_bytes()),
+    ];
     if sheet.compare.is_some() {
-        write_file(folder, "comparisons.csv", &tables::comparisons(sheet, &findings))?;
+        files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
     }
     if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
-        write_file(folder, "latency.hlog", &log)?;
+        files.push((HISTOGRAMS, log));
     }
-    write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
-    for (number, drawing) in (1..).zip(&drawings) {
-        write_file(&folder.join(CHARTS), &format!("{number:02}.svg"), drawing.svg().as_bytes())?;
+    for (name, content) in &files {
+        write_file(folder, name, content)?;
     }
-    write_file(folder, "report.html", page(sheet, &findings, &drawings).html().as_bytes())?;
+    let charts: Vec<String> = (1..=drawings.len()).map(|place| format!("{place:02}.svg")).collect();
+    for (name, drawing) in charts.iter().zip(&drawings) {
+        write_file(&folder.join(CHARTS), name, drawing.svg().as_bytes())?;
+    }
+    // What an earlier form of the study has left and this one has not would seem to be of this one.
+    let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
+    clear(folder, |name| [COMPARISONS, HISTOGRAMS].contains(&name) && !is_written(name))?;
+    let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
+    clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
+    clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
     Ok(Concluded { findings, drawings })
 }
 
@@ -138,8 +154,11 @@ fn numbers(sheet: &Sheet) -> Part {
 
 fn cells(sheet: &Sheet, findings: &Findings) -> Table {
     let axes = sheet.axes.iter().map(|axis| {
-        let is_number = axis.space().values.iter().all(|value| value.number.is_some());
-        if is_number { Column::number(&axis.field, None) } else { Column::text(&axis.field) }
+        if axis.is_numeric() {
+            Column::number(&axis.field, None)
+        } else {
+            Column::text(&axis.field)
+        }
     });
     let metrics = findings.metrics.iter().flat_map(|metric| {
         [Column::number(metric.text.clone(), None), Column::text("95 % interval")]
@@ -179,7 +198,7 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
         let compared = Cell::text(format!("{} − {}", found.other, found.base));
-        let difference = band(found.difference, seeds, |number| unit.show(number));
+        let difference = band(found.difference, seeds, |number| unit.show_difference(number));
         let ratio = band(found.ratio, seeds, |number| format!("{number:.3}"));
         texts.chain([compared]).chain(difference).chain(ratio).collect()
     };

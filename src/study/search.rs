@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::axes::{Axis, AxisPut, AxisValue};
 use super::{Sheet, Store, Study};
-use crate::expect::{Expr, Plan, ReadError, Space, State};
+use crate::expect::{Expr, Plan, ReadError, Space, Verdict};
 use crate::scenario::{Path, Problem};
 use crate::study::sheet::StudyRuns;
 
@@ -102,10 +102,9 @@ impl Search {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn holds(&self, sheet: &Sheet, store: &Store) -> Result<bool, ReadError> {
+    pub fn judge(&self, sheet: &Sheet, store: &Store) -> Result<Verdict, ReadError> {
         let plan = self.plan().expect("the study was checked");
-        let verdict = plan.judge(&StudyRuns::new(sheet, store), false)?;
-        Ok(verdict.state == State::Holds)
+        plan.judge(&StudyRuns::new(sheet, store), false)
     }
 }
 

@@ -127,6 +127,11 @@ impl SheetAxis {
         expect::Axis { path: self.field.clone(), values: self.values.iter().map(value).collect() }
     }
 
+    /// Returns whether all its values are numbers.
+    pub fn is_numeric(&self) -> bool {
+        self.space().values.iter().all(|value| value.number.is_some())
+    }
+
     /// Returns the last part of the path.
     pub fn short(&self) -> &str {
         self.field.rsplit('.').next().unwrap_or(&self.field)
@@ -177,6 +182,16 @@ impl Runs for StudyRuns<'_> {
         let place = self.place(cell).expect("cells that are left out are not asked for");
         Ok(self.of(place).nth(seed).expect("every cell has a run for each seed"))
     }
+}
+
+/// Returns the name of the study that a folder has, if it has one, of any version.
+pub(super) fn name(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        study: String,
+    }
+    let text = fs::read_to_string(folder.join(NAME)).ok()?;
+    Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
 /// Reads the sheet of a study's folder.

@@ -146,9 +146,12 @@ impl Study {
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),
             Value::Null => {
+                // A search has the axis that it goes over, and no other.
+                let example =
+                    if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
                 problems.push(
                     Problem::value(Path::default(), "the study has no `sweep`")
-                        .hint("add `sweep: {cluster.nodes: [10, 20]}`"),
+                        .hint(format!("add `sweep: {{{example}}}`")),
                 );
                 Sweep::default()
             }
@@ -374,5 +377,9 @@ mod tests {
     fn a_study_without_axes_is_none() {
         let error = study("workload: fb2009").unwrap_err();
         assert!(error.contains("the study has no `sweep`"), "{error}");
+        assert!(error.contains("add `sweep: {cluster.nodes: [10, 20]}`"), "{error}");
+        let search = "search: {over: cluster.nodes, from: 1, to: 9, until: makespan < 1h}";
+        let error = study(search).unwrap_err();
+        assert!(error.contains("add `sweep: {seeds: 5}`"), "{error}");
     }
 }

@@ -1,41 +1,100 @@
 //! Where a study's runs are kept: a folder for each, under the name of the run.
 //!
 //! A run's folder is there whole or not at all, so a study that was ended at any moment goes on
-//! with what is missing, and several machines may fill one store.
+//! with what is missing, and several machines may fill one store. A process that writes claims the
+//! folder first: it must be the study's own, and no other process may be at work there.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::sheet;
 use crate::output::{OutputError, RESOLVED, RunFolder, Unfinished};
 
 /// The folder in a study's folder that has the runs.
 const RUNS: &str = "runs";
 /// The folder in a study's folder that has the charts.
 pub(super) const CHARTS: &str = "charts";
+/// The folder in a study's folder that has the scenarios of runs that failed.
+pub const FAILED: &str = "failed";
+/// The file in a study's folder that who writes there holds a lock of.
+const LOCK: &str = ".lock";
 
 /// The runs of a study.
 #[derive(Clone, Debug)]
 pub struct Store {
-    folder: PathBuf,
+    study: PathBuf,
     unfinished: Unfinished,
 }
 
+/// A study's folder in which this process may write, until it is dropped.
+#[derive(Debug)]
+pub struct Claim {
+    /// `None` where the file system has no locks.
+    _lock: Option<File>,
+}
+
+/// Who else may write into a study's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Nobody.
+    Alone,
+    /// Those who do other parts of the same study.
+    Parts,
+}
+
 impl Store {
-    /// Opens the store in a study's folder, which is made if need be.
+    /// Returns the store in a study's folder, which need not be there.
+    pub fn of(study: &Path, unfinished: &Unfinished) -> Self {
+        Self { study: study.to_owned(), unfinished: unfinished.clone() }
+    }
+
+    /// Claims the folder for a study of this name, and makes it if need be. Who is alone there
+    /// removes what killed processes have left half-written.
     ///
     /// # Errors
-    /// If it cannot be made.
-    pub fn open(study: &Path, unfinished: &Unfinished) -> Result<Self, OutputError> {
-        let folder = study.join(RUNS);
-        let error = |source| OutputError::Write { path: folder.clone(), source };
-        fs::create_dir_all(&folder).map_err(error)?;
-        Ok(Self { folder, unfinished: unfinished.clone() })
+    /// If there is something else than this study, if somebody else works on it, or if nothing can
+    /// be written.
+    pub fn claim(&self, study: &str, share: Share) -> Result<Claim, OutputError> {
+        self.check(study)?;
+        let path = self.study.join(LOCK);
+        let error = |source| OutputError::Write { path: path.clone(), source };
+        fs::create_dir_all(&self.study).map_err(error)?;
+        let file = File::options().create(true).append(true).open(&path).map_err(error)?;
+        let locked = match share {
+            Share::Alone => file.try_lock(),
+            Share::Parts => file.try_lock_shared(),
+        };
+        let lock = match locked {
+            Ok(()) => Some(file),
+            Err(TryLockError::WouldBlock) => {
+                return Err(OutputError::Busy { path: self.study.clone() });
+            }
+            // Without locks users have to look after it themselves.
+            Err(TryLockError::Error(_)) => None,
+        };
+        if share == Share::Alone {
+            for folder in [&self.study, &self.study.join(RUNS), &self.study.join(CHARTS)] {
+                clear(folder, |name| name.starts_with(".mumakil-"))?;
+            }
+        }
+        Ok(Claim { _lock: lock })
+    }
+
+    /// Checks that the folder is empty, hidden files aside, or has a study of this name.
+    fn check(&self, study: &str) -> Result<(), OutputError> {
+        let is_visible = |name: &String| !name.starts_with('.');
+        let is_empty = !names(&self.study)?.iter().any(is_visible);
+        if is_empty || sheet::name(&self.study).as_deref() == Some(study) {
+            return Ok(());
+        }
+        let why = format!("it has something else than the study `{study}`; choose another folder");
+        Err(OutputError::Foreign { path: self.study.clone(), why })
     }
 
     /// Returns where a run is kept.
     pub fn place(&self, id: &str) -> PathBuf {
-        self.folder.join(id)
+        self.study.join(RUNS).join(id)
     }
 
     /// Returns whether a run is there.
@@ -50,37 +109,92 @@ impl Store {
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
         RunFolder::create(&self.place(id), true, &self.unfinished)
     }
-
-    /// Removes what killed processes have left half-written, of runs and of the study's own files.
-    /// Nobody else may use the study's folder.
-    ///
-    /// # Errors
-    /// If it cannot be read or written.
-    pub fn sweep(&self) -> Result<(), OutputError> {
-        let study = self.folder.parent().expect("the store is in the study's folder");
-        for folder in [&self.folder, study, &study.join(CHARTS)] {
-            sweep(folder)?;
-        }
-        Ok(())
-    }
 }
 
-/// Removes what is hidden and half-written in a folder, if that is there.
-fn sweep(folder: &Path) -> Result<(), OutputError> {
-    let error = |source| OutputError::Read { path: folder.to_owned(), source };
-    let entries = match fs::read_dir(folder) {
-        Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(()),
-        entries => entries.map_err(error)?,
-    };
-    for entry in entries {
-        let entry = entry.map_err(error)?;
-        if !entry.file_name().to_string_lossy().starts_with(".mumakil-") {
-            continue;
-        }
-        let (path, kind) = (entry.path(), entry.file_type().map_err(error)?);
+/// Removes what has such a name from a folder, if that is there.
+pub(super) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), OutputError> {
+    for name in names(folder)?.iter().filter(|name| is_old(name)) {
+        let path = folder.join(name);
         let removed =
-            if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         removed.map_err(|source| OutputError::Write { path, source })?;
     }
     Ok(())
+}
+
+/// Returns the names of what is in a folder; none if it is not there.
+fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
+    let error = |source| OutputError::Read { path: folder.to_owned(), source };
+    match fs::read_dir(folder) {
+        Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        entries => {
+            let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+            entries.map_err(error)?.map(|entry| entry.map(name).map_err(error)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Returns a folder with these files, and the store in it.
+    fn store(files: &[(&str, &str)]) -> (TempDir, Store) {
+        let room = TempDir::new().unwrap();
+        for (name, text) in files {
+            fs::write(room.path().join(name), text).unwrap();
+        }
+        let store = Store::of(room.path(), &Unfinished::default());
+        (room, store)
+    }
+
+    #[test]
+    fn a_folder_with_something_else_is_not_claimed() {
+        for files in [
+            &[("report.html", "mine")][..],
+            &[("study.json", r#"{"study": "b"}"#)],
+            &[("study.json", "half")],
+        ] {
+            let (room, store) = store(files);
+            let refused = store.claim("a", Share::Alone).unwrap_err();
+            assert!(matches!(refused, OutputError::Foreign { .. }), "{refused}");
+            assert_eq!(names(room.path()).unwrap().len(), 1);
+        }
+        assert!(store(&[]).1.claim("a", Share::Alone).is_ok());
+        assert!(store(&[("study.json", r#"{"study": "a"}"#)]).1.claim("a", Share::Alone).is_ok());
+    }
+
+    #[test]
+    fn only_parts_of_a_study_work_side_by_side() {
+        let (_room, store) = store(&[]);
+        let claim = |share| store.claim("a", share);
+        let is_busy = |share| matches!(claim(share), Err(OutputError::Busy { .. }));
+        let part = claim(Share::Parts).unwrap();
+        drop(claim(Share::Parts).unwrap());
+        assert!(is_busy(Share::Alone));
+        drop(part);
+        let whole = claim(Share::Alone).unwrap();
+        assert!(is_busy(Share::Parts) && is_busy(Share::Alone));
+        drop(whole);
+        assert!(claim(Share::Alone).is_ok());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_when_nobody_else_works() {
+        let (room, store) = store(&[(".mumakil-half", "")]);
+        drop(store.claim("a", Share::Parts).unwrap());
+        assert_eq!(names(room.path()).unwrap().len(), 2);
+        drop(store.claim("a", Share::Alone).unwrap());
+        assert_eq!(names(room.path()).unwrap(), [LOCK]);
+    }
+
+    #[test]
+    fn to_read_a_folder_does_not_make_it() {
+        let room = TempDir::new().unwrap();
+        let store = Store::of(&room.path().join("none"), &Unfinished::default());
+        assert!(!store.has("0123456789abcdef"));
+        assert_eq!(names(room.path()).unwrap(), Vec::<String>::new());
+    }
 }

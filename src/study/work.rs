@@ -1,15 +1,15 @@
 //! The workers of a study: each takes the next run that is missing, until none is.
 //!
 //! A run has a thread of its own and shares nothing, so neither the number of workers nor their
-//! pace shows in any result. A run that fails is reported and the others go on.
+//! pace shows in any result. A run that fails is reported and the others go on. When results cannot
+//! be written, as on a full disk, no other run is begun.
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
 
 use super::{Plan, Store};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::mapred::Stop;
-use crate::output::OutputError;
 use crate::scenario::{Registry, Scenario};
 
 /// A part of a study, for one of several machines: the runs whose number leaves the rest `index`
@@ -53,17 +53,6 @@ pub struct FailedRun {
     pub why: String,
 }
 
-/// Why a run is not kept.
-#[derive(Debug, thiserror::Error)]
-enum WorkError {
-    #[error(transparent)]
-    Emulation(#[from] EmulationError),
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    #[error("it stalled after {after}: nothing can move any more")]
-    Stalled { after: String },
-}
-
 impl Plan {
     /// Returns the numbers of the runs, each once: other values need not make another run.
     pub fn distinct(&self) -> Vec<usize> {
@@ -76,11 +65,18 @@ impl Plan {
 
     /// Returns the numbers of the runs of a shard that are not in a store, each once.
     pub fn missing(&self, store: &Store, shard: Shard) -> Vec<usize> {
-        let mine = self.distinct().into_iter().skip(shard.index).step_by(shard.count);
-        mine.filter(|run| !store.has(&self.runs[*run].id)).collect()
+        self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
+    }
+
+    /// Returns the numbers of the runs of a shard, each once.
+    pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
+        self.distinct().into_iter().skip(shard.index).step_by(shard.count)
     }
 
     /// Does these runs with so many workers and tells of each step.
+    ///
+    /// # Errors
+    /// If results cannot be written; of the runs that were not begun by then nothing is told.
     pub fn work(
         &self,
         runs: &[usize],
@@ -88,7 +84,7 @@ impl Plan {
         registry: &Registry,
         workers: usize,
         mut tell: impl FnMut(Step),
-    ) {
+    ) -> Result<(), EmulationError> {
         let (todo, next) = unbounded();
         for run in runs {
             todo.send(*run).expect("the receiver is below");
@@ -99,42 +95,98 @@ impl Plan {
             for _ in 0..workers.min(runs.len()) {
                 let (next, steps) = (next.clone(), steps.clone());
                 scope.spawn(move || {
-                    for run in next {
-                        self.work_on(run, store, registry, &steps);
+                    for run in &next {
+                        // Who listens goes away only with the process.
+                        let tell = |step| steps.send(step).expect("somebody listens");
+                        tell(Ok(Step::Begun { run }));
+                        let done = self.work_on(run, store, registry);
+                        if done.is_err() {
+                            next.try_iter().for_each(drop);
+                        }
+                        tell(done);
                     }
                 });
             }
             drop(steps);
-            told.into_iter().for_each(&mut tell);
-        });
+            let mut result = Ok(());
+            for step in told {
+                match step {
+                    Ok(step) => tell(step),
+                    Err(error) => result = result.and(Err(error)),
+                }
+            }
+            result
+        })
     }
 
-    fn work_on(&self, run: usize, store: &Store, registry: &Registry, steps: &Sender<Step>) {
-        // Who listens goes away only with the process.
-        let tell = |step| steps.send(step).expect("somebody listens until all workers are done");
-        tell(Step::Begun { run });
+    /// Does a run. Only what the next run would meet as well is an error.
+    fn work_on(
+        &self,
+        run: usize,
+        store: &Store,
+        registry: &Registry,
+    ) -> Result<Step, EmulationError> {
         let planned = &self.runs[run];
-        tell(match keep(self.scenario(planned), store, &planned.id, registry) {
-            Ok(()) => Step::Done { run },
-            Err(error) => Step::Failed(FailedRun { run, why: words(&error) }),
-        });
+        match keep(self.scenario(planned), store, &planned.id, registry) {
+            Ok(None) => Ok(Step::Done { run }),
+            Ok(Some(why)) => Ok(Step::Failed(FailedRun { run, why })),
+            Err(
+                error @ (EmulationError::Output(_)
+                | EmulationError::Record(_)
+                | EmulationError::ReadBack(_)),
+            ) => Err(error),
+            Err(error) => Ok(Step::Failed(FailedRun { run, why: words(&error) })),
+        }
     }
 }
 
-fn keep(scenario: Scenario, store: &Store, id: &str, registry: &Registry) -> Result<(), WorkError> {
+/// Does a run and keeps it, unless it says why not.
+fn keep(
+    scenario: Scenario,
+    store: &Store,
+    id: &str,
+    registry: &Registry,
+) -> Result<Option<String>, EmulationError> {
     let folder = store.begin(id)?;
     let prepared = Prepared::new(scenario)?;
     let Kept { emulated, .. } = prepared.fill(&folder, registry, Options::default())?;
     if emulated.stop == Stop::Stalled {
-        let after = format!("{:.0} s", emulated.summary.virtual_s);
-        return Err(WorkError::Stalled { after });
+        let after = emulated.summary.virtual_s;
+        return Ok(Some(format!("it stalled after {after:.0} s: nothing can move any more")));
     }
     folder.commit()?;
-    Ok(())
+    Ok(None)
 }
 
 /// Returns what an error says, with its causes.
 fn words(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::output::Unfinished;
+    use crate::scenario::Draft;
+    use crate::study::Study;
+
+    #[test]
+    fn nothing_is_begun_where_nothing_can_be_written() {
+        let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {seeds: 9}";
+        let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
+        let registry = Registry::builtin();
+        let plan = Plan::new(&study, &registry).unwrap();
+        let room = TempDir::new().unwrap();
+        fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
+        let store = Store::of(room.path(), &Unfinished::default());
+        let mut steps = 0;
+        let broken = plan.work(&plan.distinct(), &store, &registry, 1, |_| steps += 1);
+        assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
+        assert_eq!(steps, 1, "one run was begun, and none after it");
+    }
 }

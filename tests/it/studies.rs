@@ -73,7 +73,7 @@ fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
     study(&room, "--out out");
-    let histograms = |folder: &Path| RunResults::new(folder).recorded().unwrap().unwrap().clone();
+    let histograms = |folder: &Path| RunResults::new(folder).histograms(|_| true).unwrap();
     let merged = histograms(&room.path("out"));
     assert_eq!(merged.keys().filter(|tag| tag.starts_with("heartbeat_rtt:")).count(), 8);
     let sheet = read_sheet(&room.path("out")).unwrap();
@@ -94,11 +94,11 @@ fn parts_that_are_merged_are_the_whole() {
     for part in 1..=4 {
         study(&room, &format!("--shard {part}/4 --out part-{part}"));
     }
-    let few = room.mumakil("study merge part-1 part-2 --out few").output().unwrap();
+    let few = room.mumakil("study merge part-1 part-2 --out merged").output().unwrap();
     assert_eq!(few.status.code(), Some(1));
     let told = String::from_utf8(few.stderr).unwrap();
     assert!(told.contains("8 runs of 16 missing"), "{told}");
-    room.mumakil("study merge part-1 part-2 part-3 part-4 --out merged").assert().success();
+    room.mumakil("study merge merged part-3 part-4 --out merged").assert().success();
     assert_same(&room.path("whole"), &room.path("merged"));
 }
 
@@ -214,6 +214,113 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let told = String::from_utf8(again.stderr).unwrap();
     assert!(again.status.code() == Some(1) && told.contains("the run stalled"), "{told}");
     assert_eq!(crate::names(&room.path("out/runs")).len(), 4);
+}
+
+#[test]
+fn what_a_study_does_not_have_any_more_does_not_stay() {
+    let room = Room::new();
+    let fewer =
+        STUDY.replace("compare: commit_pending\n", "").replace("p99(heartbeat_rtt)", "jobs");
+    let is_kept = |line: &&str| !line.contains("{stack") && !line.contains("{percentiles");
+    let fewer: Vec<&str> = fewer.lines().filter(is_kept).collect();
+    room.write("study.yaml", STUDY).write("fewer.yaml", &fewer.join("\n"));
+    study(&room, "--out out");
+    fs::create_dir(room.path("out/failed")).unwrap();
+    room.write("out/failed/0123456789abcdef.yaml", "").write("out/notes.txt", "mine");
+    room.mumakil("study fewer.yaml --quiet --out out").assert().success();
+    let files = files(&room.path("out")).into_iter().filter(|file| !file.starts_with("runs/"));
+    assert_eq!(
+        files.collect::<Vec<_>>(),
+        [
+            ".lock",
+            "cells.csv",
+            "charts/01.svg",
+            "charts/02.svg",
+            "notes.txt",
+            "report.html",
+            "runs.csv",
+            "study.json",
+            "summary.json",
+        ]
+    );
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_told_with_its_folder() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    let run = crate::names(&room.path("out/runs")).remove(0);
+    room.write(&format!("out/runs/{run}/jobs.csv"), "");
+    let broken = room.mumakil("study study.yaml --out out").output().unwrap();
+    assert_eq!(broken.status.code(), Some(3));
+    let told = String::from_utf8(broken.stderr).unwrap();
+    let expected = format!("remove out/runs/{run} and start the study again");
+    assert!(told.contains(&expected), "{told}");
+    fs::remove_dir_all(room.path(&format!("out/runs/{run}"))).unwrap();
+    study(&room, "--out out");
+}
+
+#[test]
+fn somebodys_files_are_not_written_over() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY).write("parts.yaml", &STUDY.replace("small", "other"));
+    room.mumakil("run quickstart --out run --quiet").assert().success();
+    fs::create_dir(room.path("mine")).unwrap();
+    room.write("mine/report.html", "my report");
+    study(&room, "--shard 1/16 --out part");
+    for arguments in [
+        "study study.yaml --out mine",
+        "study study.yaml --out run",
+        "study parts.yaml --out part",
+        "study merge part --out mine",
+        "study merge missing --out new",
+    ] {
+        let refused = room.mumakil(arguments).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{arguments}");
+    }
+    assert_eq!(fs::read_to_string(room.path("mine/report.html")).unwrap(), "my report");
+    assert_eq!(crate::names(&room.path("mine")), ["report.html"]);
+    assert!(!room.path("new").exists());
+}
+
+#[test]
+fn to_plan_a_study_makes_nothing() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    room.mumakil("study plan study.yaml --out out").assert().success();
+    assert_eq!(room.names(), ["study.yaml"]);
+}
+
+#[test]
+fn a_study_on_a_scaled_clock_warns_and_has_one_worker() {
+    let room = Room::new();
+    let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nclock: 5000x\n\
+                cluster: {nodes: 3}\nsweep: {seeds: 2}";
+    room.write("study.yaml", yaml);
+    let done = room.mumakil("study study.yaml --jobs 2").output().unwrap();
+    let (out, err) = [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap()).into();
+    assert!(err.contains("a scaled clock does not give the same results again"), "{err}");
+    assert!(out.contains("with 1 worker\n"), "{out}");
+}
+
+#[test]
+fn no_more_workers_and_parts_are_told_than_there_were() {
+    let room = Room::new();
+    room.write(
+        "study.yaml",
+        "base: quickstart\nsweep: {cluster.nodes: [{as: a, value: 3}, {as: b, value: 3}]}",
+    );
+    let told = |arguments: &str| {
+        let done = room.mumakil(&format!("study {arguments}")).output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let plan = told("plan study.yaml");
+    assert!(plan.contains("2 in 2 cells, 1 of them different, of which 1 is left to do"), "{plan}");
+    let part = told("study.yaml --shard 9/10");
+    assert!(part.contains("nothing: there are more parts than runs"), "{part}");
+    let whole = told("study.yaml --jobs 1000");
+    assert!(whole.contains("with 1 worker\n"), "{whole}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
+use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
 use crate::output::chart::style;
@@ -45,6 +46,9 @@ struct Mean {
     mean: Option<f64>,
 }
 
+/// The labels of a cell's values, by the fields that they are of.
+type Values<'s> = BTreeMap<&'s str, &'s str>;
+
 impl Study {
     /// Reads the folder of a study.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
@@ -62,17 +66,22 @@ impl Study {
         Ok(Self { name, sheet, metrics: summary.metrics })
     }
 
-    /// Returns what a metric is in the cell with these values, if there is such a cell.
-    fn mean(&self, metric: &str, values: &BTreeMap<&str, &str>) -> Option<Option<f64>> {
+    /// Returns what a metric is in a cell, if there is such a metric.
+    fn mean(&self, metric: &str, cell: usize) -> Option<Option<f64>> {
         let metric = self.metrics.iter().find(|other| other.metric == metric)?;
-        let cell = self.sheet.cells.iter().position(|cell| self.values(cell) == *values)?;
         Some(metric.cells.get(cell)?.as_ref().and_then(|mean| mean.mean))
     }
 
     /// Returns the labels of a cell by the fields that they are of.
-    fn values<'s>(&'s self, cell: &'s SheetCell) -> BTreeMap<&'s str, &'s str> {
+    fn values<'s>(&'s self, cell: &'s SheetCell) -> Values<'s> {
         let fields = self.sheet.axes.iter().map(|axis| axis.field.as_str());
         fields.zip(self.sheet.labels(cell)).collect()
+    }
+
+    /// Returns the numbers of the cells by their values.
+    fn places(&self) -> BTreeMap<Values<'_>, usize> {
+        let cells = self.sheet.cells.iter().enumerate();
+        cells.map(|(place, cell)| (self.values(cell), place)).collect()
     }
 
     fn unit(&self, metric: &str) -> Unit {
@@ -84,13 +93,18 @@ impl Study {
 /// Returns a table for each metric that all studies have, of the cells that all of them have.
 pub(super) fn side_by_side(studies: &[Study]) -> Result<Vec<Side>, Failure> {
     let first = &studies[0];
+    let places: Vec<_> = studies.iter().map(Study::places).collect();
     let table = |metric: &Metric| {
+        let unit = first.unit(&metric.metric);
         let row = |cell: &SheetCell| {
             let values = first.values(cell);
-            let means = studies.iter().map(|study| study.mean(&metric.metric, &values));
+            let means = studies.iter().zip(&places).map(|(study, places)| {
+                let place = places.get(&values)?;
+                study.mean(&metric.metric, *place)
+            });
             Some(SideRow {
                 keys: first.sheet.labels(cell).map(str::to_owned).collect(),
-                unit: first.unit(&metric.metric),
+                unit,
                 values: means.collect::<Option<_>>()?,
             })
         };
@@ -130,7 +144,7 @@ pub(super) fn tell(tables: &[Side]) -> String {
         let lines = Side { rows, ..table.clone() }.lines();
         let more = match more {
             0 => String::new(),
-            _ => format!("  … and {more} more cells (--out writes them all)\n"),
+            _ => format!("  … and {} more cells (--out writes them all)\n", digits(more as u64)),
         };
         format!("{BOLD}{}{BOLD:#}\n{lines}{more}", table.caption)
     };

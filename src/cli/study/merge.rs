@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::story::counted;
 use crate::cli::{terminal, verdicts};
 use crate::output::{OutputError, Unfinished};
-use crate::study::{Concluded, Store, conclude, read_sheet};
+use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
 
 /// Put the parts of a study together
 ///
@@ -25,9 +25,9 @@ pub(in crate::cli) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let sheet = read_sheet(&self.parts[0])?;
+        let sheet = sheet_of(&self.parts[0])?;
         for part in &self.parts[1..] {
-            if read_sheet(part)? != sheet {
+            if sheet_of(part)? != sheet {
                 return Err(Failure::input(format!(
                     "{} and {} are parts of different studies",
                     self.parts[0].display(),
@@ -36,9 +36,12 @@ impl Arguments {
             }
         }
         let unfinished = Unfinished::default();
-        let store = Store::open(&self.out, &unfinished)?;
-        let parts = self.parts.iter().map(|part| Store::open(part, &unfinished));
-        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let store = Store::of(&self.out, &unfinished);
+        let _claim = store.claim(&sheet.study, Share::Alone)?;
+        // What is copied is known to be of this study, should it not be all of it yet.
+        write_sheet(&sheet, &self.out)?;
+        let parts: Vec<Store> =
+            self.parts.iter().map(|part| Store::of(part, &unfinished)).collect();
         let mut missing = 0;
         for id in sheet.runs().filter(|id| !store.has(id)) {
             match parts.iter().find(|part| part.has(id)) {
@@ -60,10 +63,16 @@ impl Arguments {
     }
 }
 
+/// What cannot be read in a folder that the user has named is wrong input.
+fn sheet_of(part: &Path) -> Result<Sheet, Failure> {
+    read_sheet(part).map_err(|error| Failure::Input(error.into()))
+}
+
 /// Copies the folder of a run aside, then puts it in its place.
 fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
     let error = |source| OutputError::Write { path: to.to_owned(), source };
     let parent = to.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(error)?;
     let aside = tempfile::Builder::new().prefix(".mumakil-").tempdir_in(parent).map_err(error)?;
     let copied = aside.path().join("run");
     copy_all(from, &copied).and_then(|()| fs::rename(&copied, to)).map_err(error)

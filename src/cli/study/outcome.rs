@@ -8,9 +8,11 @@ use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
-use crate::expect::Unit;
+use crate::expect::{ReadError, Unit};
 use crate::statistics::{Band, Estimate};
-use crate::study::{ConcludeError, FailedRun, Findings, FindingsError, Plan, Sheet};
+use crate::study::{
+    ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
+};
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -18,6 +20,8 @@ const MOST_CELLS: usize = 40;
 /// What was done in this call.
 pub(in crate::cli) struct Done {
     pub(super) runs: usize,
+    /// How many runs the part has that was asked for.
+    pub(super) mine: usize,
     pub(super) real: Duration,
     pub(super) workers: usize,
 }
@@ -48,11 +52,8 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
         });
         rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
     }
-    let is_number = |axis: &crate::study::SheetAxis| {
-        axis.values.iter().all(|label| label.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let axes =
-        sheet.axes.iter().map(|axis| if is_number(axis) { Align::Right } else { Align::Left });
+    let align = |axis: &SheetAxis| if axis.is_numeric() { Align::Right } else { Align::Left };
+    let axes = sheet.axes.iter().map(align);
     let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
     let mut text = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
@@ -80,9 +81,9 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
     for run in failed.iter().take(SHOWN) {
         let id = &plan.runs[run.run].id;
-        let file = out.join("failed").join(format!("{id}.yaml"));
+        let file = out.join(FAILED).join(format!("{id}.yaml"));
         let scenario = plan.scenario(&plan.runs[run.run]).to_yaml();
-        let kept = std::fs::create_dir_all(out.join("failed"))
+        let kept = std::fs::create_dir_all(out.join(FAILED))
             .and_then(|()| std::fs::write(&file, scenario));
         text += &format!("\n  {}: {}", plan.describe(run.run), run.why);
         if kept.is_ok() {
@@ -90,18 +91,23 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
         }
     }
     if SHOWN < failed.len() {
-        text += &format!("\n  … and {} more", failed.len() - SHOWN);
+        text += &format!("\n  … and {} more", digits((failed.len() - SHOWN) as u64));
     }
     Failure::run(text)
+}
+
+/// Returns the failure that a run is whose results cannot be read, as after a loss of power.
+pub(super) fn unreadable(error: ReadError) -> Failure {
+    let folder = error.path().parent().unwrap_or(Path::new("")).display().to_string();
+    let words = format!("a run cannot be read; remove {folder} and start the study again");
+    Failure::Environment(anyhow::Error::new(error).context(words))
 }
 
 impl From<ConcludeError> for Failure {
     fn from(error: ConcludeError) -> Self {
         match error {
             ConcludeError::Output(error) => error.into(),
-            ConcludeError::Findings(FindingsError::Read(error)) => {
-                Self::Environment(anyhow::Error::new(error))
-            }
+            ConcludeError::Findings(FindingsError::Read(error)) => unreadable(error),
             ConcludeError::Findings(error) => Self::Input(anyhow::Error::new(error)),
         }
     }

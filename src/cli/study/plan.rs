@@ -4,10 +4,10 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{cores, lasted, outcome};
+use super::{lasted, outcome, warn, workers};
 use crate::cli::failure::Failure;
 use crate::cli::source;
-use crate::cli::story::counted;
+use crate::cli::story::{counted, digits};
 use crate::cli::terminal::{self, BOLD};
 use crate::emulation::{Options, Prepared};
 use crate::expect::Unit;
@@ -17,6 +17,9 @@ use crate::study::{Plan, Shard, Store, Study};
 
 /// So many runs are done to see what one takes.
 const SAMPLES: usize = 3;
+
+/// The usual block of a disk.
+const BLOCK: u64 = 4096;
 
 /// Say how many runs a study has, and what they will take
 ///
@@ -44,30 +47,33 @@ impl Arguments {
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
-        plan.warnings.iter().for_each(|warning| terminal::warn(warning));
+        warn(&plan);
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let missing = match out.is_dir() {
-            true => plan.missing(&Store::open(&out, &Unfinished::default())?, Shard::WHOLE),
-            false => plan.distinct(),
-        };
-        let workers = self.jobs.map_or_else(cores, NonZero::get);
+        let missing = plan.missing(&Store::of(&out, &Unfinished::default()), Shard::WHOLE);
+        let workers = workers(&plan, self.jobs, missing.len());
         let mut text = format!("{BOLD}{}{BOLD:#}\n", study.name);
         for axis in study.axes() {
             text += &format!("  axis     {axis}\n");
         }
+        let different = match plan.distinct().len() {
+            all if all == plan.runs.len() => String::new(),
+            different => format!(", {} of them different", digits(different as u64)),
+        };
         text += &format!(
-            "  runs     {} in {}, of which {} {} left to do\n",
-            plan.runs.len(),
+            "  runs     {} in {}{different}, of which {} {} left to do\n",
+            digits(plan.runs.len() as u64),
             counted(plan.cells.len() as u64, "cell"),
-            missing.len(),
+            digits(missing.len() as u64),
             if missing.len() == 1 { "is" } else { "are" },
         );
         if 1 < probes {
-            text += &format!("  search   the same for {probes} values at most\n");
+            text += &format!(
+                "  search   the same for {probes} values at most; the first stands for all here\n"
+            );
         }
         if !missing.is_empty() {
             let (time, room, samples) = measure(&plan, &missing, registry)?;
-            let rounds = missing.len() as f64 / workers.min(missing.len()) as f64 * probes as f64;
+            let rounds = missing.len().div_ceil(workers) as f64 * probes as f64;
             text += &format!(
                 "  time     about {} with {}, by {} of them\n  room     about {}\n",
                 lasted(time.mul_f64(rounds)),
@@ -101,13 +107,18 @@ fn measure(
     Ok((began.elapsed() / count as u32, bytes / count as u64, count))
 }
 
+/// Returns the room of a folder on a disk, which gives out blocks.
 fn bytes_of(folder: &Path) -> Result<u64, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
-    let mut bytes = 0;
+    let mut bytes = BLOCK;
     for entry in std::fs::read_dir(folder).map_err(error)? {
         let entry = entry.map_err(error)?;
         let about = entry.metadata().map_err(error)?;
-        bytes += if about.is_dir() { bytes_of(&entry.path())? } else { about.len() };
+        bytes += if about.is_dir() {
+            bytes_of(&entry.path())?
+        } else {
+            about.len().next_multiple_of(BLOCK)
+        };
     }
     Ok(bytes)
 }

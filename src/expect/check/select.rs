@@ -71,7 +71,7 @@ impl Checker<'_> {
         }
         let name = compared.name();
         let labels: Vec<&str> = compared.values.iter().map(|value| &*value.label).collect();
-        let message = format!("`{}` must be of one {name}", node.item);
+        let message = format!("`{}` must be of one value of `{name}`", node.item);
         let hint = format!("add `{name}=…` with one of {}", labels.join(", "));
         Err(Complaint::new(node.span.clone(), message).hint(hint))
     }

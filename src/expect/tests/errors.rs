@@ -147,7 +147,7 @@ fn many_numbers_must_become_one() {
         ),
         (
             "p99(-heartbeat_rtt) < 1s",
-            "6: `heartbeat_rtt` must be of one scheduler; add `scheduler=…` with one of fair, hfsp",
+            "6: `heartbeat_rtt` must be of one value of `scheduler`; add `scheduler=…` with one of fair, hfsp",
         ),
         (
             "p99(-heartbeat_rtt[scheduler=fair]) < 1s",
@@ -217,7 +217,8 @@ fn nested_curves_do_not_multiply_for_ever() {
 
 #[test]
 fn what_is_compared_must_be_of_one_value() {
-    let must = "6: `wait` must be of one scheduler; add `scheduler=…` with one of fair, hfsp";
+    let must =
+        "6: `wait` must be of one value of `scheduler`; add `scheduler=…` with one of fair, hfsp";
     assert_eq!(wrong("mean(wait) < 3s"), must);
     assert_eq!(wrong("mean(wait, scheduler=[fair, hfsp]) < 3s"), must);
     assert!(wrong("mean(wait[scheduler=fair] / run) < 3").starts_with("29: `run` must be of one"));

@@ -10,8 +10,12 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, LogEntry,
 };
 
-/// Reads a log: all intervals of a tag make one histogram. An error comes with its line.
-pub(super) fn read_log(text: &str) -> Result<BTreeMap<String, Histogram<u64>>, (u64, String)> {
+/// Reads what is wanted of a log: all intervals of a tag make one histogram. An error comes with its
+/// line.
+pub(super) fn read_log(
+    text: &str,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, Histogram<u64>>, (u64, String)> {
     let mut histograms: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
     let mut deserializer = Deserializer::new();
     for (line, content) in (1..).zip(text.lines()) {
@@ -20,12 +24,15 @@ pub(super) fn read_log(text: &str) -> Result<BTreeMap<String, Histogram<u64>>, (
         for entry in IntervalLogIterator::new(content.as_bytes()) {
             let entry = entry.map_err(|_| (line, "not a line of an interval log".to_owned()))?;
             let LogEntry::Interval(interval) = entry else { continue };
+            let name = interval.tag().map_or("", |tag| tag.as_str());
+            if !is_wanted(name) {
+                continue;
+            }
             let read = decode(&interval, &mut deserializer).map_err(|message| (line, message))?;
-            let name = interval.tag().map_or("", |tag| tag.as_str()).to_owned();
-            match histograms.get_mut(&name) {
+            match histograms.get_mut(name) {
                 Some(all) => all.add(read).map_err(|error| (line, error.to_string()))?,
                 None => {
-                    histograms.insert(name, read);
+                    histograms.insert(name.to_owned(), read);
                 }
             }
         }
@@ -73,10 +80,20 @@ mod tests {
 
     #[test]
     fn the_intervals_of_a_tag_are_one_histogram() {
-        let read = read_log(&log(&[("a", 5), ("b", 7), ("a", 3_000_000_000)])).unwrap();
+        let read = read_log(&log(&[("a", 5), ("b", 7), ("a", 3_000_000_000)]), |_| true).unwrap();
         assert_eq!(read.keys().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!((read["a"].len(), read["a"].min(), read["b"].max()), (2, 5, 7));
         assert!(3_000_000_000 <= read["a"].max(), "as wide as its widest interval");
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_not_read() {
+        let log = log(&[("a", 5), ("b", 7)]);
+        assert_eq!(
+            read_log(&log, |name| name == "b").unwrap().into_keys().collect::<Vec<_>>(),
+            ["b"]
+        );
+        assert!(read_log(TRUNCATED, |_| false).unwrap().is_empty());
     }
 
     const TRUNCATED: &str = "#[Histogram log format version 1.3]
@@ -87,14 +104,15 @@ Tag=commit_delay,0.000,469.935,3100671.000,HISTFAAAAD14nAEyAM3/HISTEwAAAAoAAAAAA
 
     #[test]
     fn what_is_no_log_names_its_line() {
-        let (line, message) = read_log("#[comment]\nTag=a,0.0,1.0,5.0,HISTF???\n").unwrap_err();
+        let (line, message) =
+            read_log("#[comment]\nTag=a,0.0,1.0,5.0,HISTF???\n", |_| true).unwrap_err();
         assert_eq!(line, 2, "{message}");
-        assert_eq!(read_log("nonsense\n").unwrap_err().0, 1);
+        assert_eq!(read_log("nonsense\n", |_| true).unwrap_err().0, 1);
     }
 
     #[test]
     fn a_truncated_histogram_is_an_error() {
-        let (line, message) = read_log(TRUNCATED).unwrap_err();
+        let (line, message) = read_log(TRUNCATED, |_| true).unwrap_err();
         assert_eq!(line, 4);
         assert!(message.contains("cannot be decoded"), "{message}");
     }
