@@ -13,7 +13,7 @@ pub use node::{Node, PerSlot, RackId, SlotKind, TrackerId};
 pub use resources::{Demand, DiskId, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
 pub use spec::{
-    ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
+    ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
     NodeCount, Placement, SlotCount,
 };
 pub use topology::{ReadRates, Topology};

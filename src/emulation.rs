@@ -275,8 +275,7 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let opening = opening(prepared);
-    let hdfs =
-        Hdfs::new(seed, topology.clone(), cluster.hdfs.replication.get(), cluster.hdfs.placement);
+    let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
     let fabric = shared.as_ref().map(|s| -> Box<dyn Core> { Box::new(Fabric::new(s.resources())) });
     let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);

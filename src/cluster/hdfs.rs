@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 
-use super::{Placement, RackId, Topology, TrackerId};
+use super::{HdfsSpec, HotSpec, Placement, RackId, Topology, TrackerId};
 use crate::random::{Purpose, stream};
 
 /// A file of the file system, numbered in the order of the workload.
@@ -23,32 +23,51 @@ pub struct Hdfs {
     topology: Arc<Topology>,
     replication: u32,
     placement: Placement,
+    hot: Option<HotSpec>,
 }
 
 impl Hdfs {
     /// Returns a file system over these nodes. There are never more copies than nodes.
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
         let replication = replication.min(topology.len());
-        Self { seed, topology, replication, placement }
+        Self { seed, topology, replication, placement, hot: None }
     }
 
-    /// Writes the nodes that hold a block into `nodes`, in the order in which they were chosen.
-    pub fn locate(&self, file: FileId, block: u32, nodes: &mut Vec<TrackerId>) {
+    /// Returns the file system of a scenario.
+    pub fn of(seed: u64, topology: Arc<Topology>, spec: &HdfsSpec) -> Self {
+        Self { hot: spec.hot, ..Self::new(seed, topology, spec.replication.get(), spec.placement) }
+    }
+
+    /// Returns how many copies of a file there are beside the usual ones when so many jobs read it.
+    pub fn more_copies(&self, readers: u32) -> u32 {
+        let hot = self.hot.filter(|hot| hot.jobs.get() <= readers);
+        hot.map_or(0, |hot| hot.replication.get().saturating_sub(self.replication))
+    }
+
+    /// Returns whether there are files with more copies than others.
+    pub fn has_hot_files(&self) -> bool {
+        self.hot.is_some()
+    }
+
+    /// Writes the nodes that hold a block into `nodes`, in the order in which they were chosen; `more`
+    /// of them beside the usual ones.
+    pub fn locate(&self, file: FileId, block: u32, more: u32, nodes: &mut Vec<TrackerId>) {
         nodes.clear();
         let subject = u64::from(file.0) << 28 | u64::from(block);
         let mut rng = stream(self.seed, Purpose::Placement, subject);
         let topology = &*self.topology;
-        while nodes.len() < self.replication as usize {
+        let copies = (self.replication + more).min(topology.len());
+        while nodes.len() < copies as usize {
             let node = match self.placement {
                 Placement::Random => anywhere(topology, nodes, &mut rng),
-                Placement::Hadoop => self.next_by_rule(nodes, &mut rng),
+                Placement::Hadoop => self.next_by_rule(nodes, copies, &mut rng),
             };
             nodes.push(node);
         }
     }
 
     /// Chooses the next copy's node by Hadoop's default rule.
-    fn next_by_rule<R: Rng>(&self, chosen: &[TrackerId], rng: &mut R) -> TrackerId {
+    fn next_by_rule<R: Rng>(&self, chosen: &[TrackerId], copies: u32, rng: &mut R) -> TrackerId {
         let topology = &*self.topology;
         let rack = |index: usize| topology.rack(chosen[index]);
         let beside_or_away = match chosen.len() {
@@ -58,14 +77,19 @@ impl Hdfs {
             _ => None,
         };
         beside_or_away
-            .or_else(|| self.below_the_rack_limit(chosen, rng))
+            .or_else(|| self.below_the_rack_limit(chosen, copies, rng))
             .unwrap_or_else(|| anywhere(topology, chosen, rng))
     }
 
     /// Chooses any node whose rack does not hold its fill of copies yet.
-    fn below_the_rack_limit<R: Rng>(&self, chosen: &[TrackerId], rng: &mut R) -> Option<TrackerId> {
+    fn below_the_rack_limit<R: Rng>(
+        &self,
+        chosen: &[TrackerId],
+        copies: u32,
+        rng: &mut R,
+    ) -> Option<TrackerId> {
         let topology = &*self.topology;
-        let most = (self.replication - 1) / topology.racks() + 2;
+        let most = (copies - 1) / topology.racks() + 2;
         let fits = |node: TrackerId| {
             let rack = topology.rack(node);
             let held = chosen.iter().filter(|other| topology.rack(**other) == rack).count();
@@ -129,7 +153,7 @@ fn pick<R: Rng>(
 mod tests {
     use super::*;
     use crate::cluster::{Node, PerSlot};
-    use crate::units::{Bytes, Factor, Rate};
+    use crate::units::{Bytes, Count, Factor, Rate};
 
     fn racks(sizes: &[u32]) -> Arc<Topology> {
         let nodes = sizes.iter().enumerate().flat_map(|(rack, size)| {
@@ -151,7 +175,7 @@ mod tests {
     fn blocks(hdfs: &Hdfs, count: u32) -> Vec<Vec<TrackerId>> {
         let locate = |block| {
             let mut nodes = Vec::new();
-            hdfs.locate(FileId(0), block, &mut nodes);
+            hdfs.locate(FileId(0), block, 0, &mut nodes);
             nodes
         };
         (0..count).map(locate).collect()
@@ -166,6 +190,20 @@ mod tests {
             assert!(nodes[0] != nodes[1] && nodes[1] != nodes[2] && nodes[0] != nodes[2]);
             assert!(rack(0) != rack(1), "{nodes:?}");
             assert!(rack(1) == rack(2), "{nodes:?}");
+        }
+    }
+
+    #[test]
+    fn a_hot_file_has_more_copies_beside_the_usual_ones() {
+        let usual = Hdfs::new(1, racks(&[20]), 3, Placement::Hadoop);
+        let jobs = Count::of(2);
+        let hot = Hdfs { hot: Some(HotSpec { jobs, replication: Count::of(10) }), ..usual.clone() };
+        assert_eq!([1, 2, 3].map(|readers| hot.more_copies(readers)), [0, 7, 7]);
+        assert_eq!(usual.more_copies(9), 0);
+        for (block, few) in (0..).zip(blocks(&usual, 50)) {
+            let mut many = Vec::new();
+            hot.locate(FileId(0), block, 7, &mut many);
+            assert_eq!((&many[..3], many.len()), (&few[..], 10));
         }
     }
 

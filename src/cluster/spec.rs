@@ -95,6 +95,19 @@ pub struct HdfsSpec {
     pub replication: Count<1, 64>,
     /// Where the copies lie.
     pub placement: Placement,
+    /// Files that many jobs read at a time get more copies; absent, none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot: Option<HotSpec>,
+}
+
+/// Which files are hot, and how many copies those have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HotSpec {
+    /// A job that comes finds more copies if it is at least the so-manieth that reads the file.
+    pub jobs: Count<1, 1_000_000>,
+    /// How many copies of each block there are then.
+    pub replication: Count<1, 64>,
 }
 
 /// Where the copies of a block lie, for a file written from outside of the cluster.

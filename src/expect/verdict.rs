@@ -275,7 +275,7 @@ impl Element {
         match self {
             Self::Compare(signs) => signs[place].sign().to_owned(),
             Self::Within { band, relative: true } => format!("within {:.1} % of", band * 100.0),
-            Self::Within { band, relative: false } if unit.is_plain() => {
+            Self::Within { band, relative: false } if unit == Unit::SHARE => {
                 format!("within {:.1} points of", band * 100.0)
             }
             Self::Within { band, .. } => format!("within {} of", unit.show(*band)),

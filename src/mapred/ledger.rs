@@ -17,12 +17,14 @@ mod trackers;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::job::{Job, JobState, Task, Try};
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
     Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
-use crate::cluster::{Hdfs, Topology};
+use crate::cluster::{FileId, Hdfs, Topology};
 use crate::units::SimTime;
 
 /// What the JobTracker knows.
@@ -36,6 +38,8 @@ pub(super) struct Ledger {
     pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
+    /// How many of them read a file; counted only if hot files have more copies.
+    readers: FxHashMap<FileId, u32>,
     /// The jobs that give tasks, in the order of their numbers.
     running: BTreeSet<JobId>,
     /// Jobs whose setup task is to be launched.
@@ -105,6 +109,7 @@ impl Ledger {
             jobs: Vec::new(),
             arrived: 0,
             open: BTreeSet::new(),
+            readers: FxHashMap::default(),
             running: BTreeSet::new(),
             wants_setup: BTreeSet::new(),
             wants_cleanup: BTreeSet::new(),

@@ -99,6 +99,8 @@ pub enum Input {
         split: Bytes,
         /// The bytes of the last map.
         last_split: Bytes,
+        /// How many copies the job finds beside the usual ones, since the file is hot.
+        more_copies: u32,
     },
     /// Map *i* reads the split that a trace lists for it.
     Splits(Arc<[Split]>),
@@ -126,7 +128,9 @@ impl Input {
     /// Finds the nodes that hold what a map reads.
     pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
         match self {
-            Self::File { file, .. } => hdfs.locate(*file, map, holders),
+            Self::File { file, more_copies, .. } => {
+                hdfs.locate(*file, map, *more_copies, holders);
+            }
             Self::Splits(splits) => {
                 holders.clear();
                 holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));

@@ -142,7 +142,7 @@ fn attempts_have_a_row_each() {
     assert_snapshot!(left.read("tasks.csv"), @r"
     job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
     0,map,0,0,node-1,rack-1,node,1001,,,4000,,0,succeeded,false,head of line
-    0,map,1,0,node-2,rack-2,off-rack,2001,,,5000,,0,failed,false,local after 1.9 s of waiting
+    0,map,1,0,node-2,rack-2,off-rack,2001,,,5000,,0,failed,false,after 1.9 s of waiting for a place near its input
     0,map,1,1,node-1,rack-1,node,6000,,,9000,,0,succeeded,false,head of line
     0,reduce,0,0,node-2,rack-2,,7000,1500,80,12700,700,2000,succeeded,false,head of line
     ");
@@ -344,7 +344,7 @@ fn events_are_lines_of_json() {
     {"at_us":1000000,"fact":"assigned","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work","locality":"node","speculative":false,"waited_us":10000,"running":1,"pending":1,"reason":"head of line"}
     {"at_us":1001000,"fact":"started","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work"}
     {"at_us":2000000,"fact":"heartbeat","node":"node-2","rtt_us":2500,"queued_us":0}
-    {"at_us":2000000,"fact":"assigned","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work","locality":"off-rack","speculative":false,"waited_us":10000,"running":2,"pending":0,"reason":"local after 1.9 s of waiting"}
+    {"at_us":2000000,"fact":"assigned","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work","locality":"off-rack","speculative":false,"waited_us":10000,"running":2,"pending":0,"reason":"after 1.9 s of waiting for a place near its input"}
     {"at_us":2001000,"fact":"started","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work"}
     {"at_us":4000000,"fact":"ended","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work","outcome":"succeeded","shuffle_us":0,"sort_us":0,"suspended_us":0}
     {"at_us":4000000,"fact":"learned","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","state":"succeeded","running":1,"pending":0}

@@ -260,9 +260,11 @@ impl Fair {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { tree, delay, starvation, .. } = self;
         let now = offer.view().now();
+        // Whoever has slots killed for it takes them wherever they are.
         let is_starved = |pool| {
-            let starvation = starvation.as_ref().filter(|starvation| !starvation.is_exact);
-            starvation.is_some_and(|starvation| starvation.is_starved(tree, pool, kind, now))
+            starvation
+                .as_ref()
+                .is_some_and(|starvation| starvation.is_starved(tree, pool, kind, now))
         };
         launch_in(PoolId::ROOT, tree, kind, &mut |job, pool| match kind {
             SlotKind::Map => delay.launch_map(offer, job, is_starved(pool), Reason::Share),

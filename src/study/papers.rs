@@ -89,7 +89,10 @@ const FILES: &[(&str, &str)] = files!(
     "delay-scheduling" / "DS-F12"
     "delay-scheduling" / "DS-F13-14"
     "delay-scheduling" / "DS-F15"
+    "delay-scheduling" / "DS-5.4"
     "delay-scheduling" / "DS-preempt"
+    "delay-scheduling" / "DS-3.5.1-long"
+    "delay-scheduling" / "DS-3.5.1-hot"
     "mumak" / "MK-19"
 );
 

@@ -54,6 +54,9 @@ struct Attempt {
     tracker: TrackerId,
     /// Where its output is to be removed.
     cleaner: Option<TrackerId>,
+    /// Where its output was to be removed before, by trackers that were given up since. They may not
+    /// know of that.
+    given_up: Vec<TrackerId>,
     /// How often the JobTracker had given up the tracker when it assigned this.
     losses: u32,
     work: Progress,
@@ -150,6 +153,9 @@ impl Jobs {
             return check.breach(Breach::StartedUnassigned { attempt, tracker });
         };
         match *fact {
+            Fact::Started { role: Role::TaskCleanup, .. }
+            | Fact::Ended { role: Role::TaskCleanup, .. }
+                if known.is_given_up(tracker) => {}
             Fact::Started { role, .. } => known.start(attempt, tracker, role, check),
             Fact::CommitPending { .. } => known.commit_pending = true,
             Fact::Suspended { .. } => known.suspended = true,
@@ -251,7 +257,7 @@ impl Job {
         let unclean = |known: &&mut Attempt| matches!(known.state, FailedUnclean | KilledUnclean);
         match self.attempts.get_mut(&attempt).filter(unclean) {
             Some(known) => {
-                known.cleaner = Some(tracker);
+                known.given_up.extend(known.cleaner.replace(tracker));
                 known.cleanup = Progress::default();
             }
             None => check.breach(Breach::CleanedUpInVain { attempt }),
@@ -347,6 +353,7 @@ impl Attempt {
         Self {
             tracker,
             cleaner: None,
+            given_up: Vec::new(),
             losses,
             work: Progress::default(),
             cleanup: Progress::default(),
@@ -362,6 +369,11 @@ impl Attempt {
             Role::Work => &mut self.work,
             Role::TaskCleanup => &mut self.cleanup,
         }
+    }
+
+    /// Returns whether a tracker was to remove the output, and another one is to do it now.
+    fn is_given_up(&self, tracker: TrackerId) -> bool {
+        self.cleaner != Some(tracker) && self.given_up.contains(&tracker)
     }
 
     fn start(&mut self, attempt: AttemptId, tracker: TrackerId, role: Role, check: &mut Check<'_>) {

@@ -62,8 +62,12 @@ fn eventful() -> Stream {
         .learn(map(0, 0), 0, KilledUnclean, (1, 1))
         .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
         .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role })
+        // It is given up, and goes on all the same.
+        .grant(map(0, 0), 0, (1, 1), |grant| grant.role = role)
+        .fact(Fact::Started { attempt: map(0, 0), tracker: TrackerId(0), role })
         .fact(Fact::Ended { attempt: map(0, 0), tracker: cleaner, role, outcome, phases })
-        .learn(map(0, 0), 1, Killed, (0, 2))
+        .fact(Fact::Ended { attempt: map(0, 0), tracker: TrackerId(0), role, outcome, phases })
+        .learn(map(0, 0), 0, Killed, (0, 2))
         .whole(map(0, 1), 0)
         // Its output is lost with the tracker, which comes back.
         .fact(Fact::TrackerDown(TrackerId(0)))
@@ -119,6 +123,7 @@ fn a_fact_that_is_dropped_is_missed() {
     }
     insta::assert_snapshot!(blind.join("\n"), @r"
     job 0 map 0 attempt 0 learned to be Running
+    job 0 map 0 attempt 0 started its TaskCleanup
     job 0 map 0 attempt 0 started its TaskCleanup
     job 0 map 0 attempt 0 ended its TaskCleanup
     job 0 map 1 attempt 0 learned to be Succeeded

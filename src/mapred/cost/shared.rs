@@ -178,7 +178,8 @@ mod tests {
     fn whoever_reads_a_block_finds_it_on_the_same_disk_and_blocks_are_spread() {
         let shared = shared();
         let file = |id| {
-            job(id, Input::File { file: FileId(0), split: Bytes::ZERO, last_split: Bytes::ZERO })
+            let (split, last_split) = (Bytes::ZERO, Bytes::ZERO);
+            job(id, Input::File { file: FileId(0), split, last_split, more_copies: 0 })
         };
         let disk = |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), copy);
         assert!(

@@ -79,7 +79,7 @@ fn bench(hadoop: Hadoop) -> Bench {
 
 fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
     let split = Bytes::from_mib(1);
-    let input = Some(Input::File { file: FileId(id), split, last_split: split });
+    let input = Some(Input::File { file: FileId(id), split, last_split: split, more_copies: 0 });
     Arc::new(JobSpec { input, ..JobSpec::bare(id, maps, reduces) })
 }
 

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use super::Ledger;
+use crate::cluster::FileId;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::{
-    Address, Fact, JobChange, JobId, JobSpec, Msg, Outbox, Outcome, PerSlot, SlotKind, TaskKind,
+    Address, Fact, Input, JobChange, JobId, JobSpec, Msg, Outbox, Outcome, PerSlot, SlotKind,
+    TaskKind,
 };
 use crate::units::SimTime;
 
 impl Ledger {
     pub(in crate::mapred) fn submit(&mut self, now: SimTime, spec: Arc<JobSpec>, out: &mut Outbox) {
+        let spec = self.heat(spec);
         let id = spec.id;
         if self.jobs.len() <= id.index() {
             self.jobs.resize_with(id.index() + 1, || None);
@@ -21,6 +24,28 @@ impl Ledger {
         self.arrived += 1;
         self.open.insert(id);
         self.change(now, id, JobChange::Submitted);
+    }
+
+    /// Counts a job among the readers of its file, and lets it find more copies if these are many.
+    fn heat(&mut self, mut spec: Arc<JobSpec>) -> Arc<JobSpec> {
+        let Some(file) = self.file_of(&spec) else { return spec };
+        let readers = self.readers.entry(file).or_default();
+        *readers += 1;
+        let more = self.hdfs.more_copies(*readers);
+        if 0 < more
+            && let Some(Input::File { more_copies, .. }) = &mut Arc::make_mut(&mut spec).input
+        {
+            *more_copies = more;
+        }
+        spec
+    }
+
+    /// Returns the file that a job reads, if it matters how many do.
+    fn file_of(&self, spec: &JobSpec) -> Option<FileId> {
+        match spec.input {
+            Some(Input::File { file, .. }) if self.hdfs.has_hot_files() => Some(file),
+            _ => None,
+        }
     }
 
     /// Reads a job's splits; its setup task, or its tasks, may then be launched.
@@ -89,6 +114,10 @@ impl Ledger {
         let Some(job) = self.job_mut(id) else { return };
         let outcome = job.verdict.unwrap_or(Outcome::Succeeded);
         job.state = JobState::Ended(outcome);
+        let spec = job.spec.clone();
+        if let Some(readers) = self.file_of(&spec).and_then(|file| self.readers.get_mut(&file)) {
+            *readers -= 1;
+        }
         self.open.remove(&id);
         self.running.remove(&id);
         self.wants_setup.remove(&id);

@@ -23,7 +23,7 @@ pub(super) struct Starvation {
     fair_share_after: Option<SimSpan>,
     /// Whether shares are exact and a pool below its share is starved; otherwise shares are
     /// Hadoop's, and only below half of it.
-    pub(super) is_exact: bool,
+    is_exact: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
     /// Attempts whose end was ordered, with their pools.
