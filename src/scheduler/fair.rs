@@ -31,7 +31,7 @@ use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, JobSpec, Launched, Offer, Orders, PerSlot, Policy,
     Reason, Scheduler, Site, SlotKind, View,
 };
-use crate::units::SimSpan;
+use crate::units::{Factor, SimSpan};
 
 /// The options of `fair`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct FairOptions {
     /// Whether a heartbeat may bring several tasks.
     pub assign_multiple: bool,
     /// How far a tracker may go beyond its part of the load: 1 is to its last slot. `hadoop` only.
-    pub max_load_difference: f64,
+    pub max_load_difference: Factor,
     /// Whether pools that are starved get slots by killing tasks of others.
     pub preemption: bool,
     /// How often to look who is starved; `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
@@ -105,7 +105,7 @@ impl Default for FairOptions {
             delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
             size_based_weight: false,
             assign_multiple: true,
-            max_load_difference: 0.0,
+            max_load_difference: Factor::of(0.0),
             preemption: false,
             preemption_interval: Auto::Auto,
             update_interval: SimSpan::from_millis(500),
@@ -139,6 +139,7 @@ impl Policy for Fair {
         for complaint in &mut complaints {
             complaint.path.insert(0, "allocations".to_owned());
         }
+        complaints.extend(standstill(options.update_interval));
         complaints
     }
 
@@ -251,7 +252,7 @@ impl Fair {
             return false;
         }
         let slots = f64::from(offer.view().capacity(kind).max(1));
-        let load = self.options.max_load_difference + f64::from(root.demand[kind]) / slots;
+        let load = self.options.max_load_difference.get() + f64::from(root.demand[kind]) / slots;
         let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil();
         f64::from(offer.occupied(kind)) < part
     }
@@ -298,6 +299,16 @@ impl Fair {
             self.tree.promise(id, min_share);
         }
     }
+}
+
+/// Complains about an interval at which time would not pass.
+pub(super) fn standstill(update_interval: SimSpan) -> Option<Complaint> {
+    update_interval.is_zero().then(|| Complaint {
+        path: vec!["update_interval".to_owned()],
+        message: "`update_interval` is above zero: at 0s time would stand still".to_owned(),
+        hint: "Hadoop's is 500ms".to_owned(),
+        is_warning: false,
+    })
 }
 
 /// Asks those in a pool in their order until one launches something.

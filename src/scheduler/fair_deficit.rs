@@ -16,7 +16,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fair::PoolBy;
+use super::fair::{PoolBy, standstill};
 use super::part::allocations::Allocations;
 use super::part::limits::Limits;
 use super::part::pool_tree::{PoolId, PoolTree};
@@ -102,6 +102,7 @@ impl Policy for FairDeficit {
         for complaint in &mut complaints {
             complaint.path.insert(0, "allocations".to_owned());
         }
+        complaints.extend(standstill(options.update_interval));
         complaints
     }
 

@@ -10,6 +10,8 @@ use mumakil::scheduler::part::share::{Claim, max_min};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use crate::Room;
+
 /// Runs a scenario, with the invariant checker, and keeps what it leaves.
 fn run(yaml: &str) -> (TempDir, Emulated) {
     let registry = Registry::builtin();
@@ -25,8 +27,8 @@ fn run(yaml: &str) -> (TempDir, Emulated) {
 
 /// A cluster on which nothing but the work takes time.
 const EXACT: &str = "
-hadoop: {setup_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
-record: {timeline: true}
+hadoop: {setup_cleanup: false, task_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
+record: {timeline: true, sample: 1s}
 ";
 
 /// An attempt of a map, as `tasks.csv` has it.
@@ -287,4 +289,89 @@ scheduler: {{fifo: {{delay: {{w1: {w1}, w2: 0s}}}}}}
     assert_eq!(attempts(&folder)[0].locality, "node");
     let (folder, _) = run(&yaml("0s"));
     assert_eq!(attempts(&folder)[0].locality, "rack");
+}
+
+/// Returns what `mumakil check` says of a scenario that is wrong.
+fn complaints(room: &Room, scheduler: &str, pool: &str) -> String {
+    let yaml = format!(
+        "workload: {{jobs: [{{name: a, pool: {pool}, maps: 1, map_time: 1s}}]}}\nscheduler:\n  {scheduler}\n"
+    );
+    room.write("pools.yaml", &yaml);
+    let output = room.mumakil("check pools.yaml").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{yaml}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn wrong_pools_are_told_with_their_places() {
+    let room = Room::new();
+    room.write("broken.xml", "<allocations>\n  <pool name=\"a\">\n</allocations>\n");
+    room.write(
+        "wrong.xml",
+        "<allocations>\n  <pool name=\"a\"><weight>-1</weight></pool>\n</allocations>\n",
+    );
+    for (scheduler, pool, told) in [
+        (
+            "fair: {allocations: {pools: {outer: {max_maps: 10, pools: {in: {min_maps: 20}}}}}}",
+            "in",
+            "`in` is promised 20 map slots, but `outer` around it gets 10 at most\n  --> pools.yaml:3:77",
+        ),
+        (
+            "fair: {allocations: {pools: {a: {weight: 0}}}}",
+            "a",
+            "`a` would get nothing: a weight is above zero\n  --> pools.yaml:3:44",
+        ),
+        (
+            "fair: {allocations: {pools: {a: {weight: -1}}}}",
+            "a",
+            "pools.yaml:3:44   scheduler.fair.allocations.pools.a.weight",
+        ),
+        (
+            "fair: {allocations: {pools: {a: {pools: {b: {}}}, b: {}}}}",
+            "b",
+            "there is a pool `b` already",
+        ),
+        (
+            "fair-deficit: {allocations: {pools: {a: {pools: {b: {}}}}}}",
+            "a",
+            "a job names the pool `a`, which has pools inside of it",
+        ),
+        ("fair: {update_interval: 0s}", "a", "at 0s time would stand still\n  --> pools.yaml:3:27"),
+        ("fair: {allocations: {polls: {}}}", "a", "did you mean `pools`?"),
+        ("fair: {allocations: nowhere.xml}", "a", "cannot read nowhere.xml"),
+        ("fair: {allocations: broken.xml}", "a", "broken.xml:3:1: "),
+        ("fair: {allocations: wrong.xml}", "a", "wrong.xml:2:"),
+    ] {
+        let said = complaints(&room, scheduler, pool);
+        assert!(said.contains(told), "{scheduler}:\n{said}");
+    }
+}
+
+#[test]
+fn an_allocation_file_does_what_the_same_pools_do() {
+    let room = Room::new();
+    let xml = "<?xml version=\"1.0\"?>
+<allocations>
+  <pool name=\"a\"><minMaps>6</minMaps><weight>2.0</weight><maxRunningJobs>2</maxRunningJobs></pool>
+  <pool name=\"b\"><schedulingMode>fifo</schedulingMode><maxMaps>9</maxMaps></pool>
+  <user name=\"ann\"><maxRunningJobs>3</maxRunningJobs></user>
+  <poolMaxJobsDefault>4</poolMaxJobsDefault>
+</allocations>
+";
+    room.write("fair-scheduler.xml", xml);
+    let pools = "{pools: {a: {min_maps: 6, weight: 2, max_jobs: 2}, b: {order: fifo, max_maps: 9}}, \
+                 users: {ann: {max_jobs: 3}}, pool_max_jobs: 4}";
+    for (name, allocations) in [("file", "fair-scheduler.xml"), ("yaml", pools)] {
+        let yaml = format!(
+            "name: one\nworkload: {{jobs: [{{name: a, pool: a, user: ann, count: 4, maps: 30, map_time: 9s}}, \
+             {{name: b, pool: b, user: ann, count: 4, maps: 30, map_time: 9s}}]}}\n\
+             cluster: {{nodes: 5}}\nscheduler: {{fair: {{allocations: {allocations}}}}}\n"
+        );
+        room.write(&format!("{name}.yaml"), &yaml);
+        room.mumakil(&format!("run {name}.yaml --quiet --out {name}")).assert().success();
+    }
+    for file in ["tasks.csv", "jobs.csv", "scenario.resolved.yaml"] {
+        let read = |run: &str| std::fs::read_to_string(room.path(run).join(file)).unwrap();
+        assert_eq!(read("file"), read("yaml"), "{file}");
+    }
 }

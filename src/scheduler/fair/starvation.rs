@@ -2,8 +2,8 @@
 //!
 //! Among the pools inside of one pool, what some lack is taken from those that have more than their
 //! share: the latest tasks die first, never so many that a pool falls below the whole slots of its
-//! share, and never more than are lacking. A kill that was ordered counts until its attempt has
-//! ended.
+//! share, and never more than are lacking: a kill that is on its way counts, and so does a slot that
+//! nobody's task has.
 
 use rustc_hash::FxHashMap;
 
@@ -132,7 +132,12 @@ impl Starvation {
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let of_kind = |attempt: &AttemptId| attempt.slot() == books.kind;
         let doomed = self.doomed.iter().filter(|(id, pool)| of_kind(id) && is_below(pool)).count();
-        let mut lacks = lacks.saturating_sub(doomed as u32);
+        // And so are slots that no task of a pool has: free ones, and those in which is cleaned up.
+        let idle = orders
+            .view()
+            .capacity(books.kind)
+            .saturating_sub(tree.state(PoolId::ROOT).running[books.kind]);
+        let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
         }

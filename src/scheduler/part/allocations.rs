@@ -6,9 +6,10 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::json;
 
 use super::allocation::{Fault, parse};
 use super::pool_tree::{PoolId, PoolTree};
@@ -148,10 +149,13 @@ impl JsonSchema for Allocations {
         "Allocations".into()
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let pools = schemas.subschema_for::<Pools>();
-        json_schema!({
-            "title": "the path of a Hadoop allocation file, or pools",
-            "anyOf": [{ "type": "string" }, pools],
-        })
+        // The fields of the pools, or a text in their place.
+        let mut schema = Pools::json_schema(schemas);
+        schema.insert("type".to_owned(), json!(["string", "object"]));
+        schema.insert(
+            "title".to_owned(),
+            "the path of a Hadoop allocation file, or a mapping".into(),
+        );
+        schema
     }
 }
