@@ -33,9 +33,12 @@ pub struct PolicyEntry {
     is_builtin: bool,
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
-    complete: fn(&Value, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>),
+    complete: Complete,
     build: Build,
 }
+
+/// Returns options with every one of them, what is wrong with them, and what seems so.
+type Complete = fn(&Value, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
 
 /// Builds a policy from its options as they are written.
 type Build = fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>;

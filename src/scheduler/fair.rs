@@ -230,8 +230,8 @@ impl Fair {
         let is_open = |kind: &SlotKind| {
             !refused[*kind] && 0 < offer.free(*kind) && self.has_part_left(offer, *kind)
         };
-        let open = SlotKind::BOTH.into_iter().filter(is_open);
-        match (open.clone().next()?, open.last()?) {
+        let mut open = SlotKind::BOTH.into_iter().filter(is_open);
+        match (open.clone().next()?, open.next_back()?) {
             (one, other) if one == other => Some(one),
             // The report's counts, in this heartbeat: so one kind is filled, then the other.
             _ if offer.occupied(SlotKind::Reduce) < offer.occupied(SlotKind::Map) => {

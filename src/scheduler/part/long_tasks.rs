@@ -65,7 +65,7 @@ impl LongTasks {
         if state == AttemptState::Succeeded {
             let ended = self.ended.entry(event.job).or_default();
             ended.maps += 1;
-            ended.time = ended.time + view.now().saturating_since(launch.at);
+            ended.time += view.now().saturating_since(launch.at);
         }
         if was_long != self.is_long(event.job) {
             self.recount(event.job, if was_long { -1 } else { 1 });
