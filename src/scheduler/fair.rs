@@ -25,7 +25,6 @@ use self::starvation::Starvation;
 use self::tree::Tree;
 use super::part::allocations::Allocations;
 use super::part::delay::{Delay, DelaySpec};
-use super::part::launches::Launches;
 use super::part::pool_tree::PoolId;
 use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, JobSpec, Launched, Offer, Orders, PerSlot, Policy,
@@ -119,7 +118,6 @@ pub struct Fair {
     options: FairOptions,
     tree: Tree,
     delay: Delay,
-    launches: Launches,
     starvation: Option<Starvation>,
     /// Whether something has happened that calls for an update.
     wants_update: bool,
@@ -154,7 +152,6 @@ impl Policy for Fair {
         Self {
             tree: Tree::new(&pools, is_live, options.size_based_weight),
             delay: Delay::new(&options.delay),
-            launches: Launches::default(),
             starvation,
             wants_update: false,
             promised_of: [0; 2],
@@ -166,9 +163,8 @@ impl Policy for Fair {
 impl Scheduler for Fair {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
-        let ended = self.launches.job_changed(event);
-        if let (Some(starvation), Some((attempt, ..))) = (&mut self.starvation, ended) {
-            starvation.ended(attempt);
+        if let Some(starvation) = &mut self.starvation {
+            starvation.job_changed(event);
         }
         match event.change {
             // Hadoop computes everything anew when a job arrives.
@@ -196,7 +192,7 @@ impl Scheduler for Fair {
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.update(&orders.view());
         if let Some(starvation) = &mut self.starvation {
-            starvation.relieve(orders, &self.tree, &self.launches);
+            starvation.relieve(orders, &self.tree);
         }
     }
 
@@ -211,7 +207,9 @@ impl Scheduler for Fair {
                 refused[kind] = true;
                 continue;
             };
-            self.launches.note(offer.view().now(), offer.tracker(), launched);
+            if let Some(starvation) = &mut self.starvation {
+                starvation.launched(offer.view().now(), offer.tracker(), launched);
+            }
             self.tree.refresh(&offer.view(), launched.attempt.job());
             if !self.options.assign_multiple {
                 return;

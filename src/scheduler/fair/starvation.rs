@@ -8,7 +8,9 @@
 use rustc_hash::FxHashMap;
 
 use super::tree::Tree;
-use crate::mapred::{AttemptId, Orders, PerSlot, SlotKind, View};
+use crate::mapred::{
+    AttemptId, JobChange, JobEvent, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
+};
 use crate::scheduler::part::launches::Launches;
 use crate::scheduler::part::pool_tree::PoolId;
 use crate::scheduler::part::share::{Claim, bisected, max_min};
@@ -26,6 +28,8 @@ pub(super) struct Starvation {
     is_exact: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
+    /// What runs, of which the latest die first.
+    launches: Launches,
     /// Attempts whose end was ordered, with their pools.
     doomed: FxHashMap<AttemptId, PoolId>,
 }
@@ -50,9 +54,19 @@ impl Starvation {
         Self { every, fair_share_after, is_exact, ..Self::default() }
     }
 
-    /// Hears that an attempt has ended.
-    pub(super) fn ended(&mut self, attempt: AttemptId) {
-        self.doomed.remove(&attempt);
+    /// Hears of a launch.
+    pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
+        self.launches.note(at, tracker, launched);
+    }
+
+    /// Hears of a job; to be called with all news.
+    pub(super) fn job_changed(&mut self, event: &JobEvent) {
+        if let JobChange::Ended(_) = event.change {
+            self.doomed.retain(|attempt, _| attempt.job() != event.job);
+        }
+        if let Some((attempt, ..)) = self.launches.job_changed(event) {
+            self.doomed.remove(&attempt);
+        }
     }
 
     /// Returns whether a pool has been below its share for too long.
@@ -71,7 +85,7 @@ impl Starvation {
     }
 
     /// Looks at the clocks, and kills what starved pools lack if it is time.
-    pub(super) fn relieve(&mut self, orders: &mut Orders<'_>, tree: &Tree, launches: &Launches) {
+    pub(super) fn relieve(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
         let now = orders.view().now();
         let is_time = self.every <= now.saturating_since(self.last_round);
         if is_time {
@@ -83,7 +97,7 @@ impl Starvation {
             let mut books = self.books(&orders.view(), tree, kind);
             self.wind_clocks(now, tree, &books);
             for pool in tree.pools().ids().filter(|_| is_time) {
-                self.relieve_in(orders, pool, tree, launches, &mut books);
+                self.relieve_in(orders, pool, tree, &mut books);
             }
         }
     }
@@ -121,7 +135,6 @@ impl Starvation {
         orders: &mut Orders<'_>,
         around: PoolId,
         tree: &Tree,
-        launches: &Launches,
         books: &mut Books,
     ) {
         let pools = tree.pools();
@@ -148,7 +161,8 @@ impl Starvation {
         let rich = pools.ids().filter(|pool| is_below(pool) && has_more(*pool, books));
         let mut victims: Vec<(SimTime, AttemptId, PoolId)> = Vec::new();
         for pool in rich {
-            let latest = tree.jobs_of(pool).flat_map(|job| launches.latest_first(job, books.kind));
+            let latest =
+                tree.jobs_of(pool).flat_map(|job| self.launches.latest_first(job, books.kind));
             let latest = latest.filter(|(_, attempt)| !self.doomed.contains_key(attempt));
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }

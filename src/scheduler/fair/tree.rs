@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::scheduler::part::limits::Limits;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
@@ -22,7 +20,10 @@ use crate::units::SimTime;
 pub(super) struct Tree {
     pools: PoolTree,
     states: Vec<PoolState>,
-    jobs: FxHashMap<JobId, Member>,
+    /// By the number of the job.
+    jobs: Vec<Option<Box<Member>>>,
+    /// The jobs in the order in which they may run.
+    line: BTreeSet<(Priority, SimTime, JobId)>,
     /// Whether what jobs demand is looked up with every change, not only with an update.
     is_live: bool,
     /// Whether jobs weigh by what they demand.
@@ -88,7 +89,8 @@ impl Tree {
         let mut tree = Self {
             pools: PoolTree::new(pools),
             states: Vec::new(),
-            jobs: FxHashMap::default(),
+            jobs: Vec::new(),
+            line: BTreeSet::new(),
             is_live,
             weighs_size,
             limits: Limits::new(pools),
@@ -157,13 +159,15 @@ impl Tree {
             key: PerSlot::default(),
         };
         self.states[pool.index()].jobs.insert(job.id());
-        self.jobs.insert(job.id(), member);
+        self.line.insert((member.priority, member.arrived, job.id()));
         self.is_line_new = true;
+        self.keep(job.id(), Box::new(member));
     }
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
-        let Some(mut member) = self.jobs.remove(&job) else { return };
+        let Some(mut member) = self.take(job) else { return };
+        self.line.remove(&(member.priority, member.arrived, job));
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
         self.is_line_new = true;
@@ -177,7 +181,7 @@ impl Tree {
 
     /// Looks again at a job of which something has changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId) {
-        if !self.is_live && self.jobs.contains_key(&job) {
+        if !self.is_live && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
         }
         self.look_at(view, job, self.is_live);
@@ -185,7 +189,7 @@ impl Tree {
 
     fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool) {
         let Some(job) = view.job(id) else { return };
-        let Some(mut member) = self.jobs.remove(&id) else { return };
+        let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, job.tasks(kind).running());
             if measures {
@@ -196,7 +200,18 @@ impl Tree {
             self.place(&mut member, kind, key);
             self.place_pools(member.pool, kind);
         }
-        self.jobs.insert(id, member);
+        self.keep(id, member);
+    }
+
+    fn take(&mut self, job: JobId) -> Option<Box<Member>> {
+        self.jobs.get_mut(job.index())?.take()
+    }
+
+    fn keep(&mut self, job: JobId, member: Box<Member>) {
+        if self.jobs.len() <= job.index() {
+            self.jobs.resize_with(job.index() + 1, || None);
+        }
+        self.jobs[job.index()] = Some(member);
     }
 
     /// Looks up what a job demands, and so what it weighs.
@@ -297,14 +312,12 @@ impl Tree {
 
     /// Lets jobs run by priority, then arrival, as many as their pools and users may.
     fn choose_runnable(&mut self) {
-        let line = self.jobs.iter().map(|(id, member)| (member.priority, member.arrived, *id));
-        let line: BTreeSet<_> = line.collect();
         let mut admission = self.limits.admit(&self.pools);
-        for (_, _, job) in line {
-            let Some(member) = self.jobs.get_mut(&job) else { continue };
+        for (.., job) in &self.line {
+            let Some(Some(member)) = self.jobs.get_mut(job.index()) else { continue };
             let is_runnable = admission.may_run(member.pool, &member.user);
             if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
-                self.stale.insert(job);
+                self.stale.insert(*job);
             }
         }
     }
