@@ -6,7 +6,7 @@ mod fifo;
 mod naive;
 pub mod part;
 
-pub use fair::{Fair, FairOptions, PoolBy, Variant};
+pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};

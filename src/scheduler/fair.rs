@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 
 use self::starvation::Starvation;
 use self::tree::Tree;
-use super::part::allocations::Allocations;
+use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
 use super::part::pool_tree::PoolId;
 use crate::mapred::{
-    Auto, Complaint, JobChange, JobEvent, JobId, JobSpec, Launched, Offer, Orders, PerSlot, Policy,
-    Reason, Scheduler, Site, SlotKind, View,
+    Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
+    Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -69,32 +69,6 @@ pub enum Variant {
     Hadoop,
 }
 
-/// What a job's pool is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PoolBy {
-    /// The pool that it names; its user's, if it names none.
-    #[default]
-    Pool,
-    /// Its user's.
-    User,
-}
-
-impl PoolBy {
-    /// Returns the name of a job's pool.
-    pub(super) fn of(self, job: &JobSpec) -> &str {
-        self.choose(&job.pool, &job.user)
-    }
-
-    /// Returns the one of two names that counts.
-    pub(super) fn choose<'n>(self, pool: &'n str, user: &'n str) -> &'n str {
-        match self {
-            Self::Pool => pool,
-            Self::User => user,
-        }
-    }
-}
-
 impl Default for FairOptions {
     fn default() -> Self {
         Self {
@@ -131,12 +105,7 @@ impl Policy for Fair {
     type Options = FairOptions;
 
     fn settle(options: &mut FairOptions, site: &Site<'_>) -> Vec<Complaint> {
-        let pool_by = options.pool_by;
-        let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(pool, user));
-        let mut complaints = options.allocations.settle(site, names);
-        for complaint in &mut complaints {
-            complaint.path.insert(0, "allocations".to_owned());
-        }
+        let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
         complaints
     }

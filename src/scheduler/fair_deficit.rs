@@ -16,8 +16,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fair::{PoolBy, standstill};
-use super::part::allocations::Allocations;
+use super::fair::standstill;
+use super::part::allocations::{Allocations, PoolBy};
 use super::part::limits::Limits;
 use super::part::pool_tree::{PoolId, PoolTree};
 use super::part::share::weight;
@@ -96,12 +96,7 @@ impl Policy for FairDeficit {
     type Options = FairDeficitOptions;
 
     fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
-        let pool_by = options.pool_by;
-        let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(pool, user));
-        let mut complaints = options.allocations.settle(site, names);
-        for complaint in &mut complaints {
-            complaint.path.insert(0, "allocations".to_owned());
-        }
+        let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
         complaints
     }

@@ -15,7 +15,7 @@ use super::allocation::{Fault, parse};
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::{Pools, check};
 use crate::cluster::SlotKind;
-use crate::mapred::{Complaint, Site};
+use crate::mapred::{Complaint, JobSpec, Site};
 
 /// Pools, or where they are written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +25,32 @@ pub enum Allocations {
     File(PathBuf),
     /// The pools.
     Pools(Pools),
+}
+
+/// What a job's pool is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolBy {
+    /// The pool that it names; its user's, if it names none.
+    #[default]
+    Pool,
+    /// Its user's.
+    User,
+}
+
+impl PoolBy {
+    /// Returns the name of a job's pool.
+    pub fn of(self, job: &JobSpec) -> &str {
+        self.choose(&job.pool, &job.user)
+    }
+
+    /// Returns the one of two names that counts.
+    fn choose<'n>(self, pool: &'n str, user: &'n str) -> &'n str {
+        match self {
+            Self::Pool => pool,
+            Self::User => user,
+        }
+    }
 }
 
 impl Default for Allocations {
@@ -42,13 +68,17 @@ impl Allocations {
         }
     }
 
-    /// Reads the file, if it is one, and returns what is wrong with the pools. `names` are those of
-    /// the pools that jobs are known to stand in.
-    pub fn settle<'n>(
-        &mut self,
-        site: &Site<'_>,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Vec<Complaint> {
+    /// Reads the file, if it is one, and returns what is wrong with the pools: the option
+    /// `allocations` of some policy.
+    pub fn settle(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
+        let mut complaints = self.read_and_check(site, pool_by);
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
+        }
+        complaints
+    }
+
+    fn read_and_check(&mut self, site: &Site<'_>, pool_by: PoolBy) -> Vec<Complaint> {
         let mut complaints = match self {
             Self::Pools(pools) => check(pools),
             Self::File(file) => match read(&site.folder.join(file)) {
@@ -63,6 +93,7 @@ impl Allocations {
             && complaints.iter().all(|complaint| complaint.is_warning)
         {
             complaints.extend(too_much(pools, site));
+            let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(pool, user));
             complaints.extend(no_leaves(pools, names));
         }
         complaints

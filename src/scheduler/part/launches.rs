@@ -70,3 +70,53 @@ impl Launches {
         all.filter(move |(_, attempt)| attempt.slot() == kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{Outcome, TaskId, TaskKind};
+
+    fn map(job: u32, index: u32) -> AttemptId {
+        TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(0)
+    }
+
+    fn launches() -> Launches {
+        let mut launches = Launches::default();
+        for (job, index, second) in [(1, 0, 5), (1, 1, 9), (2, 0, 7)] {
+            let launched = Launched { attempt: map(job, index), locality: None };
+            let at = SimTime::from_micros(second * 1_000_000);
+            launches.note(at, TrackerId(index), launched);
+        }
+        launches
+    }
+
+    fn latest(launches: &Launches, job: u32) -> Vec<AttemptId> {
+        launches.latest_first(JobId(job), SlotKind::Map).map(|(_, attempt)| attempt).collect()
+    }
+
+    #[test]
+    fn the_latest_come_first_until_they_end() {
+        let mut launches = launches();
+        assert_eq!(latest(&launches, 1), [map(1, 1), map(1, 0)]);
+        let change = JobChange::Attempt(map(1, 1), AttemptState::Killed);
+        let ended = launches.job_changed(&JobEvent { job: JobId(1), change });
+        assert_eq!(
+            ended.map(|(attempt, _, launch)| (attempt, launch.tracker)),
+            Some((map(1, 1), TrackerId(1),))
+        );
+        assert_eq!(latest(&launches, 1), [map(1, 0)]);
+        assert_eq!(launches.of(JobId(1)).count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_job_that_has_ended() {
+        let mut launches = launches();
+        let change = JobChange::Ended(Outcome::Killed);
+        launches.job_changed(&JobEvent { job: JobId(1), change });
+        assert!(latest(&launches, 1).is_empty() && launches.of(JobId(1)).next().is_none());
+        assert_eq!(latest(&launches, 2), [map(2, 0)]);
+        // What is told of it later is nobody's.
+        let change = JobChange::Attempt(map(1, 0), AttemptState::Killed);
+        assert_eq!(launches.job_changed(&JobEvent { job: JobId(1), change }), None);
+    }
+}

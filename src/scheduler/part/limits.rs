@@ -71,3 +71,33 @@ impl Admission<'_> {
 fn limits_a_pool(pools: &IndexMap<String, Pool>) -> bool {
     pools.values().any(|pool| pool.max_jobs.is_some() || limits_a_pool(&pool.pools))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns which of these jobs may run, each a pool and a user.
+    fn admitted(yaml: &str, jobs: &[(&str, &str)]) -> Vec<bool> {
+        let pools: Pools = serde_yaml::from_str(yaml).unwrap();
+        let (limits, mut tree) = (Limits::new(&pools), PoolTree::new(&pools));
+        let jobs: Vec<(PoolId, Arc<str>)> =
+            jobs.iter().map(|(pool, user)| (tree.place(pool), (*user).into())).collect();
+        let mut admission = limits.admit(&tree);
+        jobs.iter().map(|(pool, user)| admission.may_run(*pool, user)).collect()
+    }
+
+    #[test]
+    fn a_pool_and_those_around_it_let_so_many_jobs_run() {
+        let jobs = [("a", "x"), ("a", "y"), ("b", "x"), ("c", "x")];
+        let yaml = "pools: {outer: {max_jobs: 2, pools: {a: {max_jobs: 1}, b: {}, c: {}}}}";
+        assert_eq!(admitted(yaml, &jobs), [true, false, true, false]);
+        assert_eq!(admitted("{}", &jobs), [true; 4]);
+    }
+
+    #[test]
+    fn a_user_has_a_limit_of_its_own_or_that_of_all() {
+        let jobs = [("a", "x"), ("b", "x"), ("a", "y"), ("b", "y"), ("c", "y")];
+        let yaml = "{user_max_jobs: 1, users: {y: {max_jobs: 2}}}";
+        assert_eq!(admitted(yaml, &jobs), [true, false, true, true, false]);
+    }
+}
