@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::FirstFew;
 use super::error::{Fault, clip};
+use crate::units::plain;
 
 /// Reads an object.
 pub(super) fn parse<T: DeserializeOwned>(
@@ -79,7 +80,7 @@ fn position(object: &[u8], error: &serde_json::Error) -> usize {
 fn bare(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    plain(text.strip_suffix(&place).unwrap_or(&text))
 }
 
 /// Writes an object on a line of its own.

@@ -549,12 +549,12 @@ mod tests {
             ),
             (
                 r#"{"jobID": "j", "priority": "URGENT"}"#,
-                "t:1: job \"j\": priority: unknown variant `URGENT`, expected one of `VERY_LOW`, \
+                "t:1: job \"j\": priority: unknown name `URGENT`, expected one of `VERY_LOW`, \
                  `LOW`, `NORMAL`, `HIGH`, `VERY_HIGH` (byte 35)",
             ),
             (
                 r#"{"jobID": "j", "mapTasks": [{"taskID": "t", "attempts": [{"startTime": "x"}]}]}"#,
-                "t:1: job \"j\": mapTasks[0].attempts[0].startTime: invalid type: string \"x\", \
+                "t:1: job \"j\": mapTasks[0].attempts[0].startTime: invalid type: text \"x\", \
                  expected a whole number, or -1 where it is unknown (byte 74)",
             ),
             (

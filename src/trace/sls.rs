@@ -292,12 +292,12 @@ mod tests {
         for (text, message) in [
             (
                 r#"{"job.id": "j", "job.start.ms": "soon"}"#,
-                "t:1: job \"j\": job.start.ms: invalid type: string \"soon\", expected i64 (byte 38)",
+                "t:1: job \"j\": job.start.ms: invalid type: text \"soon\", expected a whole number (byte 38)",
             ),
             (
                 r#"{"job.tasks": [{"container.duration.ms": -1}], "job.id": "j"}"#,
                 "t:1: job \"j\": job.tasks[0].container.duration.ms: invalid value: integer `-1`, \
-                 expected u64 (byte 43)",
+                 expected a whole number of zero or more (byte 43)",
             ),
             (
                 "{\"job.id\": \"j\"}\n{\"job.id\": \"j\"}",

@@ -141,7 +141,8 @@ fn check_header(header: &[String]) -> Result<(), Fault> {
 fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Fault> {
     if header.len() != cells.len() {
         let message = format!("{} cells in {} columns", cells.len(), header.len());
-        return Err(Fault::new("", message).hint("put a cell with a comma in it into quotes"));
+        return Err(Fault::new("", message)
+            .hint("put a cell with a comma in it into quotes, without a blank before them"));
     }
     let mut fields = Mapping::new();
     for (column, cell) in header.iter().zip(cells) {
@@ -505,7 +506,7 @@ mod tests {
             ("name,maps,maps\n", "t.csv:1: two columns `maps`"),
             (
                 "name,maps\na,1,2\n",
-                "t.csv:2: job \"a\": 3 cells in 2 columns\n  hint: put a cell with a comma in it into quotes",
+                "t.csv:2: job \"a\": 3 cells in 2 columns\n  hint: put a cell with a comma in it into quotes, without a blank before them",
             ),
             (
                 "name,maps,map_time\na,1,10 parsecs\n",

@@ -137,7 +137,7 @@ mod tests {
             (r#"{"children": []}"#, "t:1: missing field `name` (byte 16)"),
             (
                 r#"{"name": "a", "children": [{"name": 1}]}"#,
-                "t:1: children[0].name: invalid type: integer `1`, expected a string (byte 37)",
+                "t:1: children[0].name: invalid type: integer `1`, expected a text (byte 37)",
             ),
             (
                 r#"{"name": "a", "children": [{"name": "b"}, {"name": "c", "children": [{"name": "d"}]}]}"#,

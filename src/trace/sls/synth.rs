@@ -289,7 +289,7 @@ mod tests {
         let at = |error: String| error.rsplit_once(" (byte").unwrap().0.to_owned();
         assert_eq!(
             at(bad(r#""num_jobs": 10"#, r#""num_jobs": -1"#)),
-            "t:5: num_jobs: invalid value: integer `-1`, expected u32"
+            "t:5: num_jobs: invalid value: integer `-1`, expected a whole number of zero or more"
         );
         assert_eq!(
             bad(r#""num_jobs": 10"#, r#""num_jobs": 2147483648"#),
