@@ -157,7 +157,7 @@ impl JobTracker {
         directives.append(&mut self.ledger.trackers[id.index()].orders);
         directives.extend(commits.into_iter().map(Directive::Commit));
         let maps = self.maps_wanted(&status);
-        let interval = self.ledger.hadoop.heartbeat_interval(self.ledger.active);
+        let interval = self.ledger.heartbeat_interval();
         let tracker = &mut self.ledger.trackers[id.index()];
         // Filled in place unless the last one is still on its way.
         let reply = Arc::make_mut(&mut tracker.last_reply);

@@ -25,7 +25,7 @@ use super::{
     Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::cluster::{FileId, Hdfs, Topology};
-use crate::units::SimTime;
+use crate::units::{SimSpan, SimTime};
 
 /// What the JobTracker knows.
 pub(super) struct Ledger {
@@ -150,6 +150,11 @@ impl Ledger {
                 let is_reduce = |id: &AttemptId| id.task.kind == TaskKind::Reduce;
                 !waits_in_vain || !self.attempts_on(job.id(), None).iter().all(is_reduce)
             })
+    }
+
+    /// Returns the interval at which trackers are told to send heartbeats.
+    pub(super) fn heartbeat_interval(&self) -> SimSpan {
+        self.hadoop.heartbeat_interval(self.active)
     }
 
     /// Returns how busy the cluster is.

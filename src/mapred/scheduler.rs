@@ -206,7 +206,7 @@ impl<'a> View<'a> {
 
     /// Returns the interval at which trackers are told to send heartbeats.
     pub fn heartbeat_interval(&self) -> SimSpan {
-        self.ledger.hadoop.heartbeat_interval(self.ledger.active)
+        self.ledger.heartbeat_interval()
     }
 
     /// Returns how many trackers may get tasks: all that are registered and not blacklisted.

@@ -25,6 +25,7 @@ use self::starvation::Starvation;
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
+use super::part::load::room;
 use super::part::pool_tree::PoolId;
 use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
@@ -218,10 +219,8 @@ impl Fair {
         if root.running[kind] == root.demand[kind] {
             return false;
         }
-        let slots = f64::from(offer.view().capacity(kind).max(1));
-        let load = self.options.max_load_difference.get() + f64::from(root.demand[kind]) / slots;
-        let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil();
-        f64::from(offer.occupied(kind)) < part
+        let beyond = self.options.max_load_difference.get();
+        0 < room(offer, kind, f64::from(root.demand[kind]), beyond)
     }
 
     /// Launches a task of whoever is first to have one for this node.

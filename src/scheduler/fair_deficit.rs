@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::fair::standstill;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::limits::Limits;
+use super::part::load::room;
 use super::part::pool_tree::{PoolId, PoolTree};
 use super::part::share::weight;
 use crate::mapred::{
@@ -176,9 +177,7 @@ impl FairDeficit {
     /// Returns whether a tracker has its part of the load, by what it has reported.
     fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let runnable: u32 = self.jobs.values().map(|job| job.of[kind].runnable()).sum();
-        let load = f64::from(runnable) / f64::from(offer.view().capacity(kind).max(1));
-        let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil();
-        part <= f64::from(offer.occupied(kind))
+        room(offer, kind, f64::from(runnable), 0.0) == 0
     }
 
     /// Launches a task of the job that comes first and has one.

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::delay::{Delay, DelaySpec};
+use super::part::load::room;
 use crate::mapred::{
     JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
     SlotKind, View,
@@ -163,9 +164,5 @@ impl Fifo {
 
 /// Returns how many tasks a tracker may take before it has more than its part of the work left.
 fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
-    let view = offer.view();
-    let slots = offer.slots(kind);
-    let load = view.unfinished(kind) as f64 / f64::from(view.capacity(kind).max(1));
-    let part = (load * f64::from(slots)).ceil().min(f64::from(slots)) as u32;
-    part.saturating_sub(offer.occupied(kind))
+    room(offer, kind, offer.view().unfinished(kind) as f64, 0.0)
 }

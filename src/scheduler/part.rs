@@ -5,6 +5,7 @@ pub mod allocations;
 pub mod delay;
 pub mod launches;
 pub mod limits;
+pub mod load;
 pub mod long_tasks;
 pub mod pool_tree;
 pub mod pools;
