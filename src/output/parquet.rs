@@ -1,14 +1,15 @@
 //! Tables as Parquet, for runs with millions of attempts.
 //!
-//! A column of whole numbers becomes one of 64-bit integers, any other a column of texts; what is
-//! empty in the CSV is null. The table is read twice: once to see what its columns are.
+//! A column of whole numbers becomes one of 64-bit integers, one of `true` and `false` of booleans,
+//! any other of texts; what is empty in the CSV is null. The table is read twice: once to see what
+//! its columns are.
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -32,6 +33,25 @@ pub enum ParquetTableError {
     Create(#[from] std::io::Error),
 }
 
+/// What is in a column.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Number,
+    Truth,
+    Text,
+}
+
+impl Kind {
+    fn holds(self, cell: &str) -> bool {
+        match self {
+            _ if cell.is_empty() => true,
+            Self::Number => cell.parse::<i64>().is_ok(),
+            Self::Truth => matches!(cell, "true" | "false"),
+            Self::Text => true,
+        }
+    }
+}
+
 /// Writes a table, such as `tasks.csv`, as a Parquet file.
 ///
 /// # Errors
@@ -39,11 +59,12 @@ pub enum ParquetTableError {
 pub fn write_parquet(table: &Path, to: &Path) -> Result<(), ParquetTableError> {
     let names: Vec<String> =
         csv::Reader::from_path(table)?.headers()?.iter().map(str::to_owned).collect();
-    let are_numbers = numbers(table, names.len())?;
-    let fields = names.iter().zip(&are_numbers).map(|(name, is_number)| {
-        let (physical, logical) = match is_number {
-            true => (Physical::INT64, None),
-            false => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    let kinds = kinds(table, names.len())?;
+    let fields = names.iter().zip(&kinds).map(|(name, kind)| {
+        let (physical, logical) = match kind {
+            Kind::Number => (Physical::INT64, None),
+            Kind::Truth => (Physical::BOOLEAN, None),
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let field = Type::primitive_type_builder(name, physical);
         let field = field.with_repetition(Repetition::OPTIONAL).with_logical_type(logical);
@@ -61,17 +82,24 @@ pub fn write_parquet(table: &Path, to: &Path) -> Result<(), ParquetTableError> {
             break;
         }
         let mut group = writer.next_row_group()?;
-        for (place, is_number) in are_numbers.iter().enumerate() {
+        for (place, kind) in kinds.iter().enumerate() {
             let cells = || chunk.iter().map(|row| row.get(place).unwrap_or_default());
             let there: Vec<i16> = cells().map(|cell| i16::from(!cell.is_empty())).collect();
             let full = || cells().filter(|cell| !cell.is_empty());
             let Some(mut column) = group.next_column()? else { break };
-            if *is_number {
-                let values: Vec<i64> = full().filter_map(|cell| cell.parse().ok()).collect();
-                column.typed::<Int64Type>().write_batch(&values, Some(&there), None)?;
-            } else {
-                let values: Vec<ByteArray> = full().map(ByteArray::from).collect();
-                column.typed::<ByteArrayType>().write_batch(&values, Some(&there), None)?;
+            match kind {
+                Kind::Number => {
+                    let values: Vec<i64> = full().filter_map(|cell| cell.parse().ok()).collect();
+                    column.typed::<Int64Type>().write_batch(&values, Some(&there), None)?;
+                }
+                Kind::Truth => {
+                    let values: Vec<bool> = full().map(|cell| cell == "true").collect();
+                    column.typed::<BoolType>().write_batch(&values, Some(&there), None)?;
+                }
+                Kind::Text => {
+                    let values: Vec<ByteArray> = full().map(ByteArray::from).collect();
+                    column.typed::<ByteArrayType>().write_batch(&values, Some(&there), None)?;
+                }
             }
             column.close()?;
         }
@@ -81,17 +109,17 @@ pub fn write_parquet(table: &Path, to: &Path) -> Result<(), ParquetTableError> {
     Ok(())
 }
 
-/// Returns for each column whether all that is in it is a whole number.
-fn numbers(table: &Path, columns: usize) -> Result<Vec<bool>, csv::Error> {
-    let mut are_numbers = vec![true; columns];
+/// Returns for each column the first kind that holds all that is in it.
+fn kinds(table: &Path, columns: usize) -> Result<Vec<Kind>, csv::Error> {
+    let mut possible = vec![vec![Kind::Number, Kind::Truth, Kind::Text]; columns];
     let mut row = csv::StringRecord::new();
     let mut reader = csv::Reader::from_path(table)?;
     while reader.read_record(&mut row)? {
-        for (is_number, cell) in are_numbers.iter_mut().zip(&row) {
-            *is_number &= cell.is_empty() || cell.parse::<i64>().is_ok();
+        for (kinds, cell) in possible.iter_mut().zip(&row) {
+            kinds.retain(|kind| kind.holds(cell));
         }
     }
-    Ok(are_numbers)
+    Ok(possible.into_iter().map(|kinds| kinds[0]).collect())
 }
 
 #[cfg(test)]
@@ -116,6 +144,21 @@ mod tests {
                 "{job: 1, name: \"b\", ms: null}",
                 "{job: 2, name: null, ms: 7}",
             ]
+        );
+    }
+
+    #[test]
+    fn truths_are_booleans_and_other_words_are_not() {
+        let room = tempfile::tempdir().unwrap();
+        let (table, file) = (room.path().join("t.csv"), room.path().join("t.parquet"));
+        std::fs::write(&table, "a,b\ntrue,true\n,maybe\nfalse,false\n").unwrap();
+        write_parquet(&table, &file).unwrap();
+        let reader = SerializedFileReader::new(File::open(&file).unwrap()).unwrap();
+        let rows: Vec<String> =
+            reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        assert_eq!(
+            rows,
+            ["{a: true, b: \"true\"}", "{a: null, b: \"maybe\"}", "{a: false, b: \"false\"}"]
         );
     }
 }
