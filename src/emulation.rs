@@ -16,7 +16,8 @@ use rand::RngExt;
 use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::mapred::{
-    Address, CommitPending, Core, Costs, Fabric, JobTracker, Msg, Shared, Stop, TaskTracker,
+    Address, CommitPending, Core, Costs, Fabric, JobTracker, Msg, Scheduler, Shared, Stop,
+    TaskTracker, Truth,
 };
 use crate::output::OutputError;
 use crate::random::{Purpose, stream};
@@ -271,7 +272,7 @@ fn rules(scenario: &Scenario) -> Rules {
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.
-fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
+fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let opening = opening(prepared);
@@ -279,15 +280,6 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
     let fabric = shared.as_ref().map(|s| -> Box<dyn Core> { Box::new(Fabric::new(s.resources())) });
     let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
-    let job_tracker = JobTracker::new(
-        hadoop.clone(),
-        topology.clone(),
-        hdfs,
-        cluster.jobtracker.clone(),
-        Box::new(policy),
-        settled_at,
-    );
-
     let failures = |fault: &Fault| match fault {
         Fault::TaskFailures(share) => Some(*share),
         _ => None,
@@ -300,6 +292,17 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
         task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
         shared,
     });
+    if let Some((_, node)) = topology.nodes().next() {
+        policy.foresee(&Truth::new(costs.clone(), node));
+    }
+    let job_tracker = JobTracker::new(
+        hadoop.clone(),
+        topology.clone(),
+        hdfs,
+        cluster.jobtracker.clone(),
+        Box::new(policy),
+        settled_at,
+    );
     let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
     let lossy = scenario.faults.iter().any(mends);
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));

@@ -53,6 +53,8 @@ pub enum Purpose {
     MapDisk,
     /// On which disk a reduce's attempt works.
     ReduceDisk,
+    /// By how much a job's size is misjudged.
+    SizeError,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
+use super::{AttemptId, JobId, JobSpec, PerSlot, Preemption, Reason, TrackerId};
 use crate::cluster::Topology;
 use crate::units::{SimSpan, SimTime};
 
@@ -69,6 +69,24 @@ pub enum Fact {
         state: AttemptState,
         /// What the JobTracker counts for the job and slot kind, after this.
         counts: Counts,
+    },
+    /// The JobTracker has decided to take the slot of an attempt for another.
+    Preempted {
+        /// The attempt that loses its slot.
+        attempt: AttemptId,
+        /// Where.
+        tracker: TrackerId,
+        /// How.
+        how: Preemption,
+        /// The attempt that gets the slot.
+        by: AttemptId,
+    },
+    /// The policy has left a note.
+    Noted {
+        /// The tracker that it is about.
+        tracker: TrackerId,
+        /// What it says.
+        note: &'static str,
     },
     /// A tracker has registered with the JobTracker.
     TrackerJoined(TrackerId),

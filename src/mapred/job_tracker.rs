@@ -144,7 +144,8 @@ impl JobTracker {
         let has_room =
             SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
         let is_blacklisted = self.ledger.trackers[id.index()].is_blacklisted;
-        let (launches, looks) = if has_room && !is_blacklisted {
+        let is_offered = has_room || self.scheduler.makes_room();
+        let (launches, looks) = if is_offered && !is_blacklisted {
             self.launch(now, &status, out)
         } else {
             (Vec::new(), 0)
@@ -269,6 +270,8 @@ impl JobTracker {
             out,
             directives: Vec::new(),
             launched: PerSlot::default(),
+            freed: PerSlot::default(),
+            resumed: PerSlot::default(),
             looks: 0,
         };
         self.scheduler.offer(&mut offer);

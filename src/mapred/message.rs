@@ -176,6 +176,10 @@ pub struct Report {
     pub phase: Phase,
     /// How far it is, from 0 to 1, as it last said.
     pub progress: f32,
+    /// How long its process had worked when it said so, or when it ended.
+    pub ran: SimSpan,
+    /// How long of that it did a map's work or reduced.
+    pub worked: SimSpan,
     /// Whether it needs to know how many maps have ended.
     pub wants_maps: bool,
 }

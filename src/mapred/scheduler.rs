@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use super::job::Job;
 use super::ledger::Ledger;
 use super::{
-    AttemptId, AttemptState, Directive, JobId, Launch, Locality, Outbox, Outcome, PerSlot, Reach,
-    Reason, SlotKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Outbox, Outcome, PerSlot,
+    Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -89,6 +89,9 @@ use crate::units::{SimSpan, SimTime};
 /// # }
 /// ```
 pub trait Scheduler: Send {
+    /// Hears before the first job how long tasks really take: for oracles.
+    fn foresee(&mut self, _truth: &Truth) {}
+
     /// A job or one of its attempts changed state.
     fn job_changed(&mut self, _view: &View<'_>, _event: &JobEvent) {}
 
@@ -99,6 +102,11 @@ pub trait Scheduler: Send {
 
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
+
+    /// Returns whether trackers without a free slot are offered too, since it may make room there.
+    fn makes_room(&self) -> bool {
+        false
+    }
 
     /// A tracker may get tasks. Called at most once for every heartbeat: its cost is the cost of
     /// the run.
@@ -214,6 +222,11 @@ impl<'a> View<'a> {
         self.ledger.active
     }
 
+    /// Returns what a tracker said of its attempts with its last heartbeat.
+    pub fn reports(&self, tracker: TrackerId) -> &'a [Report] {
+        &self.ledger.trackers[tracker.index()].reports
+    }
+
     /// Returns the slots of all trackers that may get tasks.
     pub fn capacity(&self, kind: SlotKind) -> u32 {
         self.ledger.capacity[kind]
@@ -269,6 +282,9 @@ pub struct Offer<'a> {
     /// What has been decided so far.
     pub(super) directives: Vec<Directive>,
     pub(super) launched: PerSlot<u32>,
+    /// Slots that what was decided frees, and those that resumed attempts take.
+    pub(super) freed: PerSlot<u32>,
+    pub(super) resumed: PerSlot<u32>,
     /// How many times a job was looked at.
     pub(super) looks: u32,
 }
@@ -304,9 +320,10 @@ impl Offer<'_> {
         self.launched[kind]
     }
 
-    /// Returns the tracker's slots that are free after what was launched in this offer.
+    /// Returns the tracker's slots that are free after what was decided in this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
-        self.slots(kind).saturating_sub(self.occupied(kind) + self.launched(kind))
+        let taken = self.occupied(kind) + self.launched(kind) + self.resumed[kind];
+        (self.slots(kind) + self.freed[kind]).saturating_sub(taken)
     }
 
     /// Returns the jobs that give tasks, in the order of their numbers.
@@ -319,22 +336,62 @@ impl Offer<'_> {
         self.looks += 1;
         let launch =
             self.ledger.launch_map(self.now, job, self.tracker, reach, reason, self.out)?;
-        Some(self.note(launch))
+        Some(self.launch(launch))
     }
 
     /// Launches the job's next waiting reduce, if there is one.
     pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
         self.looks += 1;
         let launch = self.ledger.launch_reduce(self.now, job, self.tracker, reason, self.out)?;
-        Some(self.note(launch))
+        Some(self.launch(launch))
     }
 
-    fn note(&mut self, launch: Launch) -> Launched {
+    /// Takes the slot of an attempt that runs on this tracker for another that was launched or
+    /// resumed here; returns whether that is possible.
+    pub fn preempt(&mut self, victim: AttemptId, how: Preemption, by: AttemptId) -> bool {
+        let tracker = self.tracker;
+        let runs = self.ledger.find_try(victim).is_some_and(|record| {
+            let is_here = record.cleaner.is_none() && record.tracker == tracker;
+            is_here && record.state == AttemptState::Running && !record.is_doomed
+        });
+        if !runs {
+            return false;
+        }
+        match how {
+            Preemption::Suspend => self.orders().suspend(victim),
+            Preemption::Kill => self.orders().kill(victim),
+        }
+        self.freed[victim.slot()] += 1;
+        self.out.emit(self.now, Fact::Preempted { attempt: victim, tracker, how, by });
+        true
+    }
+
+    /// Lets an attempt go on that is suspended on this tracker, in one of its slots.
+    pub fn resume(&mut self, attempt: AttemptId) {
+        self.orders().resume(attempt);
+        self.resumed[attempt.slot()] += 1;
+    }
+
+    /// Leaves a note on this tracker among the events of the run.
+    pub fn note(&mut self, note: &'static str) {
+        self.out.emit(self.now, Fact::Noted { tracker: self.tracker, note });
+    }
+
+    fn launch(&mut self, launch: Launch) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
         self.launched[launched.attempt.slot()] += 1;
         self.directives.push(Directive::Launch(launch));
         launched
     }
+}
+
+/// How an attempt loses its slot to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preemption {
+    /// It is stopped, and keeps its memory and its work.
+    Suspend,
+    /// It is killed, and its work is lost.
+    Kill,
 }
 
 /// An attempt that was launched.

@@ -34,6 +34,8 @@ pub struct JobSpec {
     pub class: Arc<str>,
     /// How much it matters.
     pub priority: Priority,
+    /// Whether its attempts can be suspended.
+    pub suspendable: bool,
     /// How many maps it has.
     pub maps: u32,
     /// How many reduces it has.
@@ -62,6 +64,7 @@ impl JobSpec {
             pool: "research".into(),
             class: "small".into(),
             priority: Priority::Normal,
+            suspendable: true,
             maps,
             reduces,
             input: None,

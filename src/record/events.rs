@@ -13,8 +13,8 @@ use serde::Serialize;
 use super::table::Text;
 use super::{Books, End, Place, RecordError, Watcher};
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Role,
-    TrackerId,
+    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Preemption,
+    Reason, Role, TrackerId,
 };
 
 /// Writes `events.jsonl`.
@@ -83,6 +83,8 @@ struct Line<'a> {
     queued_us: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
 }
 
 impl Events {
@@ -144,6 +146,17 @@ impl<'a> Line<'a> {
                 state: Some(state_word(state)),
                 ..Self::named("learned").attempt(attempt, tracker).counts(counts)
             },
+            Fact::Preempted { attempt, tracker, how, by } => Self {
+                reason: Some(Reason::PreemptedFor(by.job()).to_string()),
+                note: Some(match how {
+                    Preemption::Suspend => "suspend",
+                    Preemption::Kill => "kill",
+                }),
+                ..Self::named("preempted").attempt(attempt, tracker)
+            },
+            Fact::Noted { tracker, note } => {
+                Self { note: Some(note), ..Self::named("noted").node(tracker) }
+            }
             Fact::TrackerJoined(tracker) => Self::named("tracker joined").node(tracker),
             Fact::TrackerLost(tracker) => Self::named("tracker lost").node(tracker),
             Fact::TrackerBlacklisted(tracker) => Self::named("tracker blacklisted").node(tracker),

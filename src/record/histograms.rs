@@ -10,6 +10,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
+use rustc_hash::FxHashMap;
 
 use super::hdr;
 use super::table::Text;
@@ -31,6 +32,9 @@ pub(super) struct Histograms {
     locality_wait: Histogram<u64>,
     commit_delay: Histogram<u64>,
     suspension: Histogram<u64>,
+    preemption_to_launch: Histogram<u64>,
+    /// The attempts for which a slot was taken, and when.
+    awaited: FxHashMap<AttemptId, SimTime>,
     /// Since when each free slot of each tracker is free, the longest free first.
     free: Vec<PerSlot<VecDeque<SimTime>>>,
 }
@@ -48,6 +52,8 @@ impl Histograms {
             locality_wait: empty(),
             commit_delay: empty(),
             suspension: empty(),
+            preemption_to_launch: empty(),
+            awaited: FxHashMap::default(),
             free: Vec::new(),
         })
     }
@@ -85,6 +91,12 @@ impl Histograms {
         }
     }
 
+    fn has_slot(&mut self, at: SimTime, attempt: AttemptId) {
+        if let Some(since) = self.awaited.remove(&attempt) {
+            record(&mut self.preemption_to_launch, at.saturating_since(since));
+        }
+    }
+
     /// Returns every histogram under its name, in the order of the names.
     fn named(&mut self, end: &End<'_>) -> BTreeMap<String, Histogram<u64>> {
         let mut named = BTreeMap::from(
@@ -96,6 +108,7 @@ impl Histograms {
                 ("locality_wait", &mut self.locality_wait),
                 ("commit_delay", &mut self.commit_delay),
                 ("suspension", &mut self.suspension),
+                ("preemption_to_launch", &mut self.preemption_to_launch),
             ]
             .map(|(name, histogram)| (name.to_owned(), mem::replace(histogram, empty()))),
         );
@@ -136,12 +149,18 @@ impl Watcher for Histograms {
             {
                 self.assigned(attempt, waited, reason);
             }
+            Fact::Preempted { by, .. } if books.counts(by.job()) => {
+                self.awaited.insert(by, event.at);
+            }
+            Fact::Started { attempt, .. } => self.has_slot(event.at, attempt),
             Fact::Resumed { attempt, .. } if books.counts(attempt.job()) => {
+                self.has_slot(event.at, attempt);
                 if let Some(attempt) = books.attempt(attempt) {
                     record(&mut self.suspension, attempt.suspension);
                 }
             }
             Fact::Ended { attempt, phases, .. } if books.counts(attempt.job()) => {
+                self.awaited.remove(&attempt);
                 if let Some(commit) = phases.commit {
                     record(&mut self.commit_delay, commit);
                 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{JobEvent, Offer, Orders, Scheduler, View};
+use crate::mapred::{JobEvent, Offer, Orders, Scheduler, Truth, View};
 use crate::units::SimSpan;
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
@@ -53,6 +53,14 @@ impl Stopwatch {
 }
 
 impl Scheduler for Stopwatch {
+    fn foresee(&mut self, truth: &Truth) {
+        self.call(|policy| policy.foresee(truth));
+    }
+
+    fn makes_room(&self) -> bool {
+        self.policy.makes_room()
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.call(|policy| policy.job_changed(view, event));
     }

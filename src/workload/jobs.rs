@@ -59,6 +59,9 @@ pub struct JobEntry {
     /// How much it matters.
     #[serde(default)]
     pub priority: Priority,
+    /// Whether attempts can be suspended: not so if they hold on to something outside.
+    #[serde(default = "yes")]
+    pub suspendable: bool,
 
     /// How many maps it has; one for each block of the input unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +161,7 @@ impl Default for Penalty {
 
 impl JobEntry {
     /// The names of the fields that a list can say, in their order.
-    pub const FIELDS: [&str; 25] = [
+    pub const FIELDS: [&str; 26] = [
         "name",
         "submit",
         "after",
@@ -168,6 +171,7 @@ impl JobEntry {
         "pool",
         "class",
         "priority",
+        "suspendable",
         "maps",
         "reduces",
         "input",
@@ -385,6 +389,7 @@ impl JobEntry {
             user,
             class: self.class.as_deref().map_or_else(|| classify(maps, reduces), Into::into),
             priority: self.priority,
+            suspendable: self.suspendable,
             maps,
             reduces,
             input,
@@ -519,6 +524,10 @@ fn one() -> Count<1, 1_000_000> {
 
 fn none() -> TaskCount {
     TaskCount::of(0)
+}
+
+pub(super) fn yes() -> bool {
+    true
 }
 
 pub(super) fn user() -> String {

@@ -17,7 +17,7 @@ use rand::seq::SliceRandom;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jobs::{MERGE, MOST_BYTES, heap, no_noise};
+use super::jobs::{MERGE, MOST_BYTES, heap, no_noise, yes};
 use super::{JobEntry, Penalty, TaskCount, in_order};
 use crate::mapred::Priority;
 use crate::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
@@ -85,6 +85,9 @@ pub struct JobType {
     /// How much they matter.
     #[serde(default)]
     pub priority: Priority,
+    /// Whether attempts can be suspended: not so if they hold on to something outside.
+    #[serde(default = "yes")]
+    pub suspendable: bool,
 
     /// How many maps a job has.
     pub maps: Dist<TaskCount>,
@@ -305,6 +308,7 @@ impl Mix {
             },
             class: Some(of.class.as_ref().unwrap_or(name).clone()),
             priority: of.priority,
+            suspendable: of.suspendable,
             maps: Some(maps),
             reduces,
             input,

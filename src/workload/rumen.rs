@@ -183,6 +183,7 @@ impl Reader<'_> {
             map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
             reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
             splits: Some(splits.into()),
+            suspendable: true,
             traced: Some(Arc::new(traced)),
             ..plain
         }

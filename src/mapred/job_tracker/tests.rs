@@ -142,6 +142,8 @@ impl Bench {
                     state: *state,
                     phase: Phase::Work,
                     progress: 0.5,
+                    ran: SimSpan::from_secs(10),
+                    worked: SimSpan::from_secs(9),
                     wants_maps: attempt.task.kind == TaskKind::Reduce,
                 })
                 .collect(),

@@ -43,6 +43,8 @@ pub(super) struct Attempt {
     suspended_at: Option<SimTime>,
     /// When its work was done, if a commit followed.
     work_done: Option<SimTime>,
+    /// When it ended, if it has.
+    ended: Option<SimTime>,
     /// When the phase after the start-up began that is under way, less what it was suspended.
     phase_began: SimTime,
     suspended_in_phase: SimSpan,
@@ -84,6 +86,7 @@ impl Attempt {
             started: SimTime::ZERO,
             suspended_at: None,
             work_done: None,
+            ended: None,
             phase_began: SimTime::ZERO,
             suspended_in_phase: SimSpan::ZERO,
             phases: Phases::default(),
@@ -163,17 +166,38 @@ impl Attempt {
             let stale = running % progress_interval.as_micros();
             SimTime::from_micros(now.as_micros() - stale)
         };
+        let ran = self.ran(told);
         Report {
             attempt: self.id,
             state: self.state,
             phase: self.phase,
             progress: self.progress(told),
+            ran,
+            worked: self.worked(ran),
             wants_maps: !self.has_ended()
                 && self.role == Role::Work
                 && self.id.task.kind == TaskKind::Reduce
                 && matches!(self.phase, Phase::Start | Phase::Shuffle)
                 && !self.fetch.is_complete,
         }
+    }
+
+    /// Returns how long the process has worked, without the time that it was stopped.
+    fn ran(&self, at: SimTime) -> SimSpan {
+        if self.state == AttemptState::Unassigned {
+            return SimSpan::ZERO;
+        }
+        let at = self.ended.or(self.suspended_at).map_or(at, |stopped| stopped.min(at));
+        at.saturating_since(self.started).saturating_sub(self.phases.suspended)
+    }
+
+    /// Returns how much of what it ran went into a map's work or into reducing.
+    fn worked(&self, ran: SimSpan) -> SimSpan {
+        if !matches!(self.phase, Phase::Work | Phase::Reduce | Phase::Commit) {
+            return SimSpan::ZERO;
+        }
+        let Phases { start_up, shuffle, sort, .. } = self.phases;
+        ran.saturating_sub(start_up + shuffle + sort)
     }
 
     fn progress(&self, at: SimTime) -> f32 {
@@ -252,6 +276,7 @@ impl Attempt {
 
     pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
         self.close_phase(now);
+        self.ended = Some(now);
         self.state = state;
         self.timer = None;
         self.wants_slot = false;
