@@ -21,6 +21,7 @@ mod scheduler;
 mod spec;
 mod task_tracker;
 mod traced;
+mod truth;
 
 pub use cost::{Costs, Effort, Part, Plan, Shared};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
@@ -38,10 +39,12 @@ pub use message::{
 };
 pub use reason::Reason;
 pub use scheduler::{
-    Complaint, JobChange, JobEvent, Launched, Offer, Orders, Policy, Scheduler, Site, View,
+    Complaint, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption, Scheduler, Site,
+    View,
 };
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
+pub use truth::Truth;
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

@@ -1,0 +1,343 @@
+//! A virtual cluster: the same jobs on the same slots under processor sharing, as the paper on HFSP
+//! (Pastorelli et al.) has it. When it ends a job says where the job stands in the real cluster.
+//!
+//! A job is so many slot-seconds of work that at most as many slots as it has tasks can share. Every
+//! job gets a slot, the smallest first if there are not enough; what is left is divided by weight,
+//! and what a job cannot use goes to the others: a share is `min(tasks, max(1, weight × ratio))`.
+//! Shares change only when a job comes, changes or ends: in between work melts away at constant
+//! rates, and nobody has to look. Tasks are never looked at, only counted.
+//!
+//! A job that is really over stays until it is virtually over too, or the others would get its
+//! share too early.
+
+mod sharing;
+
+use std::collections::BTreeMap;
+
+use self::sharing::{Sharer, Sharing};
+use crate::mapred::JobId;
+use crate::units::SimTime;
+
+/// Jobs that share virtual slots.
+#[derive(Debug)]
+pub struct VirtualCluster {
+    first: First,
+    /// How fast virtual time goes: 1 is as fast as time.
+    pace: f64,
+    slots: u32,
+    /// Up to when jobs have aged.
+    aged: SimTime,
+    /// The same in seconds of virtual time.
+    clock: f64,
+    jobs: BTreeMap<JobId, Member>,
+}
+
+/// Who gets a slot where there are fewer slots than jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// The jobs with the fewest tasks.
+    Smallest,
+    /// The jobs with the lowest numbers.
+    Earliest,
+}
+
+/// A job as it comes into the virtual cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    /// How many slots it can use: above zero.
+    pub tasks: u32,
+    /// Its work in slot-seconds; may be infinite.
+    pub work: f64,
+    /// Its part, in proportion to those of the others: above zero.
+    pub weight: f64,
+}
+
+#[derive(Debug)]
+struct Member {
+    size: Size,
+    /// The work that is left.
+    left: f64,
+    /// When it virtually ended, if it has.
+    ended: Option<f64>,
+    /// Whether it is over in the real cluster.
+    is_gone: bool,
+}
+
+impl VirtualCluster {
+    /// Returns an empty cluster without slots.
+    pub fn new(first: First, pace: f64) -> Self {
+        let jobs = BTreeMap::new();
+        Self { first, pace, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
+    }
+
+    /// Lets time pass up to now; to be called before anything is changed. Takes O(n log n) for n
+    /// jobs.
+    pub fn age(&mut self, now: SimTime) {
+        let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
+        self.aged = self.aged.max(now);
+        if passed == 0.0 {
+            return;
+        }
+        let until = self.clock + passed;
+        let mut sharing = self.sharing();
+        sharing.run(until);
+        for (id, left, ended) in sharing.outcome() {
+            let job = self.jobs.get_mut(&id).expect("who shares is a member");
+            (job.left, job.ended) = (left, ended);
+        }
+        self.clock = until;
+        self.jobs.retain(|_, job| !job.is_gone || job.ended.is_none());
+    }
+
+    /// Changes the number of slots.
+    pub fn set_slots(&mut self, slots: u32) {
+        self.slots = slots;
+    }
+
+    /// Takes a job in.
+    pub fn enter(&mut self, job: JobId, size: Size) {
+        let member = Member { size, left: size.work, ended: None, is_gone: false };
+        self.jobs.insert(job, member);
+    }
+
+    /// Corrects the work that is left of a job.
+    pub fn set_left(&mut self, id: JobId, left: f64) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.left = left;
+            job.ended = (left <= 0.0).then_some(self.clock);
+        }
+    }
+
+    /// Hears that a job is over in the real cluster.
+    pub fn leave(&mut self, id: JobId) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.is_gone = true;
+            if job.ended.is_some() || job.left.is_infinite() {
+                self.jobs.remove(&id);
+            }
+        }
+    }
+
+    /// Returns the work that was left of each job when time last passed, and when it ended if it
+    /// has, in the order of their numbers.
+    pub fn left(&self) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
+        self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
+    }
+
+    /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
+    /// Takes O(n log n).
+    pub fn finishes(&self) -> Vec<(JobId, f64)> {
+        let mut sharing = self.sharing();
+        sharing.run(f64::INFINITY);
+        let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
+        let to_end = sharing.outcome().map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
+        ended.chain(to_end).collect()
+    }
+
+    /// Returns the sharing as it stands, ready to go on.
+    fn sharing(&self) -> Sharing {
+        let sharers = self.jobs.iter().filter(|(_, job)| job.ended.is_none());
+        let mut sharers: Vec<Sharer> =
+            sharers.map(|(id, job)| Sharer::new(*id, job.size, job.left)).collect();
+        if self.first == First::Smallest {
+            sharers.sort_unstable_by_key(Sharer::smallness);
+        }
+        Sharing::new(sharers, self.slots, self.clock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scheduler::part::share::{Claim, max_min};
+
+    fn at(second: u64) -> SimTime {
+        SimTime::from_micros(second * 1_000_000)
+    }
+
+    fn size(tasks: u32, work: f64) -> Size {
+        Size { tasks, work, weight: 1.0 }
+    }
+
+    fn cluster(slots: u32) -> VirtualCluster {
+        let mut cluster = VirtualCluster::new(First::Smallest, 1.0);
+        cluster.set_slots(slots);
+        cluster
+    }
+
+    fn order(cluster: &VirtualCluster) -> Vec<u32> {
+        let mut finishes = cluster.finishes();
+        finishes.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        finishes.iter().map(|(id, _)| id.0).collect()
+    }
+
+    fn finish(cluster: &VirtualCluster, id: u32) -> f64 {
+        let finishes = cluster.finishes();
+        finishes.iter().find(|(job, _)| job.0 == id).expect("it is a member").1
+    }
+
+    /// The paper's first example, on a server of 100 slots: 30 s at 0 s, 10 s at 10 s and at 15 s.
+    #[test]
+    fn jobs_end_as_processor_sharing_ends_them() {
+        let mut cluster = cluster(100);
+        cluster.enter(JobId(1), size(100, 3_000.0));
+        cluster.age(at(10));
+        cluster.enter(JobId(2), size(100, 1_000.0));
+        // Two share: the second would need 20 s.
+        assert_eq!(finish(&cluster, 2), 30.0);
+        cluster.age(at(15));
+        cluster.enter(JobId(3), size(100, 1_000.0));
+        assert_eq!(order(&cluster), [2, 3, 1]);
+        // 750 of the second are left at a third of the server; then 250 of the third at a half; the
+        // first has the whole server for its last 1,000.
+        let rounded = [2, 3, 1].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
+        assert_eq!(rounded, [37.5, 42.5, 50.0]);
+    }
+
+    /// The paper's second example: what a job cannot use goes to the others.
+    #[test]
+    fn a_job_uses_no_more_slots_than_it_has_tasks() {
+        let mut cluster = cluster(100);
+        cluster.enter(JobId(1), size(100, 3_000.0));
+        cluster.age(at(10));
+        cluster.enter(JobId(2), size(55, 550.0));
+        cluster.age(at(13));
+        cluster.enter(JobId(3), size(35, 350.0));
+        // A third each, of which the third job can use all: 350 / (100 / 3); then 50 at a half.
+        let rounded = [3, 2].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
+        assert_eq!(rounded, [23.5, 24.5]);
+        assert_eq!(order(&cluster), [3, 2, 1]);
+    }
+
+    #[test]
+    fn where_slots_are_fewer_than_jobs_the_smallest_have_them() {
+        let mut cluster = cluster(2);
+        cluster.enter(JobId(0), size(9, 10.0));
+        cluster.enter(JobId(1), size(1, 10.0));
+        cluster.enter(JobId(2), size(3, 10.0));
+        assert_eq!(order(&cluster), [1, 2, 0]);
+        // The large one has waited for both to end at 10 s, and then both slots to itself.
+        assert_eq!(finish(&cluster, 0), 15.0);
+        let mut by_number = VirtualCluster::new(First::Earliest, 1.0);
+        by_number.set_slots(1);
+        by_number.enter(JobId(0), size(9, 10.0));
+        by_number.enter(JobId(1), size(1, 10.0));
+        assert_eq!(order(&by_number), [0, 1]);
+    }
+
+    #[test]
+    fn weights_divide_what_is_left_after_a_slot_each() {
+        let mut cluster = cluster(10);
+        cluster.enter(JobId(0), Size { tasks: 100, work: 80.0, weight: 4.0 });
+        cluster.enter(JobId(1), Size { tasks: 100, work: 20.0, weight: 1.0 });
+        assert_eq!([finish(&cluster, 0), finish(&cluster, 1)], [10.0, 10.0]);
+    }
+
+    #[test]
+    fn a_job_of_unknown_size_is_last_and_leaves_at_once() {
+        let mut cluster = cluster(10);
+        cluster.enter(JobId(0), size(10, f64::INFINITY));
+        cluster.enter(JobId(1), size(10, 1e9));
+        assert_eq!(order(&cluster), [1, 0]);
+        cluster.leave(JobId(0));
+        assert_eq!(order(&cluster), [1]);
+    }
+
+    #[test]
+    fn a_job_that_is_really_over_keeps_its_share_until_it_is_virtually_over() {
+        let mut cluster = cluster(10);
+        cluster.enter(JobId(0), size(10, 100.0));
+        cluster.enter(JobId(1), size(10, 200.0));
+        cluster.age(at(5));
+        cluster.leave(JobId(0));
+        assert_eq!(finish(&cluster, 1), 30.0, "as if the other were there");
+        cluster.age(at(21));
+        assert_eq!(order(&cluster), [1], "it was over at 20 s");
+    }
+
+    #[test]
+    fn a_job_that_is_virtually_over_stands_where_it_ended() {
+        let mut cluster = cluster(10);
+        cluster.enter(JobId(0), size(10, 100.0));
+        cluster.age(at(50));
+        cluster.enter(JobId(1), size(10, 1.0));
+        assert_eq!(finish(&cluster, 0), 10.0);
+        assert_eq!(order(&cluster), [0, 1]);
+        // Larger than was thought: it goes on.
+        cluster.set_left(JobId(0), 100.0);
+        assert_eq!(order(&cluster), [1, 0]);
+    }
+
+    #[test]
+    fn half_the_pace_ends_jobs_at_the_same_virtual_time() {
+        let mut cluster = VirtualCluster::new(First::Smallest, 0.5);
+        cluster.set_slots(10);
+        cluster.enter(JobId(0), size(10, 100.0));
+        cluster.age(at(10));
+        assert_eq!(cluster.left().next(), Some((JobId(0), 50.0, None)));
+    }
+
+    /// The same by walking from end to end with the shares that another part computes.
+    fn walked(jobs: &[Size], slots: u32) -> Vec<f64> {
+        let mut left: Vec<f64> = jobs.iter().map(|job| job.work).collect();
+        let mut finishes = vec![f64::NAN; jobs.len()];
+        let mut by_size: Vec<usize> = (0..jobs.len()).collect();
+        by_size.sort_by_key(|i| (jobs[*i].tasks, *i));
+        let mut now = 0.0;
+        loop {
+            let open: Vec<usize> =
+                by_size.iter().copied().filter(|i| finishes[*i].is_nan()).collect();
+            if open.is_empty() {
+                return finishes;
+            }
+            let claims = (0..).zip(&open).map(|(rank, i)| Claim {
+                weight: jobs[*i].weight,
+                min_share: if rank < slots { 1.0 } else { 0.0 },
+                demand: f64::from(jobs[*i].tasks),
+            });
+            let claims: Vec<Claim> = claims.collect();
+            let mut shares = vec![0.0; open.len()];
+            max_min(&claims, f64::from(slots), &mut Vec::new(), &mut shares);
+            let spans = open.iter().zip(&shares).map(|(i, share)| left[*i] / share);
+            let span = spans.fold(f64::INFINITY, f64::min);
+            now += span;
+            for (i, share) in open.iter().zip(&shares) {
+                left[*i] -= share * span;
+                if left[*i] <= 1e-7 * jobs[*i].work {
+                    finishes[*i] = now;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_ends_jobs_when_a_walk_from_end_to_end_does(
+            jobs in vec((1..40_u32, 1..2_000_u32, prop::sample::select(vec![0.25, 0.5, 1.0, 2.0, 4.0])), 1..12),
+            slots in 1..30_u32,
+            stop in 0..200_u64,
+        ) {
+            let jobs: Vec<Size> = jobs.iter().map(|(tasks, work, weight)| Size {
+                tasks: *tasks,
+                work: f64::from(*work),
+                weight: *weight,
+            }).collect();
+            let mut cluster = cluster(slots);
+            for (id, job) in (0..).zip(&jobs) {
+                cluster.enter(JobId(id), *job);
+            }
+            let expected = walked(&jobs, slots);
+            // To look in between changes nothing.
+            for _ in 0..2 {
+                for (id, at) in cluster.finishes() {
+                    let wanted = expected[id.index()];
+                    prop_assert!((at - wanted).abs() <= 1e-5 * wanted, "{id}: {at}, not {wanted}");
+                }
+                cluster.age(at(stop));
+            }
+        }
+    }
+}
