@@ -4,6 +4,7 @@
 //! expectation language has the forms as functions, and `mumakil theory` prints them.
 
 mod delay;
+pub mod fluid;
 
 pub use delay::{DelayedJob, StickySlots, Waiting};
 
