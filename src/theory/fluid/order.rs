@@ -66,11 +66,7 @@ fn in_order(present: &[Present<'_>], order: &[usize]) -> Vec<Exact> {
 
 /// Returns when a job will first have as little work left as the one before it. Only one that is
 /// served with more gets there, so two jobs overtake each other once at most.
-fn first_overtaking(
-    present: &[Present<'_>],
-    order: &[usize],
-    shares: &[Exact],
-) -> Option<Exact> {
+fn first_overtaking(present: &[Present<'_>], order: &[usize], shares: &[Exact]) -> Option<Exact> {
     let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
     let closing = pairs.filter(|(ahead, behind)| shares[*ahead] < shares[*behind]);
     let spans = closing.map(|(ahead, behind)| {

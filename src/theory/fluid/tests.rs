@@ -79,7 +79,8 @@ fn figure_1_under_sharing_ends_the_second_job_first() {
 fn figure_1_under_fsp_serves_one_job_after_another() {
     ends(Fsp, &figure_1(), &["50", "20", "30"]);
     let expected = [(0.0, 0), (10.0, 1), (20.0, 2), (30.0, 0)];
-    let expected = expected.map(|(from, job)| (from, (0..3).map(|i| f64::from(i == job)).collect()));
+    let expected =
+        expected.map(|(from, job)| (from, (0..3).map(|i| f64::from(i == job)).collect()));
     assert_eq!(course(Fsp, &figure_1()), expected);
 }
 
