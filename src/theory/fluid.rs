@@ -13,6 +13,25 @@
 //! Numbers are exact, since the order in which jobs end decides what FSP does: two jobs that end
 //! together do so here, however they got there. [`exact`] and [`approximate`] are the way in and
 //! out.
+//!
+//! ```
+//! use mumakil::theory::fluid::{Discipline, FluidJob, approximate, exact};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A job that fills the system, and one of 55 % for ten seconds.
+//! let number = |number| exact(number).expect("not infinite");
+//! let job = |arrival, size, most| FluidJob {
+//!     arrival: number(arrival),
+//!     size: number(size),
+//!     most: number(most),
+//!     weight: number(1.0),
+//! };
+//! let course = Discipline::Fsp.serve(&[job(0.0, 30.0, 1.0), job(10.0, 5.5, 0.55)])?;
+//! assert_eq!(course.order(), [1, 0]);
+//! assert_eq!(approximate(&course.jobs[0].finish), 35.5);
+//! # Ok(())
+//! # }
+//! ```
 
 mod course;
 mod flow;
@@ -83,6 +102,9 @@ pub enum Discipline {
     /// A job that ends early goes on in the sharing that is only imagined. One that has ended
     /// there but not really is before all those that have not. Jobs that end together are served
     /// as they arrived.
+    ///
+    /// On a single server no job ends later than under [`Self::Ps`]. A job that can use only a part
+    /// of the system may: it cannot make up for what it has waited.
     Fsp,
     /// Shortest remaining processing time: the job with the least work left first. What it cannot
     /// use goes to the next. Of equal jobs the one that can use more is before the other, and then
