@@ -1,9 +1,12 @@
-//! What theory says a run should show: closed forms, to be put beside measured numbers.
+//! What theory says a run should show: closed forms and fluid models, to be put beside measured
+//! numbers.
 //!
 //! A form takes plain numbers and answers with a finite one, or says which of them cannot be. The
-//! expectation language has the forms as functions, and `mumakil theory` prints them.
+//! expectation language has the forms as functions. A model takes jobs and answers with their whole
+//! course. `mumakil theory` prints both.
 
 mod delay;
+pub mod fluid;
 
 pub use delay::{DelayedJob, StickySlots, Waiting};
 

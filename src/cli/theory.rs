@@ -1,66 +1,48 @@
-//! `mumakil theory`: the closed forms as a table, to put measured numbers beside.
+//! `mumakil theory`: what theory says, as tables to put measured numbers beside.
 
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::story::span;
-use super::table::{Align, table};
 use super::terminal;
-use crate::theory::{DelayedJob, DomainError, StickySlots, Waiting};
-use crate::units::{Fraction, SimSpan};
 
-/// Print the locality that theory expects, with and without delay scheduling
+mod delay;
+mod fluid;
+
+/// Print what theory expects: of delay scheduling, of ideal disciplines
 ///
-/// The closed forms are those of the delay scheduling paper (EuroSys 2010); the defaults are the
-/// cluster of its experiments and the example of its section 3.5. Several values of an option, such
-/// as --jobs 5,10,20,50, are a row each; of several options, a row for each combination.
+/// Without a command it is `delay`, and the options are its options.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
-Columns:
-  sticky   the most locality of jobs that get the slots back that they give (section 3.3.2)
-  head     the locality of a job that takes the first slot (3.3.1)
-  delayed  the locality of a job that is skipped, as the paper counts (3.5)
-  least    its lower bound, from which equation (2) follows
-  exact    the same under Algorithm 2 itself, where a job that waited in vain waits no more
-  wanted   the skips that a locality takes: equation (2)
-  wait     the longest wait for a local task
-
 Examples:
-  mumakil theory
   mumakil theory --jobs 5,10,20,50
-  mumakil theory --nodes 620 --slots 5 --tasks 10,100 --skips 0,50,100,200 --csv
-  mumakil theory --locality 0.9,0.95,0.99 --json")]
+  mumakil theory fluid --job 0s:30s --job 10s:10s --job 15s:10s")]
+#[group(skip)]
 pub(super) struct Arguments {
-    /// Nodes of the cluster
-    #[arg(long, value_name = "M", value_delimiter = ',', default_value = "100")]
-    #[arg(value_parser = count(100_000))]
-    nodes: Vec<u32>,
-    /// Slots of a node
-    #[arg(long, value_name = "L", value_delimiter = ',', default_value = "4")]
-    #[arg(value_parser = count(64))]
-    slots: Vec<u32>,
-    /// Copies of a block
-    #[arg(long, value_name = "R", value_delimiter = ',', default_value = "3")]
-    #[arg(value_parser = count(64))]
-    replicas: Vec<u32>,
-    /// Jobs that share the cluster
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_value = "10")]
-    #[arg(value_parser = count(1_000_000))]
-    jobs: Vec<u32>,
-    /// Tasks of a job that is skipped
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "20")]
-    #[arg(value_parser = count(1_000_000_000))]
-    tasks: Vec<u32>,
-    /// How often it is skipped [default: as often as the locality takes]
-    #[arg(long, value_name = "D", value_delimiter = ',')]
-    #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000_000))]
-    skips: Vec<u32>,
-    /// The locality that is wanted
-    #[arg(long, value_name = "SHARE", value_delimiter = ',', default_value = "0.95")]
-    locality: Vec<Fraction>,
-    /// How long a task takes
-    #[arg(long, value_name = "TIME", default_value = "19s")]
-    task_time: SimSpan,
+    #[command(flatten)]
+    delay: delay::Arguments,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Delay(delay::Arguments),
+    Fluid(fluid::Arguments),
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        match self.command.unwrap_or(Command::Delay(self.delay)) {
+            Command::Delay(arguments) => arguments.run(),
+            Command::Fluid(arguments) => arguments.run(),
+        }
+    }
+}
+
+/// As what rows are printed.
+#[derive(Debug, clap::Args)]
+struct Form {
     /// Print an array of objects
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -69,153 +51,25 @@ pub(super) struct Arguments {
     csv: bool,
 }
 
-fn count(most: i64) -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..=most)
-}
-
-/// Nobody reads more, and so many of the largest clusters take seconds.
-const MOST_ROWS: usize = 1_000;
-
-/// What is asked, and what theory answers.
-#[derive(Clone, Debug, Default, Serialize)]
-struct Row {
-    nodes: u32,
-    slots: u32,
-    replicas: u32,
-    jobs: u32,
-    tasks: u32,
-    /// Those wanted, rounded up, if none are given.
-    skips: Option<u32>,
-    locality_wanted: f64,
-    skips_wanted: f64,
-    locality_sticky: f64,
-    locality_head: f64,
-    locality_delayed: f64,
-    locality_least: f64,
-    locality_exact: f64,
-    wait_s: f64,
-}
-
-impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
-        let rows = self.rows()?;
+impl Form {
+    /// Prints the rows, for people as `told` tells them.
+    fn print<R: Serialize>(&self, rows: &[R], told: fn(&[R]) -> String) -> Result<(), Failure> {
         let text = if self.json {
-            serde_json::to_string_pretty(&rows).expect("numbers are JSON") + "\n"
+            serde_json::to_string_pretty(rows).expect("numbers are JSON") + "\n"
         } else if self.csv {
-            csv_of(&rows)
+            csv_of(rows)
         } else {
-            told(&rows)
+            told(rows)
         };
         Ok(terminal::print(&text)?)
     }
-
-    /// Returns a row for each combination of the values that were given.
-    fn rows(&self) -> Result<Vec<Row>, Failure> {
-        let mut skips: Vec<Option<u32>> = self.skips.iter().copied().map(Some).collect();
-        if skips.is_empty() {
-            skips.push(None);
-        }
-        let rows = vary(vec![Row::default()], &self.nodes, |row, nodes| row.nodes = nodes)?;
-        let rows = vary(rows, &self.slots, |row, slots| row.slots = slots)?;
-        let rows = vary(rows, &self.replicas, |row, replicas| row.replicas = replicas)?;
-        let rows = vary(rows, &self.jobs, |row, jobs| row.jobs = jobs)?;
-        let rows = vary(rows, &self.tasks, |row, tasks| row.tasks = tasks)?;
-        let rows = vary(rows, &self.locality, |row, share| row.locality_wanted = share.get())?;
-        let mut rows = vary(rows, &skips, |row, skips| row.skips = skips)?;
-        for row in &mut rows {
-            row.answer(self.task_time).map_err(|error| {
-                Failure::input(format!("{error}\n  hint: `mumakil theory --help` has the options"))
-            })?;
-        }
-        Ok(rows)
-    }
 }
 
-/// Returns each row with each of the values in its place.
-fn vary<T: Copy>(rows: Vec<Row>, values: &[T], put: fn(&mut Row, T)) -> Result<Vec<Row>, Failure> {
-    if MOST_ROWS < rows.len() * values.len() {
-        return Err(Failure::input(format!(
-            "there are more than {MOST_ROWS} combinations\n  hint: give several values to fewer options"
-        )));
-    }
-    let with = |row: &Row, value: T| {
-        let mut row = row.clone();
-        put(&mut row, value);
-        row
-    };
-    Ok(rows.iter().flat_map(|row| values.iter().map(|value| with(row, *value))).collect())
-}
-
-impl Row {
-    /// Fills in what theory says.
-    fn answer(&mut self, task_time: SimSpan) -> Result<(), DomainError> {
-        let [nodes, slots, replicas, jobs, tasks] =
-            [self.nodes, self.slots, self.replicas, self.jobs, self.tasks].map(f64::from);
-        let job = DelayedJob { nodes, replicas, tasks };
-        let wanted = job.skips_for(self.locality_wanted)?;
-        let skips = f64::from(*self.skips.get_or_insert(wanted.ceil() as u32));
-        let wait = Waiting { skips, nodes, slots }.task_lengths()? * task_time.as_secs_f64();
-        self.skips_wanted = rounded(wanted);
-        self.locality_sticky = rounded(StickySlots { jobs, replicas, slots }.locality()?);
-        self.locality_head = rounded(job.head_of_line_locality()?);
-        self.locality_delayed = rounded(job.mean_locality(skips)?);
-        self.locality_least = rounded(job.least_locality(skips)?);
-        self.locality_exact = rounded(job.exact_locality(skips)?);
-        self.wait_s = rounded(wait);
-        Ok(())
-    }
-}
-
-/// The last digits of logarithms differ from one machine to another.
-fn rounded(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
-}
-
-fn csv_of(rows: &[Row]) -> String {
+fn csv_of<R: Serialize>(rows: &[R]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.serialize(row).expect("numbers are CSV");
     }
     let bytes = writer.into_inner().expect("memory takes what is written");
     String::from_utf8(bytes).expect("numbers are text")
-}
-
-/// A column's name, and its cell of a row.
-type Column = (&'static str, fn(&Row) -> String);
-
-const GIVEN: [Column; 7] = [
-    ("nodes", |row| row.nodes.to_string()),
-    ("slots", |row| row.slots.to_string()),
-    ("replicas", |row| row.replicas.to_string()),
-    ("jobs", |row| row.jobs.to_string()),
-    ("tasks", |row| row.tasks.to_string()),
-    ("locality", |row| share(row.locality_wanted)),
-    ("skips", |row| row.skips.unwrap_or_default().to_string()),
-];
-
-const ANSWERS: [Column; 7] = [
-    ("sticky", |row| share(row.locality_sticky)),
-    ("head", |row| share(row.locality_head)),
-    ("delayed", |row| share(row.locality_delayed)),
-    ("least", |row| share(row.locality_least)),
-    ("exact", |row| share(row.locality_exact)),
-    ("wanted", |row| format!("{:.1}", row.skips_wanted)),
-    ("wait", |row| span(row.wait_s)),
-];
-
-fn share(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
-/// Returns a line of what all rows have in common, and a table of what they have not.
-fn told(rows: &[Row]) -> String {
-    let is_common = |(_, cell): &Column| rows.iter().all(|row| cell(row) == cell(&rows[0]));
-    let (common, varied): (Vec<Column>, Vec<Column>) = GIVEN.into_iter().partition(is_common);
-    let common = common.iter().map(|(name, cell)| format!("{name} {}", cell(&rows[0])));
-    let columns: Vec<Column> = varied.into_iter().chain(ANSWERS).collect();
-    let head = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let cells = |row: &Row| columns.iter().map(|(_, cell)| cell(row)).collect();
-    let lines: Vec<Vec<String>> = [head].into_iter().chain(rows.iter().map(cells)).collect();
-    let common = common.collect::<Vec<_>>().join(" · ");
-    format!("{common}\n{}", table(&lines, &vec![Align::Right; columns.len()]))
 }

@@ -1,0 +1,59 @@
+//! What a fluid model answers: when jobs end, and what they have until then.
+
+use num_traits::Zero;
+
+use super::{Exact, FluidJob};
+
+/// The course of all jobs under one discipline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// The end of each job, in the order of the jobs.
+    pub jobs: Vec<Served>,
+    /// The times with jobs, in their order. Nothing happens inside of an interval.
+    pub intervals: Vec<Interval>,
+}
+
+/// A job that has been served.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// When it ends, in seconds.
+    pub finish: Exact,
+    /// How long that is after its arrival.
+    pub sojourn: Exact,
+}
+
+/// A time in which every share stays what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// When it begins.
+    pub from: Exact,
+    /// When it ends, which is later.
+    pub to: Exact,
+    /// The share of each job, in the order of the jobs; zero for those that are absent, too.
+    pub shares: Vec<Exact>,
+}
+
+impl Course {
+    /// Returns the course in which nothing has happened yet.
+    pub(super) fn new(jobs: usize) -> Self {
+        Self { jobs: vec![Served::default(); jobs], intervals: Vec::new() }
+    }
+
+    pub(super) fn end(&mut self, number: usize, job: &FluidJob, finish: &Exact) {
+        self.jobs[number] = Served { finish: finish.clone(), sojourn: finish - &job.arrival };
+    }
+
+    /// Returns the mean time from arrival to end; `None` without jobs.
+    pub fn mean_sojourn(&self) -> Option<Exact> {
+        let sum = self.jobs.iter().fold(Exact::zero(), |sum, job| sum + &job.sojourn);
+        (!self.jobs.is_empty()).then(|| sum / Exact::from_integer(self.jobs.len().into()))
+    }
+
+    /// Returns the numbers of the jobs in the order in which they end; of those that end together
+    /// the earlier in the list first.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.jobs.len()).collect();
+        order.sort_by_key(|number| &self.jobs[*number].finish);
+        order
+    }
+}

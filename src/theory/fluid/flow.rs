@@ -1,0 +1,81 @@
+//! From event to event: jobs arrive, work flows off, jobs end.
+
+use num_traits::Zero;
+
+use super::course::{Course, Interval};
+use super::{Exact, FluidJob};
+
+/// A job that has arrived and has not ended.
+pub(super) struct Present<'a> {
+    /// Its place among all jobs.
+    pub(super) number: usize,
+    pub(super) job: &'a FluidJob,
+    /// Its work that is not done.
+    pub(super) left: Exact,
+}
+
+/// How the system is divided for a while.
+pub(super) struct Division {
+    /// The share of each job that is present, in their order.
+    pub(super) shares: Vec<Exact>,
+    /// When it must be divided anew, even if no job arrives or ends until then.
+    pub(super) lasts: Option<Exact>,
+}
+
+/// Lets the work of all jobs flow off as `divide` says, which is asked whenever a job has arrived
+/// or ended. It must give something to somebody.
+pub(super) fn flow<'a>(
+    jobs: &'a [FluidJob],
+    mut divide: impl FnMut(&Exact, &[Present<'a>]) -> Division,
+) -> Course {
+    let mut course = Course::new(jobs.len());
+    let mut coming: Vec<(usize, &FluidJob)> = jobs.iter().enumerate().collect();
+    coming.sort_by_key(|(_, job)| &job.arrival);
+    let mut coming = coming.into_iter().peekable();
+    let mut present: Vec<Present<'_>> = Vec::new();
+    let mut now = Exact::zero();
+    loop {
+        while let Some((number, job)) = coming.next_if(|(_, job)| job.arrival <= now) {
+            present.push(Present { number, job, left: job.size.clone() });
+        }
+        let next = coming.peek().map(|(_, job)| &job.arrival);
+        if present.is_empty() {
+            let Some(next) = next else { return course };
+            now = next.clone();
+            continue;
+        }
+        let Division { shares, lasts } = divide(&now, &present);
+        let ends = present.iter().zip(&shares).filter(|(_, share)| !share.is_zero());
+        let ends = ends.map(|(job, share)| &job.left / share);
+        let span = ends.chain(lasts).chain(next.map(|next| next - &now)).min();
+        let to = &now + span.expect("a job that is present is served, or another arrives");
+        serve(&mut present, &shares, &(&to - &now));
+        course.intervals.push(interval(jobs.len(), (now, &to), &present, shares));
+        present.retain(|Present { number, job, left }| {
+            if left.is_zero() {
+                course.end(*number, job, &to);
+            }
+            !left.is_zero()
+        });
+        now = to;
+    }
+}
+
+fn serve(present: &mut [Present<'_>], shares: &[Exact], span: &Exact) {
+    for (job, share) in present.iter_mut().zip(shares).filter(|(_, share)| !share.is_zero()) {
+        job.left -= share * span;
+    }
+}
+
+fn interval(
+    jobs: usize,
+    (from, to): (Exact, &Exact),
+    present: &[Present<'_>],
+    shares: Vec<Exact>,
+) -> Interval {
+    let mut all = vec![Exact::zero(); jobs];
+    for (job, share) in present.iter().zip(shares) {
+        all[job.number] = share;
+    }
+    Interval { from, to: to.clone(), shares: all }
+}

@@ -1,0 +1,76 @@
+//! Priority: jobs are served in an order, each with all it can use of what is left.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use num_traits::One;
+
+use super::course::Course;
+use super::flow::{Division, Present, flow};
+use super::{Exact, FluidJob, share};
+
+/// Serves the jobs under FSP.
+pub(super) fn by_virtual_finish(jobs: &[FluidJob]) -> Course {
+    // The order only changes when a job arrives: without more of them, all end as was foreseen.
+    let mut finishes = BTreeMap::new();
+    flow(jobs, |now, present| {
+        if present.iter().any(|job| !finishes.contains_key(&job.number)) {
+            finishes = virtual_finishes(jobs, now);
+        }
+        let order = ranked(present, |job| (&finishes[&job.number], &job.job.arrival, job.number));
+        Division { shares: in_order(present, &order), lasts: None }
+    })
+}
+
+/// Returns when the jobs that have arrived by now would end under PS.
+fn virtual_finishes(jobs: &[FluidJob], now: &Exact) -> BTreeMap<usize, Exact> {
+    let arrived = jobs.iter().enumerate().filter(|(_, job)| job.arrival <= *now);
+    let (numbers, arrived): (Vec<usize>, Vec<FluidJob>) =
+        arrived.map(|(number, job)| (number, job.clone())).unzip();
+    let served = share::equally(&arrived).jobs.into_iter();
+    numbers.into_iter().zip(served.map(|job| job.finish)).collect()
+}
+
+/// Serves the jobs under SRPT.
+pub(super) fn by_work_left(jobs: &[FluidJob]) -> Course {
+    flow(jobs, |_, present| {
+        // Of equal jobs the one that can use more would overtake the other at once.
+        let order = ranked(present, |job| {
+            (&job.left, Reverse(&job.job.most), &job.job.arrival, job.number)
+        });
+        let shares = in_order(present, &order);
+        let lasts = first_overtaking(present, &order, &shares);
+        Division { shares, lasts }
+    })
+}
+
+/// Returns the places of the jobs by their rank.
+fn ranked<'a, R: Ord>(
+    present: &'a [Present<'_>],
+    rank: impl Fn(&'a Present<'_>) -> R,
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..present.len()).collect();
+    order.sort_by_cached_key(|place| rank(&present[*place]));
+    order
+}
+
+fn in_order(present: &[Present<'_>], order: &[usize]) -> Vec<Exact> {
+    let mut free = Exact::one();
+    let mut shares = vec![Exact::default(); present.len()];
+    for place in order {
+        shares[*place] = present[*place].job.most.clone().min(free.clone());
+        free -= &shares[*place];
+    }
+    shares
+}
+
+/// Returns when a job will first have as little work left as the one before it. Only one that is
+/// served with more gets there, so two jobs overtake each other once at most.
+fn first_overtaking(present: &[Present<'_>], order: &[usize], shares: &[Exact]) -> Option<Exact> {
+    let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
+    let closing = pairs.filter(|(ahead, behind)| shares[*ahead] < shares[*behind]);
+    let spans = closing.map(|(ahead, behind)| {
+        (&present[behind].left - &present[ahead].left) / (&shares[behind] - &shares[ahead])
+    });
+    spans.min()
+}

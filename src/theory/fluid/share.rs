@@ -1,0 +1,35 @@
+//! Sharing: everybody is served at once, max-min fairly.
+
+use num_traits::One;
+
+use super::course::Course;
+use super::flow::{Division, Present, flow};
+use super::{Exact, FluidJob};
+
+/// Serves the jobs under PS.
+pub(super) fn equally(jobs: &[FluidJob]) -> Course {
+    flow(jobs, |_, present| divide(present, |_| Exact::one()))
+}
+
+/// Serves the jobs under GPS.
+pub(super) fn by_weight(jobs: &[FluidJob]) -> Course {
+    flow(jobs, |_, present| divide(present, |job| job.weight.clone()))
+}
+
+/// Divides the system in proportion to weights, and what a job cannot use among the others.
+fn divide(present: &[Present<'_>], weight: impl Fn(&FluidJob) -> Exact) -> Division {
+    // Those first that are content with least: what they leave is known when others are asked.
+    let mut order: Vec<usize> = (0..present.len()).collect();
+    order.sort_by_cached_key(|place| &present[*place].job.most / weight(present[*place].job));
+    let mut weights: Exact = present.iter().map(|job| weight(job.job)).sum();
+    let mut free = Exact::one();
+    let mut shares = vec![Exact::default(); present.len()];
+    for place in order {
+        let job = present[place].job;
+        let fair = &free * weight(job) / &weights;
+        shares[place] = fair.min(job.most.clone());
+        free -= &shares[place];
+        weights -= weight(job);
+    }
+    Division { shares, lasts: None }
+}

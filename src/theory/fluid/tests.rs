@@ -1,0 +1,255 @@
+//! Courses derived by hand.
+
+mod properties;
+
+use num_traits::{One, Zero};
+
+use super::Discipline::{Fsp, Gps, Ps, Srpt};
+use super::*;
+
+fn ratio(above: u64, below: u64) -> Exact {
+    Exact::new(above.into(), below.into())
+}
+
+fn number(text: &str) -> Exact {
+    exact(text.parse().unwrap()).unwrap()
+}
+
+/// A job by its arrival, the time it takes with the largest share that it can use, and that share.
+fn job(arrival: u64, time: u64, most: &str) -> FluidJob {
+    let most = number(most);
+    let size = ratio(time, 1) * &most;
+    FluidJob { arrival: ratio(arrival, 1), size, most, weight: Exact::one() }
+}
+
+fn weighing(weight: u64, job: FluidJob) -> FluidJob {
+    FluidJob { weight: ratio(weight, 1), ..job }
+}
+
+/// A single server's jobs by their arrivals and sizes.
+fn single(jobs: &[(u64, u64)]) -> Vec<FluidJob> {
+    jobs.iter().map(|(arrival, size)| job(*arrival, *size, "1")).collect()
+}
+
+fn finishes(discipline: Discipline, jobs: &[FluidJob]) -> Vec<Exact> {
+    let course = discipline.serve(jobs).unwrap();
+    course.jobs.into_iter().map(|job| job.finish).collect()
+}
+
+/// Checks when jobs end, where the expected times are given as in `"24.5"` or `"16/3"`.
+fn ends(discipline: Discipline, jobs: &[FluidJob], expected: &[&str]) {
+    let told: Vec<String> = finishes(discipline, jobs).iter().map(ToString::to_string).collect();
+    let number = |text: &&str| text.parse().unwrap_or_else(|_| number(text)).to_string();
+    let expected: Vec<String> = expected.iter().map(number).collect();
+    assert_eq!(told, expected, "{}", discipline.name());
+}
+
+/// Returns who has how much when, in the order of time; neighbours that do not differ are one.
+fn course(discipline: Discipline, jobs: &[FluidJob]) -> Vec<(f64, Vec<f64>)> {
+    let intervals = discipline.serve(jobs).unwrap().intervals;
+    let mut told: Vec<(f64, Vec<f64>)> = Vec::new();
+    for interval in intervals {
+        let shares: Vec<f64> = interval.shares.iter().map(approximate).collect();
+        if told.last().is_none_or(|last| last.1 != shares) {
+            told.push((approximate(&interval.from), shares));
+        }
+    }
+    told
+}
+
+/// Figure 1 of the paper.
+fn figure_1() -> Vec<FluidJob> {
+    single(&[(0, 30), (10, 10), (15, 10)])
+}
+
+/// Figure 2 of the paper.
+fn figure_2() -> Vec<FluidJob> {
+    vec![job(0, 30, "1"), job(10, 10, "0.55"), job(13, 10, "0.35")]
+}
+
+#[test]
+fn figure_1_under_sharing_ends_the_second_job_first() {
+    // At 15, 17.5, 7.5 and 10 are left; thirds until 37.5, then halves of 2.5, then 7.5 alone.
+    ends(Ps, &figure_1(), &["50", "37.5", "42.5"]);
+    assert_eq!(Ps.serve(&figure_1()).unwrap().order(), [1, 2, 0]);
+}
+
+#[test]
+fn figure_1_under_fsp_serves_one_job_after_another() {
+    ends(Fsp, &figure_1(), &["50", "20", "30"]);
+    let expected = [(0.0, 0), (10.0, 1), (20.0, 2), (30.0, 0)];
+    let expected =
+        expected.map(|(from, job)| (from, (0..3).map(|i| f64::from(i == job)).collect()));
+    assert_eq!(course(Fsp, &figure_1()), expected);
+}
+
+#[test]
+fn figure_2_under_sharing_ends_the_third_job_first() {
+    // At 13, 18.5, 4 and 3.5 are left; thirds until 23.5, then halves of 0.5, then 14.5 alone.
+    ends(Ps, &figure_2(), &["39", "24.5", "23.5"]);
+    assert_eq!(Ps.serve(&figure_2()).unwrap().order(), [2, 1, 0]);
+}
+
+#[test]
+fn figure_2_under_fsp_ends_every_job_no_later_than_under_sharing() {
+    ends(Fsp, &figure_2(), &["39", "20", "23"]);
+    let expected = [
+        (0.0, vec![1.0, 0.0, 0.0]),
+        (10.0, vec![0.45, 0.55, 0.0]),
+        (13.0, vec![0.1, 0.55, 0.35]),
+        (20.0, vec![0.65, 0.0, 0.35]),
+        (23.0, vec![1.0, 0.0, 0.0]),
+    ];
+    assert_eq!(course(Fsp, &figure_2()), expected);
+    assert_eq!(Fsp.serve(&figure_2()).unwrap().order(), [1, 2, 0]);
+}
+
+#[test]
+fn no_jobs_have_no_course_and_no_mean() {
+    for discipline in Discipline::ALL {
+        let course = discipline.serve(&[]).unwrap();
+        assert!(course.intervals.is_empty() && course.mean_sojourn().is_none());
+    }
+}
+
+#[test]
+fn a_job_alone_takes_its_time_after_a_pause_too() {
+    // Ten seconds at two fifths each; nothing is to be done from 13 to 20.
+    let jobs = [job(3, 10, "0.4"), job(20, 10, "0.4")];
+    for discipline in Discipline::ALL {
+        ends(discipline, &jobs, &["13", "30"]);
+        assert_eq!(discipline.serve(&jobs).unwrap().mean_sojourn(), Some(ratio(10, 1)));
+    }
+}
+
+#[test]
+fn a_job_that_arrives_as_another_ends_shares_nothing_with_it() {
+    for discipline in Discipline::ALL {
+        ends(discipline, &single(&[(0, 5), (5, 2)]), &["5", "7"]);
+    }
+}
+
+#[test]
+fn jobs_that_fit_beside_each_other_do_not_slow_each_other() {
+    for discipline in Discipline::ALL {
+        ends(discipline, &[job(0, 8, "0.25"), job(2, 4, "0.75")], &["8", "6"]);
+    }
+}
+
+#[test]
+fn what_a_small_job_cannot_use_is_shared_among_the_others() {
+    // A fifth and two of two fifths each: at 10 the small one ends, and 4 are left of the others.
+    let jobs = [job(0, 10, "0.2"), job(0, 8, "1"), job(0, 8, "1")];
+    ends(Ps, &jobs, &["10", "18", "18"]);
+}
+
+#[test]
+fn shares_follow_the_weights() {
+    // Three quarters and a quarter: the first ends at 8, where 4 are left of the second.
+    let jobs = single(&[(0, 6), (0, 6)]);
+    let jobs = [weighing(3, jobs[0].clone()), jobs[1].clone()];
+    ends(Gps, &jobs, &["8", "12"]);
+    ends(Ps, &jobs, &["12", "12"]);
+}
+
+#[test]
+fn a_weight_beyond_what_a_job_can_use_goes_to_the_others_by_weight() {
+    // The first could have 8/11 and uses 1/2; the others have 1/3 and 1/6 of the system. At 6 it
+    // ends, 1 and 2 are left: now 2/3 and 1/3 are theirs, until 7.5, where 1.5 is left of the last.
+    let jobs = [job(0, 6, "0.5"), job(0, 3, "1"), job(0, 3, "1")];
+    let jobs = [weighing(8, jobs[0].clone()), weighing(2, jobs[1].clone()), jobs[2].clone()];
+    ends(Gps, &jobs, &["6", "7.5", "9"]);
+}
+
+#[test]
+fn fsp_keeps_the_order_of_equal_jobs_and_sharing_does_not_know_one() {
+    let jobs = single(&[(0, 4), (0, 4), (0, 4)]);
+    ends(Ps, &jobs, &["12", "12", "12"]);
+    ends(Fsp, &jobs, &["4", "8", "12"]);
+    ends(Srpt, &jobs, &["4", "8", "12"]);
+}
+
+#[test]
+fn a_tie_in_the_sharing_is_an_exact_tie() {
+    // The first has 3 - 1/3 left at 1/3, as much as the second brings. Under PS both end together,
+    // so FSP goes on with the one that arrived first, and SRPT does too.
+    let mut jobs = single(&[(0, 3), (0, 1)]);
+    (jobs[1].arrival, jobs[1].size) = (ratio(1, 3), ratio(8, 3));
+    ends(Ps, &jobs, &["17/3", "17/3"]);
+    ends(Fsp, &jobs, &["3", "17/3"]);
+    ends(Srpt, &jobs, &["3", "17/3"]);
+}
+
+#[test]
+fn fsp_looks_at_what_is_left_in_the_sharing_and_srpt_at_what_really_is() {
+    // At 7 the second has 9/2 left in the sharing, where it had half of the time, and really 7.
+    let jobs = single(&[(0, 6), (0, 8), (7, 5)]);
+    ends(Fsp, &jobs, &["6", "14", "19"]);
+    ends(Srpt, &jobs, &["6", "19", "12"]);
+}
+
+#[test]
+fn under_fsp_a_job_that_ended_early_still_has_its_part_of_the_sharing() {
+    // As above, the second has 9/2 left at 7, more than the third brings. Had the first left the
+    // sharing at 6, it would be 4, and the second would go on.
+    let mut jobs = single(&[(0, 6), (0, 8), (7, 5)]);
+    jobs[2].size = ratio(17, 4);
+    ends(Fsp, &jobs, &["6", "18.25", "11.25"]);
+}
+
+#[test]
+fn under_fsp_a_job_that_should_have_ended_is_first() {
+    // In the sharing two halves end at 8. Really the second begins at 4, cannot make up for that
+    // with half of the system, and has 3/2 left at 9; the third has the other half from then on.
+    let jobs = [job(0, 4, "1"), job(0, 8, "0.5"), job(9, 1, "1")];
+    ends(Ps, &jobs, &["8", "8", "10"]);
+    ends(Fsp, &jobs, &["4", "12", "11"]);
+}
+
+#[test]
+fn srpt_goes_on_with_a_job_that_has_less_left_than_the_new_one() {
+    // At 7 the first has 3 left, less than 4. At 8 both have 2, and the first came first. But it
+    // has more than a new one with 2 at 7.
+    ends(Srpt, &single(&[(0, 10), (7, 4), (8, 2)]), &["10", "16", "12"]);
+    ends(Srpt, &single(&[(0, 10), (7, 2), (8, 2)]), &["14", "9", "11"]);
+}
+
+#[test]
+fn srpt_lets_a_job_overtake_one_that_can_use_less() {
+    // With a quarter and three they meet at 2: 2 - 1/2 = 3 - 3/2. Then the wide one takes all for
+    // 1.5 s, and the other its quarter for 6 s.
+    let jobs = [job(0, 8, "0.25"), job(0, 3, "1")];
+    ends(Srpt, &jobs, &["9.5", "3.5"]);
+    let shares = [(0.0, vec![0.25, 0.75]), (2.0, vec![0.0, 1.0]), (3.5, vec![0.25, 0.0])];
+    assert_eq!(course(Srpt, &jobs), shares);
+}
+
+#[test]
+fn of_equal_jobs_srpt_serves_the_one_that_can_use_more() {
+    // In the order of the list the second would have the least left at once. It takes 2 s, and the
+    // first 8 s after it.
+    ends(Srpt, &[job(0, 8, "0.25"), job(0, 2, "1")], &["10", "2"]);
+}
+
+#[test]
+fn a_decimal_is_taken_at_its_word() {
+    assert_eq!(exact(0.55), Some(ratio(11, 20)));
+    assert_eq!(exact(-2.5), Some(-ratio(5, 2)));
+    assert_eq!(exact(1e21).unwrap().to_string(), format!("1{}", "0".repeat(21)));
+    assert_eq!(exact(1e-7).unwrap().to_string(), "1/10000000");
+    assert!([f64::NAN, f64::INFINITY].into_iter().all(|float| exact(float).is_none()));
+    assert_eq!(approximate(&ratio(1, 3)), 1.0 / 3.0);
+}
+
+#[test]
+fn what_cannot_be_is_named() {
+    let error = |job: FluidJob| Fsp.serve(&[job]).unwrap_err().to_string();
+    let whole = || job(0, 1, "1");
+    let late = FluidJob { arrival: -Exact::one(), ..whole() };
+    assert_eq!(error(late), "`arrival` is -1; it must be a number from 0 up");
+    let done = FluidJob { size: Exact::zero(), ..whole() };
+    assert_eq!(error(done), "`size` is 0; it must be a number above 0");
+    let wide = FluidJob { most: ratio(3, 2), ..whole() };
+    assert_eq!(error(wide), "`most` is 1.5; it must be a share above 0, up to 1");
+    assert_eq!(error(weighing(0, whole())), "`weight` is 0; it must be a number above 0");
+}

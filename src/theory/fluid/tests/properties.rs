@@ -1,0 +1,218 @@
+//! What holds for all jobs.
+
+use std::collections::BTreeMap;
+
+use num_traits::{One, Zero};
+use proptest::prelude::*;
+
+use super::super::Discipline::{Fsp, Gps, Ps, Srpt};
+use super::super::{Course, Discipline, Exact, FluidJob, Interval};
+use super::{finishes, ratio, single, weighing};
+
+prop_compose! {
+    fn any_job()(
+        arrival in 0..40_u64, size in (1..20_u64, 1..4_u64), most in 1..=4_u64, weight in 1..4_u64,
+    ) -> FluidJob {
+        FluidJob {
+            arrival: ratio(arrival, 2),
+            size: ratio(size.0, size.1),
+            most: ratio(most, 4),
+            weight: ratio(weight, 1),
+        }
+    }
+}
+
+fn any_jobs() -> impl Strategy<Value = Vec<FluidJob>> {
+    prop::collection::vec(any_job(), 1..8)
+}
+
+/// Arrivals and sizes on a single server, in whole seconds.
+fn any_single(most: usize) -> impl Strategy<Value = Vec<(u64, u64)>> {
+    prop::collection::vec((0..12_u64, 1..6_u64), 1..most)
+}
+
+fn any_discipline() -> impl Strategy<Value = Discipline> {
+    prop::sample::select(Discipline::ALL.to_vec())
+}
+
+fn is_present(number: usize, jobs: &[FluidJob], course: &Course, interval: &Interval) -> bool {
+    jobs[number].arrival <= interval.from && interval.to <= course.jobs[number].finish
+}
+
+/// The least sums of sojourns, by the work left of each job.
+type Known = BTreeMap<Vec<u64>, u64>;
+
+/// Returns the least sum of sojourns that any choice of a job for each second comes to.
+fn least_sum(jobs: &[(u64, u64)], now: u64, left: &[u64], known: &mut Known) -> u64 {
+    // Nobody idles, so what is left tells the time.
+    if let Some(sum) = known.get(left) {
+        return *sum;
+    }
+    let waiting = |job: &usize| 0 < left[*job];
+    let present = |job: &usize| waiting(job) && jobs[*job].0 <= now;
+    let numbers = 0..jobs.len();
+    let sum = if numbers.clone().any(|job| present(&job)) {
+        let after = |job: usize| {
+            let mut left = left.to_vec();
+            left[job] -= 1;
+            let ended = if left[job] == 0 { now + 1 - jobs[job].0 } else { 0 };
+            ended + least_sum(jobs, now + 1, &left, known)
+        };
+        numbers.filter(present).map(after).min().unwrap()
+    } else if numbers.clone().any(|job| waiting(&job)) {
+        return least_sum(jobs, now + 1, left, known);
+    } else {
+        0
+    };
+    known.insert(left.to_vec(), sum);
+    sum
+}
+
+proptest! {
+    #[test]
+    fn all_work_is_done_and_nothing_idles_that_a_job_could_use(
+        discipline in any_discipline(), jobs in any_jobs(),
+    ) {
+        let course = discipline.serve(&jobs).unwrap();
+        let mut left: Vec<Exact> = jobs.iter().map(|job| job.size.clone()).collect();
+        let mut last = Exact::zero();
+        for interval in &course.intervals {
+            prop_assert!(last <= interval.from && interval.from < interval.to);
+            let present = |number: &usize| is_present(*number, &jobs, &course, interval);
+            let usable: Exact = (0..jobs.len()).filter(present).map(|job| &jobs[job].most).sum();
+            prop_assert!(usable != Exact::zero());
+            prop_assert_eq!(interval.shares.iter().sum::<Exact>(), usable.min(Exact::one()));
+            for (number, share) in interval.shares.iter().enumerate() {
+                prop_assert!(Exact::zero() <= *share && *share <= jobs[number].most);
+                prop_assert!(share.is_zero() || present(&number));
+                left[number] -= share * (&interval.to - &interval.from);
+            }
+            last = interval.to.clone();
+        }
+        prop_assert!(left.iter().all(Zero::is_zero), "{left:?}");
+    }
+
+    #[test]
+    fn no_present_job_has_less_for_its_weight_than_another_unless_it_has_all_it_can_use(
+        jobs in any_jobs(),
+    ) {
+        let course = Gps.serve(&jobs).unwrap();
+        for interval in &course.intervals {
+            let share = |number: usize| &interval.shares[number] / &jobs[number].weight;
+            let most = (0..jobs.len()).map(share).max().unwrap();
+            for (number, job) in jobs.iter().enumerate() {
+                prop_assert!(
+                    !is_present(number, &jobs, &course, interval)
+                        || interval.shares[number] == job.most
+                        || share(number) == most
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn under_srpt_a_job_waits_only_for_those_with_less_left(jobs in any_jobs()) {
+        let course = Srpt.serve(&jobs).unwrap();
+        let mut left: Vec<Exact> = jobs.iter().map(|job| job.size.clone()).collect();
+        for interval in &course.intervals {
+            let before = left.clone();
+            for (left, share) in left.iter_mut().zip(&interval.shares) {
+                *left -= share * (&interval.to - &interval.from);
+            }
+            let present = |number: &usize| is_present(*number, &jobs, &course, interval);
+            let present: Vec<usize> = (0..jobs.len()).filter(present).collect();
+            for less in &present {
+                for more in present.iter().filter(|more| before[*less] < before[**more]) {
+                    prop_assert!(left[*less] <= left[*more]);
+                    let has_all = interval.shares[*less] == jobs[*less].most;
+                    prop_assert!(has_all || interval.shares[*more].is_zero());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn with_equal_weights_gps_is_ps(jobs in any_jobs(), weight in 1..9_u64) {
+        let jobs: Vec<FluidJob> = jobs.into_iter().map(|job| weighing(weight, job)).collect();
+        prop_assert_eq!(Gps.serve(&jobs), Ps.serve(&jobs));
+    }
+
+    #[test]
+    fn a_job_alone_takes_as_long_as_it_must(discipline in any_discipline(), job in any_job()) {
+        let finish = &job.arrival + &job.size / &job.most;
+        prop_assert_eq!(finishes(discipline, &[job]), [finish]);
+    }
+
+    #[test]
+    fn on_a_single_server_fsp_ends_no_job_later_than_ps(jobs in any_single(10)) {
+        let jobs = single(&jobs);
+        let pairs = finishes(Fsp, &jobs).into_iter().zip(finishes(Ps, &jobs));
+        for (fsp, ps) in pairs {
+            prop_assert!(fsp <= ps, "{fsp} is after {ps}");
+        }
+    }
+
+    #[test]
+    fn on_a_single_server_fsp_is_priority_in_the_order_of_ps(jobs in any_single(10)) {
+        // New jobs slow all others alike there, so that the last word of PS was known all along.
+        let jobs = single(&jobs);
+        let ps = finishes(Ps, &jobs);
+        let course = Fsp.serve(&jobs).unwrap();
+        for interval in &course.intervals {
+            let first = (0..jobs.len())
+                .filter(|number| is_present(*number, &jobs, &course, interval))
+                .min_by_key(|number| (&ps[*number], &jobs[*number].arrival, *number));
+            prop_assert!(interval.shares[first.unwrap()].is_one());
+        }
+    }
+
+    #[test]
+    fn on_a_single_server_no_schedule_has_a_lesser_mean_than_srpt(jobs in any_single(6)) {
+        let sizes: Vec<u64> = jobs.iter().map(|job| job.1).collect();
+        let least = least_sum(&jobs, 0, &sizes, &mut Known::new());
+        let mean = |discipline: Discipline| {
+            discipline.serve(&single(&jobs)).unwrap().mean_sojourn().unwrap()
+        };
+        prop_assert_eq!(mean(Srpt), ratio(least, jobs.len() as u64));
+        prop_assert!(Discipline::ALL.into_iter().all(|other| mean(Srpt) <= mean(other)));
+    }
+
+    #[test]
+    fn in_other_units_of_time_all_times_are_the_same(
+        discipline in any_discipline(), jobs in any_jobs(), unit in (1..9_u64, 1..9_u64),
+    ) {
+        let unit = ratio(unit.0, unit.1);
+        let scaled = jobs.iter().cloned().map(|job| {
+            FluidJob { arrival: job.arrival * &unit, size: job.size * &unit, ..job }
+        });
+        let scaled = discipline.serve(&scaled.collect::<Vec<_>>()).unwrap();
+        let plain = discipline.serve(&jobs).unwrap();
+        prop_assert_eq!(scaled.intervals.len(), plain.intervals.len());
+        for (scaled, plain) in scaled.jobs.iter().zip(&plain.jobs) {
+            prop_assert_eq!(&scaled.finish, &(&plain.finish * &unit));
+        }
+        for (scaled, plain) in scaled.intervals.iter().zip(&plain.intervals) {
+            prop_assert_eq!(&scaled.shares, &plain.shares);
+            prop_assert_eq!(&scaled.to, &(&plain.to * &unit));
+        }
+    }
+
+    #[test]
+    fn jobs_that_arrive_one_by_one_may_be_listed_in_any_order(
+        discipline in any_discipline(),
+        (jobs, places) in any_jobs().prop_flat_map(|jobs| {
+            let places: Vec<usize> = (0..jobs.len()).collect();
+            (Just(jobs), Just(places).prop_shuffle())
+        }),
+    ) {
+        let mut jobs = jobs;
+        for (number, job) in jobs.iter_mut().enumerate() {
+            job.arrival += ratio(number as u64, 100);
+        }
+        let shuffled: Vec<FluidJob> = places.iter().map(|place| jobs[*place].clone()).collect();
+        let (finishes, shuffled) = (finishes(discipline, &jobs), finishes(discipline, &shuffled));
+        for (place, finish) in places.iter().zip(shuffled) {
+            prop_assert_eq!(&finish, &finishes[*place]);
+        }
+    }
+}
