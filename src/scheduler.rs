@@ -3,10 +3,14 @@
 mod fair;
 mod fair_deficit;
 mod fifo;
+mod hfsp;
 mod naive;
 pub mod part;
 
 pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
+pub use hfsp::{
+    Confidence, Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant as HfspVariant, Victims,
+};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};

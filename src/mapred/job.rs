@@ -212,6 +212,17 @@ impl Job {
         }
     }
 
+    pub(super) fn attempt(&self, id: AttemptId) -> Option<&Try> {
+        let index = id.task.index as usize;
+        let task = match id.task.kind {
+            TaskKind::Map => self.maps.tasks.get(index),
+            TaskKind::Reduce => self.reduces.tasks.get(index),
+            TaskKind::Setup => self.setup.get(index),
+            TaskKind::Cleanup => self.cleanup.get(index),
+        }?;
+        task.tries.iter().find(|attempt| attempt.number == id.number)
+    }
+
     /// Returns what events say of the job's counts.
     pub(super) fn counts(&self, kind: SlotKind) -> Counts {
         let tasks = self.tasks(kind);

@@ -74,13 +74,13 @@ impl JobTracker {
         }
     }
 
-    /// Tells the policy what has changed.
-    fn tell_policy(&mut self, now: SimTime) {
+    /// Tells the policy what has changed, by a heartbeat or else.
+    fn tell_policy(&mut self, now: SimTime, heard: Option<TrackerId>) {
         if self.ledger.changes.is_empty() {
             return;
         }
         let mut changes = std::mem::take(&mut self.ledger.changes);
-        let view = View { now, ledger: &self.ledger };
+        let view = View { now, heard, ledger: &self.ledger };
         for event in changes.drain(..) {
             self.scheduler.job_changed(&view, &event);
         }
@@ -139,7 +139,7 @@ impl JobTracker {
         }
         known.clone_from(&status.reports);
         self.ledger.trackers[id.index()].reports = known;
-        self.tell_policy(now);
+        self.tell_policy(now, Some(id));
 
         let has_room =
             SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
@@ -326,7 +326,7 @@ impl JobTracker {
             }
         }
         self.ledger.expire_launches(now, out);
-        self.tell_policy(now);
+        self.tell_policy(now, None);
         // Twice the expiry: by then the last machine that died has been missed.
         let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));
         // Without trackers, even what waits to be cleaned up after waits for ever; but one that is
@@ -370,6 +370,6 @@ impl Core for JobTracker {
             Msg::Tick => self.tick(now, out),
             _ => {}
         }
-        self.tell_policy(now);
+        self.tell_policy(now, None);
     }
 }

@@ -178,6 +178,10 @@ impl Ledger {
         self.job_mut(attempt.job())?.task(attempt.task)?.find(attempt.number)
     }
 
+    pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&Try> {
+        self.job(attempt.job())?.attempt(attempt)
+    }
+
     fn attempts_on(&self, id: JobId, tracker: Option<TrackerId>) -> Vec<AttemptId> {
         let Some(job) = self.job(id) else { return Vec::new() };
         let tasks: [(TaskKind, &[Task]); 4] = [

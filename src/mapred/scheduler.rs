@@ -183,6 +183,8 @@ pub enum JobChange {
 /// What a policy may know.
 pub struct View<'a> {
     pub(super) now: SimTime,
+    /// Whose heartbeat is being served.
+    pub(super) heard: Option<TrackerId>,
     pub(super) ledger: &'a Ledger,
 }
 
@@ -227,6 +229,13 @@ impl<'a> View<'a> {
         &self.ledger.trackers[tracker.index()].reports
     }
 
+    /// Returns what the heartbeat that is being served says of an attempt, if it is a heartbeat
+    /// from which this comes.
+    pub fn report_of(&self, attempt: AttemptId) -> Option<&'a Report> {
+        let reports = self.reports(self.heard?);
+        reports.iter().find(|report| report.attempt == attempt)
+    }
+
     /// Returns the slots of all trackers that may get tasks.
     pub fn capacity(&self, kind: SlotKind) -> u32 {
         self.ledger.capacity[kind]
@@ -247,7 +256,7 @@ pub struct Orders<'a> {
 impl Orders<'_> {
     /// Returns what the policy may know.
     pub fn view(&self) -> View<'_> {
-        View { now: self.now, ledger: self.ledger }
+        View { now: self.now, heard: None, ledger: self.ledger }
     }
 
     /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
@@ -292,7 +301,7 @@ pub struct Offer<'a> {
 impl Offer<'_> {
     /// Returns what the policy may know.
     pub fn view(&self) -> View<'_> {
-        View { now: self.now, ledger: self.ledger }
+        View { now: self.now, heard: Some(self.tracker), ledger: self.ledger }
     }
 
     /// Returns the power to stop what runs, on any tracker.
@@ -346,17 +355,21 @@ impl Offer<'_> {
         Some(self.launch(launch))
     }
 
+    /// Returns whether an attempt works on this tracker and could be stopped.
+    pub fn can_preempt(&self, victim: AttemptId) -> bool {
+        self.ledger.attempt(victim).is_some_and(|record| {
+            let is_here = record.cleaner.is_none() && record.tracker == self.tracker;
+            is_here && record.state == AttemptState::Running && !record.is_doomed
+        })
+    }
+
     /// Takes the slot of an attempt that runs on this tracker for another that was launched or
     /// resumed here; returns whether that is possible.
     pub fn preempt(&mut self, victim: AttemptId, how: Preemption, by: AttemptId) -> bool {
-        let tracker = self.tracker;
-        let runs = self.ledger.find_try(victim).is_some_and(|record| {
-            let is_here = record.cleaner.is_none() && record.tracker == tracker;
-            is_here && record.state == AttemptState::Running && !record.is_doomed
-        });
-        if !runs {
+        if !self.can_preempt(victim) {
             return false;
         }
+        let tracker = self.tracker;
         match how {
             Preemption::Suspend => self.orders().suspend(victim),
             Preemption::Kill => self.orders().kill(victim),

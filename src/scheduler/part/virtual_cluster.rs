@@ -14,6 +14,9 @@ mod sharing;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use self::sharing::{Sharer, Sharing};
 use crate::mapred::JobId;
 use crate::units::SimTime;
@@ -33,7 +36,8 @@ pub struct VirtualCluster {
 }
 
 /// Who gets a slot where there are fewer slots than jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum First {
     /// The jobs with the fewest tasks.
     Smallest,

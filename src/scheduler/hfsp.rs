@@ -1,0 +1,280 @@
+//! `hfsp`: the Hadoop Fair Sojourn Protocol (Pastorelli et al., 2013 and 2015).
+//!
+//! Jobs are served one after another, in the order in which processor sharing would end them: so
+//! each ends about as early as if it had shared the cluster with the others, and most end much
+//! earlier. Maps and reduces are scheduled apart, each kind by a [`VirtualCluster`] that says when
+//! sharing would end each job, a [`Trainer`] that says how large the jobs are, and a [`Line`].
+//!
+//! A slot goes first to the samples of new jobs, then down the line: to an attempt that is
+//! suspended here, or to a task that its job has for this node. If jobs lack slots that others behind
+//! them hold, those are suspended or killed, or are waited for. Only as many as are lacking, and none
+//! that tells a size. Once too many are suspended on a tracker, it is waited there.
+//!
+//! [`Trainer`]: self::trainer::Trainer
+
+mod options;
+mod phase;
+mod trainer;
+
+use self::options::Rules;
+pub use self::options::{Confidence, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims};
+use self::phase::{Claim, Phase, What};
+use super::part::delay::Delay;
+use super::part::estimator::Estimator;
+use super::part::line::Place;
+use super::part::suspensions::Suspensions;
+use crate::mapred::{
+    AttemptId, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Preemption, Reason,
+    Scheduler, Site, SlotKind, Truth, View,
+};
+use crate::units::SimSpan;
+
+/// The Hadoop Fair Sojourn Protocol.
+#[derive(Debug)]
+pub struct Hfsp {
+    rules: Rules,
+    phases: PerSlot<Phase>,
+    delay: Delay,
+    suspended: Suspensions,
+}
+
+/// An attempt on the tracker of an offer that could give up its slot.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    attempt: AttemptId,
+    place: Place,
+    ran: SimSpan,
+}
+
+impl Policy for Hfsp {
+    const NAME: &'static str = "hfsp";
+    const ABOUT: &'static str =
+        "by size: first whom processor sharing would end first, with preemption";
+    type Options = HfspOptions;
+
+    fn settle(options: &mut HfspOptions, _: &Site<'_>) -> Vec<Complaint> {
+        options.complaints()
+    }
+
+    fn new(options: HfspOptions) -> Self {
+        let family = options.estimator;
+        Self::with_estimator(&options, || Box::new(family))
+    }
+}
+
+impl Hfsp {
+    /// Returns the policy with an estimator of one's own.
+    pub fn with_estimator(
+        options: &HfspOptions,
+        estimator: impl Fn() -> Box<dyn Estimator>,
+    ) -> Self {
+        let rules = options.rules();
+        Self {
+            phases: PerSlot {
+                map: Phase::new(SlotKind::Map, &rules, estimator()),
+                reduce: Phase::new(SlotKind::Reduce, &rules, estimator()),
+            },
+            delay: Delay::new(&rules.delay),
+            suspended: Suspensions::new(rules.suspended),
+            rules,
+        }
+    }
+
+    fn means(&self, kind: SlotKind) -> Means {
+        match kind {
+            SlotKind::Map => self.rules.map_preemption,
+            SlotKind::Reduce => self.rules.preemption,
+        }
+    }
+
+    /// Brings the counts of a job up to date.
+    fn refresh(&mut self, view: &View<'_>, id: JobId) {
+        let Some(job) = view.job(id) else { return };
+        for kind in SlotKind::BOTH {
+            self.phases[kind].count(job, self.suspended.of(id, kind));
+        }
+    }
+
+    /// Serves a tracker's slots of a kind.
+    fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
+        while 0 < offer.free(kind) && self.fill(offer, kind) {}
+        let how = match self.means(kind) {
+            Means::Wait => return,
+            Means::Kill => Preemption::Kill,
+            Means::Eager => Preemption::Suspend,
+        };
+        while self.may_preempt(offer, how) && self.make_room(offer, kind, how) {}
+    }
+
+    fn may_preempt(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
+        how == Preemption::Kill || self.suspended.have_room(offer)
+    }
+
+    /// Gives a free slot to the first who can use it.
+    fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let Self { phases, delay, suspended, .. } = self;
+        let here = phases[kind].suspended_here(suspended.on(offer.tracker()));
+        let began = phases[kind].claims(here).find_map(|claim| begin(&claim, offer, delay, kind));
+        began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
+    }
+
+    /// Takes a slot from one behind for the first who lacks one and can use it here.
+    fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
+        let candidates = self.candidates(offer, kind, how);
+        let Some(last) = candidates.iter().map(|candidate| candidate.place).max() else {
+            return false;
+        };
+        let Self { phases, delay, suspended, rules } = self;
+        let phase = &phases[kind];
+        let here = phase.suspended_here(suspended.on(offer.tracker()));
+        let spare = offer.view().capacity(kind).saturating_sub(phase.held());
+        let mut wanted = 0;
+        let mut claims = phase.claims(here);
+        let found = claims.by_ref().take_while(|claim| claim.place < last).find_map(|claim| {
+            wanted += claim.tasks;
+            // What is suspended here gets no slot anywhere else.
+            let own = u32::from(matches!(claim.what, What::Resume(_)));
+            let lacking = wanted.saturating_sub(spare).max(own);
+            let victim = victim(&candidates, phase, claim.place, lacking, rules.victims)?;
+            let attempt = begin(&claim, offer, delay, kind)?;
+            Some((attempt, victim))
+        });
+        drop(claims);
+        let Some((attempt, victim)) = found else { return false };
+        self.note_begun(offer, attempt);
+        let preempted = offer.preempt(victim, how, attempt);
+        if preempted && how == Preemption::Suspend {
+            self.suspended.note(victim, offer.tracker());
+        }
+        self.refresh(&offer.view(), victim.job());
+        preempted
+    }
+
+    /// Returns the attempts on a tracker that could give their slots up.
+    fn candidates(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Candidate> {
+        let view = offer.view();
+        let phase = &self.phases[kind];
+        let is_free = |attempt: AttemptId| {
+            let suspendable = view.job(attempt.job()).is_some_and(|job| job.spec().suspendable);
+            (how == Preemption::Kill || suspendable)
+                && !self.suspended.contains(attempt)
+                && !phase.needs(attempt)
+                && offer.can_preempt(attempt)
+        };
+        let reports = view.reports(offer.tracker()).iter();
+        let of_kind = reports.filter(|report| {
+            report.attempt.slot() == kind
+                && report.attempt.task.is_work()
+                && is_free(report.attempt)
+        });
+        let candidate = of_kind.filter_map(|report| {
+            let place = phase.place_of(report.attempt.job())?;
+            Some(Candidate { attempt: report.attempt, place, ran: report.ran })
+        });
+        candidate.collect()
+    }
+
+    /// Notes that an attempt was launched or resumed.
+    fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
+        if !self.suspended.forget(attempt) {
+            self.phases[attempt.slot()].launched(attempt);
+        }
+        self.refresh(&offer.view(), attempt.job());
+    }
+}
+
+/// Launches or resumes what is claimed, if the job has something for this node.
+fn begin(
+    claim: &Claim,
+    offer: &mut Offer<'_>,
+    delay: &mut Delay,
+    kind: SlotKind,
+) -> Option<AttemptId> {
+    let job = claim.place.1;
+    let reason = Reason::Other(match claim.what {
+        What::Sample => "its time tells the job's size",
+        _ => "the first that can use the slot",
+    });
+    let launched = match (claim.what, kind) {
+        (What::Resume(attempt), _) => {
+            offer.resume(attempt);
+            return Some(attempt);
+        }
+        (_, SlotKind::Map) => delay.launch_map(offer, job, false, reason),
+        (_, SlotKind::Reduce) => offer.launch_reduce(job, reason),
+    };
+    launched.map(|launched| launched.attempt)
+}
+
+/// Returns which of the candidates gives its slot up to one before them, if so many are lacking.
+fn victim(
+    candidates: &[Candidate],
+    phase: &Phase,
+    claimant: Place,
+    lacking: u32,
+    rule: Victims,
+) -> Option<AttemptId> {
+    let excess: Vec<Place> = phase.in_excess(claimant, lacking);
+    let able = candidates.iter().filter(|candidate| excess.contains(&candidate.place));
+    let chosen = match rule {
+        Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
+        Victims::LargestJob => {
+            able.min_by_key(|one| (std::cmp::Reverse(one.place), one.ran, one.attempt))
+        }
+        Victims::LargestJobOldest => {
+            able.min_by_key(|one| (std::cmp::Reverse(one.place), one.attempt))
+        }
+    };
+    chosen.map(|one| one.attempt)
+}
+
+impl Scheduler for Hfsp {
+    fn foresee(&mut self, truth: &Truth) {
+        for kind in SlotKind::BOTH {
+            self.phases[kind].foresee(truth);
+        }
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        let id = event.job;
+        match event.change {
+            JobChange::Submitted | JobChange::Initialised => {}
+            JobChange::Running => {
+                let Some(job) = view.job(id) else { return };
+                for kind in SlotKind::BOTH {
+                    self.phases[kind].enter(view, job);
+                }
+                self.refresh(view, id);
+            }
+            JobChange::Attempt(attempt, state) => {
+                if let Some(outcome) = state.outcome() {
+                    self.suspended.forget(attempt);
+                    self.phases[attempt.slot()].ended(view, attempt, outcome);
+                }
+                self.refresh(view, id);
+            }
+            JobChange::Ended(_) => {
+                self.suspended.forget_job(id);
+                for kind in SlotKind::BOTH {
+                    self.phases[kind].remove(view, id);
+                }
+            }
+        }
+    }
+
+    fn makes_room(&self) -> bool {
+        SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait)
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        for kind in SlotKind::BOTH {
+            self.phases[kind].look(&offer.view(), offer.tracker());
+            self.phases[kind].settle(&offer.view());
+        }
+        self.delay.begin(&offer.view());
+        for kind in SlotKind::BOTH {
+            self.serve(offer, kind);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The options of `hfsp`: a variant sets them together, and each can be set alone.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::mapred::{Auto, Complaint};
+use crate::scheduler::part::delay::DelaySpec;
+use crate::scheduler::part::estimator::{Family, SizeError};
+use crate::scheduler::part::suspensions::Limits;
+use crate::scheduler::part::virtual_cluster::First;
+use crate::units::{Count, Factor, Fraction, SimSpan};
+
+/// The options of `hfsp`. What is not given is as the variant has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HfspOptions {
+    /// What all other options are unless they are given.
+    pub variant: Variant,
+    /// How the size of a job is told from a sample of its tasks: the mean, a fitted distribution, or
+    /// its true size (`oracle`, which needs no sample).
+    pub estimator: Family,
+    /// By how much estimates are wrong on purpose: {uniform: α} or {log-normal: σ}.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<SizeError>,
+    /// How many tasks of a job are its sample, of each kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Count<0, 10_000>>,
+    /// The share of the cluster's slots in which samples run before anything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training_slots: Option<Fraction>,
+    /// A reduce of a sample that has reduced for so long is measured by its progress, before it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce_time_out: Option<SimSpan>,
+    /// Whether fetching and merging count for the size of the reduces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle_counts: Option<bool>,
+    /// How much larger than its first guess a job is taken to be until its sample is measured; `inf`
+    /// lets all measured jobs go first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// How long a task is thought to take before any has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_guess: Option<SimSpan>,
+    /// Whether the work of the sample is taken off a job's size once that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discount: Option<bool>,
+    /// What decides who is served first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Who gets a slot of the virtual cluster where there are fewer slots than jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<First>,
+    /// How fast the virtual cluster's time goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aging: Option<Factor>,
+    /// Whether jobs share the virtual cluster by their priorities: 4, 2, 1, ½, ¼.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<bool>,
+    /// How a job that should be served gets slots that others hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<Means>,
+    /// The same for maps, where it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_preemption: Option<Means>,
+    /// Which of the attempts that hold too many slots gives its slot up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub victims: Option<Victims>,
+    /// How many suspended attempts a tracker bears; the papers give no number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<SuspendedSpec>,
+    /// How long jobs wait for their input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<DelaySpec>,
+}
+
+/// Where the papers and the published source differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Variant {
+    /// The first paper (2013): maps are preempted too, the largest job gives slots up first.
+    #[serde(rename = "paper-2013")]
+    Paper2013,
+    /// The later text (2015): maps wait, the youngest tasks give slots up first, fetching counts.
+    #[default]
+    #[serde(rename = "paper-2015")]
+    Paper2015,
+    /// The source that its authors published: jobs by the work that is virtually left, no preemption
+    /// unless asked for, no delay, and aging at half the pace.
+    #[serde(rename = "hadoop")]
+    Hadoop,
+}
+
+/// What decides who is served first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// When the virtual cluster ends the job, or has ended it.
+    ProjectedFinish,
+    /// How much work the virtual cluster has left of it; virtually ended jobs as they ended.
+    VirtualWork,
+    /// How much work of it is really left: SRPT. Its true size, if the estimator is the oracle.
+    RemainingWork,
+}
+
+/// How a job that should be served gets slots that others hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Means {
+    /// Others are suspended, and resumed later.
+    Eager,
+    /// It waits until they end.
+    Wait,
+    /// Others are killed, and run again.
+    Kill,
+}
+
+/// Which of the attempts that hold too many slots gives its slot up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victims {
+    /// One of the job that is last in line, the youngest first.
+    LargestJob,
+    /// The youngest, whoever's it is.
+    Youngest,
+    /// One of the job that is last in line, the lowest number first.
+    LargestJobOldest,
+}
+
+/// A factor of at least 1, or `inf`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confidence(f64);
+
+impl Serialize for Confidence {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() { to.serialize_f64(self.0) } else { to.serialize_str("inf") }
+    }
+}
+
+impl<'de> Deserialize<'de> for Confidence {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ConfidenceVisitor;
+        impl de::Visitor<'_> for ConfidenceVisitor {
+            type Value = Confidence;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of at least 1, or `inf`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Confidence, E> {
+                match text {
+                    "inf" => Ok(Confidence(f64::INFINITY)),
+                    _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+                }
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Confidence, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Confidence, E> {
+                match number {
+                    1.0.. => Ok(Confidence(number)),
+                    _ => Err(E::invalid_value(Unexpected::Float(number), &self)),
+                }
+            }
+        }
+        from.deserialize_any(ConfidenceVisitor)
+    }
+}
+
+impl JsonSchema for Confidence {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Confidence".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number", "minimum": 1 }, { "const": "inf" }] })
+    }
+}
+
+/// How many suspended attempts a tracker bears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendedSpec {
+    /// With so many, the tracker's attempts are left alone until some of them have gone on.
+    pub most: Count<0, 1_000>,
+    /// With so few, attempts are suspended there again: below `most`.
+    pub few: Count<0, 1_000>,
+}
+
+/// The options with all that the variant adds.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) estimator: Family,
+    pub(super) error: Option<SizeError>,
+    pub(super) sample: u32,
+    pub(super) training_slots: f64,
+    pub(super) reduce_time_out: Option<SimSpan>,
+    pub(super) shuffle_counts: bool,
+    pub(super) confidence: f64,
+    pub(super) first_guess: SimSpan,
+    pub(super) discount: bool,
+    pub(super) order: Order,
+    pub(super) first: First,
+    pub(super) aging: f64,
+    pub(super) weights: bool,
+    pub(super) preemption: Means,
+    pub(super) map_preemption: Means,
+    pub(super) victims: Victims,
+    pub(super) suspended: Limits,
+    pub(super) delay: DelaySpec,
+}
+
+impl Rules {
+    /// Returns what the papers have in common.
+    fn of_papers() -> Self {
+        let wait = Auto::Auto;
+        Self {
+            estimator: Family::Mean,
+            error: None,
+            sample: 5,
+            training_slots: 1.0,
+            reduce_time_out: Some(SimSpan::from_secs(60)),
+            shuffle_counts: false,
+            confidence: 1.0,
+            first_guess: SimSpan::from_secs(60),
+            discount: true,
+            order: Order::ProjectedFinish,
+            first: First::Smallest,
+            aging: 1.0,
+            weights: false,
+            preemption: Means::Eager,
+            map_preemption: Means::Eager,
+            victims: Victims::LargestJob,
+            suspended: Limits { most: 4, few: 2 },
+            delay: DelaySpec { w1: wait, w2: wait, long_task: None },
+        }
+    }
+
+    fn of_variant(variant: Variant) -> Self {
+        match variant {
+            Variant::Paper2013 => Self::of_papers(),
+            Variant::Paper2015 => Self {
+                // The text says that it is limited and gives no number.
+                training_slots: 0.5,
+                shuffle_counts: true,
+                map_preemption: Means::Wait,
+                victims: Victims::Youngest,
+                suspended: Limits { most: 4, few: 3 },
+                ..Self::of_papers()
+            },
+            Variant::Hadoop => Self {
+                sample: 2,
+                training_slots: 0.0,
+                reduce_time_out: None,
+                discount: false,
+                order: Order::VirtualWork,
+                first: First::Earliest,
+                aging: 0.5,
+                preemption: Means::Wait,
+                map_preemption: Means::Wait,
+                victims: Victims::LargestJobOldest,
+                delay: DelaySpec::NONE,
+                ..Self::of_papers()
+            },
+        }
+    }
+}
+
+impl HfspOptions {
+    /// Returns what is wrong with options that can be read.
+    pub(super) fn complaints(&self) -> Vec<Complaint> {
+        let complain = |path: &[&str], message: &str, hint: &str| Complaint {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+            message: message.to_owned(),
+            hint: hint.to_owned(),
+            is_warning: false,
+        };
+        let mut complaints = Vec::new();
+        if self.aging.is_some_and(|aging| aging.get() == 0.0) {
+            let message =
+                "`aging` is above zero: at 0 nobody would ever be served first for having waited";
+            complaints.push(complain(&["aging"], message, "1 is as fast as time"));
+        }
+        if self.suspended.is_some_and(|spec| spec.most <= spec.few) {
+            let message =
+                "`few` is below `most`: with so few suspended attempts others may be again";
+            complaints.push(complain(
+                &["suspended", "few"],
+                message,
+                "one less than `most` is the most",
+            ));
+        }
+        complaints
+    }
+
+    /// Returns the options with all that the variant adds.
+    pub(super) fn rules(&self) -> Rules {
+        let base = Rules::of_variant(self.variant);
+        // Maps are spared by some variants, whatever is done to reduces.
+        let spares_maps = base.map_preemption == Means::Wait;
+        let preemption = self.preemption.unwrap_or(base.preemption);
+        let maps = if spares_maps { Means::Wait } else { preemption };
+        Rules {
+            estimator: self.estimator,
+            error: self.error,
+            sample: self.sample.map_or(base.sample, Count::get),
+            training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),
+            reduce_time_out: self.reduce_time_out.or(base.reduce_time_out),
+            shuffle_counts: self.shuffle_counts.unwrap_or(base.shuffle_counts),
+            confidence: self.confidence.map_or(base.confidence, |Confidence(times)| times),
+            first_guess: self.first_guess.unwrap_or(base.first_guess),
+            discount: self.discount.unwrap_or(base.discount),
+            order: self.order.unwrap_or(base.order),
+            first: self.first.unwrap_or(base.first),
+            aging: self.aging.map_or(base.aging, Factor::get),
+            weights: self.weights.unwrap_or(base.weights),
+            preemption,
+            map_preemption: self.map_preemption.unwrap_or(maps),
+            victims: self.victims.unwrap_or(base.victims),
+            suspended: self.suspended.map_or(base.suspended, |spec| Limits {
+                most: spec.most.get(),
+                few: spec.few.get(),
+            }),
+            delay: self.delay.clone().unwrap_or(base.delay),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! All jobs' tasks of one kind: how large they are, where they stand, and who claims a slot.
+
+use rustc_hash::FxHashMap;
+
+use super::options::{Order, Rules};
+use super::trainer::{Findings, Trainer};
+use crate::mapred::{AttemptId, Job, JobId, Outcome, SlotKind, TrackerId, Truth, View};
+use crate::random::Purpose;
+use crate::scheduler::part::estimator::{Estimator, Family, SizeError};
+use crate::scheduler::part::line::{Line, Place, Rank};
+use crate::scheduler::part::share::weight;
+use crate::scheduler::part::virtual_cluster::{Size, VirtualCluster};
+
+/// All jobs' tasks of one kind.
+#[derive(Debug)]
+pub(super) struct Phase {
+    kind: SlotKind,
+    order: Order,
+    error: Option<SizeError>,
+    is_oracle: bool,
+    confidence: f64,
+    /// The seconds that a task is thought to take before any has ended.
+    first_guess: f64,
+    discount: bool,
+    weights: bool,
+    /// The share of the slots in which samples run before anything else.
+    training_slots: f64,
+    estimator: Box<dyn Estimator>,
+    truth: Option<Truth>,
+    cluster: VirtualCluster,
+    trainer: Trainer,
+    line: Line,
+    /// The seconds of work that are really left of each job.
+    left: FxHashMap<JobId, f64>,
+    /// The slots of the cluster when jobs last got their places.
+    slots: u32,
+    /// Whether something has happened that may change the order.
+    is_stale: bool,
+}
+
+/// Somebody who could use a slot of this kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    pub(super) place: Place,
+    /// How many slots it could use.
+    pub(super) tasks: u32,
+    pub(super) what: What,
+}
+
+/// What is to be done with a slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum What {
+    /// A task of the job's sample is launched.
+    Sample,
+    /// This attempt, suspended on the tracker, goes on.
+    Resume(AttemptId),
+    /// A task is launched.
+    Launch,
+}
+
+impl Phase {
+    pub(super) fn new(kind: SlotKind, rules: &Rules, estimator: Box<dyn Estimator>) -> Self {
+        Self {
+            kind,
+            order: rules.order,
+            error: rules.error,
+            is_oracle: rules.estimator == Family::Oracle,
+            confidence: rules.confidence,
+            first_guess: rules.first_guess.as_secs_f64(),
+            discount: rules.discount,
+            weights: rules.weights,
+            training_slots: rules.training_slots,
+            estimator,
+            truth: None,
+            cluster: VirtualCluster::new(rules.first, rules.aging),
+            trainer: Trainer::new(kind, rules),
+            line: Line::default(),
+            left: FxHashMap::default(),
+            slots: 0,
+            is_stale: false,
+        }
+    }
+
+    pub(super) fn foresee(&mut self, truth: &Truth) {
+        self.truth = Some(truth.clone());
+    }
+
+    // ---- sizes ----
+
+    /// Takes in a job that gives tasks from here on.
+    pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
+        let tasks = job.tasks(self.kind).total();
+        if tasks == 0 {
+            return;
+        }
+        self.age(view);
+        let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
+        if known.is_none() {
+            self.trainer.enter(job);
+        }
+        let task = self.trainer.past().unwrap_or(self.first_guess);
+        let work = known.unwrap_or(self.confidence * f64::from(tasks) * task);
+        let weight = if self.weights { weight(job.priority(), None) } else { 1.0 };
+        self.cluster.enter(job.id(), Size { tasks, work, weight });
+        self.left.insert(job.id(), work);
+        self.line.rank(job.id(), Rank(f64::INFINITY));
+    }
+
+    fn true_work(&self, job: &Job) -> Option<f64> {
+        let truth = self.truth.as_ref().filter(|_| self.is_oracle)?;
+        Some(truth.work(job, self.kind).as_secs_f64())
+    }
+
+    /// Returns by which factor a job's size is misjudged on purpose.
+    fn misjudgement(&self, job: JobId) -> f64 {
+        let (Some(error), Some(truth)) = (self.error, &self.truth) else { return 1.0 };
+        let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.0) + self.kind as u64);
+        error.draw(&mut rng)
+    }
+
+    /// Hears that an attempt has ended.
+    pub(super) fn ended(&mut self, view: &View<'_>, attempt: AttemptId, outcome: Outcome) {
+        if !attempt.task.is_work() {
+            return;
+        }
+        let report = view.report_of(attempt);
+        self.trainer.ended(attempt, outcome, report);
+        let Some(job) = view.job(attempt.job()) else { return };
+        if outcome != Outcome::Succeeded {
+            return;
+        }
+        let seconds = match &self.truth {
+            Some(truth) if self.is_oracle => truth.task(job, self.kind, attempt.task.index),
+            _ => report.map_or_else(Default::default, |report| report.ran),
+        };
+        if let Some(left) = self.left.get_mut(&job.id()) {
+            *left = (*left - seconds.as_secs_f64()).max(0.0);
+        }
+        self.is_stale |= self.order != Order::ProjectedFinish;
+        self.use_findings(view, job);
+        let tasks = job.tasks(self.kind);
+        if tasks.finished() == tasks.total() {
+            self.age(view);
+            self.cluster.leave(job.id());
+        }
+    }
+
+    /// Looks at what a tracker has said of reduces that are measured while they run.
+    pub(super) fn look(&mut self, view: &View<'_>, tracker: TrackerId) {
+        for job in self.trainer.look(view.reports(tracker)) {
+            view.job(job).inspect(|job| self.use_findings(view, job));
+        }
+    }
+
+    /// Corrects a job's size once its sample is measured.
+    fn use_findings(&mut self, view: &View<'_>, job: &Job) {
+        let Some(Findings { job: id, work, before }) = self.trainer.findings(job.id()) else {
+            return;
+        };
+        let tasks = f64::from(job.tasks(self.kind).total());
+        let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
+        let sampled = work.iter().sum::<f64>() + before * work.len() as f64;
+        let done = if self.discount { sampled } else { 0.0 };
+        self.age(view);
+        self.cluster.set_left(id, (size - done).max(0.0));
+        let unfinished = tasks - f64::from(job.tasks(self.kind).finished());
+        self.left.insert(id, size * unfinished / tasks);
+    }
+
+    // ---- places ----
+
+    /// Lets the virtual cluster catch up, since something is about to change.
+    fn age(&mut self, view: &View<'_>) {
+        self.cluster.age(view.now());
+        self.is_stale = true;
+    }
+
+    /// Takes a job out that is over.
+    pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
+        self.age(view);
+        self.cluster.leave(job);
+        self.trainer.remove(job);
+        self.left.remove(&job);
+        self.line.remove(job);
+    }
+
+    /// Brings a job's counts up to date, of which so many attempts are suspended.
+    pub(super) fn count(&mut self, job: &Job, suspended: u32) {
+        let held = job.tasks(self.kind).running().saturating_sub(suspended);
+        self.line.count(job.id(), job.pending(self.kind), held);
+        self.trainer.place(job);
+    }
+
+    pub(super) fn launched(&mut self, attempt: AttemptId) {
+        self.trainer.launched(attempt);
+    }
+
+    /// Gives every job its place, if anything has changed.
+    pub(super) fn settle(&mut self, view: &View<'_>) {
+        let slots = view.capacity(self.kind);
+        if !self.is_stale && slots == self.slots {
+            return;
+        }
+        self.cluster.age(view.now());
+        self.cluster.set_slots(slots);
+        (self.slots, self.is_stale) = (slots, false);
+        let ranks: Vec<(JobId, f64)> = match self.order {
+            Order::ProjectedFinish => self.cluster.finishes(),
+            // Those that have ended come before all others, the first to end first.
+            Order::VirtualWork => {
+                let rank =
+                    |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
+                self.cluster.left().map(|(id, left, ended)| (id, rank(left, ended))).collect()
+            }
+            Order::RemainingWork => self
+                .cluster
+                .left()
+                .map(|(id, ..)| (id, self.left.get(&id).copied().unwrap_or(0.0)))
+                .collect(),
+        };
+        for (id, rank) in ranks {
+            if self.line.place(id).is_some() {
+                self.line.rank(id, Rank(rank));
+            }
+        }
+    }
+
+    // ---- claims ----
+
+    /// Returns who could use a slot, in the order in which they should have it; `here` is who could
+    /// go on.
+    pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
+        let reserved = self.training_slots * f64::from(self.slots);
+        let trains = f64::from(self.trainer.running()) < reserved;
+        let samples = self.trainer.queue().filter(move |_| trains).map(|job| Claim {
+            place: (Rank(f64::NEG_INFINITY), job),
+            tasks: self.trainer.to_launch(job),
+            what: What::Sample,
+        });
+        let in_line = move |(place, pending): (Place, u32)| {
+            let as_sample = if trains { self.trainer.to_launch(place.1) } else { 0 };
+            Claim { place, tasks: pending.saturating_sub(as_sample), what: What::Launch }
+        };
+        let is_before =
+            move |(place, _): &(Place, u32)| here.is_none_or(|here| *place < here.place);
+        let before = self.line.waiting().take_while(is_before).map(in_line);
+        let after = here.map(|_| self.line.waiting().skip_while(is_before).map(in_line));
+        samples.chain(before).chain(here).chain(after.into_iter().flatten())
+    }
+
+    /// Returns the first in line of the attempts that are suspended on a tracker.
+    pub(super) fn suspended_here(
+        &self,
+        suspended: impl Iterator<Item = AttemptId>,
+    ) -> Option<Claim> {
+        let of_kind = suspended.filter(|attempt| attempt.slot() == self.kind);
+        let placed = of_kind.filter_map(|attempt| Some((self.line.place(attempt.job())?, attempt)));
+        let first = placed.min_by_key(|(place, _)| *place);
+        first.map(|(place, attempt)| Claim { place, tasks: 1, what: What::Resume(attempt) })
+    }
+
+    pub(super) fn held(&self) -> u32 {
+        self.line.held()
+    }
+
+    pub(super) fn place_of(&self, job: JobId) -> Option<Place> {
+        self.line.place(job)
+    }
+
+    pub(super) fn needs(&self, attempt: AttemptId) -> bool {
+        self.trainer.needs(attempt)
+    }
+
+    /// Returns the jobs behind a place that have too many slots if so many are lacking before.
+    pub(super) fn in_excess(&self, behind: Place, lacking: u32) -> Vec<Place> {
+        let gives = self.line.in_excess(behind, lacking, |job| self.trainer.granted(job));
+        gives.filter(|(_, most)| 0 < *most).map(|(place, _)| place).collect()
+    }
+}
