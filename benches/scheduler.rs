@@ -23,12 +23,17 @@ fn run(yaml: &str) -> (f64, Emulated) {
     (start.elapsed().as_secs_f64(), run)
 }
 
-/// A cluster whose JobTracker is never the bottleneck, under the fair scheduler.
-fn fair(nodes: u32, variant: &str, pools: u32, jobs: &str) -> String {
+/// The fair scheduler with so many pools.
+fn fair(variant: &str, pools: u32) -> String {
     let mut declared = String::new();
     for pool in 0..pools {
         write!(declared, "pool-{pool}: {{}}, ").expect("a string takes it");
     }
+    format!("{{fair: {{variant: {variant}, allocations: {{pools: {{{declared}}}}}}}}}")
+}
+
+/// A cluster whose JobTracker is never the bottleneck.
+fn cluster(nodes: u32, scheduler: &str, jobs: &str) -> String {
     format!(
         "
 name: bench
@@ -41,7 +46,7 @@ cluster:
   jobtracker: {{per_heartbeat: 0s, per_task: 0s, init: 0s}}
 workload: {{jobs: [{jobs}]}}
 record: {{tasks: false, timeline: false, histograms: false}}
-scheduler: {{fair: {{variant: {variant}, allocations: {{pools: {{{declared}}}}}}}}}
+scheduler: {scheduler}
 ",
         racks = nodes.div_ceil(40),
     )
@@ -78,17 +83,20 @@ fn tell(what: &str, (secs, run): &(f64, Emulated)) {
 fn main() {
     println!("scheduler: 2,500 nodes, 20 pools, 100 jobs of 1,000 maps and 1,000 reduces of 10 s");
     for variant in ["hadoop", "paper"] {
-        let yaml = fair(2_500, variant, 20, &jobs(100, 20, 1_000, 1_000));
+        let yaml = cluster(2_500, &fair(variant, 20), &jobs(100, 20, 1_000, 1_000));
         tell(&format!("fair, {variant}"), &run(&yaml));
     }
     println!("the same cluster, by tasks of a job: a decision does not walk tasks");
     for maps in [100, 1_000, 10_000] {
-        let yaml = fair(2_500, "hadoop", 20, &jobs(100, 20, maps, 0));
+        let yaml = cluster(2_500, &fair("hadoop", 20), &jobs(100, 20, maps, 0));
         tell(&format!("100 jobs of {maps} maps"), &run(&yaml));
     }
     println!("a full cluster of 1,000 nodes, by runnable jobs");
-    for count in [10, 100, 1_000, 10_000] {
-        let yaml = fair(1_000, "hadoop", 20, &jobs(count, 20, 100_000 / count, 0));
-        tell(&format!("{count} jobs"), &run(&yaml));
+    for scheduler in [&fair("hadoop", 20), "hfsp"] {
+        for count in [10, 100, 1_000, 10_000] {
+            let yaml = cluster(1_000, scheduler, &jobs(count, 20, 100_000 / count, 0));
+            let name = scheduler.trim_start_matches('{').split(':').next().unwrap_or_default();
+            tell(&format!("{name}, {count} jobs"), &run(&yaml));
+        }
     }
 }

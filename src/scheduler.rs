@@ -6,6 +6,7 @@ mod fifo;
 mod hfsp;
 mod naive;
 pub mod part;
+mod yardsticks;
 
 pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
@@ -14,3 +15,6 @@ pub use hfsp::{
     Confidence, Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant as HfspVariant, Victims,
 };
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
+pub use yardsticks::{
+    BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
+};

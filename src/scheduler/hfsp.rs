@@ -215,7 +215,9 @@ fn victim(
     rule: Victims,
 ) -> Option<AttemptId> {
     let excess: Vec<Place> = phase.in_excess(claimant, lacking);
-    let able = candidates.iter().filter(|candidate| excess.contains(&candidate.place));
+    let able = candidates
+        .iter()
+        .filter(|candidate| candidate.place.1 != claimant.1 && excess.contains(&candidate.place));
     let chosen = match rule {
         Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
         Victims::LargestJob => {

@@ -19,7 +19,7 @@ use crate::units::{Count, SimTime};
 
 /// Jobs by how many tasks they run, the fewest first.
 #[derive(Debug)]
-struct FewestFirst {
+pub(super) struct FewestFirst {
     /// Those that could use a slot.
     lines: PerSlot<BTreeSet<Place>>,
     /// Where each stands.
@@ -31,11 +31,11 @@ struct FewestFirst {
 type Place = (u32, SimTime, JobId);
 
 impl FewestFirst {
-    fn new(delay: Delay) -> Self {
+    pub(super) fn new(delay: Delay) -> Self {
         Self { lines: PerSlot::default(), places: PerSlot::default(), delay }
     }
 
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+    pub(super) fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         self.place(view, event.job);
     }
@@ -56,7 +56,7 @@ impl FewestFirst {
         }
     }
 
-    fn offer(&mut self, offer: &mut Offer<'_>) {
+    pub(super) fn offer(&mut self, offer: &mut Offer<'_>) {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {

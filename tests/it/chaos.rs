@@ -115,7 +115,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with what makes it do all it can.
-const SCHEDULERS: [&str; 8] = [
+const SCHEDULERS: [&str; 14] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
     "naive-fair",
@@ -124,6 +124,12 @@ const SCHEDULERS: [&str; 8] = [
     "{fair: {variant: paper, preemption: true, size_based_weight: true, \
      allocations: {fair_share_after: 10s, pools: {ann: {min_maps: 2, max_maps: 9}}}}}",
     "fair-deficit",
+    "hfsp",
+    "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, weights: true}}",
+    "{hfsp: {variant: hadoop, preemption: kill, map_preemption: kill}}",
+    "ps",
+    "{fsp: {preemption: eager}}",
+    "{srpt: {preemption: kill}}",
     "restless",
 ];
 

@@ -13,6 +13,7 @@ mod commit_pending;
 mod determinism;
 mod fair;
 mod fifo;
+mod hfsp;
 mod invalid;
 mod mumak;
 mod readme;

@@ -96,7 +96,7 @@ impl Phase {
         self.age(view);
         let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
         if known.is_none() {
-            self.trainer.enter(job);
+            self.trainer.enter(job.id(), tasks);
         }
         let task = self.trainer.past().unwrap_or(self.first_guess);
         let work = known.unwrap_or(self.confidence * f64::from(tasks) * task);
@@ -186,9 +186,9 @@ impl Phase {
 
     /// Brings a job's counts up to date, of which so many attempts are suspended.
     pub(super) fn count(&mut self, job: &Job, suspended: u32) {
-        let held = job.tasks(self.kind).running().saturating_sub(suspended);
-        self.line.count(job.id(), job.pending(self.kind), held);
-        self.trainer.place(job);
+        let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
+        self.line.count(job.id(), pending, tasks.running().saturating_sub(suspended));
+        self.trainer.count(job.id(), pending, tasks.total() - tasks.finished());
     }
 
     pub(super) fn launched(&mut self, attempt: AttemptId) {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::options::Rules;
-use crate::mapred::{AttemptId, AttemptState, Job, JobId, Outcome, Phase, Report, SlotKind};
+use crate::mapred::{AttemptId, AttemptState, JobId, Outcome, Phase, Report, SlotKind};
 use crate::units::SimSpan;
 
 /// The samples of one kind of task.
@@ -83,11 +83,9 @@ impl Trainer {
         }
     }
 
-    /// Takes a job in whose size is not known.
-    pub(super) fn enter(&mut self, job: &Job) {
-        let wanted = self.size.min(job.tasks(self.kind).total());
-        self.samples.insert(job.id(), Sample { wanted, ..Sample::default() });
-        self.place(job);
+    /// Takes a job of so many tasks in whose size is not known.
+    pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
+        self.samples.insert(job, Sample { wanted: self.size.min(tasks), ..Sample::default() });
     }
 
     pub(super) fn remove(&mut self, job: JobId) {
@@ -97,12 +95,11 @@ impl Trainer {
         }
     }
 
-    /// Notes what a job could launch.
-    pub(super) fn place(&mut self, job: &Job) {
-        let Some(sample) = self.samples.get_mut(&job.id()) else { return };
-        let tasks = job.tasks(self.kind);
-        let waits = 0 < job.pending(self.kind) && 0 < sample.to_launch();
-        let place = waits.then(|| (tasks.total() - tasks.finished(), job.id()));
+    /// Notes how many tasks a job could launch, and how many it has left.
+    pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
+        let Some(sample) = self.samples.get_mut(&job) else { return };
+        let waits = 0 < pending && 0 < sample.to_launch();
+        let place = waits.then_some((left, job));
         if place != sample.place {
             sample.place.inspect(|place| _ = self.queue.remove(place));
             self.queue.extend(place);
@@ -234,5 +231,107 @@ impl Sample {
 
     fn running(&self) -> u32 {
         self.tasks.iter().filter(|task| task.is_running).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::{HfspOptions, Variant};
+    use super::*;
+    use crate::mapred::{TaskId, TaskKind};
+
+    fn trainer(kind: SlotKind) -> Trainer {
+        let options = HfspOptions { variant: Variant::Paper2015, ..HfspOptions::default() };
+        Trainer::new(kind, &Rules { sample: 2, ..options.rules() })
+    }
+
+    fn attempt(kind: TaskKind, job: u32, index: u32) -> AttemptId {
+        TaskId { job: JobId(job), kind, index }.attempt(0)
+    }
+
+    /// What is said of an attempt that has run for so many seconds, of which it has worked so many.
+    fn report(attempt: AttemptId, ran: u64, worked: u64) -> Report {
+        Report {
+            attempt,
+            state: AttemptState::Succeeded,
+            phase: Phase::Reduce,
+            progress: 1.0,
+            ran: SimSpan::from_secs(ran),
+            worked: SimSpan::from_secs(worked),
+            wants_maps: false,
+        }
+    }
+
+    #[test]
+    fn a_sample_are_the_first_tasks_that_a_job_launches() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(7), 10);
+        trainer.count(JobId(7), 10, 10);
+        assert_eq!(trainer.to_launch(JobId(7)), 2);
+        let [first, second, third] = [4, 0, 1].map(|index| attempt(TaskKind::Map, 7, index));
+        for launched in [first, second, third] {
+            trainer.launched(launched);
+        }
+        assert_eq!((trainer.to_launch(JobId(7)), trainer.running()), (0, 2));
+        assert!(trainer.needs(first) && trainer.needs(second) && !trainer.needs(third));
+        trainer.ended(third, Outcome::Succeeded, Some(&report(third, 99, 99)));
+        trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
+        assert_eq!(trainer.findings(JobId(7)), None, "the first has not ended");
+        trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
+        let findings = Findings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0 };
+        assert_eq!(trainer.findings(JobId(7)), Some(findings));
+        assert_eq!(trainer.findings(JobId(7)), None, "once is enough");
+        assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
+        assert_eq!(trainer.past(), Some((99.0 + 30.0 + 50.0) / 3.0));
+    }
+
+    #[test]
+    fn an_attempt_that_is_lost_is_sampled_again() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(0), 2);
+        let [first, second] = [0, 1].map(|index| attempt(TaskKind::Map, 0, index));
+        trainer.launched(first);
+        trainer.launched(second);
+        trainer.ended(first, Outcome::Killed, Some(&report(first, 9, 9)));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (1, 1));
+        trainer.launched(first.task.attempt(1));
+        assert_eq!(trainer.to_launch(JobId(0)), 0);
+    }
+
+    #[test]
+    fn jobs_with_few_tasks_left_are_sampled_first() {
+        let mut trainer = trainer(SlotKind::Map);
+        for (job, tasks) in [(0, 50), (1, 1), (2, 7)] {
+            trainer.enter(JobId(job), tasks);
+            trainer.count(JobId(job), tasks, tasks);
+        }
+        assert_eq!(trainer.queue().collect::<Vec<_>>(), [JobId(1), JobId(2), JobId(0)]);
+        assert_eq!(trainer.to_launch(JobId(1)), 1, "it has no more");
+        trainer.launched(attempt(TaskKind::Map, 1, 0));
+        trainer.count(JobId(1), 0, 1);
+        trainer.remove(JobId(0));
+        assert_eq!(trainer.queue().collect::<Vec<_>>(), [JobId(2)]);
+    }
+
+    /// It has reduced a quarter of its input in 90 s, after 30 s of fetching.
+    #[test]
+    fn a_long_reduce_is_measured_by_what_it_has_done() {
+        let mut trainer = trainer(SlotKind::Reduce);
+        trainer.enter(JobId(3), 1);
+        let reduce = attempt(TaskKind::Reduce, 3, 0);
+        trainer.launched(reduce);
+        let mut said = Report {
+            state: AttemptState::Running,
+            progress: (2.0 + 0.25) / 3.0,
+            ..report(reduce, 120, 90)
+        };
+        said.worked = SimSpan::from_secs(59);
+        assert!(trainer.look(&[said]).is_empty(), "not for so long");
+        said.worked = SimSpan::from_secs(90);
+        assert_eq!(trainer.look(&[said]), [JobId(3)]);
+        let Findings { work, before, .. } = trainer.findings(JobId(3)).expect("all are measured");
+        assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");
+        assert!((before - 30.0).abs() < 1e-9, "{before}");
+        assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");
     }
 }

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::mapred::{AttemptId, JobId, Offer, SlotKind, TrackerId};
+use crate::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, TrackerId};
 
 /// The attempts that are suspended.
 #[derive(Debug)]
@@ -45,7 +45,11 @@ impl Suspensions {
     pub fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
         let limits = self.limits;
         let here = self.here(offer.tracker());
-        let count = here.attempts.len() as u32;
+        let reports = offer.view().reports(offer.tracker());
+        // One that was told to go on is stopped until it is said to run.
+        let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
+        let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
+        let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
         let is_full = if here.is_full { limits.few < count } else { limits.most <= count };
         if is_full != here.is_full {
             here.is_full = is_full;

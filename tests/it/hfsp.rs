@@ -1,0 +1,306 @@
+//! HFSP and its yardsticks: what is suspended and resumed, what work is lost, who ends when.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::mapred::{AttemptId, Event, Fact, Outcome, TaskId, TrackerId};
+use mumakil::record::{Books, End, RecordError, Watcher};
+use mumakil::scenario::{self, Registry};
+use mumakil::theory::fluid::{Discipline, FluidJob, approximate, exact};
+use mumakil::units::{SimSpan, SimTime};
+use proptest::prelude::*;
+
+/// A cluster on which nothing but the work takes time.
+const EXACT: &str = "
+hadoop: {line: \"1.x\", heartbeat: 3s, setup_cleanup: false, task_cleanup: false, start_up: 0s, \
+commit_pending: none, launch_expiry: reported}
+";
+
+/// What a run did to attempts.
+#[derive(Debug, Default)]
+struct Story {
+    /// The most attempts that were suspended on a tracker at a time.
+    most_suspended: usize,
+    suspended: BTreeMap<AttemptId, TrackerId>,
+    resumed: u32,
+    /// How long the successful attempts worked, without what they were suspended.
+    worked: BTreeMap<TaskId, SimSpan>,
+    started: BTreeMap<AttemptId, SimTime>,
+    killed: u32,
+    preempted: u32,
+    notes: Vec<&'static str>,
+}
+
+/// Keeps the story of a run.
+struct Teller(Arc<Mutex<Story>>);
+
+impl Watcher for Teller {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        let mut story = self.0.lock().unwrap();
+        match event.fact {
+            Fact::Started { attempt, .. } => {
+                story.started.insert(attempt, event.at);
+            }
+            Fact::Suspended { attempt, tracker } => {
+                story.suspended.insert(attempt, tracker);
+                let here = story.suspended.values().filter(|at| **at == tracker).count();
+                story.most_suspended = story.most_suspended.max(here);
+            }
+            Fact::Resumed { attempt, tracker } => {
+                assert_eq!(story.suspended.remove(&attempt), Some(tracker), "resumed elsewhere");
+                story.resumed += 1;
+            }
+            Fact::Ended { attempt, outcome, phases, .. } if attempt.task.is_work() => {
+                story.suspended.remove(&attempt);
+                story.killed += u32::from(outcome == Outcome::Killed);
+                if outcome == Outcome::Succeeded {
+                    let ran = event.at - story.started[&attempt];
+                    let worked = ran.saturating_sub(phases.suspended);
+                    story.worked.insert(attempt.task, worked);
+                }
+            }
+            Fact::Preempted { .. } => story.preempted += 1,
+            Fact::Noted { note, .. } => story.notes.push(note),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+/// Runs a scenario, and once more with the invariant checker, which can only watch alone.
+fn run(yaml: &str) -> (Story, Emulated) {
+    let registry = Registry::builtin();
+    let loaded = scenario::parse("test.yaml", yaml, &[], &registry);
+    let scenario = loaded.unwrap_or_else(|error| panic!("{error}\n{yaml}")).scenario;
+    let story = Arc::new(Mutex::new(Story::default()));
+    let watcher: Box<dyn Watcher> = Box::new(Teller(story.clone()));
+    let watched = Options { watcher: Some(watcher), ..Options::default() };
+    emulate(&scenario, &registry, watched).unwrap();
+    let checked = Options { verify: true, ..Options::default() };
+    let run = emulate(&scenario, &registry, checked).unwrap();
+    let violations = run.verifier.as_ref().unwrap().violations();
+    assert!(violations.is_empty(), "{violations:?}\n{yaml}");
+    let story = std::mem::take(&mut *story.lock().unwrap());
+    (story, run)
+}
+
+/// Jobs of maps alone: when they come, how many there are, how long each takes.
+fn maps(jobs: &[(u64, u32, u64)]) -> String {
+    let mut yaml = "workload:\n  jobs:\n".to_owned();
+    for (number, (submit, maps, seconds)) in jobs.iter().enumerate() {
+        writeln!(
+            yaml,
+            "    - {{name: j{number}, submit: {submit}s, maps: {maps}, map_time: {seconds}s}}"
+        )
+        .unwrap();
+    }
+    yaml
+}
+
+/// The same task takes the same time under every policy, so it can be seen what work was lost.
+#[derive(Debug)]
+struct Drawn {
+    jobs: Vec<(u64, u32, u64)>,
+    nodes: u32,
+    most: u32,
+    few: u32,
+    stops: Vec<(u64, u32)>,
+}
+
+impl Drawn {
+    fn yaml(&self, scheduler: &str) -> String {
+        let mut yaml = format!(
+            "{EXACT}cluster: {{nodes: {}, map_slots: 2, reduce_slots: 1, memory: 64GiB}}\n{}",
+            self.nodes,
+            maps(&self.jobs)
+        );
+        writeln!(yaml, "scheduler: {scheduler}").unwrap();
+        if !self.stops.is_empty() {
+            let stop = |(at, node): &(u64, u32)| {
+                format!("{{at: {at}s, stop: node-{}}}", node % self.nodes + 1)
+            };
+            let stops: Vec<String> = self.stops.iter().take(1).map(stop).collect();
+            writeln!(yaml, "faults: [{}]", stops.join(", ")).unwrap();
+        }
+        yaml
+    }
+}
+
+fn drawn(stops: usize) -> impl Strategy<Value = Drawn> {
+    (
+        prop::collection::vec((0..900_u64, 1..9_u32, 20..400_u64), 2..9),
+        2..4_u32,
+        1..4_u32,
+        prop::collection::vec((50..900_u64, 0..4_u32), stops),
+    )
+        .prop_map(|(jobs, nodes, most, stops)| Drawn {
+            jobs,
+            nodes,
+            most,
+            few: most / 2,
+            stops,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_tracker_bears_more_suspended_attempts_than_it_may_and_none_loses_work(drawn in drawn(0)) {
+        let few = drawn.few.min(drawn.most - 1);
+        let eager = format!(
+            "{{hfsp: {{variant: paper-2013, sample: 1, suspended: {{most: {}, few: {few}}}}}}}",
+            drawn.most
+        );
+        let (story, _) = run(&drawn.yaml(&eager));
+        let (undisturbed, _) = run(&drawn.yaml("fifo"));
+        prop_assert!(story.most_suspended <= drawn.most as usize);
+        prop_assert!(story.suspended.is_empty(), "all have gone on");
+        prop_assert_eq!(story.killed, 0);
+        prop_assert_eq!(story.worked, undisturbed.worked, "as if never stopped");
+    }
+
+    #[test]
+    fn the_work_of_killed_attempts_is_lost(drawn in drawn(0)) {
+        let (story, run) = run(&drawn.yaml("{hfsp: {variant: paper-2013, sample: 1, preemption: kill}}"));
+        let (undisturbed, _) = self::run(&drawn.yaml("fifo"));
+        prop_assert_eq!(story.worked, undisturbed.worked, "each was done from the start");
+        prop_assert_eq!((story.resumed, story.most_suspended), (0, 0));
+        prop_assert!(story.killed <= story.preempted);
+        prop_assert_eq!(run.summary.jobs_succeeded, drawn.jobs.len() as u64);
+    }
+
+    #[test]
+    fn what_was_suspended_on_a_lost_tracker_runs_again(drawn in drawn(1)) {
+        let eager = "{hfsp: {variant: paper-2013, sample: 1}}";
+        let (_, run) = run(&drawn.yaml(eager));
+        prop_assert_eq!(run.summary.jobs_succeeded, drawn.jobs.len() as u64);
+    }
+}
+
+/// The papers' first example: a cluster that one job fills, and two short ones on the way.
+const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
+
+/// Returns when the jobs of the example end on a server that can be divided at will.
+fn fluid(discipline: Discipline) -> Vec<f64> {
+    let number = |number: u64| exact(number as f64).expect("it is finite");
+    let job = |(arrival, size): (u64, u64)| FluidJob {
+        arrival: number(arrival),
+        size: number(size),
+        most: number(1),
+        weight: number(1),
+    };
+    let course = discipline.serve(&EXAMPLE.map(job)).unwrap();
+    course.jobs.iter().map(|job| approximate(&job.finish)).collect()
+}
+
+/// Returns when the jobs of the example end on a cluster of 20 slots, with tasks of such a length.
+fn on_a_cluster(scheduler: &str, task_ms: u64) -> Vec<f64> {
+    let mut yaml = "
+hadoop: {line: \"1.x\", heartbeat: 100ms, out_of_band: true, setup_cleanup: false, start_up: 0s, \
+commit_pending: none}
+cluster: {nodes: 5, map_slots: 4, reduce_slots: 1, jobtracker: {per_heartbeat: 0s, per_task: 0s, init: 1ms}}
+workload: {jobs: ["
+        .to_owned();
+    for (name, (submit, seconds)) in ["a", "b", "c"].iter().zip(EXAMPLE) {
+        let maps = seconds * 20_000 / task_ms;
+        write!(yaml, "{{name: {name}, submit: {submit}s, maps: {maps}, map_time: {task_ms}ms}}, ")
+            .unwrap();
+    }
+    writeln!(yaml, "]}}\nscheduler: {scheduler}").unwrap();
+    let folder = tempfile::TempDir::new().unwrap();
+    let registry = Registry::builtin();
+    let scenario = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap().scenario;
+    let options = Options { folder: Some(folder.path().to_owned()), ..Options::default() };
+    emulate(&scenario, &registry, options).unwrap();
+    let table = std::fs::read_to_string(folder.path().join("jobs.csv")).unwrap();
+    let mut lines = table.lines();
+    let column = lines.next().unwrap().split(',').position(|name| name == "finish_ms").unwrap();
+    let finish = |line: &str| line.split(',').nth(column).unwrap().parse::<f64>().unwrap() / 1e3;
+    lines.map(finish).collect()
+}
+
+#[test]
+fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
+    let error = |scheduler: &str, discipline: Discipline, task_ms: u64| {
+        let pairs = on_a_cluster(scheduler, task_ms).into_iter().zip(fluid(discipline));
+        pairs.map(|(real, ideal)| (real - ideal).abs()).fold(0.0, f64::max)
+    };
+    let hfsp = "{hfsp: {estimator: oracle, sample: 0, delay: {w1: 0s, w2: 0s}}}";
+    for (scheduler, discipline) in [
+        ("ps", Discipline::Ps),
+        ("fsp", Discipline::Fsp),
+        ("srpt", Discipline::Srpt),
+        (hfsp, Discipline::Fsp),
+    ] {
+        let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
+        // A job comes while tasks are under way: it waits for one at most, and so do those after it.
+        assert!(coarse <= 4.0, "{scheduler}: off by {coarse} s with tasks of 2 s");
+        // Of every 0.2 s, a heartbeat's way there and back takes a few milliseconds.
+        assert!(fine <= 1.5, "{scheduler}: off by {fine} s with tasks of 0.2 s");
+    }
+}
+
+/// Returns what is done after 50 min of a large job, with a short one every 10 s that could fill the
+/// cluster for as long.
+fn stream_of_small_jobs(scheduler: &str) -> f64 {
+    let mut yaml = format!(
+        "{EXACT}cluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\nuntil: 3000s\nscheduler: {scheduler}\n\
+         workload:\n  jobs:\n    - {{name: large, maps: 100, map_time: 8s}}\n"
+    );
+    for number in 0..290 {
+        writeln!(
+            yaml,
+            "    - {{name: small-{number}, submit: {}s, maps: 8, map_time: 10s}}",
+            5 + 10 * number
+        )
+        .unwrap();
+    }
+    let (story, _) = run(&yaml);
+    let of_large = |task: &&TaskId| task.job.0 == 0;
+    story.worked.keys().filter(of_large).count() as f64 / 100.0
+}
+
+#[test]
+fn a_large_job_under_a_stream_of_small_ones_ends_but_starves_under_srpt() {
+    let done = stream_of_small_jobs("hfsp");
+    assert_eq!(done, 1.0, "it has waited for its turn");
+    let done = stream_of_small_jobs("srpt");
+    assert!(done < 0.3, "{done} of it is done: the others leave next to nothing");
+}
+
+#[test]
+fn attempts_that_cannot_be_suspended_are_waited_for() {
+    let jobs = "
+workload:
+  jobs:
+    - {name: large, maps: 4, map_time: 500s, suspendable: false}
+    - {name: small, submit: 60s, maps: 2, map_time: 30s}
+";
+    let cluster = format!("{EXACT}cluster: {{nodes: 2, map_slots: 2, reduce_slots: 1}}\n");
+    let fsp = "scheduler: {fsp: {preemption: eager}}\n";
+    let (story, _) = run(&format!("{cluster}{jobs}{fsp}"));
+    assert_eq!(story.preempted, 0);
+    let (story, _) = run(&format!("{cluster}{}{fsp}", jobs.replace("false", "true")));
+    assert_eq!((story.preempted, story.resumed), (2, 2), "as many as the small job lacks");
+}
+
+#[test]
+fn a_tracker_that_bears_no_more_says_so_and_says_when_it_does_again() {
+    let jobs = maps(&[(0, 4, 900), (100, 4, 300), (200, 4, 100), (300, 4, 30)]);
+    let yaml = format!(
+        "{EXACT}cluster: {{nodes: 1, map_slots: 4, reduce_slots: 1}}\n{jobs}\
+         scheduler: {{fsp: {{preemption: eager, suspended: {{most: 8, few: 2}}}}}}\n"
+    );
+    let (story, _) = run(&yaml);
+    assert_eq!(story.most_suspended, 8, "two jobs' maps; the last job waits");
+    let full = story.notes.iter().filter(|note| note.starts_with("too many")).count();
+    let free = story.notes.iter().filter(|note| note.starts_with("few")).count();
+    assert_eq!((full, free), (1, 1), "{:?}", story.notes);
+}
