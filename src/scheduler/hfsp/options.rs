@@ -11,7 +11,6 @@ use crate::mapred::{Auto, Complaint};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::estimator::{Family, SizeError};
 use crate::scheduler::part::suspensions::Limits;
-use crate::scheduler::part::virtual_cluster::First;
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// The options of `hfsp`. What is not given is as the variant has it.
@@ -51,9 +50,6 @@ pub struct HfspOptions {
     /// What decides who is served first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// Who gets a slot of the virtual cluster where there are fewer slots than jobs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<First>,
     /// How fast the virtual cluster's time goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
@@ -202,7 +198,6 @@ pub(super) struct Rules {
     pub(super) first_guess: SimSpan,
     pub(super) discount: bool,
     pub(super) order: Order,
-    pub(super) first: First,
     pub(super) aging: f64,
     pub(super) weights: bool,
     pub(super) preemption: Means,
@@ -227,7 +222,6 @@ impl Rules {
             first_guess: SimSpan::from_secs(60),
             discount: true,
             order: Order::ProjectedFinish,
-            first: First::Smallest,
             aging: 1.0,
             weights: false,
             preemption: Means::Eager,
@@ -256,7 +250,6 @@ impl Rules {
                 reduce_time_out: None,
                 discount: false,
                 order: Order::VirtualWork,
-                first: First::Earliest,
                 aging: 0.5,
                 preemption: Means::Wait,
                 map_preemption: Means::Wait,
@@ -313,7 +306,6 @@ impl HfspOptions {
             first_guess: self.first_guess.unwrap_or(base.first_guess),
             discount: self.discount.unwrap_or(base.discount),
             order: self.order.unwrap_or(base.order),
-            first: self.first.unwrap_or(base.first),
             aging: self.aging.map_or(base.aging, Factor::get),
             weights: self.weights.unwrap_or(base.weights),
             preemption,

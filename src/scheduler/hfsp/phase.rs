@@ -72,7 +72,7 @@ impl Phase {
             training_slots: rules.training_slots,
             estimator,
             truth: None,
-            cluster: VirtualCluster::new(rules.first, rules.aging),
+            cluster: VirtualCluster::new(rules.aging),
             trainer: Trainer::new(kind, rules),
             line: Line::default(),
             left: FxHashMap::default(),

@@ -1,11 +1,15 @@
 //! A virtual cluster: the same jobs on the same slots under processor sharing, as the paper on HFSP
 //! (Pastorelli et al.) has it. When it ends a job says where the job stands in the real cluster.
 //!
-//! A job is so many slot-seconds of work that at most as many slots as it has tasks can share. Every
-//! job gets a slot, the smallest first if there are not enough; what is left is divided by weight,
-//! and what a job cannot use goes to the others: a share is `min(tasks, max(1, weight × ratio))`.
-//! Shares change only when a job comes, changes or ends: in between work melts away at constant
-//! rates, and nobody has to look. Tasks are never looked at, only counted.
+//! A job is so many slot-seconds of work that at most as many slots as it has tasks can share. The
+//! slots are divided by weight, and what a job cannot use goes to the others, so that the smallest
+//! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`. Shares change
+//! only when a job comes, changes or ends: in between work melts away at constant rates, and nobody
+//! has to look. Tasks are never looked at, only counted.
+//!
+//! The papers deal whole slots in turn, the smallest job first. Where there are more jobs than slots
+//! that leaves the largest without any, for as long as smaller ones keep coming: it would starve.
+//! Here such jobs have parts of a slot.
 //!
 //! A job that is really over stays until it is virtually over too, or the others would get its
 //! share too early.
@@ -14,9 +18,6 @@ mod sharing;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use self::sharing::{Sharer, Sharing};
 use crate::mapred::JobId;
 use crate::units::SimTime;
@@ -24,7 +25,6 @@ use crate::units::SimTime;
 /// Jobs that share virtual slots.
 #[derive(Debug)]
 pub struct VirtualCluster {
-    first: First,
     /// How fast virtual time goes: 1 is as fast as time.
     pace: f64,
     slots: u32,
@@ -33,16 +33,6 @@ pub struct VirtualCluster {
     /// The same in seconds of virtual time.
     clock: f64,
     jobs: BTreeMap<JobId, Member>,
-}
-
-/// Who gets a slot where there are fewer slots than jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum First {
-    /// The jobs with the fewest tasks.
-    Smallest,
-    /// The jobs with the lowest numbers.
-    Earliest,
 }
 
 /// A job as it comes into the virtual cluster.
@@ -69,9 +59,9 @@ struct Member {
 
 impl VirtualCluster {
     /// Returns an empty cluster without slots.
-    pub fn new(first: First, pace: f64) -> Self {
+    pub fn new(pace: f64) -> Self {
         let jobs = BTreeMap::new();
-        Self { first, pace, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
+        Self { pace, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
     }
 
     /// Lets time pass up to now; to be called before anything is changed. Takes O(n log n) for n
@@ -141,11 +131,8 @@ impl VirtualCluster {
     /// Returns the sharing as it stands, ready to go on.
     fn sharing(&self) -> Sharing {
         let sharers = self.jobs.iter().filter(|(_, job)| job.ended.is_none());
-        let mut sharers: Vec<Sharer> =
+        let sharers: Vec<Sharer> =
             sharers.map(|(id, job)| Sharer::new(*id, job.size, job.left)).collect();
-        if self.first == First::Smallest {
-            sharers.sort_unstable_by_key(Sharer::smallness);
-        }
         Sharing::new(sharers, self.slots, self.clock)
     }
 }
@@ -167,7 +154,7 @@ mod tests {
     }
 
     fn cluster(slots: u32) -> VirtualCluster {
-        let mut cluster = VirtualCluster::new(First::Smallest, 1.0);
+        let mut cluster = VirtualCluster::new(1.0);
         cluster.set_slots(slots);
         cluster
     }
@@ -217,23 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn where_slots_are_fewer_than_jobs_the_smallest_have_them() {
-        let mut cluster = cluster(2);
+    fn where_slots_are_fewer_than_jobs_all_have_parts_of_them() {
+        let mut cluster = cluster(1);
         cluster.enter(JobId(0), size(9, 10.0));
-        cluster.enter(JobId(1), size(1, 10.0));
-        cluster.enter(JobId(2), size(3, 10.0));
-        assert_eq!(order(&cluster), [1, 2, 0]);
-        // The large one has waited for both to end at 10 s, and then both slots to itself.
-        assert_eq!(finish(&cluster, 0), 15.0);
-        let mut by_number = VirtualCluster::new(First::Earliest, 1.0);
-        by_number.set_slots(1);
-        by_number.enter(JobId(0), size(9, 10.0));
-        by_number.enter(JobId(1), size(1, 10.0));
-        assert_eq!(order(&by_number), [0, 1]);
+        cluster.enter(JobId(1), size(1, 4.0));
+        cluster.enter(JobId(2), size(3, 7.0));
+        assert_eq!([1, 2, 0].map(|id| finish(&cluster, id)), [12.0, 18.0, 21.0]);
     }
 
     #[test]
-    fn weights_divide_what_is_left_after_a_slot_each() {
+    fn weights_divide_the_slots() {
         let mut cluster = cluster(10);
         cluster.enter(JobId(0), Size { tasks: 100, work: 80.0, weight: 4.0 });
         cluster.enter(JobId(1), Size { tasks: 100, work: 20.0, weight: 1.0 });
@@ -277,7 +257,7 @@ mod tests {
 
     #[test]
     fn half_the_pace_ends_jobs_at_the_same_virtual_time() {
-        let mut cluster = VirtualCluster::new(First::Smallest, 0.5);
+        let mut cluster = VirtualCluster::new(0.5);
         cluster.set_slots(10);
         cluster.enter(JobId(0), size(10, 100.0));
         cluster.age(at(10));
@@ -288,18 +268,15 @@ mod tests {
     fn walked(jobs: &[Size], slots: u32) -> Vec<f64> {
         let mut left: Vec<f64> = jobs.iter().map(|job| job.work).collect();
         let mut finishes = vec![f64::NAN; jobs.len()];
-        let mut by_size: Vec<usize> = (0..jobs.len()).collect();
-        by_size.sort_by_key(|i| (jobs[*i].tasks, *i));
         let mut now = 0.0;
         loop {
-            let open: Vec<usize> =
-                by_size.iter().copied().filter(|i| finishes[*i].is_nan()).collect();
+            let open: Vec<usize> = (0..jobs.len()).filter(|i| finishes[*i].is_nan()).collect();
             if open.is_empty() {
                 return finishes;
             }
-            let claims = (0..).zip(&open).map(|(rank, i)| Claim {
+            let claims = open.iter().map(|i| Claim {
                 weight: jobs[*i].weight,
-                min_share: if rank < slots { 1.0 } else { 0.0 },
+                min_share: 0.0,
                 demand: f64::from(jobs[*i].tasks),
             });
             let claims: Vec<Claim> = claims.collect();

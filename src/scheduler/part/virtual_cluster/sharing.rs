@@ -1,11 +1,10 @@
 //! How jobs share slots until an instant, or until the last has ended.
 //!
-//! Whoever has as many slots as it has tasks, or just one because its weight is small, goes at a
-//! steady rate and ends at a known time. All others have the same number of slots for a weight of
-//! one, the *ratio*. Its sum over time is their common clock, and on that clock each of them ends
-//! at a known time too, whatever the ratio does. The ratio only rises, since nobody comes: from one
-//! slot a job passes to sharing, and from sharing to all that it can use, each at most once. So two
-//! heaps and one sorted list give all ends in O(n log n).
+//! Whoever has as many slots as it has tasks goes at a steady rate and ends at a known time. All
+//! others have the same number of slots for a weight of one, the *ratio*. Its sum over time is their
+//! common clock, and on that clock each of them ends at a known time too, whatever the ratio does.
+//! The ratio only rises, since nobody comes: so a job passes at most once from sharing to all that it
+//! can use, and two heaps and one sorted list give all ends in O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +17,6 @@ use crate::mapred::JobId;
 pub(super) struct Sharer {
     id: JobId,
     size: Size,
-    left: f64,
     stage: Stage,
     ended: Option<f64>,
 }
@@ -26,10 +24,8 @@ pub(super) struct Sharer {
 /// How a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// Not at all.
-    Waiting,
-    /// Steadily so many, to its end at this time.
-    Steady(f64, f64),
+    /// All that it can use, to its end at this time.
+    Steady(f64),
     /// By its weight, to its end at this time of the common clock.
     Shared(f64),
     Ended,
@@ -57,8 +53,6 @@ impl Ord for Mark {
 #[derive(Debug)]
 pub(super) struct Sharing {
     sharers: Vec<Sharer>,
-    /// How many of them have begun.
-    begun: usize,
     now: f64,
     /// The slots that nobody has steadily.
     spare: f64,
@@ -70,17 +64,13 @@ pub(super) struct Sharing {
     common: f64,
     steady: BinaryHeap<Reverse<Mark>>,
     shared: BinaryHeap<Reverse<Mark>>,
-    /// The ratios at which jobs pass on, the highest first.
+    /// The ratios at which jobs have all that they can use, the highest first.
     passes: Vec<Mark>,
 }
 
 impl Sharer {
     pub(super) fn new(id: JobId, size: Size, left: f64) -> Self {
-        Self { id, size, left, stage: Stage::Waiting, ended: None }
-    }
-
-    pub(super) fn smallness(&self) -> (u32, JobId) {
-        (self.size.tasks, self.id)
+        Self { id, size, stage: Stage::Shared(left / size.weight), ended: None }
     }
 
     fn most(&self) -> f64 {
@@ -89,25 +79,26 @@ impl Sharer {
 }
 
 impl Sharing {
-    /// Returns the sharing of jobs from now on; the first of them get slots first.
+    /// Returns the sharing of jobs from now on.
     pub(super) fn new(sharers: Vec<Sharer>, slots: u32, now: f64) -> Self {
-        let places = sharers.iter().enumerate();
-        let ratios = places.flat_map(|(place, job)| {
-            [1.0, job.most()].map(|slots| Mark(slots / job.size.weight, place))
-        });
-        let mut passes: Vec<Mark> = ratios.collect();
+        let of_each = |job: &Sharer| job.most() / job.size.weight;
+        let mut passes: Vec<Mark> =
+            sharers.iter().enumerate().map(|(place, job)| Mark(of_each(job), place)).collect();
         passes.sort_unstable_by(|a, b| b.cmp(a));
+        let ends = sharers.iter().enumerate().filter_map(|(place, job)| match job.stage {
+            Stage::Shared(end) => Some(Reverse(Mark(end, place))),
+            Stage::Steady(_) | Stage::Ended => None,
+        });
         let mut sharing = Self {
-            sharers,
-            begun: 0,
             now,
             spare: f64::from(slots),
-            weight: 0.0,
+            weight: sharers.iter().map(|job| job.size.weight).sum(),
             ratio: 0.0,
             common: 0.0,
             steady: BinaryHeap::new(),
-            shared: BinaryHeap::new(),
+            shared: ends.collect(),
             passes,
+            sharers,
         };
         sharing.divide();
         sharing
@@ -134,8 +125,7 @@ impl Sharing {
 
     fn left(&self, job: &Sharer) -> f64 {
         let left = match job.stage {
-            Stage::Waiting => job.left,
-            Stage::Steady(slots, end) => (end - self.now) * slots,
+            Stage::Steady(end) => (end - self.now) * job.most(),
             Stage::Shared(end) => (end - self.common) * job.size.weight,
             Stage::Ended => 0.0,
         };
@@ -151,10 +141,7 @@ impl Sharing {
     /// Returns who ends next, and when.
     fn next_end(&mut self) -> Option<(f64, usize)> {
         let Self { sharers, steady, shared, .. } = self;
-        let is_old = |Mark(end, place): Mark| match sharers[place].stage {
-            Stage::Steady(_, at) => at != end,
-            _ => true,
-        };
+        let is_old = |Mark(end, place): Mark| sharers[place].stage != Stage::Steady(end);
         while steady.peek().is_some_and(|Reverse(mark)| is_old(*mark)) {
             steady.pop();
         }
@@ -172,63 +159,31 @@ impl Sharing {
     fn end(&mut self, place: usize) {
         let job = &mut self.sharers[place];
         match job.stage {
-            Stage::Steady(slots, _) => self.spare += slots,
+            Stage::Steady(_) => self.spare += job.most(),
             Stage::Shared(_) => self.weight -= job.size.weight,
-            Stage::Waiting | Stage::Ended => {}
+            Stage::Ended => {}
         }
         (job.stage, job.ended) = (Stage::Ended, Some(self.now));
     }
 
-    /// Gives away what is spare: a slot to each, then by weight.
+    /// Divides what nobody has steadily among those that share.
     fn divide(&mut self) {
-        while self.begun < self.sharers.len() && 1.0 <= self.spare {
-            self.set_steady(self.begun, 1.0);
-            self.begun += 1;
-        }
-        self.ratio = 0.0;
-        if self.begun < self.sharers.len() {
-            return;
-        }
         loop {
             let sharing = 0.0 < self.weight;
-            let ratio = match self.spare {
-                spare if sharing => spare / self.weight,
-                spare if 0.0 < spare => f64::INFINITY,
-                _ => 0.0,
-            };
-            let Some(Mark(_, place)) = self.passes.pop_if(|mark| mark.0 <= ratio) else {
-                self.ratio = if sharing { ratio } else { 0.0 };
+            self.ratio = if sharing { self.spare / self.weight } else { 0.0 };
+            let ratio = self.ratio;
+            let Some(Mark(_, place)) = self.passes.pop_if(|mark| sharing && mark.0 <= ratio) else {
                 return;
             };
-            self.pass_on(place);
-        }
-    }
-
-    /// Lets a job pass from one slot to sharing, or from sharing to all that it can use.
-    fn pass_on(&mut self, place: usize) {
-        let job = &self.sharers[place];
-        let left = self.left(job);
-        match job.stage {
-            Stage::Steady(slots, _) => {
-                self.spare += slots;
-                self.weight += job.size.weight;
-                let end = self.common + left / job.size.weight;
-                self.sharers[place].stage = Stage::Shared(end);
-                self.shared.push(Reverse(Mark(end, place)));
+            let job = &self.sharers[place];
+            if let Stage::Shared(_) = job.stage {
+                let (weight, most) = (job.size.weight, job.most());
+                let end = self.now + self.left(job) / most;
+                self.weight -= weight;
+                self.spare -= most;
+                self.sharers[place].stage = Stage::Steady(end);
+                self.steady.push(Reverse(Mark(end, place)));
             }
-            Stage::Shared(_) => {
-                self.weight -= job.size.weight;
-                self.set_steady(place, self.sharers[place].most());
-            }
-            Stage::Waiting | Stage::Ended => {}
         }
-    }
-
-    fn set_steady(&mut self, place: usize, slots: f64) {
-        let job = &self.sharers[place];
-        let end = self.now + self.left(job) / slots;
-        self.spare -= slots;
-        self.sharers[place].stage = Stage::Steady(slots, end);
-        self.steady.push(Reverse(Mark(end, place)));
     }
 }
