@@ -296,7 +296,7 @@ fn assemble(prepared: &Prepared, policy: Stopwatch) -> (Cast, Opening) {
         seed,
         hadoop: hadoop.clone(),
         rates: ReadRates::new(cluster),
-        racks: topology.racks(),
+        topology: topology.clone(),
         task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
         shared,
     });
