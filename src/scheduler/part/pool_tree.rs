@@ -118,11 +118,12 @@ impl PoolTree {
         Some(self.add(PoolNode { name: name.into(), parent, ..self.defaults.clone() }))
     }
 
-    /// Returns the pool in which a job stands that names this one: a pool without a name if jobs
-    /// cannot stand in that.
+    /// Returns the pool in which a job stands that names this one, where all jobs were checked.
+    ///
+    /// # Panics
+    /// If there are pools inside of it.
     pub fn place(&mut self, name: &str) -> PoolId {
-        let leaf = self.leaf(name).or_else(|| self.leaf(""));
-        leaf.expect("nothing is declared inside of a pool without a name")
+        self.leaf(name).expect("jobs that name a pool with others inside were refused")
     }
 
     /// Returns the pool with this name.
