@@ -1,4 +1,4 @@
-//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's.
+//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.0), and its paper's.
 //!
 //! Jobs stand in pools. A free slot goes down the tree of pools: first to whoever is below its
 //! minimum share, then to whoever has least for its weight; inside of a pool to the job that has
@@ -11,7 +11,12 @@
 //! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
 //! are scaled down, and whoever is below its share, not only below half of it, is starved.
 //!
-//! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count.
+//! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
+//! equal jobs the one with the lower number comes first; and a task that has failed for good, where
+//! some may, is no demand any more. What is lacking is less by kills on their way, free slots, and
+//! those of setups and cleanups. An attempt that its tracker has not started yet is one of the latest,
+//! where Hadoop takes it for the oldest. What 1.1 changed is not modelled: there the part of the load
+//! and the choice between a map and a reduce count what the heartbeat has brought so far.
 
 mod starvation;
 #[cfg(test)]
@@ -29,6 +34,7 @@ use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::room;
 use super::part::pool_tree::PoolId;
+use super::part::updates::standstill;
 use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
     Scheduler, Site, SlotKind, View,
@@ -55,7 +61,8 @@ pub struct FairOptions {
     pub max_load_difference: Factor,
     /// Whether pools that are starved get slots by killing tasks of others.
     pub preemption: bool,
-    /// How often to look who is starved; `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+    /// How often tasks are killed for pools that are starved; who is starved is looked up with each
+    /// update. `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
     pub preemption_interval: Auto,
     /// How often shares and demands are computed.
     pub update_interval: SimSpan,
@@ -231,16 +238,6 @@ impl Fair {
             self.tree.scale_promises(slots);
         }
     }
-}
-
-/// Complains about an interval at which time would not pass.
-pub(super) fn standstill(update_interval: SimSpan) -> Option<Complaint> {
-    update_interval.is_zero().then(|| Complaint {
-        path: vec!["update_interval".to_owned()],
-        message: "`update_interval` is above zero: at 0s time would stand still".to_owned(),
-        hint: "Hadoop's is 500ms".to_owned(),
-        is_warning: false,
-    })
 }
 
 /// Asks those in a pool in their order until one launches something.

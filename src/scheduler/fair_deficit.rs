@@ -10,18 +10,18 @@
 //! arrived first.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fair::standstill;
 use super::part::allocations::{Allocations, PoolBy};
-use super::part::limits::Limits;
+use super::part::line::Line;
 use super::part::load::room;
 use super::part::pool_tree::{PoolId, PoolTree};
+use super::part::pools::{JobOrder, Pool, Pools};
 use super::part::share::weight;
+use super::part::updates::standstill;
 use crate::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach,
     Reason, Scheduler, Site, SlotKind, View,
@@ -62,7 +62,7 @@ impl Default for FairDeficitOptions {
 pub struct FairDeficit {
     options: FairDeficitOptions,
     pools: PoolTree,
-    limits: Limits,
+    line: Line,
     jobs: BTreeMap<JobId, Info>,
     updated_at: SimTime,
 }
@@ -71,7 +71,6 @@ pub struct FairDeficit {
 #[derive(Debug)]
 struct Info {
     pool: PoolId,
-    user: Arc<str>,
     priority: Priority,
     arrived: SimTime,
     is_runnable: bool,
@@ -100,6 +99,7 @@ impl Policy for FairDeficit {
     fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
+        complaints.extend(unheeded(&options.allocations.pools()));
         complaints
     }
 
@@ -107,7 +107,7 @@ impl Policy for FairDeficit {
         let pools = options.allocations.pools();
         Self {
             pools: PoolTree::new(&pools),
-            limits: Limits::new(&pools),
+            line: Line::new(&pools),
             jobs: BTreeMap::new(),
             updated_at: SimTime::ZERO,
             options,
@@ -121,10 +121,13 @@ impl Scheduler for FairDeficit {
             JobChange::Submitted => self.update(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
-                let info = self.info(job);
-                self.jobs.insert(event.job, info);
+                self.enter(job);
             }
-            JobChange::Ended(_) => _ = self.jobs.remove(&event.job),
+            JobChange::Ended(_) => {
+                if let Some(info) = self.jobs.remove(&event.job) {
+                    self.line.leave(event.job, info.priority, info.arrived);
+                }
+            }
             JobChange::Initialised | JobChange::Attempt(..) => {}
         }
     }
@@ -148,17 +151,17 @@ impl Scheduler for FairDeficit {
 }
 
 impl FairDeficit {
-    fn info(&mut self, job: &Job) -> Info {
-        let spec = job.spec();
-        let pool = self.options.pool_by.of(spec);
-        Info {
-            pool: self.pools.place(pool),
-            user: spec.user.clone(),
+    fn enter(&mut self, job: &Job) {
+        let pool = self.pools.place(self.options.pool_by.of(job.spec()));
+        self.line.enter(job, pool);
+        let info = Info {
+            pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
             is_runnable: false,
             of: PerSlot::default(),
-        }
+        };
+        self.jobs.insert(job.id(), info);
     }
 
     /// Returns whether a tracker has its part of the load, by what it has reported.
@@ -201,7 +204,12 @@ impl FairDeficit {
         let elapsed = view.now().saturating_since(self.updated_at);
         self.updated_at = view.now();
         let millis = elapsed.as_micros() as f64 / 1e3;
-        self.admit();
+        let Self { line, pools, jobs, .. } = self;
+        line.choose(pools, |job, may_run| {
+            if let Some(job) = jobs.get_mut(&job) {
+                job.is_runnable = may_run;
+            }
+        });
         for kind in SlotKind::BOTH {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
@@ -215,18 +223,6 @@ impl FairDeficit {
             self.weigh(kind);
             self.deal_min_shares(kind);
             self.share_out(kind, f64::from(view.capacity(kind)));
-        }
-    }
-
-    /// Lets jobs run by priority, then arrival, as many as their pools and users may.
-    fn admit(&mut self) {
-        let line = self.jobs.iter().map(|(id, job)| (job.priority, job.arrived, *id));
-        let line: BTreeSet<_> = line.collect();
-        let mut admission = self.limits.admit(&self.pools);
-        for (.., id) in line {
-            if let Some(job) = self.jobs.get_mut(&id) {
-                job.is_runnable = admission.may_run(job.pool, &job.user);
-            }
         }
     }
 
@@ -281,6 +277,36 @@ impl FairDeficit {
             }
         }
     }
+}
+
+/// Returns what is wrong with pools of which this policy takes only a part: it has none inside of
+/// others, and passes over much that they may say.
+fn unheeded(pools: &Pools) -> Vec<Complaint> {
+    let has = |said: fn(&Pool) -> bool| pools.pools.values().any(said);
+    let keys = [
+        ("max_maps", has(|pool| pool.max_maps.is_some())),
+        ("max_reduces", has(|pool| pool.max_reduces.is_some())),
+        ("order", pools.order != JobOrder::default() || has(|pool| pool.order.is_some())),
+        ("fair_share_after", pools.fair_share_after.is_some()),
+        (
+            "min_share_after",
+            pools.min_share_after.is_some() || has(|pool| pool.min_share_after.is_some()),
+        ),
+    ];
+    let ignored = keys.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| Complaint {
+        path: vec!["allocations".to_owned()],
+        message: format!("`fair-deficit` takes no notice of `{key}`"),
+        hint: "it came with a later scheduler: choose `fair`, or leave it out".to_owned(),
+        is_warning: true,
+    });
+    let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
+    let refused = nested.map(|(name, _)| Complaint {
+        path: ["allocations", "pools", name, "pools"].map(str::to_owned).into(),
+        message: format!("`{name}` has pools inside of it, and `fair-deficit` knows no such pools"),
+        hint: "declare them beside it, or choose `fair`".to_owned(),
+        is_warning: false,
+    });
+    refused.chain(ignored).collect()
 }
 
 impl Part {

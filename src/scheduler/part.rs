@@ -1,12 +1,14 @@
 //! What policies share: each policy owns the parts that it is made of.
 
-pub mod allocation;
+pub mod allocation_file;
 pub mod allocations;
 pub mod delay;
 pub mod launches;
 pub mod limits;
+pub mod line;
 pub mod load;
 pub mod long_tasks;
 pub mod pool_tree;
 pub mod pools;
 pub mod share;
+pub mod updates;

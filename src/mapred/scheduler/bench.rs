@@ -60,10 +60,6 @@ impl<P: Scheduler> Bench<P> {
         self
     }
 
-    pub(crate) fn view(&self) -> View<'_> {
-        View { now: self.now, ledger: &self.ledger }
-    }
-
     fn tell(&mut self) {
         for event in std::mem::take(&mut self.ledger.changes) {
             let view = View { now: self.now, ledger: &self.ledger };

@@ -43,6 +43,19 @@ fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
 }
 
 #[test]
+fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
+    // Of forty slots the paper promises thirty and ten, though `a` demands only twenty.
+    for (variant, held) in [("paper", [20, 10, 10]), ("hadoop", [20, 20, 0])] {
+        let pools = "allocations: {pools: {a: {min_maps: 60}, b: {min_maps: 20}}}";
+        let mut bench = bench(10, &format!("variant: {variant}, {pools}"));
+        let jobs =
+            [("a", 20), ("b", 40), ("c", 40)].map(|(pool, maps)| bench.job_of(pool, maps, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, jobs), held, "{variant}");
+    }
+}
+
+#[test]
 fn inner_pools_share_their_parents_slots_by_weight() {
     for variant in ["paper", "hadoop"] {
         let pools = "allocations: {pools: {outer: {pools: {a: {weight: 3}, b: {}}}, c: {}}}";
@@ -93,6 +106,17 @@ fn a_job_that_has_come_between_two_updates_waits_for_the_next_in_hadoop_only() {
         bench.tick();
         assert_eq!(bench.beat(1).len(), 4);
     }
+}
+
+#[test]
+fn a_pool_of_one_job_at_a_time_runs_the_next_when_one_has_ended() {
+    let mut bench = bench(10, "allocations: {pools: {a: {max_jobs: 1}}}");
+    let jobs = [4, 4].map(|maps| bench.job_of("a", maps, 0));
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, jobs), [4, 0]);
+    bench.succeed(jobs[0], Map, 4);
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, jobs), [0, 4]);
 }
 
 // ---- heartbeats ----

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::Variant;
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
-use crate::scheduler::part::limits::Limits;
+use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
 use crate::scheduler::part::share::weight;
@@ -23,15 +23,11 @@ pub(super) struct Tree {
     states: Vec<PoolState>,
     /// By the number of the job.
     jobs: Vec<Option<Box<Member>>>,
-    /// The jobs in the order in which they may run.
-    line: BTreeSet<(Priority, SimTime, JobId)>,
+    line: Line,
     /// In the paper, what jobs demand is looked up with every change, not only with an update.
     variant: Variant,
     /// Whether jobs weigh by what they demand.
     weighs_size: bool,
-    limits: Limits,
-    /// Whether jobs have come or gone since it was last decided which may run.
-    is_line_new: bool,
     /// The jobs whose demand is to be looked up.
     stale: BTreeSet<JobId>,
 }
@@ -61,7 +57,6 @@ pub(super) struct PoolState {
 #[derive(Debug)]
 struct Member {
     pool: PoolId,
-    user: Arc<str>,
     priority: Priority,
     arrived: SimTime,
     is_runnable: bool,
@@ -91,11 +86,9 @@ impl Tree {
             pools: PoolTree::new(pools),
             states: Vec::new(),
             jobs: Vec::new(),
-            line: BTreeSet::new(),
+            line: Line::new(pools),
             variant,
             weighs_size,
-            limits: Limits::new(pools),
-            is_line_new: false,
             stale: BTreeSet::new(),
         };
         tree.make_states(SimTime::ZERO);
@@ -138,28 +131,25 @@ impl Tree {
         self.make_states(job.submitted_at());
         let member = Member {
             pool,
-            user: job.spec().user.clone(),
             priority: job.priority(),
             arrived: job.submitted_at(),
-            is_runnable: self.variant == Variant::Paper && !self.limits.are_there(),
+            is_runnable: self.variant == Variant::Paper && !self.line.is_limited(),
             weight: PerSlot { map: 1.0, reduce: 1.0 },
             running: PerSlot::default(),
             demand: PerSlot::default(),
             key: PerSlot::default(),
         };
         self.states[pool.index()].jobs.insert(job.id());
-        self.line.insert((member.priority, member.arrived, job.id()));
-        self.is_line_new = true;
+        self.line.enter(job, pool);
         self.keep(job.id(), Box::new(member));
     }
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         let Some(mut member) = self.take(job) else { return };
-        self.line.remove(&(member.priority, member.arrived, job));
+        self.line.leave(job, member.priority, member.arrived);
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
-        self.is_line_new = true;
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
@@ -286,9 +276,13 @@ impl Tree {
 
     /// Decides which jobs may run, if jobs have come or gone, and looks up what jobs demand.
     pub(super) fn update(&mut self, view: &View<'_>) {
-        if mem::take(&mut self.is_line_new) {
-            self.choose_runnable();
-        }
+        let Self { line, pools, jobs, stale, .. } = self;
+        line.choose(pools, |job, is_runnable| {
+            let Some(Some(member)) = jobs.get_mut(job.index()) else { return };
+            if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
+                stale.insert(job);
+            }
+        });
         for job in mem::take(&mut self.stale) {
             self.look_at(view, job, true);
         }
@@ -310,18 +304,6 @@ impl Tree {
                 // No larger than it was.
                 self.states[id.index()].min_share[kind] = scaled as u32;
                 self.place_pools(id, kind);
-            }
-        }
-    }
-
-    /// Lets jobs run by priority, then arrival, as many as their pools and users may.
-    fn choose_runnable(&mut self) {
-        let mut admission = self.limits.admit(&self.pools);
-        for (.., job) in &self.line {
-            let Some(Some(member)) = self.jobs.get_mut(job.index()) else { continue };
-            let is_runnable = admission.may_run(member.pool, &member.user);
-            if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
-                self.stale.insert(*job);
             }
         }
     }

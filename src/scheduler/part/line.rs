@@ -1,0 +1,59 @@
+//! The jobs in line, and which of them may run: as many as their pools and users allow.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+
+use super::limits::Limits;
+use super::pool_tree::{PoolId, PoolTree};
+use super::pools::Pools;
+use crate::mapred::{Job, JobId, Priority};
+use crate::units::SimTime;
+
+/// Jobs by priority, then arrival, then number.
+#[derive(Debug)]
+pub struct Line {
+    limits: Limits,
+    jobs: BTreeMap<Place, (PoolId, Arc<str>)>,
+    /// Whether jobs have come or gone since it was last decided which may run.
+    is_new: bool,
+}
+
+/// A job's place in line.
+type Place = (Priority, SimTime, JobId);
+
+impl Line {
+    /// Returns an empty line.
+    pub fn new(pools: &Pools) -> Self {
+        Self { limits: Limits::new(pools), jobs: BTreeMap::new(), is_new: false }
+    }
+
+    /// Returns whether some jobs may have to wait for others.
+    pub fn is_limited(&self) -> bool {
+        self.limits.are_there()
+    }
+
+    /// Lets a job stand in line for its pool.
+    pub fn enter(&mut self, job: &Job, pool: PoolId) {
+        let place = (job.priority(), job.submitted_at(), job.id());
+        self.jobs.insert(place, (pool, job.spec().user.clone()));
+        self.is_new = true;
+    }
+
+    /// Lets a job go that arrived at this instant.
+    pub fn leave(&mut self, job: JobId, priority: Priority, arrived: SimTime) {
+        self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
+    }
+
+    /// Says of each job whether it may run, if jobs have come or gone since this was last said.
+    ///
+    /// Walks all jobs.
+    pub fn choose(&mut self, pools: &PoolTree, mut say: impl FnMut(JobId, bool)) {
+        if mem::take(&mut self.is_new) {
+            let mut admission = self.limits.admit(pools);
+            for ((.., job), (pool, user)) in &self.jobs {
+                say(*job, admission.may_run(*pool, user));
+            }
+        }
+    }
+}
