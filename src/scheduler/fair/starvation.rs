@@ -261,7 +261,10 @@ fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec
     shares[PoolId::ROOT.index()] = slots;
     let (mut scratch, mut found) = (Vec::new(), Vec::new());
     for around in pools.ids() {
-        let inside = &pools.pool(around).children;
+        // Pools stay when their jobs have ended, and soon most have no share.
+        let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
+        let inside: Vec<PoolId> =
+            pools.pool(around).children.iter().copied().filter(wants).collect();
         let claim = |pool: &PoolId| {
             let state = tree.state(*pool);
             Claim {
@@ -271,6 +274,9 @@ fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec
             }
         };
         let claims: Vec<Claim> = inside.iter().map(claim).collect();
+        if claims.is_empty() {
+            continue;
+        }
         found.resize(claims.len(), 0.0);
         let slots = shares[around.index()];
         match variant {
