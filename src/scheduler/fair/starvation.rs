@@ -175,6 +175,9 @@ impl Starvation {
         let now = orders.view().now();
         let inside = &pools.pool(around).children;
         let lacks: u32 = inside.iter().map(|pool| self.lacks(now, tree, *pool, books)).sum();
+        if lacks == 0 {
+            return;
+        }
         // What was killed for them already is on its way.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let of_kind = |attempt: &AttemptId| attempt.slot() == books.kind;
