@@ -150,7 +150,7 @@ pub fn emulate(
     registry: &Registry,
     options: Options,
 ) -> Result<Emulated, EmulationError> {
-    Prepared::new(scenario.clone())?.emulate(registry, options)
+    Prepared::new(scenario.clone(), registry)?.emulate(registry, options)
 }
 
 impl Prepared {
@@ -288,7 +288,7 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
         seed,
         hadoop: hadoop.clone(),
         rates: ReadRates::new(cluster),
-        racks: topology.racks(),
+        topology: topology.clone(),
         task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
         shared,
     });
@@ -382,7 +382,8 @@ until: 1h
         PLANTED.set(sabotage);
         let rules = Rules { cut_off: false, ..rules(&scenario) };
         let options = Options { verify: true, ..Options::default() };
-        let run = emulate_by_rules(&Prepared::new(scenario).unwrap(), &registry, options, rules);
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let run = emulate_by_rules(&prepared, &registry, options, rules);
         PLANTED.set(None);
         let verifier = run.unwrap().verifier.unwrap();
         verifier.violations().iter().map(ToString::to_string).collect()

@@ -38,6 +38,8 @@ pub use message::{
     Outbox, Phase, Reply, Report, Status, Stop,
 };
 pub use reason::Reason;
+#[cfg(test)]
+pub(crate) use scheduler::bench;
 pub use scheduler::{
     Complaint, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption, Scheduler, Site,
     View,

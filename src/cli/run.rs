@@ -75,7 +75,7 @@ impl Arguments {
                 "--verify reads events in the order of time, which only `--clock virtual` keeps",
             ));
         }
-        let prepared = Prepared::new(scenario)?;
+        let prepared = Prepared::new(scenario, registry)?;
         if !self.quiet {
             warnings.iter().for_each(|warning| terminal::warn(warning));
             prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));

@@ -107,7 +107,7 @@ impl Resources {
     /// The nodes that it comes from are no bottleneck: each gives but a small share.
     pub fn fetch(&self, to: DiskId) -> Demand {
         let rack = self.topology.rack(to.node);
-        let near = self.topology.rack_nodes(rack).len() as f64 / f64::from(self.topology.len());
+        let near = self.topology.part_in_rack(to.node, 1.0);
         let uses = [
             (self.disk(to), 1.0),
             (self.of_node(to.node, NIC_IN), 1.0),

@@ -138,6 +138,11 @@ impl Topology {
         &self.racks[rack.index()]
     }
 
+    /// Returns how much lies in a node's rack of what lies on all nodes alike.
+    pub fn part_in_rack(&self, node: TrackerId, amount: f64) -> f64 {
+        amount * self.rack_nodes(self.rack(node)).len() as f64 / f64::from(self.len())
+    }
+
     /// Returns all nodes with their numbers.
     pub fn nodes(&self) -> impl Iterator<Item = (TrackerId, &Node)> {
         self.nodes.iter().enumerate().map(|(index, node)| (TrackerId(index as u32), node))

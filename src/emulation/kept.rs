@@ -41,7 +41,7 @@ impl Prepared {
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
         if self.scenario.record.alone {
-            self.alone()?.emulate(
+            self.alone(registry)?.emulate(
                 registry,
                 Options {
                     watcher: Some(Box::new(Alone::create(folder.path())?)),
@@ -106,7 +106,7 @@ impl Prepared {
     }
 
     /// Returns the same jobs, one after the other, on a cluster that has nothing else to do.
-    fn alone(&self) -> Result<Self, EmulationError> {
+    fn alone(&self, registry: &Registry) -> Result<Self, EmulationError> {
         let mut scenario = self.scenario.clone();
         scenario.workload.submission = Submission::Serial;
         scenario.workload.warm_start = None;
@@ -114,7 +114,7 @@ impl Prepared {
         scenario.clock = ClockSpec::Virtual;
         scenario.faults.clear();
         scenario.until = None;
-        Self::new(scenario)
+        Self::new(scenario, registry)
     }
 }
 
@@ -147,7 +147,7 @@ expect: [makespan > 0s]
         let room = TempDir::new().unwrap();
         let folder = RunFolder::create(&room.path().join("run"), false, &Unfinished::default());
         let folder = folder.unwrap();
-        let prepared = Prepared::new(scenario).unwrap();
+        let prepared = Prepared::new(scenario, &registry).unwrap();
         let kept = prepared.fill(&folder, &registry, Options::default()).unwrap();
         (fs::read_to_string(folder.path().join(REPORT)).ok(), kept.digest.to_string())
     }

@@ -1,14 +1,15 @@
 //! A scenario with what it stands for: the nodes of its cluster and the jobs of its workload.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{ClusterSpec, SlotKind, Topology, TrackerId};
-use crate::mapred::JobId;
+use crate::cluster::{ClusterSpec, PerSlot, SlotKind, Topology, TrackerId};
+use crate::mapred::{self, JobId};
 use crate::record::Place;
-use crate::scenario::{Fault, Scenario};
+use crate::scenario::{Fault, Registry, Scenario};
 use crate::trace::rumen::LoggedTopology;
 use crate::trace::sls::SlsRack;
 use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
@@ -82,11 +83,11 @@ fn is_address(host: &str) -> bool {
 }
 
 impl Prepared {
-    /// Reads what a scenario names.
+    /// Reads what a scenario names, of which the policy is one of the registry's.
     ///
     /// # Errors
     /// If a file cannot be read, or with what is wrong in it.
-    pub fn new(mut scenario: Scenario) -> Result<Self, EmulationError> {
+    pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let topology = Arc::new(topology(&mut scenario)?);
         let mut spec = std::mem::take(&mut scenario.workload);
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
@@ -104,6 +105,7 @@ impl Prepared {
         scenario.workload = spec;
         let prepared = Self { scenario, topology, workload };
         prepared.check()?;
+        prepared.check_pools(registry)?;
         Ok(prepared)
     }
 
@@ -140,6 +142,18 @@ impl Prepared {
             }
         }
         Ok(())
+    }
+
+    /// Lets the policy look at the pools of jobs that only a file tells of.
+    fn check_pools(&self, registry: &Registry) -> Result<(), EmulationError> {
+        let jobs = self.workload.arrivals.iter().map(|job| (&*job.spec.user, &*job.spec.pool));
+        let slots = self.topology.slots();
+        let site = mapred::Site {
+            folder: &self.scenario.folder,
+            slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
+            jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
+        };
+        Ok(registry.check(&self.scenario.scheduler, &site)?)
     }
 
     /// Returns how many jobs there are.

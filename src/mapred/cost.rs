@@ -10,6 +10,8 @@
 mod effort;
 mod shared;
 
+use std::sync::Arc;
+
 use rand::RngExt;
 
 pub use self::effort::{Effort, Part};
@@ -18,7 +20,7 @@ use super::{
     AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Role, TaskId, TaskKind, Traced,
     TrackerId,
 };
-use crate::cluster::{Demand, Node, ReadRates};
+use crate::cluster::{Demand, Node, ReadRates, Topology};
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, Fraction, SimSpan};
 
@@ -31,8 +33,8 @@ pub struct Costs {
     pub hadoop: Hadoop,
     /// How fast attempts read over the network.
     pub rates: ReadRates,
-    /// How many racks the cluster has: a reduce fetches from all of them alike.
-    pub racks: u32,
+    /// The nodes: a reduce fetches from all of them alike.
+    pub topology: Arc<Topology>,
     /// The share of map and reduce attempts that fail.
     pub task_failures: Fraction,
     /// What attempts share, if they share anything.
@@ -103,10 +105,11 @@ impl Costs {
         let AttemptId { task, number } = launch.attempt;
         let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
         let is_map = task.kind == TaskKind::Map;
-        let (times, fails) = if is_map {
-            traced.map(task.index, number, launch.locality, &mut rng)
+        let (failure, (times, fails)) = if is_map {
+            let tried = traced.map(task.index, number, launch.locality, &mut rng);
+            (Purpose::MapFailure, tried)
         } else {
-            traced.reduce(task.index, number, &mut rng)
+            (Purpose::ReduceFailure, traced.reduce(task.index, number, &mut rng))
         };
         Plan {
             start_up: SimSpan::ZERO,
@@ -114,7 +117,8 @@ impl Costs {
             sort: times.sort.ceil_mul(1.0 / node.speed.get()).into(),
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
-            fails_at: fails.then_some(1.0),
+            // As the trace has it, or else by the faults.
+            fails_at: if fails { Some(1.0) } else { self.failure(failure, launch.attempt) },
         }
     }
 
@@ -189,10 +193,10 @@ impl Costs {
         }
     }
 
-    /// Returns a reduce's fetching from maps that are spread over all racks alike.
+    /// Returns a reduce's fetching from maps that are spread over all nodes alike.
     fn fetching(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId) -> Effort {
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
-        let near = Bytes::new(bytes.get() / u64::from(self.racks));
+        let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
         Effort::of([transfer(bytes, wires, || {
             self.rates.rack.time_for(near) + self.rates.off_rack.time_for(far)
@@ -244,4 +248,83 @@ fn transfer(
 fn subject(attempt: AttemptId) -> u64 {
     let (job, task) = (u64::from(attempt.task.job.0), u64::from(attempt.task.index));
     (job & 0xFF_FFFF) << 32 | (task & 0xFF_FFFF) << 8 | u64::from(attempt.number) & 0xFF
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{PerSlot, RackId};
+    use crate::mapred::{JobId, TracedTimes, TracedTry};
+    use crate::units::{Factor, Rate};
+
+    /// Returns a node alone in its rack beside three in another, and its costs.
+    fn costs(task_failures: f64) -> (Node, Costs) {
+        let line = include_str!("../../scenarios/hadoop/0.20.yaml");
+        let node = |rack| Node {
+            rack: RackId(rack),
+            slots: PerSlot { map: 2, reduce: 1 },
+            cores: 4,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1_024),
+            disk: Rate::from_mb_per_s(100),
+        };
+        let costs = Costs {
+            seed: 1,
+            hadoop: serde_yaml::from_str(line).unwrap(),
+            rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
+            topology: Arc::new(Topology::from_nodes([0, 1, 1, 1].map(node).into())),
+            task_failures: Fraction::of(task_failures),
+            shared: None,
+        };
+        (node(0), costs)
+    }
+
+    fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
+        let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
+        Launch { attempt, role: Role::Work, job: job.into(), locality: None }
+    }
+
+    #[test]
+    fn a_reduce_fetches_from_all_nodes_alike_however_large_their_racks() {
+        let (node, costs) = costs(0.0);
+        let mut job = JobSpec::bare(0, 1, 1);
+        job.reduce.shuffle = Bytes::new(100_000_000);
+        let launch = launch(job, TaskKind::Reduce, 0);
+        let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node).shuffle.alone;
+        // A quarter lies in its own rack; for those of the other rack it is three.
+        assert_eq!(fetching(0), SimSpan::from_millis(500 + 3_000));
+        assert_eq!(fetching(1), SimSpan::from_millis(1_500 + 1_000));
+    }
+
+    #[test]
+    fn what_succeeds_in_a_trace_fails_as_often_as_the_faults_say() {
+        let works = TracedTry {
+            times: Some(TracedTimes { work: SimSpan::from_secs(9), ..TracedTimes::default() }),
+            distance: 0,
+            fails: false,
+        };
+        let traced = Traced {
+            maps: vec![[Some(works)].into(); 1_000],
+            reduces: vec![[Some(TracedTry { fails: true, ..works })].into(); 1_000],
+            map_times: Default::default(),
+            failed_map_times: Default::default(),
+            reduce_times: Default::default(),
+            failed_reduce_times: Default::default(),
+            tries: None,
+            factors: [1.0; 3],
+            distances: [0; 3],
+        };
+        let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
+        let failures = |share, kind| {
+            let (node, costs) = costs(share);
+            let fails_at =
+                |index| costs.plan(&launch(job.clone(), kind, index), TrackerId(0), &node).fails_at;
+            (0..1_000).filter_map(fails_at).collect::<Vec<_>>()
+        };
+        assert!(failures(0.0, TaskKind::Map).is_empty());
+        let drawn = failures(0.1, TaskKind::Map);
+        assert!((70..130).contains(&drawn.len()), "{}", drawn.len());
+        assert!(drawn.iter().all(|at| *at < 1.0));
+        assert_eq!(failures(0.1, TaskKind::Reduce), [1.0; 1_000], "as the trace has it");
+    }
 }

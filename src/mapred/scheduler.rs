@@ -5,6 +5,9 @@
 //! launches what it likes, and every launch changes the counts at once, so that the next question
 //! is answered as the JobTracker would answer it. All questions are look-ups: none walks tasks.
 
+#[cfg(test)]
+pub(crate) mod bench;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

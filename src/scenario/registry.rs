@@ -95,15 +95,15 @@ impl Registry {
         let built = self.known(choice).and_then(|entry| {
             (entry.build)(&choice.options).map_err(|problems| inside(choice, problems))
         });
-        built.map_err(|problems| {
-            let finding = |problem: Problem| Finding {
-                message: problem.message,
-                hint: problem.hint,
-                path: problem.path.to_string(),
-                place: Place::File("the chosen policy".to_owned()),
-            };
-            ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
-        })
+        built.map_err(without_place)
+    }
+
+    /// Checks the policy that a loaded scenario chose once more, where all jobs are known.
+    ///
+    /// # Errors
+    /// If the policy cannot work with these jobs.
+    pub fn check(&self, choice: &SchedulerChoice, site: &Site<'_>) -> Result<(), ScenarioError> {
+        self.complete(choice, site).map(|_| ()).map_err(without_place)
     }
 
     /// Returns a choice with every option and with what seems wrong, or what is wrong with it.
@@ -161,6 +161,17 @@ impl PolicyEntry {
     pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
         (self.schema)(schemas)
     }
+}
+
+/// Returns problems with a choice that is no text any more.
+fn without_place(problems: Vec<Problem>) -> ScenarioError {
+    let finding = |problem: Problem| Finding {
+        message: problem.message,
+        hint: problem.hint,
+        path: problem.path.to_string(),
+        place: Place::File("the chosen policy".to_owned()),
+    };
+    ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }
 
 /// Returns problems within a policy's options as problems of the scenario.

@@ -5,23 +5,23 @@
 //! deficit. Shares are those of jobs: pools have parts of the cluster by their weights, however few
 //! tasks their jobs have. Nothing waits for locality, and nothing is killed.
 //!
-//! As in the code, everything is computed twice a second and when a job arrives; in between only
-//! what runs and what is needed is counted. Of equal deficits the code takes any; here the job that
+//! As in the code, everything is computed twice a second and when a job arrives; in between only what
+//! is launched is counted, and what has ended still runs as far as deficits are concerned. Of equal deficits the code takes any; here the job that
 //! arrived first.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fair::standstill;
 use super::part::allocations::{Allocations, PoolBy};
-use super::part::limits::Limits;
+use super::part::line::Line;
 use super::part::load::room;
 use super::part::pool_tree::{PoolId, PoolTree};
+use super::part::pools::{JobOrder, Pool, Pools};
 use super::part::share::weight;
+use super::part::updates::standstill;
 use crate::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach,
     Reason, Scheduler, Site, SlotKind, View,
@@ -62,17 +62,15 @@ impl Default for FairDeficitOptions {
 pub struct FairDeficit {
     options: FairDeficitOptions,
     pools: PoolTree,
-    limits: Limits,
+    line: Line,
     jobs: BTreeMap<JobId, Info>,
     updated_at: SimTime,
-    wants_update: bool,
 }
 
 /// What is known of a job.
 #[derive(Debug)]
 struct Info {
     pool: PoolId,
-    user: Arc<str>,
     priority: Priority,
     arrived: SimTime,
     is_runnable: bool,
@@ -87,7 +85,9 @@ struct Part {
     share: f64,
     weight: f64,
     min_slots: u32,
+    /// What ran at the last update, and what was launched since: what has ended since counts.
     running: u32,
+    /// What could be launched, in the same way.
     needed: u32,
 }
 
@@ -99,6 +99,7 @@ impl Policy for FairDeficit {
     fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
+        complaints.extend(unheeded(&options.allocations.pools()));
         complaints
     }
 
@@ -106,10 +107,9 @@ impl Policy for FairDeficit {
         let pools = options.allocations.pools();
         Self {
             pools: PoolTree::new(&pools),
-            limits: Limits::new(&pools),
+            line: Line::new(&pools),
             jobs: BTreeMap::new(),
             updated_at: SimTime::ZERO,
-            wants_update: false,
             options,
         }
     }
@@ -118,24 +118,17 @@ impl Policy for FairDeficit {
 impl Scheduler for FairDeficit {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         match event.change {
-            JobChange::Submitted => self.wants_update = true,
+            JobChange::Submitted => self.update(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
-                let info = self.info(job);
-                self.jobs.insert(event.job, info);
+                self.enter(job);
             }
-            JobChange::Ended(_) => _ = self.jobs.remove(&event.job),
-            // What runs is counted at once; what is needed is looked up with the next update.
-            JobChange::Attempt(..) => {
-                if let (Some(info), Some(job)) =
-                    (self.jobs.get_mut(&event.job), view.job(event.job))
-                {
-                    SlotKind::BOTH.into_iter().for_each(|kind| {
-                        info.of[kind].running = job.tasks(kind).running();
-                    });
+            JobChange::Ended(_) => {
+                if let Some(info) = self.jobs.remove(&event.job) {
+                    self.line.leave(event.job, info.priority, info.arrived);
                 }
             }
-            JobChange::Initialised => {}
+            JobChange::Initialised | JobChange::Attempt(..) => {}
         }
     }
 
@@ -148,9 +141,6 @@ impl Scheduler for FairDeficit {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        if self.wants_update {
-            self.update(&offer.view());
-        }
         for kind in SlotKind::BOTH {
             let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
             if !is_full && self.launch(offer, kind) && !self.options.assign_multiple {
@@ -161,17 +151,17 @@ impl Scheduler for FairDeficit {
 }
 
 impl FairDeficit {
-    fn info(&mut self, job: &Job) -> Info {
-        let spec = job.spec();
-        let pool = self.options.pool_by.of(spec);
-        Info {
-            pool: self.pools.place(pool),
-            user: spec.user.clone(),
+    fn enter(&mut self, job: &Job) {
+        let pool = self.pools.place(self.options.pool_by.of(job.spec()));
+        self.line.enter(job, pool);
+        let info = Info {
+            pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
             is_runnable: false,
             of: PerSlot::default(),
-        }
+        };
+        self.jobs.insert(job.id(), info);
     }
 
     /// Returns whether a tracker has its part of the load, by what it has reported.
@@ -182,9 +172,12 @@ impl FairDeficit {
 
     /// Launches a task of the job that comes first and has one.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
+        let view = offer.view();
         let needs = |(id, job): (&JobId, &Info)| {
             let part = job.of[kind];
-            let is_fed = part.min_slots <= part.running;
+            // Here alone what runs is counted at once.
+            let running = view.job(*id).map_or(0, |job| job.tasks(kind).running());
+            let is_fed = part.min_slots <= running;
             (0 < part.needed).then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
         };
         let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
@@ -208,35 +201,28 @@ impl FairDeficit {
     // ---- twice a second ----
 
     fn update(&mut self, view: &View<'_>) {
-        self.wants_update = false;
         let elapsed = view.now().saturating_since(self.updated_at);
         self.updated_at = view.now();
         let millis = elapsed.as_micros() as f64 / 1e3;
-        self.admit();
+        let Self { line, pools, jobs, .. } = self;
+        line.choose(pools, |job, may_run| {
+            if let Some(job) = jobs.get_mut(&job) {
+                job.is_runnable = may_run;
+            }
+        });
         for kind in SlotKind::BOTH {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
                 let lacked = (part.share - f64::from(part.running)) * millis;
                 part.deficit = (part.deficit as f64 + lacked) as i64;
-                let known = view.job(*id).filter(|_| job.is_runnable);
-                part.running = known.map_or(part.running, |known| known.tasks(kind).running());
-                part.needed = known.map_or(0, |known| known.pending(kind));
+                let Some(known) = view.job(*id) else { continue };
+                // One that may not run pays for what still runs of it.
+                part.running = known.tasks(kind).running();
+                part.needed = if job.is_runnable { known.pending(kind) } else { 0 };
             }
             self.weigh(kind);
             self.deal_min_shares(kind);
             self.share_out(kind, f64::from(view.capacity(kind)));
-        }
-    }
-
-    /// Lets jobs run by priority, then arrival, as many as their pools and users may.
-    fn admit(&mut self) {
-        let line = self.jobs.iter().map(|(id, job)| (job.priority, job.arrived, *id));
-        let line: BTreeSet<_> = line.collect();
-        let mut admission = self.limits.admit(&self.pools);
-        for (.., id) in line {
-            if let Some(job) = self.jobs.get_mut(&id) {
-                job.is_runnable = admission.may_run(job.pool, &job.user);
-            }
         }
     }
 
@@ -293,6 +279,36 @@ impl FairDeficit {
     }
 }
 
+/// Returns what is wrong with pools of which this policy takes only a part: it has none inside of
+/// others, and passes over much that they may say.
+fn unheeded(pools: &Pools) -> Vec<Complaint> {
+    let has = |said: fn(&Pool) -> bool| pools.pools.values().any(said);
+    let keys = [
+        ("max_maps", has(|pool| pool.max_maps.is_some())),
+        ("max_reduces", has(|pool| pool.max_reduces.is_some())),
+        ("order", pools.order != JobOrder::default() || has(|pool| pool.order.is_some())),
+        ("fair_share_after", pools.fair_share_after.is_some()),
+        (
+            "min_share_after",
+            pools.min_share_after.is_some() || has(|pool| pool.min_share_after.is_some()),
+        ),
+    ];
+    let ignored = keys.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| Complaint {
+        path: vec!["allocations".to_owned()],
+        message: format!("`fair-deficit` takes no notice of `{key}`"),
+        hint: "it came with a later scheduler: choose `fair`, or leave it out".to_owned(),
+        is_warning: true,
+    });
+    let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
+    let refused = nested.map(|(name, _)| Complaint {
+        path: ["allocations", "pools", name, "pools"].map(str::to_owned).into(),
+        message: format!("`{name}` has pools inside of it, and `fair-deficit` knows no such pools"),
+        hint: "declare them beside it, or choose `fair`".to_owned(),
+        is_warning: false,
+    });
+    refused.chain(ignored).collect()
+}
+
 impl Part {
     /// Returns how many tasks run or could.
     fn runnable(&self) -> u32 {
@@ -331,5 +347,84 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut Part)>) {
             }
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::bench::Bench;
+
+    /// Returns three trackers of four map slots.
+    fn bench(pools: &str) -> Bench<FairDeficit> {
+        let yaml = format!("{{allocations: {{pools: {pools}}}}}");
+        let options: FairDeficitOptions = serde_yaml::from_str(&yaml).unwrap();
+        Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
+    }
+
+    /// Returns something of each of these jobs' maps.
+    fn of<T, const N: usize>(
+        bench: &Bench<FairDeficit>,
+        jobs: [JobId; N],
+        what: impl Fn(Part) -> T,
+    ) -> [T; N] {
+        jobs.map(|job| what(bench.policy.jobs[&job].of[SlotKind::Map]))
+    }
+
+    #[test]
+    fn shares_are_by_weight_and_no_less_than_the_minimums() {
+        let mut bench = bench("{a: {min_maps: 6}, b: {weight: 3}, c: {weight: 2}}");
+        let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick();
+        // By weight `a` would have two of twelve; the rest of six is split three to two.
+        assert_eq!(of(&bench, jobs, |part| part.min_slots), [6, 0, 0]);
+        let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
+        assert_eq!(shares, [6.0, 3.6, 2.4]);
+    }
+
+    #[test]
+    fn a_pool_weighs_the_same_however_many_jobs_it_has() {
+        let mut bench = bench("{a: {min_maps: 5}, b: {weight: 2}}");
+        let jobs = ["a", "b", "a"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick();
+        // Whole parts first; of equals the first gets what is left.
+        assert_eq!(of(&bench, jobs, |part| part.min_slots), [3, 0, 2]);
+        // By weight they would have two, eight and two; what the first has more, the second lacks.
+        let shares = of(&bench, jobs, |part| (part.share * 10.0).round() / 10.0);
+        assert_eq!(shares, [3.0, 7.0, 2.0]);
+    }
+
+    #[test]
+    fn whoever_is_below_its_minimum_comes_before_all_deficits() {
+        let mut bench = bench("{a: {}, b: {min_maps: 2}}");
+        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(SlotKind::Map, jobs), [10, 2], "then the first of equals");
+    }
+
+    #[test]
+    fn a_deficit_is_paid_back() {
+        let mut bench = bench("{a: {weight: 2}, b: {}}");
+        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        let deficits = |bench: &_| of(bench, jobs, |part| part.deficit);
+        bench.tick().fill();
+        assert_eq!(bench.held(SlotKind::Map, jobs), [12, 0]);
+        bench.at(10.0).tick();
+        assert_eq!(deficits(&bench), [-40_000, 40_000], "four slots too many for ten seconds");
+        bench.succeed(jobs[0], SlotKind::Map, 12);
+        bench.tick().fill();
+        assert_eq!(bench.held(SlotKind::Map, jobs), [0, 12]);
+        bench.at(15.0).tick();
+        assert_eq!(deficits(&bench), [0, 0], "eight slots too few for half the time");
+    }
+
+    #[test]
+    fn what_has_ended_since_the_last_update_still_counts_in_the_deficit() {
+        let mut bench = bench("{a: {weight: 2}, b: {}}");
+        let jobs = ["a", "b"].map(|pool| bench.job_of(pool, 100, 0));
+        bench.tick().fill();
+        bench.at(5.0).succeed(jobs[0], SlotKind::Map, 12);
+        bench.at(10.0).tick();
+        assert_eq!(of(&bench, jobs, |part| part.deficit), [-40_000, 40_000]);
     }
 }

@@ -166,3 +166,75 @@ impl Fifo {
 fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
     room(offer, kind, offer.view().unfinished(kind) as f64, 0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::bench::{Bench, input_on};
+
+    /// Returns so many trackers of four map slots and a reduce slot, of which a part is kept free.
+    fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {
+        let options = FifoOptions { padding: Fraction::of(padding), ..FifoOptions::default() };
+        Bench::new(Fifo::new(options), trackers, PerSlot { map: 4, reduce: 1 })
+    }
+
+    /// Puts a job's input in everybody's rack: a far map would end the heartbeat's maps.
+    fn near(job: &mut crate::mapred::JobSpec) {
+        job.input = input_on([0; 20]);
+    }
+
+    /// Returns how many tasks the last of five trackers gets at once, the others being full.
+    fn last(reduces: u32, padding: f64) -> usize {
+        let mut bench = bench(5, padding);
+        (0..2).for_each(|_| _ = bench.job(10, reduces, near));
+        for tracker in 0..4 {
+            while !bench.beat(tracker).is_empty() {}
+        }
+        bench.beat(4).iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
+    }
+
+    #[test]
+    fn an_almost_full_cluster_gives_its_last_slots_one_by_one() {
+        // A fifth of twenty maps are the four slots that are left.
+        assert_eq!(last(1, 0.2), 1);
+        assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
+    }
+
+    #[test]
+    fn no_more_than_a_trackers_slots_are_kept_free() {
+        let mut bench = bench(5, 1.0);
+        bench.job(20, 1, near);
+        let maps = |bench: &mut Bench<Fifo>, tracker| {
+            let launched = bench.beat(tracker);
+            launched.iter().filter(|attempt| attempt.slot() == SlotKind::Map).count()
+        };
+        for tracker in 0..4 {
+            assert_eq!(maps(&mut bench, tracker), 4);
+            bench.beat(tracker);
+        }
+        assert_eq!(maps(&mut bench, 4), 1);
+    }
+
+    #[test]
+    fn jobs_without_reduces_keep_no_slots_free() {
+        assert_eq!(last(0, 0.2), 4);
+    }
+
+    #[test]
+    fn three_trackers_are_too_few_to_keep_slots_free() {
+        let mut bench = bench(3, 1.0);
+        bench.job(12, 1, near);
+        let launched: Vec<usize> = (0..3).map(|tracker| bench.beat(tracker).len()).collect();
+        assert_eq!(launched, [5, 4, 4]);
+    }
+
+    #[test]
+    fn the_last_reduce_slot_is_kept_for_the_first_job() {
+        for (padding, held) in [(0.2, [2, 2]), (0.0, [2, 3])] {
+            let mut bench = bench(5, padding);
+            let jobs = [2, 10].map(|reduces| bench.job(1, reduces, |_| {}));
+            bench.fill();
+            assert_eq!(bench.held(SlotKind::Reduce, jobs), held, "{padding}");
+        }
+    }
+}

@@ -3,13 +3,14 @@
 //! Jobs are served one after another, in the order in which processor sharing would end them: so
 //! each ends about as early as if it had shared the cluster with the others, and most end much
 //! earlier. Maps and reduces are scheduled apart, each kind by a [`VirtualCluster`] that says when
-//! sharing would end each job, a [`Trainer`] that says how large the jobs are, and a [`Line`].
+//! sharing would end each job, a [`Trainer`] that says how large the jobs are, and a [`Ranking`].
 //!
 //! A slot goes first to the samples of new jobs, then down the line: to an attempt that is
 //! suspended here, or to a task that its job has for this node. If jobs lack slots that others behind
 //! them hold, those are suspended or killed, or are waited for. Only as many as are lacking, and none
 //! that tells a size. Once too many are suspended on a tracker, it is waited there.
 //!
+//! [`Ranking`]: super::part::ranking::Ranking
 //! [`Trainer`]: self::trainer::Trainer
 
 mod options;
@@ -21,7 +22,7 @@ pub use self::options::{Confidence, HfspOptions, Means, Order, SuspendedSpec, Va
 use self::phase::{Claim, Phase, What};
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
-use super::part::line::Place;
+use super::part::ranking::Place;
 use super::part::suspensions::Suspensions;
 use crate::mapred::{
     AttemptId, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Preemption, Reason,

@@ -125,7 +125,7 @@ type Skips = Count<0, 1_000_000_000>;
 /// theory`).
 impl Default for FairSkipOptions {
     fn default() -> Self {
-        Self { skips: Skips::of(23), rack_skips: Skips::of(0) }
+        Self { skips: Skips::of(24), rack_skips: Skips::of(0) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What policies share: each policy owns the parts that it is made of.
 
-pub mod allocation;
+pub mod allocation_file;
 pub mod allocations;
 pub mod delay;
 pub mod estimator;
@@ -11,6 +11,8 @@ pub mod load;
 pub mod long_tasks;
 pub mod pool_tree;
 pub mod pools;
+pub mod ranking;
 pub mod share;
 pub mod suspensions;
+pub mod updates;
 pub mod virtual_cluster;

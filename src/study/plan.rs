@@ -119,10 +119,11 @@ impl Plan {
             let program = hashes.program(&scenario.scheduler.name, registry)?;
             warnings.extend(loaded.warnings);
             // What only the files' content shows is shown before anything runs. It is read once for
-            // all cells with the same cluster and jobs.
-            let site = (&scenario.cluster, &scenario.workload, &scenario.faults);
+            // all cells with the same cluster, jobs and policy.
+            let Scenario { cluster, workload, faults, scheduler, .. } = &scenario;
+            let site = (cluster, workload, faults, scheduler);
             if known_to_fit.insert(serde_yaml::to_string(&site).expect("it was YAML")) {
-                Prepared::new(scenario.clone())?;
+                Prepared::new(scenario.clone(), registry)?;
             }
             for seed in study.sweep.seeds.from(scenario.seed) {
                 let id = identity(Scenario { seed, ..scenario.clone() }, program.as_deref());

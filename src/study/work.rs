@@ -148,7 +148,7 @@ fn keep(
     registry: &Registry,
 ) -> Result<Option<String>, EmulationError> {
     let folder = store.begin(id)?;
-    let prepared = Prepared::new(scenario)?;
+    let prepared = Prepared::new(scenario, registry)?;
     let Kept { emulated, .. } = prepared.fill(&folder, registry, Options::default())?;
     if emulated.stop == Stop::Stalled {
         let after = emulated.summary.virtual_s;

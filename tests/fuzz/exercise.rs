@@ -94,8 +94,9 @@ fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     fs::write(&path, bytes).expect("there is room for a file");
     let text = format!("cluster: {{nodes: 3}}\nworkload: {{{workload}}}\n");
     let file = folder.path().join("fuzz.yaml").display().to_string();
-    let loaded = scenario::parse(&file, &text, &[], &Registry::builtin()).expect("a scenario");
-    let run = Prepared::new(loaded.scenario).ok()?;
+    let registry = Registry::builtin();
+    let loaded = scenario::parse(&file, &text, &[], &registry).expect("a scenario");
+    let run = Prepared::new(loaded.scenario, &registry).ok()?;
     let inspected = Trace::read(&path, Bytes::from_mib(64), Strictness::Lenient).ok();
     Some((run, inspected))
 }

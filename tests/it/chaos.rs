@@ -122,7 +122,8 @@ const SCHEDULERS: [&str; 14] = [
     "{fair-skip: {skips: 5, rack_skips: 2}}",
     "{fair: {preemption: true, allocations: {fair_share_after: 20s, user_max_jobs: 3}}}",
     "{fair: {variant: paper, preemption: true, size_based_weight: true, \
-     allocations: {fair_share_after: 10s, pools: {ann: {min_maps: 2, max_maps: 9}}}}}",
+     allocations: {fair_share_after: 10s, pools: {outer: {max_maps: 9, \
+     pools: {p0: {min_maps: 2, min_share_after: 5s}, p1: {}}}}}}}",
     "fair-deficit",
     "hfsp",
     "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, weights: true}}",
@@ -179,9 +180,10 @@ impl Drawn {
             };
             writeln!(
                 yaml,
-                "    - {{name: job-{number}, submit: {submit}s, maps: {maps}, reduces: {reduces}, \
-                 {map}, shuffle: 200MB, output: 100MB, reduce_time: 10s, map_memory: 300MiB, \
-                 reduce_memory: 400MiB{after}}}"
+                "    - {{name: job-{number}, pool: p{}, submit: {submit}s, maps: {maps}, \
+                 reduces: {reduces}, {map}, shuffle: 200MB, output: 100MB, reduce_time: 10s, map_memory: 300MiB, \
+                 reduce_memory: 400MiB{after}}}",
+                number % 3,
             )
             .unwrap();
         }

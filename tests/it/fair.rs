@@ -173,6 +173,8 @@ scheduler:
         prop_assert!(killed.len() as f64 <= lacking, "{} killed for {lacking}", killed.len());
         prop_assert!(killed.iter().all(|attempt| (attempt.job as usize) < hogs.len()));
         let after = held(&folder, hogs.len() + 1, 590.0);
+        let needy = after[hogs.len()];
+        prop_assert!(owed <= needy, "{needy} for a minimum of {owed}");
         let claims: Vec<Drawn> = hogs.iter().map(|maps| (1, 0, *maps)).chain([(1, min, maps)]).collect();
         let fair = shares(&claims);
         for (number, held) in after.iter().enumerate().take(hogs.len()) {
@@ -208,30 +210,6 @@ scheduler:
     let first = attempts(&folder).iter().map(|attempt| attempt.start).fold(f64::MAX, f64::min);
     assert_eq!(starts.len(), 12);
     assert!(starts.iter().all(|start| first < *start), "the latest die: {starts:?}");
-}
-
-#[test]
-fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
-    let claims = |variant: &str| {
-        format!(
-            "{EXACT}
-cluster: {{nodes: 10, map_slots: 4}}
-until: 2min
-workload:
-  jobs:
-    - {{name: a, pool: a, submit: 5s, maps: 60, map_time: 1h}}
-    - {{name: b, pool: b, submit: 5s, maps: 60, map_time: 1h}}
-scheduler:
-  fair:
-    variant: {variant}
-    allocations: {{pools: {{a: {{min_maps: 60}}, b: {{min_maps: 20}}}}}}
-"
-        )
-    };
-    let (folder, _) = run(&claims("paper"));
-    assert_eq!(held(&folder, 2, 100.0), [30.0, 10.0], "three quarters and one");
-    let (folder, _) = run(&claims("hadoop"));
-    assert_eq!(held(&folder, 2, 100.0), [30.0, 10.0], "in proportion to what they are promised");
 }
 
 #[test]
@@ -332,19 +310,66 @@ fn wrong_pools_are_told_with_their_places() {
             "there is a pool `b` already",
         ),
         (
-            "fair-deficit: {allocations: {pools: {a: {pools: {b: {}}}}}}",
+            "fair: {allocations: {pools: {a: {pools: {b: {}}}}}}",
             "a",
             "a job names the pool `a`, which has pools inside of it",
+        ),
+        (
+            "fair-deficit: {allocations: {pools: {a: {pools: {b: {}}}}}}",
+            "b",
+            "`a` has pools inside of it, and `fair-deficit` knows no such pools\n  --> pools.yaml:3:51",
         ),
         ("fair: {update_interval: 0s}", "a", "at 0s time would stand still\n  --> pools.yaml:3:27"),
         ("fair: {allocations: {polls: {}}}", "a", "did you mean `pools`?"),
         ("fair: {allocations: nowhere.xml}", "a", "cannot read nowhere.xml"),
         ("fair: {allocations: broken.xml}", "a", "broken.xml:3:1: "),
+        #[cfg(unix)]
+        (
+            "fair: {allocations: /dev/zero}",
+            "a",
+            "/dev/zero:1:1: the allocation file is larger than 256 KiB",
+        ),
         ("fair: {allocations: wrong.xml}", "a", "wrong.xml:2:"),
     ] {
         let said = complaints(&room, scheduler, pool);
         assert!(said.contains(told), "{scheduler}:\n{said}");
     }
+}
+
+#[test]
+fn jobs_in_files_stand_in_leaves_too() {
+    let room = Room::new();
+    room.write("jobs.yaml", "- {name: a, pool: outer, maps: 1, map_time: 1s}\n");
+    for by in ["fair", "fair-deficit"] {
+        let pools = if by == "fair" { "{outer: {pools: {in: {}}}}" } else { "{outer: {}}" };
+        let yaml = format!(
+            "workload: {{jobs: jobs.yaml}}\nscheduler: {{{by}: {{allocations: {{pools: {pools}}}}}}}\n"
+        );
+        room.write("pools.yaml", &yaml);
+        for command in ["check pools.yaml", "run pools.yaml"] {
+            let output = room.mumakil(command).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            let is_refused = output.status.code() == Some(2)
+                && said.contains("a job names the pool `outer`, which has pools inside of it");
+            assert_eq!(is_refused, by == "fair", "{command}:\n{said}");
+        }
+    }
+}
+
+#[test]
+fn what_a_scheduler_takes_no_notice_of_is_told() {
+    let room = Room::new();
+    let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
+                scheduler: {fair-deficit: {allocations: {order: fifo, pools: {a: {max_maps: 3}}}}}\n";
+    room.write("pools.yaml", yaml);
+    let output = room.mumakil("check pools.yaml").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    for key in ["max_maps", "order"] {
+        let told = format!("`fair-deficit` takes no notice of `{key}`; it came with");
+        assert!(said.contains(&told), "{said}");
+    }
+    assert!(!said.contains("min_share_after"), "{said}");
 }
 
 #[test]

@@ -177,8 +177,9 @@ fn real_traces_of_swim_have_a_map_for_each_block() {
         ("FB-2010_samples_24_times_1hr_0.tsv", 8_084_865),
     ] {
         let text = scenario_of(&folder.join(name), 600, "");
-        let loaded = scenario::parse("test.yaml", &text, &[], &Registry::builtin()).unwrap();
-        let workload = Prepared::new(loaded.scenario).unwrap().workload;
+        let registry = Registry::builtin();
+        let loaded = scenario::parse("test.yaml", &text, &[], &registry).unwrap();
+        let workload = Prepared::new(loaded.scenario, &registry).unwrap().workload;
         let maps: u64 = workload.arrivals.iter().map(|job| u64::from(job.spec.maps)).sum();
         assert_eq!(maps, expected, "{name}");
     }

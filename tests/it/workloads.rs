@@ -12,8 +12,10 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
 fn prepared(preset: &str, seed: u64, sets: &[&str]) -> Prepared {
     let text = format!("seed: {seed}\nworkload: {preset}");
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-    let loaded = scenario::parse("test.yaml", &text, &sets, &Registry::builtin());
-    Prepared::new(loaded.unwrap_or_else(|error| panic!("{preset}: {error}")).scenario).unwrap()
+    let registry = Registry::builtin();
+    let loaded = scenario::parse("test.yaml", &text, &sets, &registry);
+    let scenario = loaded.unwrap_or_else(|error| panic!("{preset}: {error}")).scenario;
+    Prepared::new(scenario, &registry).unwrap()
 }
 
 fn workload(preset: &str, seed: u64, sets: &[&str]) -> Workload {

@@ -100,7 +100,7 @@ fn measure(
         let run = runs[sample * (runs.len() - 1) / (count - 1).max(1)];
         let target = room.path().join(sample.to_string());
         let folder = RunFolder::create(&target, false, &Unfinished::default())?;
-        let prepared = Prepared::new(plan.scenario(&plan.runs[run]))?;
+        let prepared = Prepared::new(plan.scenario(&plan.runs[run]), registry)?;
         prepared.fill(&folder, registry, Options::default())?;
         bytes += bytes_of(folder.path())?;
     }

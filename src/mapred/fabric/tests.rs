@@ -89,7 +89,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
         seed: 1,
         hadoop,
         rates: ReadRates::new(&cluster),
-        racks: topology.racks(),
+        topology: topology.clone(),
         task_failures: Fraction::ZERO,
         shared,
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{RackId, ReadRates};
+use crate::cluster::{RackId, ReadRates, Topology};
 use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskId, TaskKind};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Fraction, Rate};
@@ -62,7 +62,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         seed: 1,
         hadoop,
         rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
-        racks: 1,
+        topology: Arc::new(Topology::from_nodes(vec![node.clone()])),
         task_failures: Fraction::ZERO,
         shared: None,
     });

@@ -8,11 +8,12 @@
 use rustc_hash::FxHashMap;
 
 use super::tree::Tree;
+use super::{FairOptions, Variant};
 use crate::mapred::{
     AttemptId, JobChange, JobEvent, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
 };
 use crate::scheduler::part::launches::Launches;
-use crate::scheduler::part::pool_tree::PoolId;
+use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::share::{Claim, bisected, max_min};
 use crate::units::{SimSpan, SimTime};
 
@@ -23,9 +24,11 @@ pub(super) struct Starvation {
     every: SimSpan,
     /// After how long below its fair share a pool is helped; without, never.
     fair_share_after: Option<SimSpan>,
-    /// Whether shares are exact and a pool below its share is starved; otherwise shares are
-    /// Hadoop's, and only below half of it.
-    is_exact: bool,
+    /// In the paper, shares are exact and a pool below its share is starved; in Hadoop, only one
+    /// below half of it.
+    variant: Variant,
+    /// Whether tasks are killed.
+    kills: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
     /// What runs, of which the latest die first.
@@ -41,6 +44,13 @@ struct Clock {
     at_fair_share: SimTime,
 }
 
+impl Clock {
+    /// Returns the clock of a pool that has what it is owed.
+    fn new(now: SimTime) -> Self {
+        Self { at_min_share: now, at_fair_share: now }
+    }
+}
+
 /// What pools have and should have, of one kind of slot.
 struct Books {
     kind: SlotKind,
@@ -50,13 +60,25 @@ struct Books {
 }
 
 impl Starvation {
-    pub(super) fn new(every: SimSpan, fair_share_after: Option<SimSpan>, is_exact: bool) -> Self {
-        Self { every, fair_share_after, is_exact, ..Self::default() }
+    pub(super) fn new(options: &FairOptions, fair_share_after: Option<SimSpan>) -> Self {
+        let interval = match options.variant {
+            Variant::Paper => SimSpan::from_millis(500),
+            Variant::Hadoop => SimSpan::from_secs(15),
+        };
+        Self {
+            every: options.preemption_interval.or(interval),
+            fair_share_after,
+            variant: options.variant,
+            kills: options.preemption,
+            ..Self::default()
+        }
     }
 
     /// Hears of a launch.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
-        self.launches.note(at, tracker, launched);
+        if self.kills {
+            self.launches.note(at, tracker, launched);
+        }
     }
 
     /// Hears of a job; to be called with all news.
@@ -70,6 +92,9 @@ impl Starvation {
     }
 
     /// Returns whether a pool has been below its share for too long.
+    ///
+    /// Hadoop looks at its clocks only to kill. Without that they stand still from the pool's first
+    /// instant on, so that time-outs, once they have passed, end all waiting for locality.
     pub(super) fn is_starved(
         &self,
         tree: &Tree,
@@ -77,8 +102,12 @@ impl Starvation {
         kind: SlotKind,
         now: SimTime,
     ) -> bool {
-        let Some(clock) = self.clocks.get(pool.index()).map(|clocks| clocks[kind]) else {
-            return false;
+        let clock = match self.clocks.get(pool.index()) {
+            Some(clocks) => clocks[kind],
+            None if self.variant == Variant::Hadoop && !self.kills => {
+                Clock::new(tree.state(pool).made_at)
+            }
+            None => return false,
         };
         is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
             || is_over(now, clock.at_fair_share, self.fair_share_after)
@@ -86,13 +115,16 @@ impl Starvation {
 
     /// Looks at the clocks, and kills what starved pools lack if it is time.
     pub(super) fn relieve(&mut self, orders: &mut Orders<'_>, tree: &Tree) {
+        if !self.kills {
+            return;
+        }
         let now = orders.view().now();
         let is_time = self.every <= now.saturating_since(self.last_round);
         if is_time {
             self.last_round = now;
         }
-        let new = Clock { at_min_share: now, at_fair_share: now };
-        self.clocks.resize(tree.pools().ids().count(), PerSlot { map: new, reduce: new });
+        let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
+        self.clocks.resize(tree.pools().ids().count(), new);
         for kind in SlotKind::BOTH {
             let mut books = self.books(&orders.view(), tree, kind);
             self.wind_clocks(now, tree, &books);
@@ -103,14 +135,13 @@ impl Starvation {
     }
 
     fn books(&self, view: &View<'_>, tree: &Tree, kind: SlotKind) -> Books {
-        let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.is_exact);
-        let mut left: Vec<u32> =
+        let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.variant);
+        let left: Vec<u32> =
             tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
         let doomed = self.doomed.iter().filter(|(attempt, _)| attempt.slot() == kind);
-        for pool in doomed.flat_map(|(_, pool)| tree.pools().upwards(*pool)) {
-            left[pool.index()] = left[pool.index()].saturating_sub(1);
-        }
-        Books { kind, shares, left }
+        let mut books = Books { kind, shares, left };
+        doomed.for_each(|(_, pool)| books.strike_off(tree.pools(), *pool));
+        books
     }
 
     fn wind_clocks(&mut self, now: SimTime, tree: &Tree, books: &Books) {
@@ -121,7 +152,10 @@ impl Starvation {
             if state.min_share[kind].min(state.demand[kind]) <= state.running[kind] {
                 clock.at_min_share = now;
             }
-            let part = if self.is_exact { 1.0 } else { 0.5 };
+            let part = match self.variant {
+                Variant::Paper => 1.0,
+                Variant::Hadoop => 0.5,
+            };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
             if owed as u32 <= state.running[kind] {
                 clock.at_fair_share = now;
@@ -141,15 +175,15 @@ impl Starvation {
         let now = orders.view().now();
         let inside = &pools.pool(around).children;
         let lacks: u32 = inside.iter().map(|pool| self.lacks(now, tree, *pool, books)).sum();
+        if lacks == 0 {
+            return;
+        }
         // What was killed for them already is on its way.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let of_kind = |attempt: &AttemptId| attempt.slot() == books.kind;
         let doomed = self.doomed.iter().filter(|(id, pool)| of_kind(id) && is_below(pool)).count();
         // And so are slots that no task of a pool has: free ones, and those in which is cleaned up.
-        let idle = orders
-            .view()
-            .capacity(books.kind)
-            .saturating_sub(tree.state(PoolId::ROOT).running[books.kind]);
+        let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
@@ -174,7 +208,7 @@ impl Starvation {
             if has_more(pool, books) {
                 orders.kill(attempt);
                 self.doomed.insert(attempt, pool);
-                pools.upwards(pool).for_each(|pool| books.left[pool.index()] -= 1);
+                books.strike_off(pools, pool);
                 lacks -= 1;
             }
         }
@@ -198,19 +232,42 @@ impl Starvation {
     }
 }
 
+impl Books {
+    /// Notes that a task of a pool is to die.
+    fn strike_off(&mut self, pools: &PoolTree, pool: PoolId) {
+        for pool in pools.upwards(pool) {
+            // It may wait for its commit and not be counted any more.
+            let left = &mut self.left[pool.index()];
+            *left = left.saturating_sub(1);
+        }
+    }
+}
+
+/// Returns how many slots that no pool's task has those inside of a pool may still take.
+fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
+    let room = |pool: PoolId| {
+        let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
+        most.saturating_sub(tree.state(pool).running[kind])
+    };
+    tree.pools().upwards(around).map(room).min().unwrap_or(0)
+}
+
 /// Returns whether a time-out has passed, if there is one.
 fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
     after.is_some_and(|after| after < now.saturating_since(since))
 }
 
 /// Returns what each pool should have of so many slots.
-fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, is_exact: bool) -> Vec<f64> {
+fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec<f64> {
     let pools = tree.pools();
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;
     let (mut scratch, mut found) = (Vec::new(), Vec::new());
     for around in pools.ids() {
-        let inside = &pools.pool(around).children;
+        // Pools stay when their jobs have ended, and soon most have no share.
+        let wants = |pool: &PoolId| 0 < tree.state(*pool).demand[kind];
+        let inside: Vec<PoolId> =
+            pools.pool(around).children.iter().copied().filter(wants).collect();
         let claim = |pool: &PoolId| {
             let state = tree.state(*pool);
             Claim {
@@ -220,16 +277,32 @@ fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, is_exact: bool) -> Vec<f
             }
         };
         let claims: Vec<Claim> = inside.iter().map(claim).collect();
+        if claims.is_empty() {
+            continue;
+        }
         found.resize(claims.len(), 0.0);
         let slots = shares[around.index()];
-        if is_exact {
-            max_min(&claims, slots, &mut scratch, &mut found);
-        } else {
-            bisected(&claims, slots, &mut found);
+        match variant {
+            Variant::Paper => max_min(&claims, slots, &mut scratch, &mut found),
+            Variant::Hadoop => bisected(&claims, slots, &mut found),
         }
         for (pool, share) in inside.iter().zip(&found) {
             shares[pool.index()] = *share;
         }
     }
     shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn killing_what_is_not_counted_any_more_leaves_no_pool_below_nothing() {
+        let pools =
+            PoolTree::new(&serde_yaml::from_str("pools: {outer: {pools: {in: {}}}}").unwrap());
+        let mut books = Books { kind: SlotKind::Map, shares: vec![0.0; 3], left: vec![1, 0, 3] };
+        books.strike_off(&pools, pools.find("in").unwrap());
+        assert_eq!(books.left, [0, 0, 2]);
+    }
 }

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
+use super::Variant;
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
-use crate::scheduler::part::limits::Limits;
+use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
 use crate::scheduler::part::share::weight;
@@ -22,17 +23,11 @@ pub(super) struct Tree {
     states: Vec<PoolState>,
     /// By the number of the job.
     jobs: Vec<Option<Box<Member>>>,
-    /// The jobs in the order in which they may run.
-    line: BTreeSet<(Priority, SimTime, JobId)>,
-    /// Whether what jobs demand is looked up with every change, not only with an update.
-    is_live: bool,
+    line: Line,
+    /// In the paper, what jobs demand is looked up with every change, not only with an update.
+    variant: Variant,
     /// Whether jobs weigh by what they demand.
     weighs_size: bool,
-    limits: Limits,
-    /// The place of each pool's name in the alphabet.
-    ranks: Vec<u32>,
-    /// Whether jobs have come or gone since it was last decided which may run.
-    is_line_new: bool,
     /// The jobs whose demand is to be looked up.
     stale: BTreeSet<JobId>,
 }
@@ -48,6 +43,8 @@ pub(super) struct PoolState {
     pub(super) demand: PerSlot<u32>,
     /// What it is promised now.
     pub(super) min_share: PerSlot<u32>,
+    /// When its first job arrived, if nobody had declared it.
+    pub(super) made_at: SimTime,
     /// The jobs in it that give tasks, or did and still run some.
     jobs: BTreeSet<JobId>,
     /// Those in it that could use a slot, the next one first.
@@ -60,7 +57,6 @@ pub(super) struct PoolState {
 #[derive(Debug)]
 struct Member {
     pool: PoolId,
-    user: Arc<str>,
     priority: Priority,
     arrived: SimTime,
     is_runnable: bool,
@@ -71,51 +67,39 @@ struct Member {
 }
 
 /// Where somebody stands among those that could use a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// What goes before all else: to be below the minimum share, or the priority.
     class: u8,
     /// The bits of a ratio, which are in the order of the ratios: none is negative.
     ratio: u64,
     arrived: SimTime,
-    /// The place of a pool's name in the alphabet.
-    rank: u32,
+    /// The name of a pool; of jobs only the numbers count.
+    name: Option<Arc<str>>,
     /// The number of the pool or job.
     who: u32,
 }
 
 impl Tree {
-    pub(super) fn new(pools: &Pools, is_live: bool, weighs_size: bool) -> Self {
+    pub(super) fn new(pools: &Pools, variant: Variant, weighs_size: bool) -> Self {
         let mut tree = Self {
             pools: PoolTree::new(pools),
             states: Vec::new(),
             jobs: Vec::new(),
-            line: BTreeSet::new(),
-            is_live,
+            line: Line::new(pools),
+            variant,
             weighs_size,
-            limits: Limits::new(pools),
-            ranks: Vec::new(),
-            is_line_new: false,
             stale: BTreeSet::new(),
         };
-        tree.make_states();
+        tree.make_states(SimTime::ZERO);
         tree
     }
 
-    /// Makes room for the pools that are new.
-    fn make_states(&mut self) {
-        let mut ids: Vec<PoolId> = self.pools.ids().collect();
-        for id in &ids[self.states.len()..] {
-            let min_share = self.pools.pool(*id).min;
-            self.states.push(PoolState { min_share, ..PoolState::default() });
-        }
-        ids.sort_by(|a, b| self.pools.pool(*a).name.cmp(&self.pools.pool(*b).name));
-        self.ranks = vec![0; ids.len()];
-        for (rank, id) in (0..).zip(&ids) {
-            self.ranks[id.index()] = rank;
-        }
-        for kind in SlotKind::BOTH {
-            ids.iter().for_each(|id| self.place_pools(*id, kind));
+    /// Makes room for the pools that are new; none of them could use a slot yet.
+    fn make_states(&mut self, made_at: SimTime) {
+        for id in self.pools.ids().skip(self.states.len()) {
+            let min_share = self.pools.pool(id).min;
+            self.states.push(PoolState { min_share, made_at, ..PoolState::default() });
         }
     }
 
@@ -141,36 +125,31 @@ impl Tree {
 
     // ---- jobs ----
 
-    /// Takes a job in; unless the tree is live it counts from the next update on.
+    /// Takes a job in; in Hadoop it counts from the next update on.
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
-        if self.states.len() <= pool.index() {
-            self.make_states();
-        }
+        self.make_states(job.submitted_at());
         let member = Member {
             pool,
-            user: job.spec().user.clone(),
             priority: job.priority(),
             arrived: job.submitted_at(),
-            is_runnable: self.is_live && !self.limits.are_there(),
+            is_runnable: self.variant == Variant::Paper && !self.line.is_limited(),
             weight: PerSlot { map: 1.0, reduce: 1.0 },
             running: PerSlot::default(),
             demand: PerSlot::default(),
             key: PerSlot::default(),
         };
         self.states[pool.index()].jobs.insert(job.id());
-        self.line.insert((member.priority, member.arrived, job.id()));
-        self.is_line_new = true;
+        self.line.enter(job, pool);
         self.keep(job.id(), Box::new(member));
     }
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         let Some(mut member) = self.take(job) else { return };
-        self.line.remove(&(member.priority, member.arrived, job));
+        self.line.leave(job, member.priority, member.arrived);
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
-        self.is_line_new = true;
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
@@ -181,10 +160,11 @@ impl Tree {
 
     /// Looks again at a job of which something has changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId) {
-        if !self.is_live && self.jobs.get(job.index()).is_some_and(Option::is_some) {
+        let is_stale = self.variant == Variant::Hadoop;
+        if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
         }
-        self.look_at(view, job, self.is_live);
+        self.look_at(view, job, !is_stale);
     }
 
     fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool) {
@@ -224,7 +204,7 @@ impl Tree {
     }
 
     fn key_of(&self, member: &Member, job: JobId, kind: SlotKind) -> Key {
-        let key = Key { class: 0, ratio: 0, arrived: member.arrived, rank: 0, who: job.0 };
+        let key = Key { class: 0, ratio: 0, arrived: member.arrived, name: None, who: job.0 };
         match self.pools.pool(member.pool).order {
             JobOrder::Fifo => Key { class: member.priority as u8, ..key },
             JobOrder::Fair => {
@@ -262,7 +242,7 @@ impl Tree {
     // ---- who comes first ----
 
     fn place(&mut self, member: &mut Member, kind: SlotKind, key: Option<Key>) {
-        let was = mem::replace(&mut member.key[kind], key);
+        let was = mem::replace(&mut member.key[kind], key.clone());
         put(&mut self.states[member.pool.index()].ready[kind], was, key);
     }
 
@@ -271,7 +251,7 @@ impl Tree {
         let mut pool = pool;
         while let Some(parent) = self.pools.pool(pool).parent {
             let key = self.key_of_pool(pool, kind);
-            let was = mem::replace(&mut self.states[pool.index()].key[kind], key);
+            let was = mem::replace(&mut self.states[pool.index()].key[kind], key.clone());
             put(&mut self.states[parent.index()].ready[kind], was, key);
             pool = parent;
         }
@@ -288,36 +268,42 @@ impl Tree {
         let is_needy = running < owed;
         let part = if is_needy { f64::from(owed) } else { pool.weight };
         let ratio = ratio(running, part);
-        let (class, rank) = (u8::from(!is_needy), self.ranks[id.index()]);
-        Some(Key { class, ratio, arrived: SimTime::ZERO, rank, who: id.index() as u32 })
+        let (class, name) = (u8::from(!is_needy), Some(pool.name.clone()));
+        Some(Key { class, ratio, arrived: SimTime::ZERO, name, who: id.0 })
     }
 
     // ---- updates ----
 
     /// Decides which jobs may run, if jobs have come or gone, and looks up what jobs demand.
     pub(super) fn update(&mut self, view: &View<'_>) {
-        if mem::take(&mut self.is_line_new) {
-            self.choose_runnable();
-        }
+        let Self { line, pools, jobs, stale, .. } = self;
+        line.choose(pools, |job, is_runnable| {
+            let Some(Some(member)) = jobs.get_mut(job.index()) else { return };
+            if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
+                stale.insert(job);
+            }
+        });
         for job in mem::take(&mut self.stale) {
             self.look_at(view, job, true);
         }
     }
 
-    /// Notes what a pool is promised.
-    pub(super) fn promise(&mut self, pool: PoolId, min_share: PerSlot<u32>) {
-        self.states[pool.index()].min_share = min_share;
-        SlotKind::BOTH.into_iter().for_each(|kind| self.place_pools(pool, kind));
-    }
-
-    /// Lets jobs run by priority, then arrival, as many as their pools and users may.
-    fn choose_runnable(&mut self) {
-        let mut admission = self.limits.admit(&self.pools);
-        for (.., job) in &self.line {
-            let Some(Some(member)) = self.jobs.get_mut(job.index()) else { continue };
-            let is_runnable = admission.may_run(member.pool, &member.user);
-            if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
-                self.stale.insert(*job);
+    /// Scales what pools are promised down to so many slots, if the outermost are promised more.
+    pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
+        for kind in SlotKind::BOTH {
+            let outermost = self.pools.pool(PoolId::ROOT).children.iter();
+            let promised: u64 = outermost.map(|id| u64::from(self.pools.pool(*id).min[kind])).sum();
+            let slots = u64::from(slots[kind]);
+            for id in self.pools.ids() {
+                let min = self.pools.pool(id).min[kind];
+                let scaled = if promised <= slots {
+                    u64::from(min)
+                } else {
+                    u64::from(min) * slots / promised
+                };
+                // No larger than it was.
+                self.states[id.index()].min_share[kind] = scaled as u32;
+                self.place_pools(id, kind);
             }
         }
     }
@@ -337,4 +323,34 @@ fn put(ready: &mut BTreeSet<Key>, was: Option<Key>, key: Option<Key>) {
 fn ratio(running: u32, part: f64) -> u64 {
     let ratio = f64::from(running) / part;
     (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(yaml: &str) -> Tree {
+        Tree::new(&serde_yaml::from_str(yaml).unwrap(), Variant::Paper, false)
+    }
+
+    fn promised(tree: &Tree, pools: &[&str]) -> Vec<u32> {
+        let id = |name: &&str| tree.pools.find(name).unwrap();
+        pools.iter().map(|name| tree.state(id(name)).min_share.map).collect()
+    }
+
+    #[test]
+    fn promises_beyond_the_cluster_are_scaled_down_in_proportion() {
+        let slots = |map| PerSlot { map, reduce: 0 };
+        let mut pools = tree("pools: {a: {min_maps: 117}, b: {min_maps: 39}}");
+        pools.scale_promises(slots(40));
+        assert_eq!(promised(&pools, &["a", "b"]), [30, 10], "three quarters and one");
+        pools.scale_promises(slots(39));
+        assert_eq!(promised(&pools, &["a", "b"]), [29, 9], "never more than there are");
+        pools.scale_promises(slots(156));
+        assert_eq!(promised(&pools, &["a", "b"]), [117, 39]);
+        let mut nested =
+            tree("pools: {o: {min_maps: 60, pools: {in: {min_maps: 30}}}, b: {min_maps: 20}}");
+        nested.scale_promises(slots(40));
+        assert_eq!(promised(&nested, &["o", "in", "b"]), [30, 15, 10]);
+    }
 }

@@ -7,7 +7,7 @@ use super::trainer::{Findings, Trainer};
 use crate::mapred::{AttemptId, Job, JobId, Outcome, SlotKind, TrackerId, Truth, View};
 use crate::random::Purpose;
 use crate::scheduler::part::estimator::{Estimator, Family, SizeError};
-use crate::scheduler::part::line::{Line, Place, Rank};
+use crate::scheduler::part::ranking::{Place, Rank, Ranking};
 use crate::scheduler::part::share::weight;
 use crate::scheduler::part::virtual_cluster::{Size, VirtualCluster};
 
@@ -29,7 +29,7 @@ pub(super) struct Phase {
     truth: Option<Truth>,
     cluster: VirtualCluster,
     trainer: Trainer,
-    line: Line,
+    ranking: Ranking,
     /// The seconds of work that are really left of each job.
     left: FxHashMap<JobId, f64>,
     /// The slots of the cluster when jobs last got their places.
@@ -74,7 +74,7 @@ impl Phase {
             truth: None,
             cluster: VirtualCluster::new(rules.aging),
             trainer: Trainer::new(kind, rules),
-            line: Line::default(),
+            ranking: Ranking::default(),
             left: FxHashMap::default(),
             slots: 0,
             is_stale: false,
@@ -103,7 +103,7 @@ impl Phase {
         let weight = if self.weights { weight(job.priority(), None) } else { 1.0 };
         self.cluster.enter(job.id(), Size { tasks, work, weight });
         self.left.insert(job.id(), work);
-        self.line.rank(job.id(), Rank(f64::INFINITY));
+        self.ranking.rank(job.id(), Rank(f64::INFINITY));
     }
 
     fn true_work(&self, job: &Job) -> Option<f64> {
@@ -181,13 +181,13 @@ impl Phase {
         self.cluster.leave(job);
         self.trainer.remove(job);
         self.left.remove(&job);
-        self.line.remove(job);
+        self.ranking.remove(job);
     }
 
     /// Brings a job's counts up to date, of which so many attempts are suspended.
     pub(super) fn count(&mut self, job: &Job, suspended: u32) {
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
-        self.line.count(job.id(), pending, tasks.running().saturating_sub(suspended));
+        self.ranking.count(job.id(), pending, tasks.running().saturating_sub(suspended));
         self.trainer.count(job.id(), pending, tasks.total() - tasks.finished());
     }
 
@@ -219,8 +219,8 @@ impl Phase {
                 .collect(),
         };
         for (id, rank) in ranks {
-            if self.line.place(id).is_some() {
-                self.line.rank(id, Rank(rank));
+            if self.ranking.place(id).is_some() {
+                self.ranking.rank(id, Rank(rank));
             }
         }
     }
@@ -243,8 +243,8 @@ impl Phase {
         };
         let is_before =
             move |(place, _): &(Place, u32)| here.is_none_or(|here| *place < here.place);
-        let before = self.line.waiting().take_while(is_before).map(in_line);
-        let after = here.map(|_| self.line.waiting().skip_while(is_before).map(in_line));
+        let before = self.ranking.waiting().take_while(is_before).map(in_line);
+        let after = here.map(|_| self.ranking.waiting().skip_while(is_before).map(in_line));
         samples.chain(before).chain(here).chain(after.into_iter().flatten())
     }
 
@@ -254,17 +254,18 @@ impl Phase {
         suspended: impl Iterator<Item = AttemptId>,
     ) -> Option<Claim> {
         let of_kind = suspended.filter(|attempt| attempt.slot() == self.kind);
-        let placed = of_kind.filter_map(|attempt| Some((self.line.place(attempt.job())?, attempt)));
+        let placed =
+            of_kind.filter_map(|attempt| Some((self.ranking.place(attempt.job())?, attempt)));
         let first = placed.min_by_key(|(place, _)| *place);
         first.map(|(place, attempt)| Claim { place, tasks: 1, what: What::Resume(attempt) })
     }
 
     pub(super) fn held(&self) -> u32 {
-        self.line.held()
+        self.ranking.held()
     }
 
     pub(super) fn place_of(&self, job: JobId) -> Option<Place> {
-        self.line.place(job)
+        self.ranking.place(job)
     }
 
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
@@ -273,7 +274,7 @@ impl Phase {
 
     /// Returns the jobs behind a place that have too many slots if so many are lacking before.
     pub(super) fn in_excess(&self, behind: Place, lacking: u32) -> Vec<Place> {
-        let gives = self.line.in_excess(behind, lacking, |job| self.trainer.granted(job));
+        let gives = self.ranking.in_excess(behind, lacking, |job| self.trainer.granted(job));
         gives.filter(|(_, most)| 0 < *most).map(|(place, _)| place).collect()
     }
 }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -11,7 +12,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 
-use super::allocation::{Fault, parse};
+use super::allocation_file::{Fault, MOST_BYTES, parse};
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::{Pools, check};
 use crate::cluster::SlotKind;
@@ -102,7 +103,7 @@ impl Allocations {
 
 /// Reads an allocation file; returns the pools with what seems wrong.
 fn read(path: &Path) -> Result<(Pools, Vec<Complaint>), Vec<Complaint>> {
-    let text = fs::read_to_string(path).map_err(|why| {
+    let text = beginning(path).map_err(|why| {
         let hint = "a relative path begins in the scenario's folder".to_owned();
         let message = format!("cannot read {}: {why}", path.display());
         vec![Complaint { path: Vec::new(), message, hint, is_warning: false }]
@@ -117,6 +118,17 @@ fn read(path: &Path) -> Result<(Pools, Vec<Complaint>), Vec<Complaint>> {
     };
     let allocation = parse(&text).map_err(|faults| placed(faults, false))?;
     Ok((allocation.pools, placed(allocation.warnings, true)))
+}
+
+/// Returns the text of a file, or of one that is too large a beginning that is too large, too.
+fn beginning(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if MOST_BYTES < bytes.len() {
+        // It is refused whatever it says, if only half of a letter at the end.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// Warns if the pools are promised more than the cluster has.

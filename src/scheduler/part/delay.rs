@@ -67,6 +67,8 @@ pub struct Delay {
     jobs: FxHashMap<JobId, Waiting>,
     /// The jobs that the last offer has passed over.
     passed_over: Vec<JobId>,
+    /// How many offers there were: several may come at one instant.
+    offers: u64,
     last_offer: Option<SimTime>,
     long_tasks: Option<LongTasks>,
 }
@@ -78,15 +80,15 @@ struct Waiting {
     waited: u64,
     /// When it was first passed over since it launched a map.
     since: Option<SimTime>,
-    is_passed_over: bool,
-    /// When it last launched a map: in that offer it is not passed over any more.
-    served_at: Option<SimTime>,
+    /// The last offer in which it was passed over or launched a map, from one. It is passed over
+    /// once in an offer at most, and not in one in which it has launched something.
+    seen_in: u64,
 }
 
 impl Default for Waiting {
     fn default() -> Self {
         let level = Locality::Node;
-        Self { level, waited: 0, since: None, is_passed_over: false, served_at: None }
+        Self { level, waited: 0, since: None, seen_in: 0 }
     }
 }
 
@@ -107,6 +109,7 @@ impl Delay {
             limits: [0, 0],
             jobs: FxHashMap::default(),
             passed_over: Vec::new(),
+            offers: 0,
             last_offer: None,
             long_tasks: long_task.map(LongTasks::new),
         }
@@ -130,19 +133,15 @@ impl Delay {
             let auto = SimSpan::from_micros(interval * 3 / 2).min(LONGEST_AUTO);
             self.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
             let gap = now.saturating_since(self.last_offer.unwrap_or(now)).as_micros();
-            for job in &self.passed_over {
-                if let Some(job) = self.jobs.get_mut(job) {
+            for job in self.passed_over.drain(..) {
+                if let Some(job) = self.jobs.get_mut(&job) {
                     job.waited += gap;
                 }
             }
         } else if let Patience::Skips(node, rack) = self.patience {
             self.limits = [node, rack];
         }
-        for job in self.passed_over.drain(..) {
-            if let Some(job) = self.jobs.get_mut(&job) {
-                job.is_passed_over = false;
-            }
-        }
+        self.offers += 1;
         self.last_offer = Some(now);
     }
 
@@ -171,7 +170,7 @@ impl Delay {
         match launched {
             Some(launched) => {
                 let level = launched.locality.unwrap_or(Locality::OffRack);
-                *waiting = Waiting { level, served_at: Some(now), ..Waiting::default() };
+                *waiting = Waiting { level, seen_in: self.offers, ..Waiting::default() };
                 if let Some(long_tasks) = &mut self.long_tasks {
                     long_tasks.launched(now, offer.tracker(), launched);
                 }
@@ -186,8 +185,8 @@ impl Delay {
         waiting.since.get_or_insert(now);
         if let Patience::Skips(..) = self.patience {
             waiting.waited += 1;
-        } else if !waiting.is_passed_over && waiting.served_at != Some(now) {
-            waiting.is_passed_over = true;
+        } else if waiting.seen_in != self.offers {
+            waiting.seen_in = self.offers;
             self.passed_over.push(job);
         }
     }
@@ -205,5 +204,111 @@ impl Delay {
             Locality::Rack if waited < rack => Reach::Rack,
             _ => Reach::Any,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::bench::{Bench, input_on};
+    use crate::mapred::{AttemptId, PerSlot, Scheduler, SlotKind};
+
+    /// Offers every free map slot to the jobs in the order of their numbers.
+    struct InTurn(Delay);
+
+    impl Scheduler for InTurn {
+        fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+            self.0.job_changed(view, event);
+        }
+
+        fn offer(&mut self, offer: &mut Offer<'_>) {
+            self.0.begin(&offer.view());
+            let jobs: Vec<JobId> = offer.running_jobs().map(crate::mapred::Job::id).collect();
+            while 0 < offer.free(SlotKind::Map) {
+                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Share);
+                if !jobs.iter().any(|job| launch(*job).is_some()) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Returns four trackers of two map slots, and jobs that wait for ten seconds and five more.
+    fn bench() -> Bench<InTurn> {
+        let [w1, w2] = [10, 5].map(|secs| Auto::Fixed(SimSpan::from_secs(secs)));
+        let delay = Delay::new(&DelaySpec { w1, w2, long_task: None });
+        Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 })
+    }
+
+    fn jobs(attempts: &[AttemptId]) -> Vec<u32> {
+        attempts.iter().map(|attempt| attempt.job().0).collect()
+    }
+
+    #[test]
+    fn a_job_waits_for_its_node_and_then_takes_the_rack() {
+        let mut bench = bench();
+        bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        for second in [0.0, 3.0, 6.0, 9.0] {
+            assert_eq!(bench.at(second).beat(1), [], "{second} s");
+        }
+        assert_eq!(bench.at(9.5).beat(0).len(), 2, "its node is always right");
+        // What it has launched there begins the wait anew.
+        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        assert_eq!(bench.at(10.0).beat(1), []);
+        assert_eq!(bench.at(19.9).beat(1), []);
+        assert_eq!(jobs(&bench.at(20.0).beat(1)), [1]);
+    }
+
+    #[test]
+    fn what_was_launched_in_the_rack_waits_for_no_node_again_but_what_was_launched_on_it_does() {
+        let mut bench = bench();
+        bench.job(4, 0, |spec| spec.input = input_on([0, 0, 0, 1]));
+        bench.at(0.0).beat(1);
+        // It has launched on node 1, so it waits for the nodes of its input.
+        assert_eq!(bench.at(1.0).beat(2), []);
+        assert_eq!(bench.at(11.0).beat(2).len(), 2, "the second goes where the first went");
+    }
+
+    #[test]
+    fn time_passes_only_for_whom_the_last_offer_has_passed_over() {
+        let mut bench = bench();
+        bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        bench.at(0.0).beat(1);
+        // Full trackers ask nobody, and the time after them is nobody's.
+        let full = bench.job(2, 0, |spec| spec.input = input_on([2, 2]));
+        bench.at(1.0).beat(2);
+        assert_eq!(bench.held(SlotKind::Map, [full]), [2]);
+        bench.at(2.0).beat(2);
+        assert_eq!(bench.at(30.0).beat(1), [], "two seconds are counted");
+        assert_eq!(bench.at(37.9).beat(1), []);
+        assert_eq!(bench.at(38.0).beat(1).len(), 2);
+    }
+
+    #[test]
+    fn of_two_offers_at_one_instant_the_second_passes_over_a_job_that_the_first_has_served() {
+        let mut bench = bench();
+        bench.job(2, 0, |spec| spec.input = input_on([1, 0]));
+        assert_eq!(bench.at(1.0).beat(1).len(), 1);
+        assert_eq!(bench.at(1.0).beat(2), []);
+        assert_eq!(bench.at(10.9).beat(2), []);
+        assert_eq!(bench.at(11.0).beat(2).len(), 1, "it waits since the first second");
+    }
+
+    #[test]
+    fn who_may_launch_anywhere_at_once_says_so() {
+        let delay = Delay::new(&DelaySpec::NONE);
+        let mut bench = Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 });
+        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        assert_eq!(bench.at(0.0).beat(3).len(), 1);
+    }
+
+    #[test]
+    fn skips_are_counted_instead_of_time() {
+        let mut bench = Bench::new(InTurn(Delay::by_skips(3, 0)), 4, PerSlot { map: 2, reduce: 0 });
+        bench.job(1, 0, |spec| spec.input = input_on([0]));
+        for _ in 0..3 {
+            assert_eq!(bench.at(0.0).beat(1), []);
+        }
+        assert_eq!(bench.at(0.0).beat(1).len(), 1);
     }
 }

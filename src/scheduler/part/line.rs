@@ -1,189 +1,59 @@
-//! Jobs in a line: where each stands, what it has to launch, and what slots it holds.
-//!
-//! The order changes when a policy says so, the counts with every launch and end; each change costs
-//! O(log n). Whoever is first in line should have slots first. So if the first lack some, those that
-//! are in excess are the tasks of the last: [`Line::in_excess`].
+//! The jobs in line, and which of them may run: as many as their pools and users allow.
 
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use super::limits::Limits;
+use super::pool_tree::{PoolId, PoolTree};
+use super::pools::Pools;
+use crate::mapred::{Job, JobId, Priority};
+use crate::units::SimTime;
 
-use crate::mapred::JobId;
-
-/// Where a job stands: a lower rank is served first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rank(pub f64);
-
-impl Eq for Rank {}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-/// A job with its rank: no two jobs stand in the same place.
-pub type Place = (Rank, JobId);
-
-/// Jobs in a line, by one kind of slot.
-#[derive(Debug, Default)]
+/// Jobs by priority, then arrival, then number.
+#[derive(Debug)]
 pub struct Line {
-    jobs: FxHashMap<JobId, Standing>,
-    /// Those that have tasks to launch.
-    waiting: BTreeSet<Place>,
-    /// Those that hold slots.
-    holding: BTreeSet<Place>,
-    held: u32,
+    limits: Limits,
+    jobs: BTreeMap<Place, (PoolId, Arc<str>)>,
+    /// Whether jobs have come or gone since it was last decided which may run.
+    is_new: bool,
 }
 
-/// How a job stands.
-#[derive(Clone, Copy, Debug)]
-struct Standing {
-    rank: Rank,
-    /// The tasks that it could launch.
-    pending: u32,
-    /// The slots that it holds.
-    held: u32,
-}
+/// A job's place in line.
+type Place = (Priority, SimTime, JobId);
 
 impl Line {
-    /// Gives a job its place; a new one has nothing to launch yet.
-    pub fn rank(&mut self, job: JobId, rank: Rank) {
-        let standing = match self.jobs.get(&job) {
-            Some(standing) if standing.rank == rank => return,
-            Some(standing) => Standing { rank, ..*standing },
-            None => Standing { rank, pending: 0, held: 0 },
-        };
-        self.put(job, Some(standing));
+    /// Returns an empty line.
+    pub fn new(pools: &Pools) -> Self {
+        Self { limits: Limits::new(pools), jobs: BTreeMap::new(), is_new: false }
     }
 
-    /// Notes what a job could launch and how many slots it holds; of no effect on one without a
-    /// place.
-    pub fn count(&mut self, job: JobId, pending: u32, held: u32) {
-        if let Some(standing) = self.jobs.get(&job) {
-            self.put(job, Some(Standing { pending, held, ..*standing }));
+    /// Returns whether some jobs may have to wait for others.
+    pub fn is_limited(&self) -> bool {
+        self.limits.are_there()
+    }
+
+    /// Lets a job stand in line for its pool.
+    pub fn enter(&mut self, job: &Job, pool: PoolId) {
+        let place = (job.priority(), job.submitted_at(), job.id());
+        self.jobs.insert(place, (pool, job.spec().user.clone()));
+        self.is_new = true;
+    }
+
+    /// Lets a job go that arrived at this instant.
+    pub fn leave(&mut self, job: JobId, priority: Priority, arrived: SimTime) {
+        self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
+    }
+
+    /// Says of each job whether it may run, if jobs have come or gone since this was last said.
+    ///
+    /// Walks all jobs.
+    pub fn choose(&mut self, pools: &PoolTree, mut say: impl FnMut(JobId, bool)) {
+        if mem::take(&mut self.is_new) {
+            let mut admission = self.limits.admit(pools);
+            for ((.., job), (pool, user)) in &self.jobs {
+                say(*job, admission.may_run(*pool, user));
+            }
         }
-    }
-
-    /// Takes a job out.
-    pub fn remove(&mut self, job: JobId) {
-        self.put(job, None);
-    }
-
-    fn put(&mut self, job: JobId, now: Option<Standing>) {
-        let was = match now {
-            Some(now) => self.jobs.insert(job, now),
-            None => self.jobs.remove(&job),
-        };
-        let place = |standing: Option<Standing>, has: fn(&Standing) -> bool| {
-            standing.filter(has).map(|standing| (standing.rank, job))
-        };
-        let waits = |standing: &Standing| 0 < standing.pending;
-        let holds = |standing: &Standing| 0 < standing.held;
-        move_in(&mut self.waiting, place(was, waits), place(now, waits));
-        move_in(&mut self.holding, place(was, holds), place(now, holds));
-        let held = |standing: Option<Standing>| standing.map_or(0, |standing| standing.held);
-        self.held = self.held + held(now) - held(was);
-    }
-
-    /// Returns a job's place.
-    pub fn place(&self, job: JobId) -> Option<Place> {
-        self.jobs.get(&job).map(|standing| (standing.rank, job))
-    }
-
-    /// Returns the slots that all jobs hold.
-    pub fn held(&self) -> u32 {
-        self.held
-    }
-
-    /// Returns the jobs with tasks to launch, the first in line first, with how many.
-    pub fn waiting(&self) -> impl Iterator<Item = (Place, u32)> {
-        self.waiting.iter().map(|place| (*place, self.jobs[&place.1].pending))
-    }
-
-    /// Returns the jobs behind a place that would have to give slots up for so many others, each
-    /// with the most that it would give: the last in line gives first, and nobody gives those that it
-    /// is granted whatever happens.
-    pub fn in_excess(
-        &self,
-        behind: Place,
-        wanted: u32,
-        granted: impl Fn(JobId) -> u32,
-    ) -> impl Iterator<Item = (Place, u32)> {
-        let mut left = wanted;
-        let holding =
-            self.holding.range((std::ops::Bound::Excluded(behind), std::ops::Bound::Unbounded));
-        holding.rev().map_while(move |place| {
-            let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));
-            let given = own.min(left);
-            let goes_on = 0 < left;
-            left -= given;
-            goes_on.then_some((*place, given))
-        })
-    }
-}
-
-fn move_in(places: &mut BTreeSet<Place>, from: Option<Place>, to: Option<Place>) {
-    if from != to {
-        from.inspect(|place| _ = places.remove(place));
-        places.extend(to);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Jobs 0, 1, 2 … with these counts, in the order of their numbers.
-    fn line(counts: &[(u32, u32)]) -> Line {
-        let mut line = Line::default();
-        for (id, (pending, held)) in (0..).zip(counts) {
-            line.rank(JobId(id), Rank(f64::from(id)));
-            line.count(JobId(id), *pending, *held);
-        }
-        line
-    }
-
-    fn excess(line: &Line, behind: u32, wanted: u32) -> Vec<(u32, u32)> {
-        let behind = line.place(JobId(behind)).expect("it stands in line");
-        line.in_excess(behind, wanted, |_| 0).map(|((_, job), most)| (job.0, most)).collect()
-    }
-
-    #[test]
-    fn those_with_something_to_launch_come_in_their_order() {
-        let mut line = line(&[(0, 4), (2, 0), (1, 1)]);
-        let waiting =
-            |line: &Line| -> Vec<u32> { line.waiting().map(|((_, job), _)| job.0).collect() };
-        assert_eq!(waiting(&line), [1, 2]);
-        line.rank(JobId(2), Rank(-1.0));
-        line.count(JobId(0), 1, 4);
-        assert_eq!(waiting(&line), [2, 0, 1]);
-        line.remove(JobId(0));
-        assert_eq!((waiting(&line), line.held()), (vec![2, 1], 1));
-    }
-
-    #[test]
-    fn the_last_in_line_give_first_and_no_more_than_is_wanted() {
-        let line = line(&[(5, 0), (0, 10), (0, 3), (0, 4)]);
-        assert_eq!(excess(&line, 0, 5), [(3, 4), (2, 1)]);
-        assert_eq!(excess(&line, 0, 99), [(3, 4), (2, 3), (1, 10)]);
-        assert_eq!(excess(&line, 2, 99), [(3, 4)], "nobody gives to those behind");
-        assert!(excess(&line, 0, 0).is_empty());
-    }
-
-    #[test]
-    fn what_is_granted_is_not_given() {
-        let line = line(&[(5, 0), (0, 3), (0, 4)]);
-        let behind = line.place(JobId(0)).expect("it stands in line");
-        let given: Vec<(u32, u32)> =
-            line.in_excess(behind, 5, |_| 3).map(|((_, job), most)| (job.0, most)).collect();
-        assert_eq!(given, [(2, 1), (1, 0)]);
     }
 }

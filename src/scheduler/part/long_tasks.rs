@@ -100,3 +100,71 @@ impl LongTasks {
         self.total = self.total.saturating_add_signed(by);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::bench::Bench;
+    use crate::mapred::{Offer, PerSlot, Reach, Reason, Scheduler, SlotKind};
+
+    /// Launches the maps of the jobs in the order of their numbers, where they crowd no tracker.
+    struct Spread(LongTasks);
+
+    impl Scheduler for Spread {
+        fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+            self.0.job_changed(view, event);
+        }
+
+        fn offer(&mut self, offer: &mut Offer<'_>) {
+            let jobs: Vec<JobId> = offer.running_jobs().map(crate::mapred::Job::id).collect();
+            for job in jobs {
+                while 0 < offer.free(SlotKind::Map)
+                    && !self.0.crowds(&offer.view(), job, offer.tracker())
+                    && let Some(launched) = offer.launch_map(job, Reach::Any, Reason::Share)
+                {
+                    self.0.launched(offer.view().now(), offer.tracker(), launched);
+                }
+            }
+        }
+    }
+
+    /// Returns four trackers of two map slots; what takes more than a minute is long.
+    fn bench() -> Bench<Spread> {
+        let spread = Spread(LongTasks::new(SimSpan::from_secs(60)));
+        Bench::new(spread, 4, PerSlot { map: 2, reduce: 0 })
+    }
+
+    fn launched<const N: usize>(bench: &mut Bench<Spread>, trackers: [u32; N]) -> [usize; N] {
+        trackers.map(|tracker| bench.beat(tracker).len())
+    }
+
+    #[test]
+    fn a_tracker_gets_no_second_long_map_before_all_others_have_one() {
+        let mut bench = bench();
+        bench.job(8, 0, |_| {});
+        assert_eq!(launched(&mut bench, [0, 0, 1, 2, 2]), [1, 0, 1, 1, 0]);
+        // Whoever comes last has two at once: then all others had one.
+        assert_eq!(launched(&mut bench, [3, 0]), [2, 1]);
+    }
+
+    #[test]
+    fn a_job_is_one_of_long_maps_until_those_that_have_ended_say_otherwise() {
+        for (seconds, then) in [(60.0, 2), (61.0, 1)] {
+            let mut bench = bench();
+            let job = bench.job(8, 0, |_| {});
+            assert_eq!(launched(&mut bench, [0, 1]), [1, 1]);
+            bench.at(seconds).succeed(job, SlotKind::Map, 1);
+            assert_eq!(launched(&mut bench, [0]), [then], "after {seconds} s");
+        }
+    }
+
+    #[test]
+    fn the_long_maps_of_a_job_that_has_ended_crowd_nobody() {
+        let mut bench = bench();
+        let job = bench.job(1, 0, |_| {});
+        bench.job(8, 0, |_| {});
+        assert_eq!(launched(&mut bench, [0]), [1]);
+        bench.at(90.0).succeed(job, SlotKind::Map, 1);
+        assert_eq!((bench.policy.0.total, launched(&mut bench, [0])), (0, [1]));
+    }
+}

@@ -3,6 +3,8 @@
 //! Jobs stand in the leaves. A pool that nobody has declared begins to exist when the first job
 //! names it, beside the outermost declared ones, and stays.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
@@ -18,7 +20,7 @@ pub struct PoolId(pub u32);
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolNode {
     /// Its name; empty for the root.
-    pub name: String,
+    pub name: Arc<str>,
     /// The pool around it; `None` for the root.
     pub parent: Option<PoolId>,
     /// The pools inside of it, in the order in which they were declared, or came.
@@ -41,7 +43,7 @@ pub struct PoolNode {
 #[derive(Clone, Debug)]
 pub struct PoolTree {
     nodes: Vec<PoolNode>,
-    by_name: FxHashMap<String, PoolId>,
+    by_name: FxHashMap<Arc<str>, PoolId>,
     /// What pools have that do not say otherwise, as one that nobody has declared.
     defaults: PoolNode,
 }
@@ -61,7 +63,7 @@ impl PoolTree {
     pub fn new(pools: &Pools) -> Self {
         let any = PerSlot { map: u32::MAX, reduce: u32::MAX };
         let defaults = PoolNode {
-            name: String::new(),
+            name: "".into(),
             parent: None,
             children: Vec::new(),
             weight: 1.0,
@@ -82,7 +84,7 @@ impl PoolTree {
         for (name, pool) in pools {
             let defaults = &self.defaults;
             let id = self.add(PoolNode {
-                name: name.clone(),
+                name: name.as_str().into(),
                 parent: Some(parent),
                 weight: pool.weight.get(),
                 min: PerSlot { map: pool.min_maps.get(), reduce: pool.min_reduces.get() },
@@ -113,14 +115,15 @@ impl PoolTree {
             return self.is_leaf(id).then_some(id);
         }
         let parent = Some(PoolId::ROOT);
-        Some(self.add(PoolNode { name: name.to_owned(), parent, ..self.defaults.clone() }))
+        Some(self.add(PoolNode { name: name.into(), parent, ..self.defaults.clone() }))
     }
 
-    /// Returns the pool in which a job stands that names this one: a pool without a name if jobs
-    /// cannot stand in that.
+    /// Returns the pool in which a job stands that names this one, where all jobs were checked.
+    ///
+    /// # Panics
+    /// If there are pools inside of it.
     pub fn place(&mut self, name: &str) -> PoolId {
-        let leaf = self.leaf(name).or_else(|| self.leaf(""));
-        leaf.expect("nothing is declared inside of a pool without a name")
+        self.leaf(name).expect("jobs that name a pool with others inside were refused")
     }
 
     /// Returns the pool with this name.
@@ -162,7 +165,7 @@ mod tests {
     }
 
     fn names(tree: &PoolTree, ids: impl Iterator<Item = PoolId>) -> String {
-        ids.map(|id| tree.pool(id).name.as_str()).collect::<Vec<_>>().join(" ")
+        ids.map(|id| &*tree.pool(id).name).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

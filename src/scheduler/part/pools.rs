@@ -1,6 +1,6 @@
 //! Pools as operators write them: a tree of names with weights, minimums and limits.
 //!
-//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation`]); [`check`] says
+//! They stand in the scenario or in a Hadoop allocation file ([`super::allocation_file`]); [`check`] says
 //! what is wrong with them in either case, and a policy works with a [`super::pool_tree::PoolTree`].
 //!
 //! A job names its pool by the pool's name alone, so names are unique in the whole tree.

@@ -6,8 +6,9 @@
 //!
 //! [`bisected`] finds it as Hadoop's fair scheduler does (0.21 and later), digit for digit; where
 //! the minimums exceed the slots everyone keeps its own, and the sum exceeds the cluster.
-//! [`max_min`] computes it, and scales such minimums down, as the paper on delay scheduling says
-//! (section 4).
+//! [`max_min`] computes it, and scales down what is demanded of such minimums. The paper on delay
+//! scheduling (section 4) scales what is declared down to the cluster; whoever follows it has done so
+//! before, and the scaling here is for pools inside of a pool, of which the paper knows nothing.
 
 use crate::mapred::Priority;
 
@@ -63,23 +64,22 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
     write(claims, shares, |claim| claim.at(high));
 }
 
-/// Writes everyone's exact fair share; returns whether the minimums fit into the slots.
+/// Writes everyone's exact fair share.
 ///
-/// Where they do not, everyone gets the same part of the minimum that it demands. Takes O(n log n);
+/// Where the minimums exceed the slots, everyone gets the same part of the minimum that it demands.
+/// Takes O(n log n);
 /// `scratch` is room to work in, to be kept for the next time.
 ///
 /// # Panics
 /// Unless there is a share for each claim.
-pub fn max_min(claims: &[Claim], slots: f64, scratch: &mut Vec<f64>, shares: &mut [f64]) -> bool {
+pub fn max_min(claims: &[Claim], slots: f64, scratch: &mut Vec<f64>, shares: &mut [f64]) {
     let owed: f64 = claims.iter().map(|claim| claim.owed()).sum();
-    let fits = owed <= slots;
-    if fits {
+    if owed <= slots {
         let ratio = ratio(claims, slots, scratch);
         write(claims, shares, |claim| claim.at(ratio));
     } else {
         write(claims, shares, |claim| claim.owed() * (slots / owed));
     }
-    fits
 }
 
 fn write(claims: &[Claim], shares: &mut [f64], share_of: impl Fn(&Claim) -> f64) {
@@ -176,7 +176,7 @@ mod tests {
     fn minimums_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
         let pools = [claim(1.0, 60.0, 1e3), claim(1.0, 80.0, 1e3), claim(5.0, 0.0, 1e3)];
         let mut shares = [0.0; 3];
-        assert!(!max_min(&pools, 70.0, &mut Vec::new(), &mut shares));
+        max_min(&pools, 70.0, &mut Vec::new(), &mut shares);
         assert_eq!(shares, [30.0, 40.0, 0.0]);
         let kept = hadoop(&pools, 70.0);
         assert_eq!(kept[..2], [60.0, 80.0]);

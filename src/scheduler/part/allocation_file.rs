@@ -1,7 +1,7 @@
 //! Hadoop's allocation file, `fair-scheduler.xml` of 0.20 to 1.x, read as [`Pools`].
 //!
 //! ```
-//! use mumakil::scheduler::part::allocation::parse;
+//! use mumakil::scheduler::part::allocation_file::parse;
 //!
 //! let file = "<allocations>
 //!   <pool name='research'><minMaps>10</minMaps><weight>2.5</weight></pool>
@@ -54,7 +54,7 @@ impl fmt::Display for Fault {
 }
 
 /// The largest file that is read: some seven hundred pools of which everything is said.
-const MOST_BYTES: usize = 256 << 10;
+pub(super) const MOST_BYTES: usize = 256 << 10;
 
 /// Nobody mends more at a time: what follows is not looked at.
 const MOST_FAULTS: usize = 100;

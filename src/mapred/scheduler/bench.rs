@@ -1,0 +1,185 @@
+//! A policy driven by hand: jobs come, trackers ask, tasks end, time passes; launches come out.
+//!
+//! Everything takes effect at once, and a tracker's report is always true: what is under test is
+//! the policy. Trackers stand in one rack, and reduces need not wait for maps.
+
+use std::sync::Arc;
+
+use super::{Offer, Orders, Scheduler, View};
+use crate::cluster::{Hdfs, Node, Placement, RackId, Topology};
+use crate::mapred::ledger::Ledger;
+use crate::mapred::{
+    AttemptId, Directive, Hadoop, Input, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split,
+    TrackerId,
+};
+use crate::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
+
+/// A policy, and the cluster that it works for.
+pub(crate) struct Bench<P> {
+    pub(crate) policy: P,
+    ledger: Ledger,
+    now: SimTime,
+    jobs: u32,
+    out: Outbox,
+    /// What runs on each tracker.
+    running: Vec<Vec<AttemptId>>,
+}
+
+impl<P: Scheduler> Bench<P> {
+    /// Returns a cluster of so many trackers that have all joined.
+    pub(crate) fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
+        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+        let plain: Hadoop = serde_yaml::from_str(line).unwrap();
+        let hadoop = Hadoop {
+            setup_cleanup: false,
+            slow_start: Fraction::ZERO,
+            task_cleanup: false,
+            ..plain
+        };
+        let node = Node {
+            rack: RackId(0),
+            slots,
+            cores: 4,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1_024),
+            disk: Rate::from_mb_per_s(100),
+        };
+        let topology = Arc::new(Topology::from_nodes(vec![node; trackers as usize]));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let (mut ledger, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());
+        for id in 0..trackers {
+            ledger.register(SimTime::ZERO, TrackerId(id), slots, &mut out);
+        }
+        let running = vec![Vec::new(); trackers as usize];
+        Self { policy, ledger, now: SimTime::ZERO, jobs: 0, out, running }
+    }
+
+    /// Lets it be so late.
+    pub(crate) fn at(&mut self, secs: f64) -> &mut Self {
+        self.now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
+        self
+    }
+
+    fn tell(&mut self) {
+        for event in std::mem::take(&mut self.ledger.changes) {
+            let view = View { now: self.now, heard: None, ledger: &self.ledger };
+            self.policy.job_changed(&view, &event);
+        }
+    }
+
+    /// Submits a job of so many maps and reduces, as told; it gives tasks at once.
+    pub(crate) fn job(
+        &mut self,
+        maps: u32,
+        reduces: u32,
+        tell: impl FnOnce(&mut JobSpec),
+    ) -> JobId {
+        let mut spec = JobSpec::bare(self.jobs, maps, reduces);
+        tell(&mut spec);
+        let id = spec.id;
+        self.jobs += 1;
+        self.ledger.submit(self.now, Arc::new(spec), &mut self.out);
+        self.tell();
+        self.ledger.initialise(self.now, id, &mut self.out);
+        self.tell();
+        id
+    }
+
+    /// Submits a job of a pool.
+    pub(crate) fn job_of(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
+        self.job(maps, reduces, |spec| spec.pool = pool.into())
+    }
+
+    /// Lets the policy's time pass: what it does now and then, it does now.
+    pub(crate) fn tick(&mut self) -> &mut Self {
+        self.policy.tick(&mut Orders { now: self.now, ledger: &mut self.ledger });
+        self.tell();
+        self
+    }
+
+    /// Lets a tracker ask; returns what is launched there.
+    pub(crate) fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
+        let (id, own) = (TrackerId(tracker), &self.running[tracker as usize]);
+        let occupied = SlotKind::BOTH
+            .map(|kind| own.iter().filter(|attempt| attempt.slot() == kind).count() as u32);
+        self.ledger.set_occupied(id, PerSlot { map: occupied[0], reduce: occupied[1] });
+        let mut offer = Offer {
+            now: self.now,
+            ledger: &mut self.ledger,
+            tracker: id,
+            out: &mut self.out,
+            directives: Vec::new(),
+            launched: PerSlot::default(),
+            freed: PerSlot::default(),
+            resumed: PerSlot::default(),
+            looks: 0,
+        };
+        self.policy.offer(&mut offer);
+        let launched: Vec<AttemptId> = offer
+            .directives
+            .iter()
+            .filter_map(|directive| match directive {
+                Directive::Launch(launch) => Some(launch.attempt),
+                _ => None,
+            })
+            .collect();
+        self.running[tracker as usize].extend(&launched);
+        self.tell();
+        launched
+    }
+
+    /// Lets every tracker ask, one after the other, until nobody gets anything.
+    pub(crate) fn fill(&mut self) -> &mut Self {
+        for tracker in 0..self.running.len() as u32 {
+            while !self.beat(tracker).is_empty() {}
+        }
+        self
+    }
+
+    /// Lets an attempt end, well or not.
+    pub(crate) fn end(&mut self, attempt: AttemptId, outcome: Outcome) {
+        self.running.iter_mut().for_each(|own| own.retain(|other| *other != attempt));
+        match outcome {
+            Outcome::Succeeded => self.ledger.succeed(self.now, attempt, &mut self.out),
+            _ => self.ledger.lose(self.now, attempt, outcome, &mut self.out),
+        }
+        self.tell();
+    }
+
+    /// Lets a number of a job's attempts of a kind succeed, the first ones first.
+    pub(crate) fn succeed(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
+        let mut all: Vec<AttemptId> = self.running.iter().flatten().copied().collect();
+        all.retain(|attempt| attempt.job() == job && attempt.slot() == kind);
+        all.sort_unstable();
+        for attempt in all.into_iter().take(attempts) {
+            self.end(attempt, Outcome::Succeeded);
+        }
+    }
+
+    /// Carries out the kills that the policy has ordered; returns whose end they are.
+    pub(crate) fn kill(&mut self) -> Vec<AttemptId> {
+        let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
+        let killed: Vec<AttemptId> = orders
+            .filter_map(|order| match order {
+                Directive::Kill(attempt) => Some(attempt),
+                _ => None,
+            })
+            .collect();
+        for attempt in &killed {
+            self.end(*attempt, Outcome::Killed);
+        }
+        killed
+    }
+
+    /// Returns how many slots of a kind jobs hold.
+    pub(crate) fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
+        let all = || self.running.iter().flatten().filter(|attempt| attempt.slot() == kind);
+        jobs.map(|job| all().filter(|attempt| attempt.job() == job).count())
+    }
+}
+
+/// Returns input that lies on these trackers, one for each map.
+pub(crate) fn input_on<const N: usize>(holders: [u32; N]) -> Option<Input> {
+    let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
+    Some(Input::Splits(holders.map(split).into()))
+}

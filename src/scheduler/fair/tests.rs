@@ -1,0 +1,233 @@
+//! The fair scheduler's rules, each on a small cluster driven by hand.
+
+use super::*;
+use crate::mapred::Priority;
+use crate::mapred::SlotKind::{Map, Reduce};
+use crate::mapred::bench::{Bench, input_on};
+
+/// Returns so many trackers of four map slots and two reduce slots; nobody waits for locality.
+fn bench(trackers: u32, options: &str) -> Bench<Fair> {
+    let yaml = format!("{{delay: {{w1: 0s, w2: 0s}}, {options}}}");
+    let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
+    Bench::new(Fair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
+}
+
+/// Lets these seconds pass, with all that happens in them.
+fn pass(bench: &mut Bench<Fair>, seconds: std::ops::RangeInclusive<u32>) {
+    for second in seconds {
+        bench.at(second.into()).tick().kill();
+        bench.fill();
+    }
+}
+
+// ---- shares ----
+
+#[test]
+fn equal_pools_come_by_name_whichever_was_first() {
+    let mut bench = bench(1, "variant: paper");
+    let [late, early] = ["b", "a"].map(|pool| bench.job_of(pool, 9, 0));
+    assert_eq!(bench.beat(0)[0].job(), early);
+    assert_eq!(bench.held(Map, [late, early]), [2, 2]);
+}
+
+#[test]
+fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
+    let pools = "allocations: {pools: {a: {min_maps: 10}, b: {min_maps: 20}, z: {weight: 100}}}";
+    let mut bench = bench(10, pools);
+    let jobs = ["a", "b", "z"].map(|pool| bench.job_of(pool, 40, 0));
+    bench.tick();
+    (0..3).for_each(|tracker| _ = bench.beat(tracker));
+    assert_eq!(bench.held(Map, jobs), [4, 8, 0]);
+    bench.fill();
+    assert_eq!(bench.held(Map, jobs), [10, 20, 10]);
+}
+
+#[test]
+fn promises_beyond_the_cluster_are_scaled_by_the_paper_and_kept_by_hadoop() {
+    // Of forty slots the paper promises thirty and ten, though `a` demands only twenty.
+    for (variant, held) in [("paper", [20, 10, 10]), ("hadoop", [20, 20, 0])] {
+        let pools = "allocations: {pools: {a: {min_maps: 60}, b: {min_maps: 20}}}";
+        let mut bench = bench(10, &format!("variant: {variant}, {pools}"));
+        let jobs =
+            [("a", 20), ("b", 40), ("c", 40)].map(|(pool, maps)| bench.job_of(pool, maps, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, jobs), held, "{variant}");
+    }
+}
+
+#[test]
+fn inner_pools_share_their_parents_slots_by_weight() {
+    for variant in ["paper", "hadoop"] {
+        let pools = "allocations: {pools: {outer: {pools: {a: {weight: 3}, b: {}}}, c: {}}}";
+        let mut bench = bench(10, &format!("variant: {variant}, {pools}"));
+        let jobs = ["a", "b", "c"].map(|pool| bench.job_of(pool, 40, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, jobs), [15, 5, 20], "{variant}");
+    }
+}
+
+#[test]
+fn a_pool_is_what_a_job_names_or_its_user() {
+    for (by, held) in [("pool", [20, 10, 10]), ("user", [10, 10, 20])] {
+        let mut bench = bench(10, &format!("pool_by: {by}"));
+        let jobs = [("a", "ann"), ("b", "ann"), ("b", "bob")].map(|(pool, user)| {
+            bench.job(40, 0, |spec| (spec.pool, spec.user) = (pool.into(), user.into()))
+        });
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, jobs), held, "by {by}");
+    }
+}
+
+#[test]
+fn with_weights_by_size_jobs_weigh_the_logarithm_of_what_they_demand() {
+    for (weighs, held) in [(false, [6, 6]), (true, [4, 8])] {
+        let mut bench = bench(3, &format!("size_based_weight: {weighs}"));
+        let jobs = [15, 255].map(|maps| bench.job_of("a", maps, 0));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, jobs), held, "{weighs}");
+    }
+}
+
+#[test]
+fn in_line_the_first_by_priority_and_arrival_takes_what_it_can() {
+    let mut bench = bench(10, "allocations: {order: fifo}");
+    let jobs = [Priority::Normal, Priority::Normal, Priority::High]
+        .map(|priority| bench.job(18, 0, |spec| spec.priority = priority));
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, jobs), [18, 4, 18]);
+}
+
+#[test]
+fn a_job_that_has_come_between_two_updates_waits_for_the_next_in_hadoop_only() {
+    for (variant, at_once) in [("hadoop", 0), ("paper", 4)] {
+        let mut bench = bench(10, &format!("variant: {variant}"));
+        bench.at(0.2).job_of("a", 40, 0);
+        assert_eq!(bench.beat(0).len(), at_once, "{variant}");
+        bench.tick();
+        assert_eq!(bench.beat(1).len(), 4);
+    }
+}
+
+#[test]
+fn a_pool_of_one_job_at_a_time_runs_the_next_when_one_has_ended() {
+    let mut bench = bench(10, "allocations: {pools: {a: {max_jobs: 1}}}");
+    let jobs = [4, 4].map(|maps| bench.job_of("a", maps, 0));
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, jobs), [4, 0]);
+    bench.succeed(jobs[0], Map, 4);
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, jobs), [0, 4]);
+}
+
+// ---- heartbeats ----
+
+#[test]
+fn a_heartbeat_brings_one_task_unless_it_may_bring_several() {
+    for (several, tasks) in [(false, 1), (true, 6)] {
+        let mut bench = bench(1, &format!("assign_multiple: {several}"));
+        bench.job_of("a", 40, 40);
+        assert_eq!(bench.tick().beat(0).len(), tasks);
+    }
+}
+
+#[test]
+fn a_tracker_that_has_its_part_of_the_load_gets_no_more_unless_it_may_differ() {
+    for (difference, second) in [(0.0, 0), (0.25, 1)] {
+        let options = format!("assign_multiple: false, max_load_difference: {difference}");
+        let mut bench = bench(10, &options);
+        // A quarter of the slots, so one slot of four.
+        bench.job_of("a", 10, 0);
+        assert_eq!(bench.tick().beat(0).len(), 1);
+        assert_eq!(bench.beat(0).len(), second, "{difference}");
+    }
+}
+
+#[test]
+fn what_a_heartbeat_brings_itself_is_no_load_yet() {
+    let mut bench = bench(10, "pool_by: pool");
+    bench.job_of("a", 10, 0);
+    assert_eq!(bench.tick().beat(0).len(), 4, "its part is one");
+}
+
+#[test]
+fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_them() {
+    for (variant, launched) in [("hadoop", 1), ("paper", 0)] {
+        let yaml = format!(
+            "{{variant: {variant}, delay: {{w1: 1h}}, allocations: {{min_share_after: 20s}}}}"
+        );
+        let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
+        let mut bench = Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 });
+        bench.at(5.0).job(1, 0, |spec| spec.input = input_on([0]));
+        assert_eq!(bench.at(25.0).tick().beat(1), [], "not longer than the time-out");
+        assert_eq!(bench.at(25.5).tick().beat(1).len(), launched, "{variant}");
+    }
+}
+
+// ---- killing ----
+
+#[test]
+fn idle_slots_that_a_pool_may_not_take_are_no_help_to_those_inside_of_it() {
+    let mut bench = bench(
+        10,
+        "preemption: true, allocations: {pools: {outer: {max_maps: 10, pools: \
+         {a1: {min_maps: 5, min_share_after: 20s}, a2: {}}}}}",
+    );
+    let rich = bench.job_of("a2", 40, 0);
+    pass(&mut bench, 0..=5);
+    assert_eq!(bench.held(Map, [rich]), [10]);
+    let starved = bench.job_of("a1", 40, 0);
+    pass(&mut bench, 6..=26);
+    assert_eq!(bench.held(Map, [rich, starved]), [10, 0], "it waits for 20 s");
+    pass(&mut bench, 27..=45);
+    assert_eq!(bench.held(Map, [rich, starved]), [5, 5]);
+}
+
+#[test]
+fn a_pool_below_half_of_its_share_gets_all_of_it_at_the_next_round() {
+    let mut bench = bench(10, "preemption: true, allocations: {fair_share_after: 20s}");
+    let hog = bench.job_of("hog", 40, 0);
+    pass(&mut bench, 0..=5);
+    let poor = bench.job_of("poor", 40, 0);
+    // Its clock is read at 6 s for the first time; rounds are at 15, 30 and 45 s.
+    pass(&mut bench, 6..=29);
+    assert_eq!(bench.held(Map, [hog, poor]), [40, 0]);
+    pass(&mut bench, 30..=30);
+    assert_eq!(bench.held(Map, [hog, poor]), [20, 20]);
+}
+
+#[test]
+fn half_of_a_share_is_enough_for_hadoop_and_not_for_the_paper() {
+    for (variant, held) in [("hadoop", [30, 10]), ("paper", [20, 20])] {
+        let options = "preemption: true, allocations: {fair_share_after: 20s}";
+        let mut bench = bench(10, &format!("variant: {variant}, {options}"));
+        let hog = bench.job_of("hog", 30, 0);
+        pass(&mut bench, 0..=0);
+        let poor = bench.job_of("poor", 40, 0);
+        pass(&mut bench, 1..=20);
+        assert_eq!(bench.held(Map, [hog, poor]), [30, 10]);
+        pass(&mut bench, 21..=60);
+        assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
+    }
+}
+
+#[test]
+fn reduces_are_killed_for_reduces_and_the_latest_die_first() {
+    let pools = "allocations: {pools: {poor: {min_reduces: 6, min_share_after: 5s}}}";
+    let mut bench = bench(10, &format!("preemption: true, {pools}"));
+    let [first, second] = [(0.0, "first"), (1.0, "second")].map(|(at, pool)| {
+        let job = bench.at(at).job_of(pool, 1, 10);
+        bench.tick().fill();
+        job
+    });
+    assert_eq!(bench.held(Reduce, [first, second]), [10, 10]);
+    let poor = bench.at(2.0).job_of("poor", 1, 10);
+    bench.tick().fill();
+    let killed = bench.at(15.0).tick().kill();
+    // Shares are 20 slots among three.
+    assert_eq!(killed.iter().filter(|attempt| attempt.job() == second).count(), 4);
+    assert_eq!(killed.iter().filter(|attempt| attempt.job() == first).count(), 2);
+    assert!(killed.iter().all(|attempt| attempt.slot() == Reduce));
+    bench.fill();
+    assert_eq!(bench.held(Reduce, [first, second, poor]), [8, 6, 6]);
+    assert_eq!(bench.held(Map, [first, second, poor]), [1, 1, 1]);
+}
