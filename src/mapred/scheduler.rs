@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::job::Job;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Wish};
 use super::{
     AttemptId, AttemptState, Directive, JobId, Launch, Locality, Outbox, Outcome, PerSlot, Reach,
     Reason, SlotKind, TrackerId,
@@ -97,6 +97,12 @@ pub trait Scheduler: Send {
         None
     }
 
+    /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
+    /// look-up for each of them in every heartbeat.
+    fn reads_progress(&self) -> bool {
+        false
+    }
+
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
@@ -129,6 +135,8 @@ pub trait Policy: Scheduler + Sized + 'static {
 pub struct Site<'s> {
     /// Where the paths of files begin.
     pub folder: &'s std::path::Path,
+    /// The line of Hadoop.
+    pub line: &'s str,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
     /// The users and pools of the jobs that the scenario lists itself.
@@ -209,6 +217,17 @@ impl<'a> View<'a> {
         self.ledger.heartbeat_interval()
     }
 
+    /// Returns how far a running map or reduce is, from 0 to 1, as its tracker said last; always 0
+    /// unless the policy [reads this](Scheduler::reads_progress).
+    pub fn progress(&self, attempt: AttemptId) -> f64 {
+        self.ledger.progress(attempt)
+    }
+
+    /// Returns whether a tracker may get tasks.
+    pub fn is_active(&self, tracker: TrackerId) -> bool {
+        self.ledger.trackers[tracker.index()].is_active()
+    }
+
     /// Returns how many trackers may get tasks: all that are registered and not blacklisted.
     pub fn trackers(&self) -> u32 {
         self.ledger.active
@@ -268,7 +287,8 @@ pub struct Offer<'a> {
     pub(super) out: &'a mut Outbox,
     /// What has been decided so far.
     pub(super) directives: Vec<Directive>,
-    pub(super) launched: PerSlot<u32>,
+    /// The slots of the tasks that were launched.
+    pub(super) taken: PerSlot<u32>,
     /// How many times a job was looked at.
     pub(super) looks: u32,
 }
@@ -299,14 +319,9 @@ impl Offer<'_> {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
     }
 
-    /// Returns how many tasks of a kind were launched in this offer.
-    pub fn launched(&self, kind: SlotKind) -> u32 {
-        self.launched[kind]
-    }
-
     /// Returns the tracker's slots that are free after what was launched in this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
-        self.slots(kind).saturating_sub(self.occupied(kind) + self.launched(kind))
+        self.slots(kind).saturating_sub(self.occupied(kind) + self.taken[kind])
     }
 
     /// Returns the jobs that give tasks, in the order of their numbers.
@@ -316,22 +331,44 @@ impl Offer<'_> {
 
     /// Launches the job's best waiting map for this node within reach, if there is one.
     pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<Launched> {
+        self.launch_wide_map(job, 1, reach, reason)
+    }
+
+    /// As [`Offer::launch_map`], with a map that takes several slots.
+    pub fn launch_wide_map(
+        &mut self,
+        job: JobId,
+        slots: u32,
+        reach: Reach,
+        reason: Reason,
+    ) -> Option<Launched> {
         self.looks += 1;
-        let launch =
-            self.ledger.launch_map(self.now, job, self.tracker, reach, reason, self.out)?;
+        let wish = Wish { job, tracker: self.tracker, slots, reason };
+        let launch = self.ledger.launch_map(self.now, wish, reach, self.out)?;
         Some(self.note(launch))
     }
 
     /// Launches the job's next waiting reduce, if there is one.
     pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
+        self.launch_wide_reduce(job, 1, reason)
+    }
+
+    /// As [`Offer::launch_reduce`], with a reduce that takes several slots.
+    pub fn launch_wide_reduce(
+        &mut self,
+        job: JobId,
+        slots: u32,
+        reason: Reason,
+    ) -> Option<Launched> {
         self.looks += 1;
-        let launch = self.ledger.launch_reduce(self.now, job, self.tracker, reason, self.out)?;
+        let wish = Wish { job, tracker: self.tracker, slots, reason };
+        let launch = self.ledger.launch_reduce(self.now, wish, self.out)?;
         Some(self.note(launch))
     }
 
     fn note(&mut self, launch: Launch) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
-        self.launched[launched.attempt.slot()] += 1;
+        self.taken[launched.attempt.slot()] += launch.slots;
         self.directives.push(Directive::Launch(launch));
         launched
     }

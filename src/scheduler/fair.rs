@@ -112,7 +112,7 @@ impl Policy for Fair {
     }
 
     fn new(options: FairOptions) -> Self {
-        let pools = options.allocations.pools();
+        let pools = options.allocations.given();
         let is_live = options.variant == Variant::Paper;
         let interval = if is_live { SimSpan::from_millis(500) } else { SimSpan::from_secs(15) };
         let every = options.preemption_interval.or(interval);

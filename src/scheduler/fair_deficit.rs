@@ -103,7 +103,7 @@ impl Policy for FairDeficit {
     }
 
     fn new(options: FairDeficitOptions) -> Self {
-        let pools = options.allocations.pools();
+        let pools = options.allocations.given();
         Self {
             pools: PoolTree::new(&pools),
             limits: Limits::new(&pools),

@@ -3,6 +3,7 @@
 pub mod allocation;
 pub mod allocations;
 pub mod delay;
+pub mod file_or;
 pub mod launches;
 pub mod limits;
 pub mod load;
@@ -10,3 +11,4 @@ pub mod long_tasks;
 pub mod pool_tree;
 pub mod pools;
 pub mod share;
+pub mod xml;

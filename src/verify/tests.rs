@@ -61,10 +61,10 @@ fn eventful() -> Stream {
         .end(map(0, 0), 0, Outcome::Killed)
         .learn(map(0, 0), 0, KilledUnclean, (1, 1))
         .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
-        .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role })
+        .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role, slots: 1 })
         // It is given up, and goes on all the same.
         .grant(map(0, 0), 0, (1, 1), |grant| grant.role = role)
-        .fact(Fact::Started { attempt: map(0, 0), tracker: TrackerId(0), role })
+        .fact(Fact::Started { attempt: map(0, 0), tracker: TrackerId(0), role, slots: 1 })
         .fact(Fact::Ended { attempt: map(0, 0), tracker: cleaner, role, outcome, phases })
         .fact(Fact::Ended { attempt: map(0, 0), tracker: TrackerId(0), role, outcome, phases })
         .learn(map(0, 0), 0, Killed, (0, 2))

@@ -136,7 +136,7 @@ impl Bench {
 
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
-        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None })
+        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None, slots: 1 })
     }
 
     fn status(&self) -> &Status {
