@@ -2,13 +2,16 @@
 
 pub mod allocation;
 pub mod allocations;
+pub mod coupling;
 pub mod delay;
 pub mod file_or;
 pub mod launches;
 pub mod limits;
 pub mod load;
 pub mod long_tasks;
+pub mod names;
 pub mod pool_tree;
 pub mod pools;
 pub mod share;
+pub mod srt;
 pub mod xml;

@@ -15,7 +15,8 @@
 use indexmap::IndexMap;
 use roxmltree::Node;
 
-use super::pools::{DEEPEST, JobOrder, LONGEST_NAME, Number, Pool, Pools, User, check};
+use super::names::{DEEPEST, LONGEST_NAME};
+use super::pools::{JobOrder, Number, Pool, Pools, User, check};
 use super::xml::{Fault, Findings, Kind, Told, clip, text_of};
 use crate::expect::nearest;
 use crate::units::{Factor, SimSpan};

@@ -37,7 +37,7 @@ impl PoolBy {
     }
 
     /// Returns the one of two names that counts.
-    fn choose<'n>(self, pool: &'n str, user: &'n str) -> &'n str {
+    pub(in crate::scheduler) fn choose<'n>(self, pool: &'n str, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool,
             Self::User => user,

@@ -176,6 +176,11 @@ impl Findings {
         MOST_FAULTS <= self.all.len()
     }
 
+    /// Returns whether nothing is wrong so far.
+    pub fn are_none(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Returns the warnings, and the errors, in the order of the file.
     fn placed(mut self, document: &Document<'_>) -> (Vec<Fault>, Vec<Fault>) {
         self.all.sort_by_key(|finding| finding.byte);
