@@ -31,8 +31,8 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::file_or::FileOr;
 use super::part::srt::{ReduceOrder, Srt, SrtSpec};
 use crate::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
-    Reach, Reason, Scheduler, Site, SlotKind, View,
+    Complaint, Job, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reach,
+    Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Bytes, Count, Factor, SimSpan};
 
@@ -319,7 +319,8 @@ impl Capacity {
     /// Serves a queue: first its users below their limits, and up to 0.21 then all.
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> Answer {
         let sorted = self.sorted(&offer.view(), leaf, kind);
-        let passes: &[bool] = if self.options.rules == Rules::V1 { &[true] } else { &[true, false] };
+        let passes: &[bool] =
+            if self.options.rules == Rules::V1 { &[true] } else { &[true, false] };
         for limits_users in passes {
             let (mut last, mut sorted) = (None, sorted.iter().flatten());
             loop {

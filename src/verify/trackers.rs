@@ -167,13 +167,7 @@ impl Trackers {
 impl Tracker {
     /// Takes slots for the attempt. Every attempt here that is not suspended holds its own, so the
     /// count can be lowered without looking.
-    fn take(
-        &mut self,
-        tracker: TrackerId,
-        attempt: AttemptId,
-        taken: u32,
-        check: &mut Check<'_>,
-    ) {
+    fn take(&mut self, tracker: TrackerId, attempt: AttemptId, taken: u32, check: &mut Check<'_>) {
         let kind = attempt.slot();
         let slots = self.slots[kind];
         self.held[kind] += taken;

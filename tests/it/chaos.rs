@@ -115,7 +115,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with what makes it do all it can.
-const SCHEDULERS: [&str; 8] = [
+const SCHEDULERS: [&str; 13] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
     "naive-fair",
@@ -124,6 +124,14 @@ const SCHEDULERS: [&str; 8] = [
     "{fair: {variant: paper, preemption: true, size_based_weight: true, \
      allocations: {fair_share_after: 10s, pools: {ann: {min_maps: 2, max_maps: 9}}}}}",
     "fair-deficit",
+    "capacity",
+    "{capacity: {rules: \"0.20\", map_slot: 160MiB, reduce_order: srt, \
+     allocations: {queues: {default: {capacity: 50 %}, idle: {reclaim_after: 10s}}}}}",
+    "{capacity: {rules: \"0.21\", map_slot: 160MiB, queue_by: user, \
+     srt: {running_maps: by_progress, shuffle_rate: 10MB/s}, reduce_order: srt}}",
+    "{capacity: {rules: \"1.x\", map_slot: 160MiB, reduce_slot: 250MiB, wait_factor: 3, \
+     allocations: {max_system_jobs: 2, queues: {default: {maximum_capacity: 90 %}}}}}",
+    "{fair: {reduce_order: srt, reduce_gate: coupling}}",
     "restless",
 ];
 

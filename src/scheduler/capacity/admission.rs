@@ -58,7 +58,8 @@ impl Admission {
     /// Takes a job into the line of its queue.
     pub(super) fn enter(&mut self, job: &Job, queue: QueueId, place: Place) {
         let spec = job.spec();
-        let entry = Entry { user: spec.user.clone(), tasks: spec.maps.saturating_add(spec.reduces) };
+        let entry =
+            Entry { user: spec.user.clone(), tasks: spec.maps.saturating_add(spec.reduces) };
         self.lines[queue.index()].waiting.insert(place, entry);
     }
 
@@ -150,8 +151,12 @@ impl Line {
                 0 < tasks.running() + tasks.finished() + tasks.failed()
             })
         };
-        let begun: Vec<JobId> =
-            self.counted.keys().copied().filter(|job| view.job(*job).is_some_and(has_begun)).collect();
+        let begun: Vec<JobId> = self
+            .counted
+            .keys()
+            .copied()
+            .filter(|job| view.job(*job).is_some_and(has_begun))
+            .collect();
         begun.into_iter().for_each(|job| self.uncount(job));
     }
 }

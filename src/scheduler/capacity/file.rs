@@ -73,7 +73,9 @@ const OF_QUEUE: [Word<Queue>; 9] = [
         word: "supports-priority",
         key: "supports_priority",
         expected: "`true` or `false`",
-        say: |queue, text| text.parse().ok().map(|supports| queue.supports_priority = Some(supports)),
+        say: |queue, text| {
+            text.parse().ok().map(|supports| queue.supports_priority = Some(supports))
+        },
     },
     Word {
         word: "maximum-initialized-jobs-per-user",
@@ -389,10 +391,8 @@ queues:
     fn queues_stand_where_they_can() {
         assert_eq!(
             faults(&[("queue.a.capacity", "100"), ("queue.b:c.capacity", "100")]),
-            [
-                "2: the queue `b:c` is inside of `b`, which is not there; declare it: \
-              `mapred.capacity-scheduler.queue.b.capacity`"
-            ]
+            ["2: the queue `b:c` is inside of `b`, which is not there; declare it: \
+              `mapred.capacity-scheduler.queue.b.capacity`"]
         );
         let circle = [
             ("queue.a.capacity", "100"),
@@ -401,13 +401,17 @@ queues:
         ];
         assert_eq!(
             faults(&circle),
-            ["3: the queue `a:b:a` would be inside of itself; a name means one queue: choose another \
-              name"]
+            [
+                "3: the queue `a:b:a` would be inside of itself; a name means one queue: choose another \
+              name"
+            ]
         );
         assert_eq!(
             faults(&[("queue.a.capacity", "60"), ("queue.b.capacity", "60")]),
-            ["1: the outermost queues have 120 % together, and there is no more than 100 %; lower \
-              some capacity"]
+            [
+                "1: the outermost queues have 120 % together, and there is no more than 100 %; lower \
+              some capacity"
+            ]
         );
     }
 
@@ -417,8 +421,10 @@ queues:
         assert_eq!(first("<queues/>"), "the outermost element is `queues`");
         let wrong = |inner: &str| first(&format!("<configuration>{inner}</configuration>"));
         assert_eq!(wrong("<queue/>"), "unknown element `queue` in `configuration`");
-        assert_eq!(wrong("<property><name>a</name></property>"),
-            "a property has a name and a value, which are texts");
+        assert_eq!(
+            wrong("<property><name>a</name></property>"),
+            "a property has a name and a value, which are texts"
+        );
         let foreign = "<property><name>dfs.replication</name><value>3</value></property>";
         assert_eq!(wrong(foreign), "unknown property `dfs.replication`");
         let twice = file(&[("maximum-system-jobs", "1"), ("maximum-system-jobs", "2")]);

@@ -97,7 +97,13 @@ impl Node {
     }
 
     /// Returns a queue inside of another, of whose slots it has this share.
-    pub(super) fn inside(id: QueueId, around: &Self, name: &str, share: f64, queue: &Queue) -> Self {
+    pub(super) fn inside(
+        id: QueueId,
+        around: &Self,
+        name: &str,
+        share: f64,
+        queue: &Queue,
+    ) -> Self {
         let min_user = queue.minimum_user_limit.map_or(1.0, Fraction::get);
         let number = |said: Option<Number>, default| said.map_or(default, Number::get);
         Self {

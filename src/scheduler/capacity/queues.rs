@@ -178,7 +178,8 @@ impl<'q> Checker<'q> {
         let percent = (sum * 1e6).round() / 1e4;
         let all_say_it = number == queues.len();
         if 1.0 + ROUNDING < sum {
-            let message = format!("{whose} have {percent} % together, and there is no more than 100 %");
+            let message =
+                format!("{whose} have {percent} % together, and there is no more than 100 %");
             self.complain(None, message, "lower some capacity");
         } else if all_say_it && sum < 1.0 - ROUNDING {
             let message = format!("{whose} have {percent} % together, not 100 %");
@@ -208,7 +209,8 @@ impl<'q> Checker<'q> {
             self.complain(Some("minimum_user_limit"), message, "Hadoop counts whole per cents");
         }
         if queue.user_limit_factor.is_some_and(|factor| factor.get() == 0.0) {
-            let message = format!("the users of `{name}` would get nothing: a factor is above zero");
+            let message =
+                format!("the users of `{name}` would get nothing: a factor is above zero");
             self.complain(Some("user_limit_factor"), message, "1 is the queue's own slots");
         }
         self.all(&queue.queues);
@@ -267,7 +269,8 @@ mod tests {
 
     /// Returns each complaint as a line.
     fn complaints(yaml: &str) -> Vec<String> {
-        let line = |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);
+        let line =
+            |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);
         check(&read(yaml)).iter().map(line).collect()
     }
 
@@ -285,8 +288,14 @@ mod tests {
     #[test]
     fn shares_side_by_side_make_a_whole() {
         for (yaml, told) in [
-            ("{a: {capacity: 70 %}, b: {capacity: 20 %}}", "the outermost queues have 90 % together"),
-            ("{a: {capacity: 70 %}, b: {capacity: 40 %}}", "the outermost queues have 110 % together"),
+            (
+                "{a: {capacity: 70 %}, b: {capacity: 20 %}}",
+                "the outermost queues have 90 % together",
+            ),
+            (
+                "{a: {capacity: 70 %}, b: {capacity: 40 %}}",
+                "the outermost queues have 110 % together",
+            ),
             ("{a: {capacity: 100 %}, b: {}}", "have 100 % without those that do not say theirs"),
             ("{a: {queues: {b: {capacity: 5 %}}}}", "the queues inside of `a` have 5 % together"),
         ] {
@@ -327,7 +336,8 @@ mod tests {
     fn queues_lie_sixty_four_deep_and_no_deeper() {
         let nested = |depth: usize| {
             let queue = |inner: Queues, level: usize| Queues {
-                queues: [(level.to_string(), Queue { queues: inner.queues, ..Queue::default() })].into(),
+                queues: [(level.to_string(), Queue { queues: inner.queues, ..Queue::default() })]
+                    .into(),
                 ..Queues::default()
             };
             (0..depth).fold(Queues::default(), queue)

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::Rules;
 use super::node::{Node, QueueId, User, trunc};
 use super::queues::{DEFAULT, Queue, Queues};
-use super::Rules;
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::units::SimTime;
 
@@ -173,7 +173,9 @@ impl Tree {
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
-        let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else { return };
+        let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else {
+            return;
+        };
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mapred::{Job, SlotKind};
+use crate::mapred::{Job, JobId, Launched, Offer, Reason, SlotKind};
 
 /// What holds reduces back that could be launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,8 +21,18 @@ pub enum ReduceGate {
 }
 
 impl ReduceGate {
-    /// Returns whether a job may launch another reduce.
-    pub fn lets_pass(self, job: &Job) -> bool {
+    /// Launches a job's next reduce, if it may launch another.
+    pub fn launch_reduce(
+        self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        reason: Reason,
+    ) -> Option<Launched> {
+        let is_open = offer.view().job(job).is_some_and(|job| self.lets_pass(job));
+        if is_open { offer.launch_reduce(job, reason) } else { None }
+    }
+
+    fn lets_pass(self, job: &Job) -> bool {
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
         let launched = reduces.total() - job.pending(SlotKind::Reduce);
         let over = maps.finished() + maps.failed();

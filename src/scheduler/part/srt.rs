@@ -227,7 +227,6 @@ mod tests {
         (1u32..6, 0u32..4, 0u32..4, 0u32..4).prop_map(|(time, finished, pending, running)| Maps {
             running,
             progress: f64::from(running) / 2.0,
-            fetching: f64::from(running),
             ..maps(f64::from(time), finished, pending)
         })
     }

@@ -102,9 +102,7 @@ fn malformed(error: &Error, root: &str) -> Fault {
     let told = error.to_string();
     let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
     let (message, hint) = match error {
-        Error::DtdDetected => {
-            ("there is a document type", "leave `<!DOCTYPE …>` out".to_owned())
-        }
+        Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out".to_owned()),
         _ => (told, format!("write XML: `<{root}> … </{root}>`")),
     };
     Fault { line: place.row, column: place.col, message: message.to_owned(), hint }
