@@ -12,98 +12,26 @@
 mod admission;
 mod file;
 mod node;
+mod options;
 mod queues;
 mod reclaim;
 mod reserved;
 mod tree;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use self::admission::Admission;
 use self::node::QueueId;
+pub use self::options::{CapacityOptions, Rules};
 pub use self::queues::{Queue, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 use self::tree::{Place, Tree};
-use super::part::allocations::PoolBy;
 use super::part::delay::{Delay, DelaySpec};
-use super::part::file_or::FileOr;
-use super::part::srt::{ReduceOrder, Srt, SrtSpec};
+use super::part::srt::{ReduceOrder, Srt};
 use crate::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reach,
-    Reason, Scheduler, Site, SlotKind, View,
+    Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy, Reach, Reason,
+    Scheduler, Site, SlotKind, View,
 };
-use crate::units::{Bytes, Count, Factor, SimSpan};
-
-/// More slots than any tracker has.
-const MOST_SLOTS: u64 = 1_000_000;
-
-/// The options of `capacity`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CapacityOptions {
-    /// Whose rules hold: those of a line of Hadoop, or `auto`, those of the scenario's.
-    pub rules: Rules,
-    /// The queues, and what holds for all of them.
-    pub allocations: FileOr<Queues>,
-    /// What a job's queue is: the one that it names, or its user.
-    pub queue_by: PoolBy,
-    /// The memory of a map slot: maps of more memory take several slots. Without, each takes one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub map_slot: Option<Bytes>,
-    /// The memory of a reduce slot, likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduce_slot: Option<Bytes>,
-    /// How often a job without input in the rack is passed over, in parts of its maps that are left,
-    /// or of the trackers; without, the share of trackers that hold its input. Rules of 1.x only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait_factor: Option<Factor>,
-    /// How long jobs wait for their input, in place of what the rules say; not said unless given.
-    pub delay: DelaySpec,
-    /// How many maps a heartbeat brings at most. Rules of 1.x only; the others bring one.
-    pub maps_per_heartbeat: Count<1, 32_767>,
-    /// In what order the jobs of a queue get slots for reduces: `as_maps` or `srt`.
-    pub reduce_order: ReduceOrder,
-    /// How `srt` reckons.
-    pub srt: SrtSpec,
-}
-
-/// The line of Hadoop whose rules hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Rules {
-    /// Those of the scenario's line.
-    #[default]
-    #[serde(rename = "auto")]
-    Auto,
-    /// One task a heartbeat, reduce or map, wherever its input is.
-    #[serde(rename = "0.20")]
-    V20,
-    /// One reduce and one map a heartbeat, wherever its input is.
-    #[serde(rename = "0.21")]
-    V21,
-    /// As many maps as there are slots, but only one without input in the rack, for which its job
-    /// has waited; and one reduce. A user gets no more than its limit, even if slots stay idle.
-    #[serde(rename = "1.x")]
-    V1,
-}
-
-impl Default for CapacityOptions {
-    fn default() -> Self {
-        Self {
-            rules: Rules::Auto,
-            allocations: FileOr::default(),
-            queue_by: PoolBy::Pool,
-            map_slot: None,
-            reduce_slot: None,
-            wait_factor: None,
-            delay: DelaySpec::NONE,
-            maps_per_heartbeat: Count::of(32_767),
-            reduce_order: ReduceOrder::AsMaps,
-            srt: SrtSpec::default(),
-        }
-    }
-}
+use crate::units::{Factor, SimSpan};
 
 /// The capacity scheduler.
 #[derive(Debug)]
@@ -129,16 +57,7 @@ impl Policy for Capacity {
     type Options = CapacityOptions;
 
     fn settle(options: &mut CapacityOptions, site: &Site<'_>) -> Vec<Complaint> {
-        if options.rules == Rules::Auto {
-            options.rules = match site.line {
-                "0.20" => Rules::V20,
-                "1.x" => Rules::V1,
-                _ => Rules::V21,
-            };
-        }
-        let mut complaints = queues::settle(&mut options.allocations, site, options.queue_by);
-        complaints.extend(no_memory(options));
-        complaints
+        options.settle(site)
     }
 
     fn new(options: CapacityOptions) -> Self {
@@ -167,19 +86,6 @@ impl Policy for Capacity {
     }
 }
 
-/// Complains about slots without memory.
-fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
-    let slots = [("map_slot", options.map_slot), ("reduce_slot", options.reduce_slot)];
-    let empty = slots.into_iter().filter(|(_, memory)| *memory == Some(Bytes::ZERO));
-    let complaint = |(key, _): (&str, _)| Complaint {
-        path: vec![key.to_owned()],
-        message: "a slot has some memory".to_owned(),
-        hint: "leave it out, and every task takes one slot".to_owned(),
-        is_warning: false,
-    };
-    empty.map(complaint).collect()
-}
-
 impl Scheduler for Capacity {
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let Some(delay) = &mut self.delay {
@@ -192,7 +98,7 @@ impl Scheduler for Capacity {
         match event.change {
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
-                self.tree.enter(job, queue, self.width(job));
+                self.tree.enter(job, queue, self.options.width(job));
                 if let Some(member) = self.tree.member(event.job) {
                     self.admission.enter(job, queue, member.place);
                 }
@@ -268,19 +174,6 @@ enum Answer {
 }
 
 impl Capacity {
-    /// Returns how many slots each of a job's tasks takes.
-    fn width(&self, job: &Job) -> PerSlot<u32> {
-        let memory = job.spec().memory;
-        let slots = |slot: Option<Bytes>, memory: Bytes| {
-            let slots = slot.map_or(1, |slot| memory.get().div_ceil(slot.get().max(1)));
-            slots.clamp(1, MOST_SLOTS) as u32
-        };
-        PerSlot {
-            map: slots(self.options.map_slot, memory.map),
-            reduce: slots(self.options.reduce_slot, memory.reduce),
-        }
-    }
-
     /// Launches a task of a kind, if somebody may have one here.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         if offer.free(kind) == 0 {
@@ -382,10 +275,13 @@ impl Capacity {
             let launched = self.launch(offer, job, kind);
             return launched.map_or(Answer::No, Answer::Launched);
         }
+        if offer.slots(kind) < width {
+            return Answer::No;
+        }
         if self.options.rules == Rules::V20 || !limits_users {
             return Answer::Keep;
         }
-        if has_all || offer.slots(kind) < width {
+        if has_all {
             return Answer::No;
         }
         self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);

@@ -188,6 +188,21 @@ fn a_slot_counted_twice_is_found() {
 }
 
 #[test]
+fn an_attempt_of_several_slots_takes_them_all() {
+    let stream = Stream::default()
+        .up(0, 2, 1)
+        .submit(JobSpec::bare(0, 2, 0))
+        .assign(map(0, 0), 0, (1, 1))
+        .assign(map(0, 1), 0, (2, 0))
+        .start_in(2, map(0, 0), 0)
+        .start(map(0, 1), 0);
+    assert_eq!(
+        found(stream),
+        "at 0 s: job 0 map 1 attempt 0 took a map slot of node-1, which has 2 and held them all"
+    );
+}
+
+#[test]
 fn resuming_into_a_full_tracker_is_found() {
     let stream = Stream::default()
         .up(0, 1, 1)

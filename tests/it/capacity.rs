@@ -435,6 +435,27 @@ fn a_queue_file_does_what_the_same_queues_do() {
 }
 
 #[test]
+fn a_queue_without_a_slot_is_told() {
+    let room = Room::new();
+    let told = |rules: &str, queue: &str| {
+        let yaml = format!(
+            "workload: {{jobs: [{{name: a, maps: 1}}]}}\ncluster: {{nodes: 4, map_slots: 4}}\n\
+             scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{queues: {{default: {{}}, \
+             small: {{{queue}}}}}}}}}}}\n"
+        );
+        room.write("one.yaml", &yaml);
+        let output = room.mumakil("check one.yaml").output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("`small` never gets one of the 16 map slots")
+    };
+    assert!(told("0.21", "capacity: 5 %"));
+    assert!(!told("1.x", "capacity: 5 %"));
+    assert!(told("1.x", "capacity: 5 %, maximum_capacity: 6 %"));
+}
+
+#[test]
 fn the_rules_are_those_of_the_line_unless_said() {
     let room = Room::new();
     for (line, rules) in [("0.20", "0.20"), ("0.21", "0.21"), ("1.x", "1.x")] {

@@ -10,11 +10,10 @@ use indexmap::IndexMap;
 use roxmltree::Node;
 use rustc_hash::FxHashSet;
 
-use super::queues::{Queue, Queues, check};
+use super::queues::{Limit, Queue, Queues, check};
 use crate::expect::nearest;
 use crate::mapred::Auto;
 use crate::scheduler::part::names::DEEPEST;
-use crate::scheduler::part::pools::Number;
 use crate::scheduler::part::xml::{self, Fault, Findings, Kind, Told, clip, text_of};
 use crate::units::{Factor, Fraction, SimSpan};
 
@@ -80,25 +79,25 @@ const OF_QUEUE: [Word<Queue>; 9] = [
     Word {
         word: "maximum-initialized-jobs-per-user",
         key: "max_initialised_per_user",
-        expected: "a whole number",
+        expected: "a whole number above zero",
         say: |queue, text| whole(text).map(|most| queue.max_initialised_per_user = Some(most)),
     },
     Word {
         word: "maximum-initialized-active-tasks",
         key: "max_active_tasks",
-        expected: "a whole number",
+        expected: "a whole number above zero",
         say: |queue, text| whole(text).map(|most| queue.max_active_tasks = Some(most)),
     },
     Word {
         word: "maximum-initialized-active-tasks-per-user",
         key: "max_active_tasks_per_user",
-        expected: "a whole number",
+        expected: "a whole number above zero",
         say: |queue, text| whole(text).map(|most| queue.max_active_tasks_per_user = Some(most)),
     },
     Word {
         word: "reclaim-time-limit",
         key: "reclaim_after",
-        expected: "a whole number of seconds",
+        expected: "a whole number of seconds above zero",
         say: |queue, text| {
             let secs = whole(text)?.get();
             queue.reclaim_after = Some(SimSpan::from_secs(secs.into()));
@@ -111,13 +110,13 @@ const OF_ALL: [Word<Queues>; 2] = [
     Word {
         word: "maximum-system-jobs",
         key: "max_system_jobs",
-        expected: "a whole number",
+        expected: "a whole number above zero",
         say: |all, text| whole(text).map(|most| all.max_system_jobs = most),
     },
     Word {
         word: "init-poll-interval",
         key: "init_poll",
-        expected: "a whole number of milliseconds",
+        expected: "a whole number of milliseconds above zero",
         say: |all, text| {
             let span = SimSpan::from_millis(whole(text)?.get().into());
             all.init_poll = Auto::Fixed(span);
@@ -304,8 +303,8 @@ fn percent(text: &str) -> Option<Fraction> {
     Fraction::new(text.parse::<f64>().ok()? / 100.0)
 }
 
-fn whole(text: &str) -> Option<Number> {
-    text.parse().ok().and_then(Number::new)
+fn whole(text: &str) -> Option<Limit> {
+    text.parse().ok().and_then(Limit::new)
 }
 
 #[cfg(test)]
@@ -382,7 +381,8 @@ queues:
                  `false`; leave the property out for its default",
                 "3: unknown property `mapred.capacity-scheduler.queue.a.capasity`; did you mean \
                  `capacity`?",
-                "4: `init_poll` is above zero: at 0s time would stand still; Hadoop's is 5s",
+                "4: `mapred.capacity-scheduler.init-poll-interval` is `0`, not a whole number of \
+                 milliseconds above zero; leave the property out for its default",
             ]
         );
     }

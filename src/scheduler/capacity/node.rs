@@ -6,14 +6,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Rules;
-use super::queues::Queue;
+use super::queues::{Limit, Queue};
 use super::tree::Place;
 use crate::mapred::{PerSlot, SlotKind};
-use crate::scheduler::part::pools::Number;
 use crate::units::{Factor, Fraction, SimSpan, SimTime};
 
 /// What is off in binary fractions, of slots.
-const ROUNDING: f64 = 1e-6;
+pub(super) const ROUNDING: f64 = 1e-6;
 
 /// A queue, numbered from the root on: one declared before another has the lower number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,7 +104,7 @@ impl Node {
         queue: &Queue,
     ) -> Self {
         let min_user = queue.minimum_user_limit.map_or(1.0, Fraction::get);
-        let number = |said: Option<Number>, default| said.map_or(default, Number::get);
+        let number = |said: Option<Limit>, default| said.map_or(default, Limit::get);
         Self {
             name: name.to_owned(),
             parent: Some(id),

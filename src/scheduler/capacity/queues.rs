@@ -17,11 +17,13 @@ use crate::mapred::{Auto, Complaint, Site};
 use crate::scheduler::part::allocations::PoolBy;
 use crate::scheduler::part::file_or::{FileOr, Filed};
 use crate::scheduler::part::names::{DEEPEST, Names};
-use crate::scheduler::part::pools::Number;
-use crate::units::{Factor, Fraction, SimSpan};
+use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// The queue of jobs that name none there is.
 pub(super) const DEFAULT: &str = "default";
+
+/// A number of jobs or tasks that may be there.
+pub(super) type Limit = Count<1, 2_147_483_647>;
 
 /// How far sums of shares may be off.
 const ROUNDING: f64 = 1e-6;
@@ -36,7 +38,7 @@ pub struct Queues {
     pub queues: IndexMap<String, Queue>,
     /// How many jobs may be initialised and not over: a queue has its share of them, and each of its
     /// users the minimum user limit of that. Rules of 1.x only.
-    pub max_system_jobs: Number,
+    pub max_system_jobs: Limit,
     /// How often jobs are chosen that are initialised next: `auto` is 5 s, and 3 s by the rules of
     /// 1.x.
     pub init_poll: Auto,
@@ -61,12 +63,12 @@ pub struct Queue {
     pub supports_priority: Option<bool>,
     /// How many jobs of a user may be initialised and wait for their first task; without, 2. Rules
     /// of 0.20 and 0.21 only.
-    pub max_initialised_per_user: Option<Number>,
+    pub max_initialised_per_user: Option<Limit>,
     /// How many tasks the jobs that are initialised and not over may have; without, 200,000. Rules of
     /// 1.x only.
-    pub max_active_tasks: Option<Number>,
+    pub max_active_tasks: Option<Limit>,
     /// The same for each user; without, 100,000. Rules of 1.x only.
-    pub max_active_tasks_per_user: Option<Number>,
+    pub max_active_tasks_per_user: Option<Limit>,
     /// After how long below its guaranteed slots the queue gets them back by killing tasks of queues
     /// above theirs; without, never. Hadoop had this up to 0.20.0.
     pub reclaim_after: Option<SimSpan>,
@@ -79,7 +81,7 @@ pub struct Queue {
 
 impl Default for Queues {
     fn default() -> Self {
-        let (max_system_jobs, init_poll) = (Number::of(5_000), Auto::Auto);
+        let (max_system_jobs, init_poll) = (Limit::of(5_000), Auto::Auto);
         Self { queues: IndexMap::new(), max_system_jobs, init_poll }
     }
 }

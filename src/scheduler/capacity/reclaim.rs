@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::node::QueueId;
 use super::tree::Tree;
@@ -26,8 +26,8 @@ pub(super) struct Reclaim {
     /// By the number of the queue; of each the earliest first.
     claims: Vec<PerSlot<VecDeque<Claim>>>,
     launches: Launches,
-    /// Attempts whose end was ordered.
-    doomed: FxHashSet<AttemptId>,
+    /// Attempts whose end was ordered, with their queues and how many slots they take.
+    doomed: FxHashMap<AttemptId, (QueueId, u32)>,
 }
 
 /// Slots that a queue is to get back.
@@ -53,7 +53,7 @@ impl Reclaim {
     /// Hears of a job; to be called with all news.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
         if let JobChange::Ended(_) = event.change {
-            self.doomed.retain(|attempt| attempt.job() != event.job);
+            self.doomed.retain(|attempt, _| attempt.job() != event.job);
         }
         if let Some((attempt, ..)) = self.launches.job_changed(event) {
             self.doomed.remove(&attempt);
@@ -114,7 +114,12 @@ impl Reclaim {
 
     /// Kills what queues have too much, in proportion.
     fn kill(&mut self, orders: &mut Orders<'_>, tree: &Tree, kind: SlotKind, needed: u32) {
-        let rich = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| (id, excess(tree, id, kind)));
+        let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
+        // What is killed already is nobody's any more.
+        let rich = leaves.map(|id| {
+            let left = excess(tree, id, kind).saturating_sub(self.doomed_slots(id, kind));
+            (id, left)
+        });
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
         let mut left = needed.min(total);
@@ -141,20 +146,25 @@ impl Reclaim {
                 if slots < killed + width {
                     break;
                 }
-                if self.doomed.insert(attempt) {
-                    orders.kill(attempt);
-                    killed += width;
-                }
+                orders.kill(attempt);
+                self.doomed.insert(attempt, (id, width));
+                killed += width;
             }
         }
         killed
+    }
+
+    /// Returns how many slots those take whose end was ordered in a queue.
+    fn doomed_slots(&self, id: QueueId, kind: SlotKind) -> u32 {
+        let doomed = self.doomed.iter().filter(|(attempt, _)| attempt.slot() == kind);
+        doomed.filter(|(_, (queue, _))| *queue == id).map(|(_, (_, slots))| slots).sum()
     }
 
     /// Returns the attempts of a job that were not killed, those first that are least far.
     fn least_far(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
         let all = self.launches.latest_first(job, kind).map(|(_, attempt)| attempt);
         let mut all: Vec<AttemptId> =
-            all.filter(|attempt| !self.doomed.contains(attempt)).collect();
+            all.filter(|attempt| !self.doomed.contains_key(attempt)).collect();
         all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));
         all
     }
