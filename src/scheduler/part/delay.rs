@@ -56,8 +56,8 @@ enum Patience {
     Time(Auto, Auto),
     /// Times passed over: for nodes, then for racks.
     Skips(u64, u64),
-    /// Times passed over for racks: as often as trackers may ask until one with input has asked, by
-    /// this factor.
+    /// Times passed over for racks: this part of the maps that are left, or of the trackers; the
+    /// share of trackers that hold input of the job, unless it is said.
     Chances(Option<f64>),
 }
 
