@@ -73,14 +73,16 @@ impl Reclaim {
 
     /// Brings claims up to date with what queues lack.
     fn claim(&mut self, view: &View<'_>, tree: &mut Tree, kind: SlotKind) {
-        let has_more = |id: QueueId, tree: &Tree| excess(tree, id, kind) > 0;
-        let somebody_has_more = tree.ids().any(|id| tree.is_leaf(id) && has_more(id, tree));
-        for id in tree.ids().filter(|id| tree.is_leaf(*id)).collect::<Vec<_>>() {
+        let leaves: Vec<QueueId> = tree.ids().filter(|id| tree.is_leaf(*id)).collect();
+        let somebody_has_more = leaves.iter().any(|id| 0 < excess(tree, *id, kind));
+        for id in leaves {
             let node = tree.node(id);
             let Some(after) = node.reclaim_after else { continue };
             let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
             let wanted = lacks.min(node.pending[kind]) as u32;
             let claims = &mut self.claims[id.index()][kind];
+            // What has not come when it was due is claimed anew.
+            claims.retain(|claim| view.now() <= claim.due);
             let mut claimed: u32 = claims.iter().map(|claim| claim.slots).sum();
             while let Some(first) = claims.front_mut().filter(|_| wanted < claimed) {
                 // What it has got meanwhile, or wants no more, was claimed first.
