@@ -1,5 +1,6 @@
 //! The scheduling policies, one file or folder each, and the parts that they share.
 
+mod capacity;
 mod fair;
 mod fair_deficit;
 mod fifo;
@@ -8,6 +9,7 @@ mod naive;
 pub mod part;
 mod yardsticks;
 
+pub use capacity::{Capacity, CapacityOptions, Queue, Queues, Rules};
 pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};

@@ -150,6 +150,7 @@ impl Prepared {
         let slots = self.topology.slots();
         let site = mapred::Site {
             folder: &self.scenario.folder,
+            line: &self.scenario.hadoop.line,
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
         };

@@ -281,7 +281,7 @@ mod tests {
 
     fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
         let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
-        Launch { attempt, role: Role::Work, job: job.into(), locality: None }
+        Launch { attempt, role: Role::Work, job: job.into(), locality: None, slots: 1 }
     }
 
     #[test]

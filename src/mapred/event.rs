@@ -114,6 +114,8 @@ pub enum Fact {
         tracker: TrackerId,
         /// What it does there.
         role: Role,
+        /// How many slots it took: more than one if its policy has it so.
+        slots: u32,
     },
     /// An attempt's work is done, it waits for permission to commit and holds its slot.
     CommitPending {

@@ -73,6 +73,8 @@ pub struct Tasks {
     pub(super) waiting: u32,
     pub(super) finished: u32,
     pub(super) failed: u32,
+    /// How far the running attempts are together, in millionths.
+    pub(super) progress: u64,
 }
 
 /// A task.
@@ -115,6 +117,8 @@ pub(super) struct Try {
     pub(super) is_counted: bool,
     /// Whether its end has been ordered.
     pub(super) is_doomed: bool,
+    /// How far it is, in millionths; only if the policy reads it.
+    pub(super) progress: u32,
 }
 
 impl Job {
@@ -191,6 +195,11 @@ impl Job {
         }
     }
 
+    /// Returns how many nodes held input of its maps when its splits were read.
+    pub fn input_nodes(&self) -> u32 {
+        self.cache.nodes()
+    }
+
     /// Returns whether a map may be waiting that no node holds the input of.
     pub fn has_homeless_maps(&self) -> bool {
         self.cache.has_homeless()
@@ -259,6 +268,12 @@ impl Tasks {
     /// Returns how many have failed for good.
     pub fn failed(&self) -> u32 {
         self.failed
+    }
+
+    /// Returns how far the running attempts are together, each from 0 to 1, as their trackers said
+    /// last; always 0 unless the policy says that it [reads this](super::Scheduler::reads_progress).
+    pub fn progress(&self) -> f64 {
+        self.progress as f64 / 1e6
     }
 }
 

@@ -37,6 +37,8 @@ pub struct JobTracker {
     /// Nothing can stall before this instant: machines are still to be switched on or off.
     settled_at: SimTime,
     has_clockwork: bool,
+    /// Whether the policy asks how far attempts are.
+    reads_progress: bool,
 }
 
 impl JobTracker {
@@ -53,6 +55,7 @@ impl JobTracker {
     ) -> Self {
         Self {
             ledger: Ledger::new(hadoop, topology, hdfs),
+            reads_progress: scheduler.reads_progress(),
             scheduler,
             spec,
             line: VecDeque::new(),
@@ -135,6 +138,9 @@ impl JobTracker {
         for report in &status.reports {
             if !known.iter().any(|last| last.says_no_less_than(report)) {
                 self.take_report(now, id, report, &mut commits, out);
+            }
+            if self.reads_progress && report.attempt.task.is_work() {
+                self.ledger.note_progress(report.attempt, report.progress);
             }
         }
         known.clone_from(&status.reports);
@@ -269,9 +275,8 @@ impl JobTracker {
             tracker,
             out,
             directives: Vec::new(),
-            launched: PerSlot::default(),
+            taken: PerSlot::default(),
             freed: PerSlot::default(),
-            resumed: PerSlot::default(),
             looks: 0,
         };
         self.scheduler.offer(&mut offer);

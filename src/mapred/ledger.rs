@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+pub(super) use self::launches::Wish;
 use super::job::{Job, JobState, Task, Try};
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
@@ -94,7 +95,7 @@ pub(super) struct Tracker {
 
 impl Tracker {
     /// Returns whether it may get tasks.
-    fn is_active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.is_registered && !self.is_blacklisted
     }
 }

@@ -88,6 +88,11 @@ impl MapCache {
         }
     }
 
+    /// Returns how many nodes have ever had a list.
+    pub(super) fn nodes(&self) -> u32 {
+        self.nodes.places.len() as u32
+    }
+
     /// Returns whether there may be a map without a node: its list is not used up.
     pub(super) fn has_homeless(&self) -> bool {
         let is_left = self.racks.lists.last().is_some_and(|list| list.next < list.end);

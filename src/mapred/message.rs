@@ -256,6 +256,8 @@ pub struct Launch {
     pub job: Arc<JobSpec>,
     /// How far its input is; `None` for all but maps with input.
     pub locality: Option<Locality>,
+    /// How many slots it takes.
+    pub slots: u32,
 }
 
 /// How far a job's maps are.

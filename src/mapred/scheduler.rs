@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::job::Job;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Wish};
 use super::{
     AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Outbox, Outcome, PerSlot,
     Reach, Reason, Report, SlotKind, TrackerId, Truth,
@@ -103,6 +103,12 @@ pub trait Scheduler: Send {
         None
     }
 
+    /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
+    /// look-up for each of them in every heartbeat.
+    fn reads_progress(&self) -> bool {
+        false
+    }
+
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
@@ -140,6 +146,8 @@ pub trait Policy: Scheduler + Sized + 'static {
 pub struct Site<'s> {
     /// Where the paths of files begin.
     pub folder: &'s std::path::Path,
+    /// The line of Hadoop.
+    pub line: &'s str,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
     /// The users and pools of the jobs that the scenario lists itself.
@@ -222,6 +230,17 @@ impl<'a> View<'a> {
         self.ledger.heartbeat_interval()
     }
 
+    /// Returns how far a running map or reduce is, from 0 to 1, as its tracker said last; always 0
+    /// unless the policy [reads this](Scheduler::reads_progress).
+    pub fn progress(&self, attempt: AttemptId) -> f64 {
+        self.ledger.progress(attempt)
+    }
+
+    /// Returns whether a tracker may get tasks.
+    pub fn is_active(&self, tracker: TrackerId) -> bool {
+        self.ledger.trackers[tracker.index()].is_active()
+    }
+
     /// Returns how many trackers may get tasks: all that are registered and not blacklisted.
     pub fn trackers(&self) -> u32 {
         self.ledger.active
@@ -293,10 +312,9 @@ pub struct Offer<'a> {
     pub(super) out: &'a mut Outbox,
     /// What has been decided so far.
     pub(super) directives: Vec<Directive>,
-    pub(super) launched: PerSlot<u32>,
-    /// Slots that what was decided frees, and those that resumed attempts take.
+    /// The slots of what was launched or resumed, and those that what was decided frees.
+    pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
-    pub(super) resumed: PerSlot<u32>,
     /// How many times a job was looked at.
     pub(super) looks: u32,
 }
@@ -327,14 +345,9 @@ impl Offer<'_> {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
     }
 
-    /// Returns how many tasks of a kind were launched in this offer.
-    pub fn launched(&self, kind: SlotKind) -> u32 {
-        self.launched[kind]
-    }
-
     /// Returns the tracker's slots that are free after what was decided in this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
-        let taken = self.occupied(kind) + self.launched(kind) + self.resumed[kind];
+        let taken = self.occupied(kind) + self.taken[kind];
         (self.slots(kind) + self.freed[kind]).saturating_sub(taken)
     }
 
@@ -345,16 +358,38 @@ impl Offer<'_> {
 
     /// Launches the job's best waiting map for this node within reach, if there is one.
     pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<Launched> {
+        self.launch_wide_map(job, 1, reach, reason)
+    }
+
+    /// As [`Offer::launch_map`], with a map that takes several slots.
+    pub fn launch_wide_map(
+        &mut self,
+        job: JobId,
+        slots: u32,
+        reach: Reach,
+        reason: Reason,
+    ) -> Option<Launched> {
         self.looks += 1;
-        let launch =
-            self.ledger.launch_map(self.now, job, self.tracker, reach, reason, self.out)?;
+        let wish = Wish { job, tracker: self.tracker, slots, reason };
+        let launch = self.ledger.launch_map(self.now, wish, reach, self.out)?;
         Some(self.launch(launch))
     }
 
     /// Launches the job's next waiting reduce, if there is one.
     pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
+        self.launch_wide_reduce(job, 1, reason)
+    }
+
+    /// As [`Offer::launch_reduce`], with a reduce that takes several slots.
+    pub fn launch_wide_reduce(
+        &mut self,
+        job: JobId,
+        slots: u32,
+        reason: Reason,
+    ) -> Option<Launched> {
         self.looks += 1;
-        let launch = self.ledger.launch_reduce(self.now, job, self.tracker, reason, self.out)?;
+        let wish = Wish { job, tracker: self.tracker, slots, reason };
+        let launch = self.ledger.launch_reduce(self.now, wish, self.out)?;
         Some(self.launch(launch))
     }
 
@@ -385,7 +420,7 @@ impl Offer<'_> {
     /// Lets an attempt go on that is suspended on this tracker, in one of its slots.
     pub fn resume(&mut self, attempt: AttemptId) {
         self.orders().resume(attempt);
-        self.resumed[attempt.slot()] += 1;
+        self.taken[attempt.slot()] += 1;
     }
 
     /// Leaves a note on this tracker among the events of the run.
@@ -395,7 +430,7 @@ impl Offer<'_> {
 
     fn launch(&mut self, launch: Launch) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
-        self.launched[launched.attempt.slot()] += 1;
+        self.taken[launched.attempt.slot()] += launch.slots;
         self.directives.push(Directive::Launch(launch));
         launched
     }

@@ -5,7 +5,7 @@
 //! waits for its commit holds its slot but is, as in Hadoop, not reported as holding one: that is
 //! where the commit-pending quirk comes from.
 //!
-//! Invariant: attempts that hold a slot never outnumber the slots of their kind.
+//! Invariant: what attempts hold is never more than the slots of their kind.
 
 mod attempt;
 mod course;
@@ -163,7 +163,7 @@ impl TaskTracker {
         status.reports.clear();
         for attempt in &mut self.attempts {
             if attempt.is_reported_in_slot(slot_held) {
-                occupied[attempt.slot()] += 1;
+                occupied[attempt.slot()] += attempt.slots();
             }
             status.reports.push(attempt.report(now, self.costs.hadoop.progress_interval));
         }
@@ -288,8 +288,7 @@ impl TaskTracker {
         if let Some(attempt) = self.attempts.iter_mut().find(runs) {
             attempt.suspend(now);
             self.clockwork.end_flow(attempt, out);
-            let slot = attempt.slot();
-            self.free[slot] += 1;
+            self.free[attempt.slot()] += attempt.slots();
             self.memory.stop(id);
             out.emit(now, Fact::Suspended { attempt: id, tracker });
         }
@@ -303,7 +302,12 @@ impl TaskTracker {
             while 0 < self.free[kind] {
                 let waits = |a: &Attempt| a.slot() == kind && a.waits_for_slot();
                 let Some(index) = self.attempts.iter().position(waits) else { break };
-                self.free[kind] -= 1;
+                // Nobody overtakes one that waits for several slots.
+                let slots = self.attempts[index].slots();
+                if self.free[kind] < slots {
+                    break;
+                }
+                self.free[kind] -= slots;
                 self.give_slot(index, now, out);
             }
         }
@@ -317,7 +321,8 @@ impl TaskTracker {
             let swapping = self.memory.go_on(id);
             attempt.resume(now, swapping)
         } else {
-            out.emit(now, Fact::Started { attempt: id, tracker, role: attempt.role() });
+            let (role, slots) = (attempt.role(), attempt.slots());
+            out.emit(now, Fact::Started { attempt: id, tracker, role, slots });
             let swapping = self.memory.start(id, attempt.memory());
             attempt.start(now, swapping)
         };
@@ -364,7 +369,7 @@ impl TaskTracker {
 
     fn end(&mut self, index: usize, now: SimTime, state: AttemptState, out: &mut Outbox) {
         let attempt = &mut self.attempts[index];
-        let slot = attempt.slot();
+        let (slot, slots) = (attempt.slot(), attempt.slots());
         let held_slot = attempt.holds_slot();
         self.clockwork.end_flow(attempt, out);
         attempt.end(now, state);
@@ -377,9 +382,9 @@ impl TaskTracker {
         self.note_end(&self.attempts[index], now, outcome, out);
         self.memory.end(id);
         if held_slot {
-            self.free[slot] += 1;
+            self.free[slot] += slots;
             if Sabotage::SlotFreedTwice.is_planted() {
-                self.free[slot] += 1;
+                self.free[slot] += slots;
             }
             self.fill_slots(now, out);
         }

@@ -42,6 +42,7 @@ impl Truth {
             role: Role::Work,
             job: job.spec.clone(),
             locality: None,
+            slots: 1,
         };
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone

@@ -103,7 +103,7 @@ impl Perfetto {
                 }
                 self.count(at, attempt.job(), attempt.slot(), counts, books)
             }
-            Fact::Started { attempt, tracker, role } => {
+            Fact::Started { attempt, tracker, role, .. } => {
                 let lane = self.lanes.take(tracker, attempt.slot(), &mut self.packets)?;
                 self.running.insert((attempt, role), Running::new(lane, at));
                 Ok(())

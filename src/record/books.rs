@@ -85,8 +85,10 @@ pub struct Attempt {
     /// How long it was stopped the last time that it was resumed.
     pub suspension: SimSpan,
     stopped: Option<SimTime>,
-    /// Whether it holds a slot to work, and to be cleaned up after.
-    holds: [bool; 2],
+    /// How many slots its work takes.
+    width: u32,
+    /// The slots that it holds to work, and to be cleaned up after.
+    holds: [u32; 2],
 }
 
 /// Why and how an attempt was launched.
@@ -118,7 +120,7 @@ pub struct Shift {
     pub tracker: TrackerId,
     /// The task.
     pub task: TaskId,
-    /// A slot taken (1) or given up (-1).
+    /// Slots taken (above zero) or given up (below).
     pub slots: i32,
     /// An attempt stopped (1), or no longer stopped (-1).
     pub suspended: i32,
@@ -223,20 +225,22 @@ impl Books {
                     self.judge(attempt, verdict);
                 }
             }
-            Fact::Started { attempt, tracker, role } => {
+            Fact::Started { attempt, tracker, role, slots } => {
                 if role == Role::Work {
-                    self.attempt_mut(attempt, tracker).started = Some(at);
+                    let known = self.attempt_mut(attempt, tracker);
+                    (known.started, known.width) = (Some(at), slots);
                 }
-                self.attempt_mut(attempt, tracker).holds[role as usize] = true;
-                self.note_shift(attempt, tracker, 1, 0);
+                self.attempt_mut(attempt, tracker).holds[role as usize] = slots;
+                self.note_shift(attempt, tracker, slots as i32, 0);
             }
             Fact::Suspended { attempt, tracker } => self.suspend(at, attempt, tracker),
             Fact::Resumed { attempt, tracker } => {
                 let known = self.attempt_mut(attempt, tracker);
                 let stopped = known.stopped.take();
                 known.suspension = at.saturating_since(stopped.unwrap_or(at));
-                known.holds[Role::Work as usize] = true;
-                self.note_shift(attempt, tracker, 1, -i32::from(stopped.is_some()));
+                let width = known.width;
+                known.holds[Role::Work as usize] = width;
+                self.note_shift(attempt, tracker, width as i32, -i32::from(stopped.is_some()));
             }
             Fact::Ended { attempt, tracker, role, outcome, phases } => {
                 self.let_go(attempt, tracker, role);
@@ -319,20 +323,20 @@ impl Books {
         let known = self.attempt_mut(attempt, tracker);
         let held = mem::take(&mut known.holds[Role::Work as usize]);
         known.stopped = Some(at);
-        self.note_shift(attempt, tracker, -i32::from(held), 1);
+        self.note_shift(attempt, tracker, -(held as i32), 1);
         if let Some(job) = self.job_mut(attempt.job()) {
             job.suspended += 1;
         }
     }
 
-    /// Gives up the slot of an attempt that has ended, if it held one, and the memory of one that
+    /// Gives up the slots of an attempt that has ended, if it held any, and the memory of one that
     /// was stopped.
     fn let_go(&mut self, attempt: AttemptId, tracker: TrackerId, role: Role) {
         let Some(known) = self.open.get_mut(&attempt) else { return };
         let held = mem::take(&mut known.holds[role as usize]);
         let stopped = role == Role::Work && known.stopped.take().is_some();
-        if held || stopped {
-            self.note_shift(attempt, tracker, -i32::from(held), -i32::from(stopped));
+        if 0 < held || stopped {
+            self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
         }
     }
 
@@ -395,7 +399,8 @@ impl Attempt {
             verdict: None,
             suspension: SimSpan::ZERO,
             stopped: None,
-            holds: [false; 2],
+            width: 0,
+            holds: [0; 2],
         }
     }
 
@@ -413,7 +418,7 @@ impl Attempt {
 
     /// Returns whether its tracker has ended it and it holds no slot.
     fn is_over(&self) -> bool {
-        (self.ending.is_some() || !self.has_work()) && self.holds == [false; 2]
+        (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
     }
 }
 

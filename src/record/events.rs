@@ -167,7 +167,7 @@ impl<'a> Line<'a> {
                 ..Self::named("tracker up").node(tracker)
             },
             Fact::TrackerDown(tracker) => Self::named("tracker down").node(tracker),
-            Fact::Started { attempt, tracker, role } => {
+            Fact::Started { attempt, tracker, role, .. } => {
                 Self::named("started").attempt(attempt, tracker).role(role)
             }
             Fact::CommitPending { attempt, tracker } => {

@@ -67,17 +67,18 @@ impl Histograms {
         }
     }
 
-    /// The slot that was free for longest is taken first: which one it really was makes no
+    /// The slots that were free for longest are taken first: which they really were makes no
     /// difference to anybody.
     fn slot_moved(&mut self, at: SimTime, shift: Shift) {
         let Some(tracker) = self.free.get_mut(shift.tracker.index()) else { return };
         let free = &mut tracker[shift.task.slot()];
-        if shift.slots < 0 {
+        for _ in shift.slots..0 {
             free.push_back(at);
-        } else if shift.slots > 0
-            && let Some(since) = free.pop_front()
-        {
-            record(&mut self.slot_idle, at.saturating_since(since));
+        }
+        for _ in 0..shift.slots {
+            if let Some(since) = free.pop_front() {
+                record(&mut self.slot_idle, at.saturating_since(since));
+            }
         }
     }
 

@@ -107,7 +107,13 @@ impl Stream {
     }
 
     pub(crate) fn start(self, attempt: AttemptId, tracker: u32) -> Self {
-        self.fact(Fact::Started { attempt, tracker: TrackerId(tracker), role: Role::Work })
+        self.start_in(1, attempt, tracker)
+    }
+
+    /// As `start`, of an attempt that takes so many slots.
+    pub(crate) fn start_in(self, slots: u32, attempt: AttemptId, tracker: u32) -> Self {
+        let (tracker, role) = (TrackerId(tracker), Role::Work);
+        self.fact(Fact::Started { attempt, tracker, role, slots })
     }
 
     pub(crate) fn suspend(self, attempt: AttemptId, tracker: u32) -> Self {

@@ -208,7 +208,7 @@ fn an_attempt_has_one_row_however_it_is_cleaned_up_after() {
         .learn(attempt, 0, AttemptState::KilledUnclean, (1, 0))
         .grant(attempt, 1, (1, 0), |grant| grant.role = role)
         .at(11)
-        .fact(Fact::Started { attempt, tracker, role })
+        .fact(Fact::Started { attempt, tracker, role, slots: 1 })
         .at(12)
         .fact(Fact::Ended { attempt, tracker, role, outcome, phases })
         .learn(attempt, 1, AttemptState::Killed, (0, 1));

@@ -69,6 +69,10 @@ impl Scheduler for Stopwatch {
         self.policy.tick_every()
     }
 
+    fn reads_progress(&self) -> bool {
+        self.policy.reads_progress()
+    }
+
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.call(|policy| policy.tick(orders));
     }

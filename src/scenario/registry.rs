@@ -18,7 +18,9 @@ use super::preset::overlay;
 use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
-use crate::scheduler::{Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, NaiveFair, Ps, Srpt};
+use crate::scheduler::{
+    Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, NaiveFair, Ps, Srpt,
+};
 
 /// The policies that scenarios can name, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +50,7 @@ impl Registry {
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
-        registry.add::<Fair>().add::<FairDeficit>().add::<Hfsp>();
+        registry.add::<Fair>().add::<FairDeficit>().add::<Capacity>().add::<Hfsp>();
         registry.add::<Ps>().add::<Fsp>().add::<Srpt>();
         registry.policies.values_mut().for_each(|entry| entry.is_builtin = true);
         registry
@@ -375,7 +377,8 @@ pub(super) mod tests {
 
     fn complete(yaml: &str) -> Result<String, String> {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let site = Site { folder: "".as_ref(), slots: PerSlot::default(), jobs: Vec::new() };
+        let site =
+            Site { folder: "".as_ref(), line: "0.20", slots: PerSlot::default(), jobs: Vec::new() };
         let (choice, _) = registry().complete(&choice, &site).map_err(|problems| {
             let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
             texts.collect::<Vec<_>>().join("; ")

@@ -78,7 +78,12 @@ impl Scenario {
     pub(super) fn site(&self) -> Site<'_> {
         let jobs = self.workload.listed().iter();
         let jobs = jobs.map(|job| (&*job.user, job.pool.as_deref().unwrap_or(&job.user)));
-        Site { folder: &self.folder, slots: self.cluster.slots(), jobs: jobs.collect() }
+        Site {
+            folder: &self.folder,
+            line: &self.hadoop.line,
+            slots: self.cluster.slots(),
+            jobs: jobs.collect(),
+        }
     }
 }
 

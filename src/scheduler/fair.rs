@@ -11,6 +11,9 @@
 //! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
 //! are scaled down, and whoever is below its share, not only below half of it, is starved.
 //!
+//! The slots of reduces may go to the jobs of a pool in another order ([`srt`](super::part::srt)), or in
+//! step with maps ([`coupling`](super::part::coupling)).
+//!
 //! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
 //! equal jobs the one with the lower number comes first; and a task that has failed for good, where
 //! some may, is no demand any more. What is lacking is less by kills on their way, free slots, and
@@ -31,9 +34,11 @@ use serde::{Deserialize, Serialize};
 use self::starvation::Starvation;
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
+use super::part::coupling::ReduceGate;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::room;
 use super::part::pool_tree::PoolId;
+use super::part::srt::{ReduceOrder, Srt, SrtSpec};
 use super::part::updates::standstill;
 use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
@@ -66,6 +71,12 @@ pub struct FairOptions {
     pub preemption_interval: Auto,
     /// How often shares and demands are computed.
     pub update_interval: SimSpan,
+    /// In what order the jobs of a pool get slots for reduces: `as_maps` or `srt`.
+    pub reduce_order: ReduceOrder,
+    /// How `srt` reckons.
+    pub srt: SrtSpec,
+    /// What holds reduces back that could be launched: `open`, nothing, or `coupling`.
+    pub reduce_gate: ReduceGate,
 }
 
 /// Whether the paper or the code is followed where they differ.
@@ -92,6 +103,9 @@ impl Default for FairOptions {
             preemption: false,
             preemption_interval: Auto::Auto,
             update_interval: SimSpan::from_millis(500),
+            reduce_order: ReduceOrder::AsMaps,
+            srt: SrtSpec::default(),
+            reduce_gate: ReduceGate::Open,
         }
     }
 }
@@ -103,6 +117,8 @@ pub struct Fair {
     tree: Tree,
     delay: Delay,
     starvation: Starvation,
+    /// The order of reduces in a pool, if it is not that of maps.
+    srt: Option<Srt>,
     /// Whether something has happened after which the paper's scheduler computes everything anew.
     wants_update: bool,
     /// The slots of each kind to which the minimum shares were scaled.
@@ -121,11 +137,12 @@ impl Policy for Fair {
     }
 
     fn new(options: FairOptions) -> Self {
-        let pools = options.allocations.pools();
+        let pools = options.allocations.given();
         Self {
             tree: Tree::new(&pools, options.variant, options.size_based_weight),
             delay: Delay::new(&options.delay),
             starvation: Starvation::new(&options, pools.fair_share_after),
+            srt: (options.reduce_order == ReduceOrder::Srt).then(|| Srt::new(options.srt.clone())),
             wants_update: false,
             promised_of: PerSlot::default(),
             options,
@@ -158,6 +175,10 @@ impl Scheduler for Fair {
     fn tick_every(&self) -> Option<SimSpan> {
         let needs_ticks = self.options.variant == Variant::Hadoop || self.options.preemption;
         needs_ticks.then_some(self.options.update_interval)
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.srt.as_ref().is_some_and(Srt::reads_progress)
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
@@ -218,13 +239,23 @@ impl Fair {
 
     /// Launches a task of whoever is first to have one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
-        let Self { tree, delay, starvation, .. } = self;
+        let Self { tree, delay, starvation, srt, options, .. } = self;
         let now = offer.view().now();
         // Whoever has slots killed for it takes them wherever they are.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
-        launch_in(PoolId::ROOT, tree, kind, &mut |job, pool| match kind {
-            SlotKind::Map => delay.launch_map(offer, job, is_starved(pool), Reason::Share),
-            SlotKind::Reduce => offer.launch_reduce(job, Reason::Share),
+        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            let mut jobs = tree.ready(pool, kind).map(JobId);
+            if kind == SlotKind::Map {
+                let anywhere = is_starved(pool);
+                return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, Reason::Share));
+            }
+            let gate = options.reduce_gate;
+            let Some(srt) = srt else {
+                return jobs.find_map(|job| gate.launch_reduce(offer, job, Reason::Share));
+            };
+            let mut jobs: Vec<JobId> = jobs.collect();
+            srt.sort(&offer.view(), &mut jobs, |job| *job);
+            jobs.into_iter().find_map(|job| gate.launch_reduce(offer, job, Reason::Share))
         })
     }
 
@@ -240,16 +271,15 @@ impl Fair {
     }
 }
 
-/// Asks those in a pool in their order until one launches something.
+/// Asks the pools in one, in their order, until the jobs of one launch something.
 fn launch_in(
     pool: PoolId,
     tree: &Tree,
     kind: SlotKind,
-    launch: &mut impl FnMut(JobId, PoolId) -> Option<Launched>,
+    launch: &mut impl FnMut(PoolId) -> Option<Launched>,
 ) -> Option<Launched> {
-    let is_leaf = tree.pools().is_leaf(pool);
-    tree.ready(pool, kind).find_map(|who| match is_leaf {
-        true => launch(JobId(who), pool),
-        false => launch_in(PoolId(who), tree, kind, launch),
-    })
+    if tree.pools().is_leaf(pool) {
+        return launch(pool);
+    }
+    tree.ready(pool, kind).find_map(|inner| launch_in(PoolId(inner), tree, kind, launch))
 }

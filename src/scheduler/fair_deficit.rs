@@ -99,12 +99,12 @@ impl Policy for FairDeficit {
     fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
-        complaints.extend(unheeded(&options.allocations.pools()));
+        complaints.extend(unheeded(&options.allocations.given()));
         complaints
     }
 
     fn new(options: FairDeficitOptions) -> Self {
-        let pools = options.allocations.pools();
+        let pools = options.allocations.given();
         Self {
             pools: PoolTree::new(&pools),
             line: Line::new(&pools),

@@ -275,7 +275,10 @@ impl Scheduler for Hfsp {
             self.phases[kind].look(&offer.view(), offer.tracker());
             self.phases[kind].settle(&offer.view());
         }
-        self.delay.begin(&offer.view());
+        // Full trackers, at which room may be made, pass nobody over: Hadoop asks no policy for them.
+        if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
+            self.delay.begin(&offer.view());
+        }
         for kind in SlotKind::BOTH {
             self.serve(offer, kind);
         }

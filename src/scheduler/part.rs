@@ -2,17 +2,22 @@
 
 pub mod allocation_file;
 pub mod allocations;
+pub mod coupling;
 pub mod delay;
 pub mod estimator;
+pub mod file_or;
 pub mod launches;
 pub mod limits;
 pub mod line;
 pub mod load;
 pub mod long_tasks;
+pub mod names;
 pub mod pool_tree;
 pub mod pools;
 pub mod ranking;
 pub mod share;
+pub mod srt;
 pub mod suspensions;
 pub mod updates;
 pub mod virtual_cluster;
+pub mod xml;

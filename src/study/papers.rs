@@ -93,6 +93,10 @@ const FILES: &[(&str, &str)] = files!(
     "delay-scheduling" / "DS-preempt"
     "delay-scheduling" / "DS-3.5.1-long"
     "delay-scheduling" / "DS-3.5.1-hot"
+    "srt" / "S-F3-7"
+    "srt" / "S-F8"
+    "srt" / "S-F9-10"
+    "srt" / "S-F11"
     "mumak" / "MK-19"
 );
 

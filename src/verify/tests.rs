@@ -61,10 +61,10 @@ fn eventful() -> Stream {
         .end(map(0, 0), 0, Outcome::Killed)
         .learn(map(0, 0), 0, KilledUnclean, (1, 1))
         .grant(map(0, 0), 1, (1, 1), |grant| grant.role = role)
-        .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role })
+        .fact(Fact::Started { attempt: map(0, 0), tracker: cleaner, role, slots: 1 })
         // It is given up, and goes on all the same.
         .grant(map(0, 0), 0, (1, 1), |grant| grant.role = role)
-        .fact(Fact::Started { attempt: map(0, 0), tracker: TrackerId(0), role })
+        .fact(Fact::Started { attempt: map(0, 0), tracker: TrackerId(0), role, slots: 1 })
         .fact(Fact::Ended { attempt: map(0, 0), tracker: cleaner, role, outcome, phases })
         .fact(Fact::Ended { attempt: map(0, 0), tracker: TrackerId(0), role, outcome, phases })
         .learn(map(0, 0), 0, Killed, (0, 2))
@@ -184,6 +184,21 @@ fn a_slot_counted_twice_is_found() {
     assert_eq!(
         found(stream),
         "at 0 s: job 0 map 2 attempt 0 took a map slot of node-1, which has 2 and held them all"
+    );
+}
+
+#[test]
+fn an_attempt_of_several_slots_takes_them_all() {
+    let stream = Stream::default()
+        .up(0, 2, 1)
+        .submit(JobSpec::bare(0, 2, 0))
+        .assign(map(0, 0), 0, (1, 1))
+        .assign(map(0, 1), 0, (2, 0))
+        .start_in(2, map(0, 0), 0)
+        .start(map(0, 1), 0);
+    assert_eq!(
+        found(stream),
+        "at 0 s: job 0 map 1 attempt 0 took a map slot of node-1, which has 2 and held them all"
     );
 }
 

@@ -29,6 +29,7 @@ struct Tracker {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Presence {
+    slots: u32,
     suspended: bool,
     commit_pending: bool,
 }
@@ -99,12 +100,12 @@ impl Trackers {
     /// Checks what a tracker did with an attempt.
     pub(super) fn attempt(&mut self, fact: &Fact, check: &mut Check<'_>) {
         match *fact {
-            Fact::Started { attempt, tracker, role } => {
+            Fact::Started { attempt, tracker, role, slots } => {
                 let known = self.at(tracker);
                 check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
-                    place.insert(Presence::default());
-                    known.take(tracker, attempt, check);
+                    place.insert(Presence { slots, ..Presence::default() });
+                    known.take(tracker, attempt, slots, check);
                 }
             }
             Fact::CommitPending { attempt, tracker } => {
@@ -121,7 +122,7 @@ impl Trackers {
                 match here.filter(|here| !here.suspended) {
                     Some(here) => {
                         here.suspended = true;
-                        known.held[attempt.slot()] -= 1;
+                        known.held[attempt.slot()] -= here.slots;
                     }
                     None => check.breach(Breach::SuspendedIdle { attempt, tracker }),
                 }
@@ -132,7 +133,8 @@ impl Trackers {
                 match here.filter(|here| here.suspended) {
                     Some(here) => {
                         here.suspended = false;
-                        known.take(tracker, attempt, check);
+                        let slots = here.slots;
+                        known.take(tracker, attempt, slots, check);
                     }
                     None => check.breach(Breach::ResumedUnsuspended { attempt, tracker }),
                 }
@@ -140,7 +142,7 @@ impl Trackers {
             Fact::Ended { attempt, tracker, role, outcome, .. } => {
                 let known = self.at(tracker);
                 match known.here.remove(&(attempt, role)) {
-                    Some(here) if !here.suspended => known.held[attempt.slot()] -= 1,
+                    Some(here) if !here.suspended => known.held[attempt.slot()] -= here.slots,
                     Some(_) => {}
                     // A directive to launch that was taken back, or could not be followed.
                     None => check.that(outcome != Outcome::Succeeded, || Breach::EndedUnstarted {
@@ -163,17 +165,17 @@ impl Trackers {
 }
 
 impl Tracker {
-    /// Takes a slot for the attempt. Every attempt here that is not suspended holds one, so the
+    /// Takes slots for the attempt. Every attempt here that is not suspended holds its own, so the
     /// count can be lowered without looking.
-    fn take(&mut self, tracker: TrackerId, attempt: AttemptId, check: &mut Check<'_>) {
+    fn take(&mut self, tracker: TrackerId, attempt: AttemptId, taken: u32, check: &mut Check<'_>) {
         let kind = attempt.slot();
         let slots = self.slots[kind];
-        check.that(self.held[kind] < slots, || Breach::SlotOverCommitted {
+        self.held[kind] += taken;
+        check.that(self.held[kind] <= slots, || Breach::SlotOverCommitted {
             attempt,
             tracker,
             kind,
             slots,
         });
-        self.held[kind] += 1;
     }
 }

@@ -115,7 +115,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with what makes it do all it can.
-const SCHEDULERS: [&str; 14] = [
+const SCHEDULERS: [&str; 19] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
     "naive-fair",
@@ -131,6 +131,14 @@ const SCHEDULERS: [&str; 14] = [
     "ps",
     "{fsp: {preemption: eager}}",
     "{srpt: {preemption: kill}}",
+    "capacity",
+    "{capacity: {rules: \"0.20\", map_slot: 160MiB, reduce_order: srt, \
+     allocations: {queues: {default: {capacity: 50 %}, idle: {reclaim_after: 10s}}}}}",
+    "{capacity: {rules: \"0.21\", map_slot: 160MiB, queue_by: user, \
+     srt: {running_maps: by_progress, shuffle_rate: 10MB/s}, reduce_order: srt}}",
+    "{capacity: {rules: \"1.x\", map_slot: 160MiB, reduce_slot: 250MiB, wait_factor: 3, \
+     allocations: {max_system_jobs: 2, queues: {default: {minimum_user_limit: 30 %}}}}}",
+    "{fair: {reduce_order: srt, reduce_gate: coupling}}",
     "restless",
 ];
 
@@ -223,6 +231,9 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::sample::select(SCHEDULERS.to_vec()),
     )
         .prop_map(|(seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler)| {
+            // Where slots have a size, tasks take two: so many are there.
+            let least = if scheduler.contains("map_slot") { 2 } else { 1 };
+            let slots = (slots.0.max(least), slots.1.max(least));
             Drawn { seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler }
         })
 }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::Room;
 
 /// Runs a scenario, with the invariant checker, and keeps what it leaves.
-fn run(yaml: &str) -> (TempDir, Emulated) {
+pub(crate) fn run(yaml: &str) -> (TempDir, Emulated) {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
     let folder = TempDir::new().unwrap();
@@ -26,21 +26,21 @@ fn run(yaml: &str) -> (TempDir, Emulated) {
 }
 
 /// A cluster on which nothing but the work takes time.
-const EXACT: &str = "
+pub(crate) const EXACT: &str = "
 hadoop: {setup_cleanup: false, task_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
 record: {timeline: true, sample: 1s}
 ";
 
 /// An attempt of a map, as `tasks.csv` has it.
 #[derive(Clone, Debug, PartialEq)]
-struct Attempt {
-    job: u32,
-    start: f64,
-    outcome: String,
-    locality: String,
+pub(crate) struct Attempt {
+    pub(crate) job: u32,
+    pub(crate) start: f64,
+    pub(crate) outcome: String,
+    pub(crate) locality: String,
 }
 
-fn attempts(folder: &TempDir) -> Vec<Attempt> {
+pub(crate) fn attempts(folder: &TempDir) -> Vec<Attempt> {
     let columns = ["job", "start_ms", "outcome", "locality", "kind"];
     let mut attempts = Vec::new();
     let results = RunResults::new(folder.path());
@@ -62,7 +62,7 @@ fn attempts(folder: &TempDir) -> Vec<Attempt> {
 }
 
 /// Returns the map slots that each of so many jobs held at an instant.
-fn held(folder: &TempDir, jobs: usize, at: f64) -> Vec<f64> {
+pub(crate) fn held(folder: &TempDir, jobs: usize, at: f64) -> Vec<f64> {
     let columns = ["time_ms", "job", "kind", "slots"];
     let (mut held, results) = (vec![0.0; jobs], RunResults::new(folder.path()));
     let read = results.rows(Table::Timeline, &columns, &mut |row| {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use mumakil::mapred::{Offer, Policy, Scheduler};
 use mumakil::scenario::{self, Draft, Registry};
+use mumakil::scheduler::Capacity;
 use mumakil::study::{Plan, Study};
 use mumakil::units::SimSpan;
 use proptest::prelude::*;
@@ -69,7 +70,7 @@ struct NoOptions {}
 
 fn registry() -> Registry {
     let mut registry = Registry::new();
-    registry.add::<Fifo>().add::<Lazy>();
+    registry.add::<Fifo>().add::<Lazy>().add::<Capacity>();
     registry
 }
 

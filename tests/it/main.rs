@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+mod capacity;
 mod chaos;
 mod charts;
 mod command_line;
@@ -19,6 +20,7 @@ mod mumak;
 mod readme;
 mod scenarios;
 mod sources;
+mod srt;
 mod studies;
 mod tidy;
 mod traces;

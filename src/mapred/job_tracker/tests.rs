@@ -38,6 +38,10 @@ impl Scheduler for Greedy {
             while 0 < offer.free(SlotKind::Reduce) && offer.launch_reduce(job, reason).is_some() {}
         }
     }
+
+    fn reads_progress(&self) -> bool {
+        true
+    }
 }
 
 fn hadoop() -> Hadoop {
@@ -310,6 +314,24 @@ fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
     assert!(bench.to_injector.is_empty());
     bench.at(12).beat_and_receive(0, &[(cleanup[0], AttemptState::Succeeded)]);
     assert_eq!(bench.to_injector.len(), 1);
+}
+
+#[test]
+fn a_job_is_as_far_as_its_running_attempts_are_together() {
+    use AttemptState::{Running, Succeeded};
+    let mut bench = bench(hadoop());
+    bench.everybody_joins().submit(job(0, 3, 1));
+    let maps = launches(&bench.at(20).beat_and_receive(0, &[]));
+    let progress = |bench: &Bench| {
+        let view = View { now: bench.now, heard: None, ledger: &bench.tracker.ledger };
+        let job = view.job(JobId(0)).unwrap().tasks(SlotKind::Map).progress();
+        (job, view.progress(maps[0]), view.progress(maps[1]))
+    };
+    assert_eq!(progress(&bench), (0.0, 0.0, 0.0));
+    bench.at(23).beat_and_receive(0, &[(maps[0], Running), (maps[1], Running)]);
+    assert_eq!(progress(&bench), (1.0, 0.5, 0.5), "half of each");
+    bench.at(26).beat_and_receive(0, &[(maps[0], Succeeded), (maps[1], Running)]);
+    assert_eq!(progress(&bench), (0.5, 0.0, 0.5));
 }
 
 #[test]

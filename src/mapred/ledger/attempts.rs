@@ -84,8 +84,34 @@ impl Ledger {
             return;
         };
         if std::mem::take(&mut record.is_counted) {
-            job.tasks_mut(attempt.slot()).running -= 1;
+            let progress = u64::from(std::mem::take(&mut record.progress));
+            let tasks = job.tasks_mut(attempt.slot());
+            tasks.running -= 1;
+            tasks.progress -= progress;
         }
+    }
+
+    /// Notes how far a map or reduce is, from 0 to 1.
+    pub(in crate::mapred) fn note_progress(&mut self, attempt: AttemptId, progress: f32) {
+        let Some(job) = self.job_mut(attempt.job()) else { return };
+        let task = job.task(attempt.task).and_then(|task| task.find(attempt.number));
+        let Some(record) = task.filter(|record| record.is_counted && record.is_active()) else {
+            return;
+        };
+        let now = (f64::from(progress) * 1e6) as u32;
+        let was = std::mem::replace(&mut record.progress, now);
+        let tasks = job.tasks_mut(attempt.slot());
+        tasks.progress = tasks.progress - u64::from(was) + u64::from(now);
+    }
+
+    /// Returns how far an attempt is that runs, from 0 to 1.
+    pub(in crate::mapred) fn progress(&self, attempt: AttemptId) -> f64 {
+        let TaskId { job, index, .. } = attempt.task;
+        let tasks = self.job(job).map(|job| &job.tasks(attempt.slot()).tasks);
+        let task = tasks.and_then(|tasks| tasks.get(index as usize));
+        let tries = task.map_or(&[][..], |task| &task.tries);
+        let record = tries.iter().find(|record| record.number == attempt.number);
+        record.map_or(0.0, |record| f64::from(record.progress) / 1e6)
     }
 
     /// Takes an attempt off the books; returns what was known of it.

@@ -21,12 +21,24 @@ struct Handout {
     speculative: bool,
     reason: Reason,
     waited: SimSpan,
+    slots: u32,
+}
+
+/// What a policy wishes to launch, and why.
+#[derive(Clone, Copy)]
+pub(in crate::mapred) struct Wish {
+    pub(in crate::mapred) job: JobId,
+    pub(in crate::mapred) tracker: TrackerId,
+    /// How many slots the task takes.
+    pub(in crate::mapred) slots: u32,
+    pub(in crate::mapred) reason: Reason,
 }
 
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
     fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Option<Launch> {
-        let Handout { attempt, tracker, role, locality, speculative, reason, waited } = handout;
+        let Handout { attempt, tracker, role, locality, speculative, reason, waited, slots } =
+            handout;
         let job = self.job(attempt.job())?;
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
         self.moved_at = now;
@@ -43,7 +55,7 @@ impl Ledger {
                 counts,
             },
         );
-        Some(Launch { attempt, role, job: spec, locality })
+        Some(Launch { attempt, role, job: spec, locality, slots })
     }
 
     /// Begins an attempt of a task.
@@ -51,11 +63,11 @@ impl Ledger {
         &mut self,
         now: SimTime,
         task: TaskId,
-        tracker: TrackerId,
+        wish: Wish,
         locality: Option<Locality>,
-        reason: Reason,
         out: &mut Outbox,
     ) -> Option<Launch> {
+        let Wish { tracker, slots, reason, .. } = wish;
         let job = self.jobs.get_mut(task.job.index()).and_then(Option::as_deref_mut)?;
         let ready_at = match task.kind {
             TaskKind::Reduce => job.reduces_ready_at.unwrap_or(job.running_at),
@@ -78,6 +90,7 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_doomed: false,
+            progress: 0,
         });
         job.open_tries += 1;
         if task.is_work() {
@@ -96,6 +109,7 @@ impl Ledger {
             speculative: is_speculative,
             reason,
             waited: if task.is_work() { waited } else { SimSpan::ZERO },
+            slots,
         };
         self.hand_out(now, handout, out)
     }
@@ -135,19 +149,24 @@ impl Ledger {
     pub(in crate::mapred) fn launch_map(
         &mut self,
         now: SimTime,
-        id: JobId,
-        tracker: TrackerId,
+        wish: Wish,
         reach: Reach,
-        reason: Reason,
         out: &mut Outbox,
     ) -> Option<Launch> {
+        let Wish { job: id, tracker, .. } = wish;
         let job = self.job(id)?;
-        if job.pending(SlotKind::Map) == 0 || self.avoids(job, tracker) {
+        if job.pending(SlotKind::Map) == 0 || !self.suits(job, wish, SlotKind::Map) {
             return None;
         }
         let (index, locality) = self.best_map(id, tracker, reach)?;
         let task = TaskId { job: id, kind: TaskKind::Map, index };
-        self.assign(now, task, tracker, locality, reason, out)
+        self.assign(now, task, wish, locality, out)
+    }
+
+    /// Returns whether a job would have a tracker, and could ever have so many slots there.
+    fn suits(&self, job: &Job, wish: Wish, kind: SlotKind) -> bool {
+        let has_slots = wish.slots <= self.trackers[wish.tracker.index()].slots[kind];
+        has_slots && !self.avoids(job, wish.tracker)
     }
 
     fn best_map(
@@ -184,14 +203,13 @@ impl Ledger {
     pub(in crate::mapred) fn launch_reduce(
         &mut self,
         now: SimTime,
-        id: JobId,
-        tracker: TrackerId,
-        reason: Reason,
+        wish: Wish,
         out: &mut Outbox,
     ) -> Option<Launch> {
+        let Wish { job: id, tracker, .. } = wish;
         let hosts = self.active;
         let job = self.job(id)?;
-        if job.pending(SlotKind::Reduce) == 0 || self.avoids(job, tracker) {
+        if job.pending(SlotKind::Reduce) == 0 || !self.suits(job, wish, SlotKind::Reduce) {
             return None;
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
@@ -199,7 +217,7 @@ impl Ledger {
             |index: &u32| !job.barred.get(&task(*index)).is_some_and(|on| bars(on, tracker, hosts));
         let position = job.waiting_reduces.iter().position(fits)?;
         let index = self.job_mut(id)?.waiting_reduces.remove(position)?;
-        self.assign(now, task(index), tracker, None, reason, out)
+        self.assign(now, task(index), wish, None, out)
     }
 
     /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
@@ -217,10 +235,11 @@ impl Ledger {
             let fits = |id: &&JobId| self.job(**id).is_some_and(|job| !self.avoids(job, tracker));
             set.iter().find(fits).copied()
         };
+        let service = |job| Wish { job, tracker, slots: 1, reason: Reason::JobService };
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
-            return self.assign(now, task, tracker, None, Reason::JobService, out);
+            return self.assign(now, task, service(job), None, out);
         }
         if let Some(job) = accepts(&self.wants_task_cleanup[kind]) {
             return self.launch_task_cleanup(now, job, tracker, kind, out);
@@ -228,7 +247,7 @@ impl Ledger {
         if let Some(job) = accepts(&self.wants_setup) {
             self.wants_setup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Setup, index };
-            return self.assign(now, task, tracker, None, Reason::JobService, out);
+            return self.assign(now, task, service(job), None, out);
         }
         None
     }
@@ -256,6 +275,7 @@ impl Ledger {
             speculative: false,
             reason: Reason::TaskCleanup,
             waited: SimSpan::ZERO,
+            slots: 1,
         };
         self.hand_out(now, handout, out)
     }

@@ -109,9 +109,8 @@ impl<P: Scheduler> Bench<P> {
             tracker: id,
             out: &mut self.out,
             directives: Vec::new(),
-            launched: PerSlot::default(),
+            taken: PerSlot::default(),
             freed: PerSlot::default(),
-            resumed: PerSlot::default(),
             looks: 0,
         };
         self.policy.offer(&mut offer);

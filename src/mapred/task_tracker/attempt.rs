@@ -21,6 +21,8 @@ pub(super) struct Attempt {
     id: AttemptId,
     role: Role,
     job: Arc<JobSpec>,
+    /// How many slots it takes.
+    slots: u32,
     plan: Plan,
     state: AttemptState,
     /// Whether a heartbeat has carried the state that it ended in.
@@ -74,6 +76,7 @@ impl Attempt {
             id: launch.attempt,
             role: launch.role,
             job: launch.job.clone(),
+            slots: launch.slots,
             plan,
             state: AttemptState::Unassigned,
             is_reported: false,
@@ -107,6 +110,10 @@ impl Attempt {
 
     pub(super) fn slot(&self) -> SlotKind {
         self.id.slot()
+    }
+
+    pub(super) fn slots(&self) -> u32 {
+        self.slots
     }
 
     pub(super) fn memory(&self) -> Bytes {

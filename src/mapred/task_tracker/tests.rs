@@ -136,7 +136,7 @@ impl Bench {
 
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
-        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None })
+        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None, slots: 1 })
     }
 
     fn status(&self) -> &Status {
@@ -185,6 +185,30 @@ fn an_attempt_waits_until_a_slot_is_really_free() {
     assert_eq!(bench.state(map(1)), Some(AttemptState::Running));
     assert_eq!(bench.state(map(2)), Some(AttemptState::Unassigned));
     assert_eq!(bench.status().occupied.map, 3, "what waits counts as taking a slot");
+}
+
+#[test]
+fn nobody_overtakes_an_attempt_that_waits_for_several_slots() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = |bench: &Bench, attempt, slots| match bench.launch(attempt) {
+        Directive::Launch(launch) => Directive::Launch(Launch { slots, ..launch }),
+        other => other,
+    };
+    let launches = [(0, 1), (1, 2), (2, 1)].map(|(index, slots)| launch(&bench, map(index), slots));
+    bench.until(secs(0)).reply(launches.to_vec());
+    let states = |bench: &Bench| [0, 1, 2].map(|index| bench.state(map(index)).unwrap());
+    use AttemptState::{Running, Succeeded, Unassigned};
+    bench.until(secs(3)).reply(vec![]);
+    assert_eq!(states(&bench), [Running, Unassigned, Unassigned], "though a slot is free");
+    assert_eq!(bench.status().occupied.map, 4);
+    for beat in 2..4 {
+        bench.until(secs(3 * beat)).reply(vec![]);
+    }
+    bench.until(secs(12));
+    assert_eq!(states(&bench), [Succeeded, Running, Unassigned]);
+    let two = |fact: &Fact| matches!(fact, Fact::Started { slots: 2, .. });
+    assert!(bench.facts.iter().any(two));
 }
 
 #[test]

@@ -7,120 +7,32 @@
 //!   <pool name='research'><minMaps>10</minMaps><weight>2.5</weight></pool>
 //!   <userMaxJobsDefault>3</userMaxJobsDefault>
 //! </allocations>";
-//! assert_eq!(parse(file).unwrap().pools.pools["research"].min_maps.get(), 10);
+//! assert_eq!(parse(file).unwrap().meaning.pools["research"].min_maps.get(), 10);
 //! ```
-//! Where Hadoop passes over what it does not know, and takes the last of what is said twice, this
-//! is strict: a pool without its limits should not be a surprise. Pools may lie in each other, as
-//! they do in a scenario. A document type is refused, and with it entities that grow.
-
-use std::collections::BTreeMap;
-use std::fmt;
+//! What Hadoop passes over is refused here ([`super::xml`]). Pools may lie in each other, as they do in
+//! a scenario.
 
 use indexmap::IndexMap;
-use roxmltree::{Document, Error, Node};
+use roxmltree::Node;
 
-use super::pools::{DEEPEST, JobOrder, LONGEST_NAME, Number, Pool, Pools, User, check};
+use super::names::{DEEPEST, LONGEST_NAME};
+use super::pools::{JobOrder, Number, Pool, Pools, User, check};
+use super::xml::{Fault, Findings, Kind, Told, clip, text_of};
 use crate::expect::nearest;
-use crate::mapred::Complaint;
 use crate::units::{Factor, SimSpan};
-
-/// What an allocation file says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Allocation {
-    /// The pools.
-    pub pools: Pools,
-    /// What seems wrong, in the order of the file.
-    pub warnings: Vec<Fault>,
-}
-
-/// Something wrong in an allocation file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, message, hint } = self;
-        write!(f, "{line}:{column}: {message}\n  hint: {hint}")
-    }
-}
-
-/// The largest file that is read: some seven hundred pools of which everything is said.
-pub(super) const MOST_BYTES: usize = 256 << 10;
-
-/// Nobody mends more at a time: what follows is not looked at.
-const MOST_FAULTS: usize = 100;
 
 /// Reads the text of an allocation file.
 ///
 /// # Errors
-/// All that is wrong with it, in the order of the file; but nothing else where it is no XML, and of
-/// very much the first hundred.
-pub fn parse(text: &str) -> Result<Allocation, Vec<Fault>> {
-    let refused = |message: String, hint: &str| {
-        Err(vec![Fault { line: 1, column: 1, message, hint: hint.to_owned() }])
-    };
-    if MOST_BYTES < text.len() {
-        let message = format!("the allocation file is larger than {} KiB", MOST_BYTES >> 10);
-        return refused(message, "give the path of a fair scheduler's allocation file");
-    }
-    // They mean nothing here, and where they nest the parser takes the cube of their number.
-    if text.contains("xmlns") {
-        return refused("there is a namespace".to_owned(), "leave `xmlns` out");
-    }
-    let document = Document::parse(text).map_err(|error| vec![malformed(&error)])?;
-    let mut reader = Reader::default();
-    let pools = reader.allocations(document.root_element());
-    for complaint in check(&pools) {
-        reader.complain(complaint);
-    }
-    reader.findings.sort_by_key(|finding| finding.byte);
-    let (warnings, errors): (Vec<Finding>, _) =
-        reader.findings.into_iter().partition(|finding| finding.is_warning);
-    let placed = |findings: Vec<Finding>| {
-        findings.into_iter().take(MOST_FAULTS).map(|finding| finding.placed(&document)).collect()
-    };
-    if errors.is_empty() {
-        Ok(Allocation { pools, warnings: placed(warnings) })
-    } else {
-        Err(placed(errors))
-    }
-}
-
-fn malformed(error: &Error) -> Fault {
-    let place = error.pos();
-    let told = error.to_string();
-    let told = told.strip_suffix(&format!(" at {place}")).unwrap_or(&told);
-    let (message, hint) = match error {
-        Error::DtdDetected => ("there is a document type", "leave `<!DOCTYPE …>` out"),
-        _ => (told, "write XML: `<allocations> … </allocations>`"),
-    };
-    let (message, hint) = (message.to_owned(), hint.to_owned());
-    Fault { line: place.row, column: place.col, message, hint }
-}
-
-/// A fault before its line is counted.
-struct Finding {
-    byte: usize,
-    message: String,
-    hint: String,
-    is_warning: bool,
-}
-
-impl Finding {
-    fn placed(self, document: &Document<'_>) -> Fault {
-        let place = document.text_pos_at(self.byte);
-        let Self { message, hint, .. } = self;
-        Fault { line: place.row, column: place.col, message, hint }
-    }
+/// All that is wrong with it, as [`super::xml::parse`] says.
+pub fn parse(text: &str) -> Result<Told<Pools>, Vec<Fault>> {
+    let kind = Kind { name: "allocation file", root: "allocations" };
+    super::xml::parse(text, &kind, |root, findings| {
+        let mut reader = Reader { path: Vec::new(), findings };
+        let pools = reader.allocations(root);
+        check(&pools).into_iter().for_each(|complaint| findings.complain(complaint));
+        pools
+    })
 }
 
 const TOP: &[&str] = &[
@@ -148,23 +60,15 @@ const IN_POOL: &[&str] = &[
 const IN_USER: &[&str] = &["maxRunningJobs"];
 
 /// Reads elements into options, and notes what is wrong and where each option stands.
-#[derive(Default)]
-struct Reader {
+struct Reader<'f> {
     /// The keys of the options that are read, as in YAML.
     path: Vec<String>,
-    /// The byte at which each option stands.
-    places: BTreeMap<Vec<String>, usize>,
-    findings: Vec<Finding>,
+    findings: &'f mut Findings,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn allocations(&mut self, root: Node<'_, '_>) -> Pools {
         let mut pools = Pools::default();
-        if root.tag_name().name() != "allocations" {
-            let message = format!("the outermost element is `{}`", clip(root.tag_name().name()));
-            self.fault(root, message, "Hadoop's allocation files begin with `<allocations>`");
-            return pools;
-        }
         for element in self.elements(root, TOP) {
             match element.tag_name().name() {
                 "pool" => self.pool(element, &mut pools.pools, 1),
@@ -245,7 +149,7 @@ impl Reader {
     /// Begins with what is in a pool or user. Without a name it is read as well, for its faults.
     fn enter(&mut self, element: Node<'_, '_>, key: &str, name: Option<&str>) {
         self.path.extend([key.to_owned(), name.unwrap_or_default().to_owned()]);
-        self.places.entry(self.path.clone()).or_insert(element.range().start);
+        self.findings.stands(element, self.path.clone());
     }
 
     fn leave(&mut self) {
@@ -256,7 +160,7 @@ impl Reader {
     fn elements<'n, 'x>(&mut self, node: Node<'n, 'x>, known: &[&str]) -> Vec<Node<'n, 'x>> {
         let mut seen = Vec::new();
         for inner in node.children() {
-            if MOST_FAULTS <= self.findings.len() {
+            if self.findings.are_too_many() {
                 break;
             }
             let name = inner.tag_name().name();
@@ -319,32 +223,19 @@ impl Reader {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
         let path = self.path.iter().cloned().chain([key.to_owned()]).collect();
-        self.places.entry(path).or_insert(element.range().start);
-        let text: String = element
-            .children()
-            .filter_map(|inner| inner.text().filter(|_| inner.is_text()))
-            .collect();
-        let value =
-            parse(text.trim()).filter(|_| !element.children().any(|inner| inner.is_element()));
+        self.findings.stands(element, path);
+        let text = text_of(element);
+        let value = text.as_deref().ok().and_then(parse);
         if value.is_none() {
-            let name = element.tag_name().name();
-            let message = format!("`{name}` is `{}`, not {expected}", clip(text.trim()));
+            let (name, text) = (element.tag_name().name(), text.unwrap_or_else(|text| text));
+            let message = format!("`{name}` is `{}`, not {expected}", clip(&text));
             self.fault(element, message, "leave the element out for its default");
         }
         value
     }
 
     fn fault(&mut self, node: Node<'_, '_>, message: String, hint: &str) {
-        let (byte, hint) = (node.range().start, hint.to_owned());
-        self.findings.push(Finding { byte, message, hint, is_warning: false });
-    }
-
-    /// Notes a complaint at its option, or at what that is an option of.
-    fn complain(&mut self, complaint: Complaint) {
-        let Complaint { path, message, hint, is_warning } = complaint;
-        let around = (0..=path.len()).rev().find_map(|len| self.places.get(&path[..len]));
-        let (byte, hint) = (around.copied().unwrap_or_default(), hint.to_owned());
-        self.findings.push(Finding { byte, message, hint, is_warning });
+        self.findings.fault(node, message, hint);
     }
 }
 
@@ -362,19 +253,12 @@ fn instead(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Shortens what a message quotes.
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::scheduler::part::xml::{MOST_BYTES, MOST_FAULTS};
 
     /// Everything that the documentation of Hadoop's fair scheduler shows.
     const EXAMPLE: &str = r#"<?xml version="1.0"?>
@@ -429,15 +313,15 @@ order: fair
     #[test]
     fn hadoops_file_says_what_the_scenario_says() {
         let allocation = parse(EXAMPLE).unwrap();
-        assert_eq!(allocation.pools, serde_yaml::from_str::<Pools>(SAME).unwrap());
+        assert_eq!(allocation.meaning, serde_yaml::from_str::<Pools>(SAME).unwrap());
         assert!(allocation.warnings.is_empty());
-        assert_eq!(parse("<allocations/>").unwrap().pools, Pools::default());
+        assert_eq!(parse("<allocations/>").unwrap().meaning, Pools::default());
     }
 
     #[test]
     fn pools_lie_in_each_other() {
         let allocation = "<allocations><pool name='a'><pool name='b'/></pool></allocations>";
-        assert!(parse(allocation).unwrap().pools.pools["a"].pools.contains_key("b"));
+        assert!(parse(allocation).unwrap().meaning.pools["a"].pools.contains_key("b"));
     }
 
     #[test]
@@ -515,7 +399,7 @@ order: fair
         );
         let split = "<userMaxJobsDefault>1<!-- 1 -->2</userMaxJobsDefault>";
         let allocation = parse(&format!("<allocations>{split}</allocations>")).unwrap();
-        assert_eq!(allocation.pools.user_max_jobs, Some(Number::of(12)));
+        assert_eq!(allocation.meaning.user_max_jobs, Some(Number::of(12)));
     }
 
     #[test]
@@ -523,7 +407,7 @@ order: fair
         let file = "<allocations><pool name='a'><minMaps>9</minMaps><maxMaps>5</maxMaps></pool>\
                     </allocations>";
         let allocation = parse(file).unwrap();
-        assert_eq!(allocation.pools.pools["a"].max_maps, Some(Number::of(5)));
+        assert_eq!(allocation.meaning.pools["a"].max_maps, Some(Number::of(5)));
         assert_eq!(
             allocation.warnings[0].to_string(),
             "1:49: `a` is promised 9 map slots, but gets 5 at most\n  \

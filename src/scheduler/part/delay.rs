@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::long_tasks::LongTasks;
 use crate::mapred::{
-    Auto, JobChange, JobEvent, JobId, Launched, Locality, Offer, Reach, Reason, View,
+    Auto, Job, JobChange, JobEvent, JobId, Launched, Locality, Offer, Reach, Reason, SlotKind, View,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -56,6 +56,9 @@ enum Patience {
     Time(Auto, Auto),
     /// Times passed over: for nodes, then for racks.
     Skips(u64, u64),
+    /// Times passed over for racks: this part of the maps that are left, or of the trackers; the
+    /// share of trackers that hold input of the job, unless it is said.
+    Chances(Option<f64>),
 }
 
 /// The waiting of jobs.
@@ -101,6 +104,13 @@ impl Delay {
     /// Returns waiting by the number of times that a job is passed over.
     pub fn by_skips(node: u64, rack: u64) -> Self {
         Self::with(Patience::Skips(node, rack), None)
+    }
+
+    /// Returns the waiting of Hadoop 1.x: a job is passed over for want of input in the rack as many
+    /// times as it has maps left, or there are trackers, times a factor; without one it is the share
+    /// of trackers that hold input of the job.
+    pub fn by_chances(factor: Option<f64>) -> Self {
+        Self::with(Patience::Chances(factor), None)
     }
 
     fn with(patience: Patience, long_task: Option<SimSpan>) -> Self {
@@ -161,9 +171,10 @@ impl Delay {
             .as_ref()
             .is_some_and(|long| long.crowds(&offer.view(), job, offer.tracker()));
         let reach = if anywhere { Reach::Any } else { self.reach(&offer.view(), job) };
+        let makes_wait = self.makes_wait();
         let waiting = self.jobs.entry(job).or_default();
         let reason = match waiting.since {
-            Some(since) if self.limits != [0, 0] => Reason::Waited(now.saturating_since(since)),
+            Some(since) if makes_wait => Reason::Waited(now.saturating_since(since)),
             _ => reason,
         };
         let launched = if is_blocked { None } else { offer.launch_map(job, reach, reason) };
@@ -180,10 +191,14 @@ impl Delay {
         launched
     }
 
+    fn makes_wait(&self) -> bool {
+        matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
+    }
+
     fn pass_over(&mut self, now: SimTime, job: JobId) {
         let waiting = self.jobs.entry(job).or_default();
         waiting.since.get_or_insert(now);
-        if let Patience::Skips(..) = self.patience {
+        if !matches!(self.patience, Patience::Time(..)) {
             waiting.waited += 1;
         } else if waiting.seen_in != self.offers {
             waiting.seen_in = self.offers;
@@ -193,11 +208,14 @@ impl Delay {
 
     /// Returns how far from its input a job may launch now.
     fn reach(&self, view: &View<'_>, job: JobId) -> Reach {
-        if view.job(job).is_none_or(|job| job.has_homeless_maps()) {
+        let Some(known) = view.job(job).filter(|job| !job.has_homeless_maps()) else {
             return Reach::Any;
-        }
+        };
         let Waiting { level, waited, .. } = self.jobs.get(&job).copied().unwrap_or_default();
-        let [node, rack] = self.limits;
+        let [node, rack] = match self.patience {
+            Patience::Chances(factor) => [0, chances(view, known, factor)],
+            _ => self.limits,
+        };
         match level {
             Locality::Node if waited < node => Reach::Node,
             Locality::Node if waited < node + rack => Reach::Rack,
@@ -205,6 +223,14 @@ impl Delay {
             _ => Reach::Any,
         }
     }
+}
+
+/// Returns how often a job is passed over that has no input in the racks of those who ask.
+fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
+    let (maps, trackers) = (job.tasks(SlotKind::Map), f64::from(view.trackers().max(1)));
+    let left = f64::from(maps.total() - maps.finished()).min(trackers);
+    let factor = factor.unwrap_or((f64::from(job.input_nodes()) / trackers).min(1.0));
+    (left * factor) as u64
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::names::{DEEPEST, Names};
 use crate::mapred::Complaint;
 use crate::units::{Count, Factor, SimSpan};
 
@@ -112,27 +112,21 @@ impl Pools {
     }
 }
 
-/// How deep pools may lie in each other.
-pub const DEEPEST: usize = 64;
-
-/// How many characters a pool's name may have.
-pub const LONGEST_NAME: usize = 100;
-
 /// Returns what is wrong with the pools, in their order.
 ///
 /// What a single value may be is its type's affair; this is about values together. Pools too deep in
 /// others are not looked at.
 pub fn check(pools: &Pools) -> Vec<Complaint> {
-    let mut checker = Checker::default();
+    let names = Names::of("pool");
+    let mut checker = Checker { path: Vec::new(), names, complaints: Vec::new() };
     checker.all(&pools.pools, [None; 2]);
     checker.complaints
 }
 
-#[derive(Default)]
 struct Checker<'p> {
     /// The keys that lead to what is looked at.
     path: Vec<&'p str>,
-    names: FxHashSet<&'p str>,
+    names: Names<'p>,
     complaints: Vec<Complaint>,
 }
 
@@ -170,14 +164,8 @@ impl<'p> Checker<'p> {
     }
 
     fn one(&mut self, name: &'p str, pool: &'p Pool, mut around: [Limit<'p>; 2]) {
-        if name.trim().is_empty() {
-            self.complain(None, "a pool has no name".to_owned(), "give it one");
-        } else if name.chars().nth(LONGEST_NAME).is_some() {
-            let message = format!("a pool's name is longer than {LONGEST_NAME} characters");
-            self.complain(None, message, "choose a shorter one");
-        } else if !self.names.insert(name) {
-            let message = format!("there is a pool `{name}` already");
-            self.complain(None, message, "jobs name their pool by this alone: choose another name");
+        if let Some((message, hint)) = self.names.take(name) {
+            self.complain(None, message, &hint);
         }
         if pool.weight.get() == 0.0 {
             let message = format!("`{name}` would get nothing: a weight is above zero");

@@ -1,0 +1,363 @@
+//! Queues as operators write them: a tree of names with shares and limits.
+//!
+//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml` ([`super::file`]); [`check`]
+//! says what is wrong with them in either case.
+//!
+//! What a queue does not say itself holds as for the queue around it. A job names its queue by the
+//! queue's name alone and stands in a leaf: a queue without others inside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::file::parse;
+use crate::mapred::{Auto, Complaint, Site};
+use crate::scheduler::part::allocations::PoolBy;
+use crate::scheduler::part::file_or::{FileOr, Filed};
+use crate::scheduler::part::names::{DEEPEST, Names};
+use crate::units::{Count, Factor, Fraction, SimSpan};
+
+/// The queue of jobs that name none there is.
+pub(super) const DEFAULT: &str = "default";
+
+/// A number of jobs or tasks that may be there.
+pub(super) type Limit = Count<1, 2_147_483_647>;
+
+/// How far sums of shares may be off.
+const ROUNDING: f64 = 1e-6;
+
+/// The queues, and what holds for all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Queues {
+    /// The queues by their names; without any there is one, called `default`. There stand also the
+    /// jobs that name none that there is.
+    #[schemars(with = "BTreeMap<String, Queue>")]
+    pub queues: IndexMap<String, Queue>,
+    /// How many jobs may be initialised and not over: a queue has its share of them, and each of its
+    /// users the minimum user limit of that. Rules of 1.x only.
+    pub max_system_jobs: Limit,
+    /// How often jobs are chosen that are initialised next: `auto` is 5 s, and 3 s by the rules of
+    /// 1.x.
+    pub init_poll: Auto,
+}
+
+/// A queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Queue {
+    /// Its guaranteed share of the slots of the queue around it. Those that do not say it share
+    /// evenly what the others leave.
+    pub capacity: Option<Fraction>,
+    /// The most that it gets, of what the queue around it may get; without, all of that.
+    pub maximum_capacity: Option<Fraction>,
+    /// The share of the queue that each user gets at least as long as others want slots, too: so
+    /// many users share the queue evenly, and more wait. Without, 100 %: users are served in line.
+    pub minimum_user_limit: Option<Fraction>,
+    /// How many times the queue's guaranteed slots a single user may have; without, once. Rules of
+    /// 1.x only.
+    pub user_limit_factor: Option<Factor>,
+    /// Whether jobs stand by priority before they stand by arrival; without, they do not.
+    pub supports_priority: Option<bool>,
+    /// How many jobs of a user may be initialised and wait for their first task; without, 2. Rules
+    /// of 0.20 and 0.21 only.
+    pub max_initialised_per_user: Option<Limit>,
+    /// How many tasks the jobs that are initialised and not over may have; without, 200,000. Rules of
+    /// 1.x only.
+    pub max_active_tasks: Option<Limit>,
+    /// The same for each user; without, 100,000. Rules of 1.x only.
+    pub max_active_tasks_per_user: Option<Limit>,
+    /// After how long below its guaranteed slots the queue gets them back by killing tasks of queues
+    /// above theirs; without, never. Hadoop had this up to 0.20.0.
+    pub reclaim_after: Option<SimSpan>,
+    /// Queues inside of it, which share its slots.
+    // Not as itself: a schema with everything in its place cannot refer back.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("title" = "a mapping from names, each to a queue as this one"))]
+    pub queues: IndexMap<String, Self>,
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        let (max_system_jobs, init_poll) = (Limit::of(5_000), Auto::Auto);
+        Self { queues: IndexMap::new(), max_system_jobs, init_poll }
+    }
+}
+
+impl Filed for Queues {
+    const FILE: &'static str = "the path of a capacity-scheduler.xml";
+}
+
+impl Queue {
+    /// Takes from the queue around it, or from what holds for all, what it does not say itself.
+    pub(super) fn inherit(&mut self, around: &Self) {
+        self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
+        self.user_limit_factor = self.user_limit_factor.or(around.user_limit_factor);
+        self.supports_priority = self.supports_priority.or(around.supports_priority);
+        let initialised = &mut self.max_initialised_per_user;
+        *initialised = initialised.or(around.max_initialised_per_user);
+        self.max_active_tasks = self.max_active_tasks.or(around.max_active_tasks);
+        let of_user = &mut self.max_active_tasks_per_user;
+        *of_user = of_user.or(around.max_active_tasks_per_user);
+        self.reclaim_after = self.reclaim_after.or(around.reclaim_after);
+    }
+}
+
+/// Reads the file, if it is one, and returns what is wrong with the queues: the option `allocations`.
+pub(super) fn settle(
+    allocations: &mut FileOr<Queues>,
+    site: &Site<'_>,
+    queue_by: PoolBy,
+) -> Vec<Complaint> {
+    let mut complaints = match allocations.settle_file(site.folder, parse) {
+        Ok(Some(warnings)) => warnings,
+        Ok(None) => check(&allocations.given()),
+        Err(complaints) => complaints,
+    };
+    if complaints.iter().all(|complaint| complaint.is_warning) {
+        let names = site.jobs.iter().map(|(user, pool)| queue_by.choose(pool, user));
+        complaints.extend(strangers(&allocations.given().queues, names));
+    }
+    for complaint in &mut complaints {
+        complaint.path.insert(0, "allocations".to_owned());
+    }
+    complaints
+}
+
+/// Returns what is wrong with the queues, in their order.
+///
+/// What a single value may be is its type's affair; this is about values together. Queues too deep in
+/// others are not looked at.
+pub(super) fn check(queues: &Queues) -> Vec<Complaint> {
+    let names = Names::of("queue");
+    let mut checker = Checker { path: Vec::new(), names, complaints: Vec::new() };
+    checker.all(&queues.queues);
+    if queues.init_poll == Auto::Fixed(SimSpan::ZERO) {
+        let message = "`init_poll` is above zero: at 0s time would stand still".to_owned();
+        checker.complain(Some("init_poll"), message, "Hadoop's is 5s");
+    }
+    checker.complaints
+}
+
+struct Checker<'q> {
+    /// The keys that lead to what is looked at.
+    path: Vec<&'q str>,
+    names: Names<'q>,
+    complaints: Vec<Complaint>,
+}
+
+impl<'q> Checker<'q> {
+    fn all(&mut self, queues: &'q IndexMap<String, Queue>) {
+        if queues.is_empty() {
+            return;
+        }
+        let around = self.path.last().copied();
+        self.path.push("queues");
+        // Each queue has two keys on the path.
+        if 2 * DEEPEST < self.path.len() {
+            let message = format!("queues lie in each other more than {DEEPEST} deep");
+            self.complain(None, message, "make the tree flatter");
+        } else {
+            self.sum(around, queues);
+            for (name, queue) in queues {
+                self.path.push(name);
+                self.one(name, queue);
+                self.path.pop();
+            }
+        }
+        self.path.pop();
+    }
+
+    /// Looks whether the shares of queues side by side make a whole.
+    fn sum(&mut self, around: Option<&str>, queues: &IndexMap<String, Queue>) {
+        let said = queues.values().filter_map(|queue| queue.capacity);
+        let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+        let whose = around.map_or("the outermost queues".to_owned(), |around| {
+            format!("the queues inside of `{around}`")
+        });
+        let percent = (sum * 1e6).round() / 1e4;
+        let all_say_it = number == queues.len();
+        if 1.0 + ROUNDING < sum {
+            let message =
+                format!("{whose} have {percent} % together, and there is no more than 100 %");
+            self.complain(None, message, "lower some capacity");
+        } else if all_say_it && sum < 1.0 - ROUNDING {
+            let message = format!("{whose} have {percent} % together, not 100 %");
+            let hint = "raise a capacity, or leave one out: that queue gets what is left";
+            self.complain(None, message, hint);
+        } else if !all_say_it && 1.0 - ROUNDING < sum {
+            let message = format!("{whose} have 100 % without those that do not say theirs");
+            self.complain(None, message, "lower a capacity, or say that the others have 0 %");
+        }
+    }
+
+    fn one(&mut self, name: &'q str, queue: &'q Queue) {
+        if let Some((message, hint)) = self.names.take(name) {
+            self.complain(None, message, &hint);
+        }
+        if let (Some(least), Some(most)) = (queue.capacity, queue.maximum_capacity)
+            && most < least
+        {
+            let percent = |share: Fraction| (share.get() * 1e6).round() / 1e4;
+            let (least, most) = (percent(least), percent(most));
+            let message = format!("`{name}` has {least} %, but gets {most} % at most");
+            let hint = "raise the maximum, or leave it out";
+            self.complain(Some("maximum_capacity"), message, hint);
+        }
+        if queue.minimum_user_limit.is_some_and(|limit| limit.get() < 0.01) {
+            let message = format!("the users of `{name}` get 1 % of it at least");
+            self.complain(Some("minimum_user_limit"), message, "Hadoop counts whole per cents");
+        }
+        if queue.user_limit_factor.is_some_and(|factor| factor.get() == 0.0) {
+            let message =
+                format!("the users of `{name}` would get nothing: a factor is above zero");
+            self.complain(Some("user_limit_factor"), message, "1 is the queue's own slots");
+        }
+        self.all(&queue.queues);
+    }
+
+    /// Complains about an option of what is looked at, or about all of it.
+    fn complain(&mut self, key: Option<&str>, message: String, hint: &str) {
+        let path = self.path.iter().copied().chain(key).map(str::to_owned).collect();
+        let hint = hint.to_owned();
+        self.complaints.push(Complaint { path, message, hint, is_warning: false });
+    }
+}
+
+/// Returns a complaint for each name by which a job finds no place.
+fn strangers<'n>(
+    queues: &IndexMap<String, Queue>,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Vec<Complaint> {
+    let mut leaves = BTreeMap::new();
+    note_leaves(queues, &mut leaves);
+    let has_default = queues.is_empty() || leaves.get(DEFAULT) == Some(&true);
+    let complaint = |name: &str| {
+        let (message, hint) = match leaves.get(name) {
+            Some(true) => return None,
+            None if has_default => return None,
+            None => (
+                format!("a job names the queue `{name}`, which is not there"),
+                format!("declare it, or a queue `{DEFAULT}` for all such jobs"),
+            ),
+            Some(false) => (
+                format!("a job names the queue `{name}`, which has queues inside of it"),
+                "jobs stand in queues without others inside: name one of these".to_owned(),
+            ),
+        };
+        Some(Complaint { path: vec!["queues".to_owned()], message, hint, is_warning: false })
+    };
+    let names: BTreeSet<&str> = names.into_iter().collect();
+    names.into_iter().filter_map(complaint).collect()
+}
+
+/// Notes of each queue whether it is a leaf.
+fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'q str, bool>) {
+    for (name, queue) in queues {
+        leaves.insert(name, queue.queues.is_empty());
+        note_leaves(&queue.queues, leaves);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(yaml: &str) -> Queues {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    /// Returns each complaint as a line.
+    fn complaints(yaml: &str) -> Vec<String> {
+        let line =
+            |complaint: &Complaint| format!("{}: {}", complaint.path.join("."), complaint.message);
+        check(&read(yaml)).iter().map(line).collect()
+    }
+
+    #[test]
+    fn queues_are_read_and_written_the_same() {
+        let yaml = "{queues: {a: {capacity: 70 %, minimum_user_limit: 25 %, supports_priority: true, \
+                    queues: {b: {}, c: {capacity: 0.5}}}, d: {maximum_capacity: 40 %}}, \
+                    init_poll: 3s}";
+        let queues = read(yaml);
+        assert!(check(&queues).is_empty());
+        assert_eq!(read(&serde_yaml::to_string(&queues).unwrap()), queues);
+        assert_eq!(queues.queues["a"].queues["c"].capacity, Some(Fraction::of(0.5)));
+    }
+
+    #[test]
+    fn shares_side_by_side_make_a_whole() {
+        for (yaml, told) in [
+            (
+                "{a: {capacity: 70 %}, b: {capacity: 20 %}}",
+                "the outermost queues have 90 % together",
+            ),
+            (
+                "{a: {capacity: 70 %}, b: {capacity: 40 %}}",
+                "the outermost queues have 110 % together",
+            ),
+            ("{a: {capacity: 100 %}, b: {}}", "have 100 % without those that do not say theirs"),
+            ("{a: {queues: {b: {capacity: 5 %}}}}", "the queues inside of `a` have 5 % together"),
+        ] {
+            let told_of = complaints(&format!("queues: {yaml}"));
+            assert!(told_of.len() == 1 && told_of[0].contains(told), "{yaml}: {told_of:?}");
+        }
+        let thirds = "queues: {a: {capacity: 33.3333 %}, b: {capacity: 33.3333 %}, c: {capacity: 33.3334 %}}";
+        assert!(complaints(thirds).is_empty());
+    }
+
+    #[test]
+    fn a_maximum_is_not_below_the_capacity_and_users_get_something() {
+        assert_eq!(
+            complaints(
+                "queues: {a: {capacity: 100 %, maximum_capacity: 50 %, minimum_user_limit: 0, \
+                 user_limit_factor: 0}}"
+            ),
+            [
+                "queues.a.maximum_capacity: `a` has 100 %, but gets 50 % at most",
+                "queues.a.minimum_user_limit: the users of `a` get 1 % of it at least",
+                "queues.a.user_limit_factor: the users of `a` would get nothing: a factor is above zero",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_means_one_queue_and_time_goes_on() {
+        assert_eq!(
+            complaints("{queues: {a: {queues: {b: {}}}, b: {}}, init_poll: 0s}"),
+            [
+                "queues.b: there is a queue `b` already",
+                "init_poll: `init_poll` is above zero: at 0s time would stand still",
+            ]
+        );
+    }
+
+    #[test]
+    fn queues_lie_sixty_four_deep_and_no_deeper() {
+        let nested = |depth: usize| {
+            let queue = |inner: Queues, level: usize| Queues {
+                queues: [(level.to_string(), Queue { queues: inner.queues, ..Queue::default() })]
+                    .into(),
+                ..Queues::default()
+            };
+            (0..depth).fold(Queues::default(), queue)
+        };
+        assert!(check(&nested(DEEPEST)).is_empty());
+        assert_eq!(check(&nested(DEEPEST + 9)).len(), 1);
+    }
+
+    #[test]
+    fn jobs_find_a_place_or_are_told_so() {
+        let told = |yaml: &str, name: &str| {
+            let queues = read(&format!("queues: {yaml}")).queues;
+            strangers(&queues, [name]).into_iter().map(|complaint| complaint.message).next()
+        };
+        assert_eq!(told("{a: {}}", "a"), None);
+        assert_eq!(told("{}", "a"), None);
+        assert_eq!(told("{default: {}}", "b"), None);
+        assert!(told("{a: {}}", "b").unwrap().contains("is not there"));
+        assert!(told("{a: {queues: {b: {}}}}", "a").unwrap().contains("has queues inside of it"));
+    }
+}

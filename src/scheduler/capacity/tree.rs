@@ -1,0 +1,318 @@
+//! The queues at work: what each has and may have, who stands in it, and which queue comes first.
+//!
+//! A leaf keeps its jobs that could use a slot in their order, and what each of its users has, so
+//! that nothing is counted when a tracker asks. Queues side by side are sorted then, by how much
+//! they have of what is guaranteed to them; among equals the last order stays, as in Hadoop.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::Rules;
+use super::node::{Node, QueueId, User, trunc};
+use super::queues::{DEFAULT, Queue, Queues};
+use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::units::SimTime;
+
+/// Where a job stands in its queue.
+pub(super) type Place = (Priority, SimTime, JobId);
+
+/// The queues and the jobs in them.
+#[derive(Debug)]
+pub(super) struct Tree {
+    rules: Rules,
+    /// Each after the one around it; the first is around all.
+    nodes: Vec<Node>,
+    leaves: FxHashMap<String, QueueId>,
+    /// Where jobs stand that name no leaf.
+    fallback: QueueId,
+    /// By the number of the job.
+    jobs: Vec<Option<Box<Member>>>,
+    /// The slots of the cluster for which those of queues were computed.
+    slots: PerSlot<u32>,
+}
+
+/// A job in its queue.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) queue: QueueId,
+    pub(super) user: Arc<str>,
+    pub(super) place: Place,
+    /// How many slots each of its tasks takes.
+    pub(super) width: PerSlot<u32>,
+    /// Whether it may run.
+    is_admitted: bool,
+    /// The trackers that are kept for it.
+    pub(super) reserved: PerSlot<u32>,
+    /// The slots that it counts for: of its running tasks, and of the trackers kept for it.
+    used: PerSlot<u32>,
+    /// Its tasks that could be launched.
+    pub(super) pending: PerSlot<u32>,
+}
+
+impl Tree {
+    pub(super) fn new(queues: &Queues, rules: Rules) -> Self {
+        let mut tree = Self {
+            rules,
+            nodes: vec![Node::root()],
+            leaves: FxHashMap::default(),
+            fallback: QueueId::ROOT,
+            jobs: Vec::new(),
+            slots: PerSlot::default(),
+        };
+        if queues.queues.is_empty() {
+            let only = [(DEFAULT.to_owned(), Queue::default())].into();
+            tree.declare(QueueId::ROOT, &Queue { queues: only, ..Queue::default() });
+        } else {
+            let all = queues.queues.clone();
+            tree.declare(QueueId::ROOT, &Queue { queues: all, ..Queue::default() });
+        }
+        let first = tree.ids().find(|id| tree.is_leaf(*id));
+        let default = tree.leaves.get(DEFAULT).copied();
+        tree.fallback = default.or(first).expect("a tree has a leaf");
+        // Hadoop's first order is that of the names.
+        for id in tree.ids() {
+            let mut children = tree.nodes[id.index()].children.map.clone();
+            children.sort_by(|a, b| tree.node(*a).name.cmp(&tree.node(*b).name));
+            tree.nodes[id.index()].children = PerSlot { map: children.clone(), reduce: children };
+        }
+        tree
+    }
+
+    /// Declares the queues inside of one.
+    fn declare(&mut self, around: QueueId, outer: &Queue) {
+        let said = outer.queues.values().filter_map(|queue| queue.capacity);
+        let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+        let silent = (outer.queues.len() - number).max(1);
+        let even = (1.0 - sum).max(0.0) / silent as f64;
+        for (name, queue) in &outer.queues {
+            let mut queue = queue.clone();
+            queue.inherit(outer);
+            let id = QueueId(self.nodes.len() as u32);
+            let share = queue.capacity.map_or(even, crate::units::Fraction::get);
+            let node = Node::inside(around, self.node(around), name, share, &queue);
+            self.nodes[around.index()].children.map.push(id);
+            self.nodes.push(node);
+            if queue.queues.is_empty() {
+                self.leaves.entry(name.clone()).or_insert(id);
+            }
+            self.declare(id, &queue);
+        }
+    }
+
+    // ---- what there is ----
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = QueueId> + use<> {
+        (0..self.nodes.len() as u32).map(QueueId)
+    }
+
+    pub(super) fn node(&self, id: QueueId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    pub(super) fn is_leaf(&self, id: QueueId) -> bool {
+        self.node(id).children.map.is_empty()
+    }
+
+    /// Returns the leaf in which a job stands that names this queue.
+    pub(super) fn leaf(&self, name: &str) -> QueueId {
+        self.leaves.get(name).copied().unwrap_or(self.fallback)
+    }
+
+    pub(super) fn member(&self, job: JobId) -> Option<&Member> {
+        self.jobs.get(job.index())?.as_deref()
+    }
+
+    /// Returns the first job of a queue that could use a slot, after another.
+    pub(super) fn ready_after(
+        &self,
+        leaf: QueueId,
+        kind: SlotKind,
+        last: Option<Place>,
+    ) -> Option<Place> {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.node(leaf).ready[kind].range((from, Bound::Unbounded)).next().copied()
+    }
+
+    /// Returns the jobs of a queue that have not ended, the last in line first.
+    pub(super) fn latest_first(&self, leaf: QueueId) -> impl Iterator<Item = JobId> {
+        self.node(leaf).jobs.iter().rev().map(|(.., job)| *job)
+    }
+
+    /// Returns a queue, the one around it, and so on.
+    pub(super) fn upwards(&self, id: QueueId) -> impl Iterator<Item = QueueId> {
+        std::iter::successors(Some(id), |id| self.node(*id).parent)
+    }
+
+    // ---- jobs ----
+
+    /// Takes a job in, whose tasks take so many slots each.
+    pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
+        let node = &mut self.nodes[queue.index()];
+        let priority = if node.by_priority { job.priority() } else { Priority::Normal };
+        let user = job.spec().user.clone();
+        let place = (priority, job.submitted_at(), job.id());
+        node.users.entry(user.clone()).or_default().jobs += 1;
+        node.jobs.insert(place);
+        let member = Member {
+            queue,
+            user,
+            place,
+            width,
+            is_admitted: false,
+            reserved: PerSlot::default(),
+            used: PerSlot::default(),
+            pending: PerSlot::default(),
+        };
+        if self.jobs.len() <= job.id().index() {
+            self.jobs.resize_with(job.id().index() + 1, || None);
+        }
+        self.jobs[job.id().index()] = Some(Box::new(member));
+    }
+
+    /// Lets a job go that has ended.
+    pub(super) fn leave(&mut self, job: JobId) {
+        let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else {
+            return;
+        };
+        for kind in SlotKind::BOTH {
+            self.count(&mut member, kind, 0, 0);
+        }
+        let Node { users, jobs, .. } = &mut self.nodes[member.queue.index()];
+        jobs.remove(&member.place);
+        if let Some(user) = users.get_mut(&member.user) {
+            user.jobs -= 1;
+            if user.jobs == 0 {
+                users.remove(&member.user);
+            }
+        }
+    }
+
+    /// Lets a job run.
+    pub(super) fn admit(&mut self, view: &View<'_>, job: JobId) {
+        if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
+            member.is_admitted = true;
+        }
+        self.refresh(view, job);
+    }
+
+    /// Counts a tracker that is kept for a job, or is not any more.
+    pub(super) fn reserve(&mut self, view: &View<'_>, job: JobId, kind: SlotKind, is_kept: bool) {
+        if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
+            let reserved = &mut member.reserved[kind];
+            *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
+        }
+        self.refresh(view, job);
+    }
+
+    /// Looks again at a job of which something has changed.
+    pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
+        let Some(job) = view.job(id) else { return };
+        let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
+        for kind in SlotKind::BOTH {
+            let holds = job.tasks(kind).running() + member.reserved[kind];
+            let pending = if member.is_admitted { job.pending(kind) } else { 0 };
+            let used = holds * member.width[kind];
+            self.count(&mut member, kind, used, pending);
+        }
+        self.jobs[id.index()] = Some(member);
+    }
+
+    /// Notes what a job has and could have, with its user and up the tree.
+    fn count(&mut self, member: &mut Member, kind: SlotKind, used: u32, pending: u32) {
+        let was_used = std::mem::replace(&mut member.used[kind], used);
+        let was_pending = std::mem::replace(&mut member.pending[kind], pending);
+        let node = &mut self.nodes[member.queue.index()];
+        if let Some(user) = node.users.get_mut(&member.user) {
+            user.used[kind] = user.used[kind] - was_used + used;
+        }
+        let width = u64::from(member.width[kind]);
+        node.pending[kind] -= u64::from(was_pending) * width;
+        node.pending[kind] += u64::from(pending) * width;
+        let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
+        if was_ready != is_ready {
+            node.change_ready(&member.user, member.place, kind, is_ready);
+        }
+        let mut queue = Some(member.queue);
+        while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
+            let node = &mut self.nodes[id.index()];
+            node.used[kind] = node.used[kind] - was_used + used;
+            node.ready_inside[kind] += u32::from(is_ready);
+            node.ready_inside[kind] -= u32::from(was_ready);
+            queue = node.parent;
+        }
+    }
+
+    // ---- slots ----
+
+    /// Computes the slots of queues if the cluster has changed.
+    pub(super) fn measure(&mut self, view: &View<'_>) {
+        for kind in SlotKind::BOTH {
+            let slots = view.capacity(kind);
+            if std::mem::replace(&mut self.slots[kind], slots) != slots {
+                for node in &mut self.nodes {
+                    node.slots[kind] = trunc(node.share * f64::from(slots));
+                    node.most[kind] = trunc(node.most_share * f64::from(slots));
+                }
+            }
+        }
+    }
+
+    /// Puts the leaves that could use a slot into a list, in the order in which they are served.
+    pub(super) fn sort(&mut self, kind: SlotKind, leaves: &mut Vec<QueueId>) {
+        leaves.clear();
+        self.sort_in(QueueId::ROOT, kind, leaves);
+    }
+
+    fn sort_in(&mut self, id: QueueId, kind: SlotKind, leaves: &mut Vec<QueueId>) {
+        let node = self.node(id);
+        let is_served = 0 < node.slots[kind] || self.rules != Rules::V21;
+        if node.ready_inside[kind] == 0 || !is_served || node.most[kind] <= node.used[kind] {
+            return;
+        }
+        if self.is_leaf(id) {
+            return leaves.push(id);
+        }
+        let mut children = std::mem::take(&mut self.nodes[id.index()].children[kind]);
+        let urgency = |id: &QueueId| self.node(*id).urgency(kind);
+        children.sort_by(|a, b| {
+            let ((a_due, a_ratio), (b_due, b_ratio)) = (urgency(a), urgency(b));
+            a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
+        });
+        for child in &children {
+            self.sort_in(*child, kind, leaves);
+        }
+        self.nodes[id.index()].children[kind] = children;
+    }
+
+    /// Notes until when a queue is to get slots back; those around it come first with it.
+    pub(super) fn note_due(&mut self, id: QueueId, kind: SlotKind, due: Option<SimTime>) {
+        self.nodes[id.index()].due[kind] = due;
+        let mut around = self.node(id).parent;
+        while let Some(id) = around {
+            let inside = self.node(id).children[kind].iter();
+            let first = inside.filter_map(|child| self.node(*child).due[kind]).min();
+            self.nodes[id.index()].due[kind] = first;
+            around = self.node(id).parent;
+        }
+    }
+
+    // ---- limits ----
+
+    /// Returns whether no maximum keeps a queue from so many slots more.
+    pub(super) fn has_room(&self, queue: QueueId, kind: SlotKind, slots: u32) -> bool {
+        self.upwards(queue).all(|id| {
+            let node = self.node(id);
+            node.used[kind] + slots <= node.most[kind]
+        })
+    }
+
+    /// Returns whether a user has all that it may have of its queue, before another task of a job.
+    pub(super) fn is_over_limit(&self, member: &Member, kind: SlotKind) -> bool {
+        let node = self.node(member.queue);
+        let user = node.users.get(&member.user).map_or(0, |user: &User| user.used[kind]);
+        let width = member.width[kind];
+        node.user_limit(self.rules, kind, width) < user + node.counted(self.rules, width)
+    }
+}

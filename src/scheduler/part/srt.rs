@@ -1,0 +1,250 @@
+//! SRT: reduces of the job first whose maps have the shortest remaining time.
+//!
+//! A reduce waits in its slot for the last map of its job, so it should be that of a job whose maps
+//! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for `T`
+//! and has `f` maps finished and `p` pending needs about `T / f * p` more. Nobody knows what a job
+//! without a finished map needs: it comes after the others, and of two such jobs the one with fewer
+//! pending maps is first. Of two without pending maps that with fewer maps is first. Otherwise jobs
+//! keep the order of their policy.
+//!
+//! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that it
+//! names, and `f(U) = max(f(R), f(P))` joins both parts. Its section on drawbacks adds what a reduce
+//! could fetch meanwhile: with a `shuffle_rate` that time counts as no wait.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::mapred::{Job, JobId, SlotKind, View};
+use crate::units::{Rate, SimTime};
+
+/// In what order jobs get slots for their reduces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReduceOrder {
+    /// As for their maps.
+    #[default]
+    AsMaps,
+    /// The job first whose maps have the shortest remaining time.
+    Srt,
+}
+
+/// How the remaining time of a job's maps is reckoned.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SrtSpec {
+    /// What running maps add to it.
+    pub running_maps: RunningMaps,
+    /// How fast a reduce fetches: the time that it would need for what is there is no wait. Without,
+    /// the shuffle does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle_rate: Option<Rate>,
+}
+
+/// What running maps add to the remaining time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunningMaps {
+    /// Nothing: the paper's choice.
+    #[default]
+    Ignored,
+    /// They count as pending.
+    AsPending,
+    /// What is left of each, by its progress, added together.
+    ByProgress,
+}
+
+/// The remaining times by which jobs are put in order.
+#[derive(Clone, Debug, Default)]
+pub struct Srt {
+    spec: SrtSpec,
+}
+
+/// Where a job stands: lower is earlier. Its parts are compared one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// Its reduces would not wait; with so many maps finished.
+    NoWait(u32),
+    /// They would wait so many nanoseconds.
+    Wait(u64),
+    /// Nobody knows; with so many maps pending.
+    Unknown(u32),
+}
+
+/// What counts of a job.
+#[derive(Clone, Copy, Debug, Default)]
+struct Maps {
+    /// How long the job has run, in seconds.
+    time: f64,
+    finished: u32,
+    pending: u32,
+    running: u32,
+    /// What running maps have done, in maps.
+    progress: f64,
+    /// How long a reduce would fetch what is there, in seconds.
+    fetching: f64,
+}
+
+impl Srt {
+    /// Returns the order, with the remaining time reckoned like this.
+    pub fn new(spec: SrtSpec) -> Self {
+        Self { spec }
+    }
+
+    /// Returns whether it asks how far running maps are.
+    pub fn reads_progress(&self) -> bool {
+        self.spec.running_maps == RunningMaps::ByProgress
+    }
+
+    /// Puts jobs in order; equals keep theirs. Costs a few look-ups for each job.
+    pub fn sort<T>(&self, view: &View<'_>, jobs: &mut [T], id: impl Fn(&T) -> JobId) {
+        let rank = |job: &Job| self.rank(&self.maps(view.now(), job));
+        jobs.sort_by_cached_key(|job| view.job(id(job)).map(rank));
+    }
+
+    fn maps(&self, now: SimTime, job: &Job) -> Maps {
+        let maps = job.tasks(SlotKind::Map);
+        let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
+        let there = job.spec().reduce.shuffle.get() as f64 * share;
+        Maps {
+            time: now.saturating_since(job.submitted_at()).as_secs_f64(),
+            finished: maps.finished(),
+            pending: job.pending(SlotKind::Map),
+            running: maps.running(),
+            progress: maps.progress(),
+            fetching: self.spec.shuffle_rate.map_or(0.0, |rate| there / rate.bytes_per_s() as f64),
+        }
+    }
+
+    fn rank(&self, maps: &Maps) -> Rank {
+        if maps.finished == 0 {
+            return Rank::Unknown(maps.pending);
+        }
+        let each = maps.time / f64::from(maps.finished);
+        let running = match self.spec.running_maps {
+            RunningMaps::Ignored => 0.0,
+            RunningMaps::AsPending => f64::from(maps.running),
+            RunningMaps::ByProgress => f64::from(maps.running) - maps.progress,
+        };
+        let pending = f64::from(maps.pending);
+        let left = match self.spec.running_maps {
+            RunningMaps::AsPending => pending + running,
+            _ => pending.max(running),
+        };
+        let wait = (each * left - maps.fetching).max(0.0);
+        // Whole numbers, since fractions that should be equal are not quite.
+        match wait {
+            0.0 => Rank::NoWait(maps.finished),
+            _ => Rank::Wait((wait * 1e9).round() as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn srt(running_maps: RunningMaps) -> Srt {
+        Srt::new(SrtSpec { running_maps, shuffle_rate: None })
+    }
+
+    fn maps(time: f64, finished: u32, pending: u32) -> Maps {
+        Maps { time, finished, pending, ..Maps::default() }
+    }
+
+    fn compare(one: Maps, other: Maps) -> Ordering {
+        let srt = srt(RunningMaps::Ignored);
+        srt.rank(&one).cmp(&srt.rank(&other))
+    }
+
+    /// Algorithm 1, line by line.
+    fn algorithm_1(one: Maps, other: Maps) -> Ordering {
+        match (one.finished, other.finished) {
+            (0, 1..) => Ordering::Greater,
+            (1.., 0) => Ordering::Less,
+            (0, 0) => one.pending.cmp(&other.pending),
+            _ if one.pending == 0 && other.pending == 0 => one.finished.cmp(&other.finished),
+            _ => {
+                // T1 / f1 * p1 against T2 / f2 * p2, without fractions.
+                let part = |m: Maps, n: Maps| m.time as u32 * m.pending * n.finished;
+                part(one, other).cmp(&part(other, one))
+            }
+        }
+    }
+
+    #[test]
+    fn the_paper_has_an_example() {
+        let rank = srt(RunningMaps::Ignored).rank(&maps(240.0, 2, 1));
+        assert_eq!(rank, Rank::Wait(120_000_000_000), "4 min / 2 * 1 = 2 min");
+    }
+
+    #[test]
+    fn a_job_without_a_finished_map_comes_last() {
+        assert_eq!(compare(maps(10.0, 0, 1), maps(1e6, 1, 1_000)), Ordering::Greater);
+        assert_eq!(compare(maps(10.0, 0, 3), maps(99.0, 0, 4)), Ordering::Less);
+        assert_eq!(compare(maps(10.0, 0, 3), maps(99.0, 0, 3)), Ordering::Equal);
+    }
+
+    #[test]
+    fn of_two_whose_maps_run_or_are_done_the_one_with_fewer_is_first() {
+        assert_eq!(compare(maps(10.0, 5, 0), maps(1.0, 6, 0)), Ordering::Less);
+        assert_eq!(compare(maps(10.0, 5, 0), maps(1.0, 5, 0)), Ordering::Equal);
+        assert_eq!(compare(maps(10.0, 500, 0), maps(1.0, 5, 1)), Ordering::Less);
+    }
+
+    #[test]
+    fn the_shorter_remaining_time_is_first() {
+        // A job with four fifths of its maps done may take longer than one with a fifth.
+        assert_eq!(compare(maps(800.0, 80, 20), maps(10.0, 20, 80)), Ordering::Greater);
+        assert_eq!(compare(maps(100.0, 10, 5), maps(50.0, 5, 5)), Ordering::Equal);
+    }
+
+    #[test]
+    fn running_maps_count_as_they_should() {
+        let job = Maps { running: 4, progress: 3.5, ..maps(100.0, 10, 2) };
+        let wait = |running_maps| srt(running_maps).rank(&job);
+        assert_eq!(wait(RunningMaps::Ignored), Rank::Wait(20_000_000_000));
+        assert_eq!(wait(RunningMaps::AsPending), Rank::Wait(60_000_000_000));
+        assert_eq!(wait(RunningMaps::ByProgress), Rank::Wait(20_000_000_000), "the larger part");
+        let last = Maps { pending: 0, ..job };
+        assert_eq!(srt(RunningMaps::ByProgress).rank(&last), Rank::Wait(5_000_000_000));
+        assert_eq!(srt(RunningMaps::Ignored).rank(&last), Rank::NoWait(10));
+    }
+
+    #[test]
+    fn what_can_be_fetched_meanwhile_is_no_wait() {
+        let job = |fetching| Maps { fetching, ..maps(100.0, 10, 2) };
+        let rank = |fetching| srt(RunningMaps::Ignored).rank(&job(fetching));
+        assert_eq!(rank(15.0), Rank::Wait(5_000_000_000));
+        assert_eq!(rank(30.0), Rank::NoWait(10));
+    }
+
+    fn any_maps() -> impl Strategy<Value = Maps> {
+        // Small numbers, so that ties are frequent; a map takes some time.
+        (1u32..6, 0u32..4, 0u32..4, 0u32..4).prop_map(|(time, finished, pending, running)| Maps {
+            running,
+            progress: f64::from(running) / 2.0,
+            ..maps(f64::from(time), finished, pending)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_papers_comparator(one in any_maps(), other in any_maps()) {
+            prop_assert_eq!(compare(one, other), algorithm_1(one, other));
+        }
+
+        #[test]
+        fn the_papers_comparator_is_a_total_preorder(
+            a in any_maps(), b in any_maps(), c in any_maps(),
+        ) {
+            prop_assert_eq!(algorithm_1(a, b), algorithm_1(b, a).reverse());
+            if algorithm_1(a, b).is_le() && algorithm_1(b, c).is_le() {
+                prop_assert!(algorithm_1(a, c).is_le());
+            }
+        }
+    }
+}

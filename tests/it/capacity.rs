@@ -1,0 +1,473 @@
+//! The capacity scheduler: queues have what is theirs, and lend what they do not use.
+
+use std::fmt::Write as _;
+
+use mumakil::expect::{Results as _, Table};
+use mumakil::output::results::RunResults;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::Room;
+use crate::fair::{EXACT, attempts, held, run};
+
+/// The map slots of the cluster.
+const SLOTS: u32 = 40;
+
+const RULES: [&str; 3] = ["0.20", "0.21", "1.x"];
+
+/// A queue: its share of the one around it and the most that it gets, both in twentieths, the maps
+/// of its job, and the queues inside of it.
+#[derive(Clone, Debug)]
+struct Drawn {
+    share: u32,
+    most: u32,
+    maps: u32,
+    inside: Vec<Self>,
+}
+
+/// A queue without others inside: its name, its guaranteed slots, the most that it gets, and the maps
+/// of its job.
+#[derive(Debug)]
+struct Leaf {
+    name: String,
+    slots: f64,
+    most: f64,
+    maps: u32,
+}
+
+/// Draws two or three queues whose shares make a whole, the first with others inside.
+fn queues(inside: BoxedStrategy<Vec<Drawn>>) -> BoxedStrategy<Vec<Drawn>> {
+    let cuts = prop::sample::subsequence(vec![5u32, 10, 15], 1..3);
+    let rest = prop::collection::vec((0u32..12, 1u32..50), 3);
+    (cuts, rest, inside)
+        .prop_map(|(cuts, rest, inside)| {
+            let ends = cuts.iter().copied().chain([20]);
+            let starts = [0].into_iter().chain(cuts.iter().copied());
+            let queue = |((start, end), (more, maps)): ((u32, u32), (u32, u32))| {
+                let share = end - start;
+                Drawn { share, most: (share + more).min(20), maps, inside: Vec::new() }
+            };
+            let mut queues: Vec<Drawn> = starts.zip(ends).zip(rest).map(queue).collect();
+            queues[0].inside = inside;
+            queues
+        })
+        .boxed()
+}
+
+fn tree() -> BoxedStrategy<Vec<Drawn>> {
+    let none = Just(Vec::new()).boxed();
+    queues(prop_oneof![none.clone(), queues(none)].boxed())
+}
+
+/// Writes queues as a scenario has them; each is called by its number after its parent's name.
+fn yaml_of(queues: &[Drawn], parent: &str) -> String {
+    let mut yaml = String::new();
+    for (number, Drawn { share, most, inside, .. }) in queues.iter().enumerate() {
+        let name = format!("{parent}{number}");
+        let (share, most, inside) = (share * 5, most * 5, yaml_of(inside, &name));
+        write!(
+            yaml,
+            "{name}: {{capacity: {share} %, maximum_capacity: {most} %, user_limit_factor: 100, \
+             queues: {{{inside}}}}}, "
+        )
+        .unwrap();
+    }
+    yaml
+}
+
+fn leaves(queues: &[Drawn], parent: &str, slots: f64, most: f64) -> Vec<Leaf> {
+    let found = queues.iter().enumerate().flat_map(|(number, queue)| {
+        let name = format!("{parent}{number}");
+        let slots = slots * f64::from(queue.share) / 20.0;
+        let most = most * f64::from(queue.most) / 20.0;
+        match queue.inside.as_slice() {
+            [] => vec![Leaf { name, slots, most, maps: queue.maps }],
+            inside => leaves(inside, &name, slots, most),
+        }
+    });
+    found.collect()
+}
+
+/// Returns how many slots queues can fill that may have so many.
+fn fillable(queues: &[Drawn], most: f64) -> f64 {
+    let sum: f64 = queues
+        .iter()
+        .map(|queue| {
+            let most = (most * f64::from(queue.most) / 20.0 + 1e-6).floor();
+            match queue.inside.as_slice() {
+                [] => f64::from(queue.maps).min(most),
+                inside => fillable(inside, most).min(most),
+            }
+        })
+        .sum();
+    sum.min(most)
+}
+
+/// A scenario in which a queue `q` that has nothing to do lends all its slots to one of short maps,
+/// until a job of long ones comes to each queue inside of it.
+fn lent(rules: &str, queues: &[Drawn]) -> (String, Vec<Leaf>) {
+    let leaves = leaves(queues, "q", 0.75 * f64::from(SLOTS), f64::from(SLOTS));
+    let mut jobs = "{name: hog, pool: hog, maps: 4000, map_time: 20s}".to_owned();
+    for Leaf { name, maps, .. } in &leaves {
+        write!(jobs, ", {{name: {name}, pool: {name}, submit: 60s, maps: {maps}, map_time: 1h}}")
+            .unwrap();
+    }
+    let inside = yaml_of(queues, "q");
+    let yaml = format!(
+        "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 3min
+workload: {{jobs: [{jobs}]}}
+scheduler:
+  capacity:
+    rules: \"{rules}\"
+    wait_factor: 0
+    allocations:
+      init_poll: 1s
+      queues:
+        hog: {{capacity: 25 %, user_limit_factor: 100}}
+        all: {{capacity: 75 %, queues: {{{inside}}}}}
+"
+    );
+    (yaml, leaves)
+}
+
+/// Returns the most map slots that each of so many jobs ever held.
+fn peaks(folder: &TempDir, jobs: usize) -> Vec<f64> {
+    let columns = ["job", "kind", "slots"];
+    let (mut peaks, results) = (vec![0.0f64; jobs], RunResults::new(folder.path()));
+    let read = results.rows(Table::Timeline, &columns, &mut |row| {
+        if let (Some(job), Some(slots), "map") = (row.number(0)?, row.number(2)?, row.text(1)) {
+            let peak = &mut peaks[job as usize];
+            *peak = peak.max(slots);
+        }
+        Ok(())
+    });
+    read.unwrap();
+    peaks
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_queue_with_work_has_its_guaranteed_slots_within_the_length_of_a_task(
+        rules in prop::sample::select(RULES.to_vec()),
+        queues in tree(),
+    ) {
+        let (yaml, leaves) = lent(rules, &queues);
+        let (folder, _) = run(&yaml);
+        // All but the slots that a heartbeat is yet to fill, which may bring a single task.
+        let lent = held(&folder, leaves.len() + 1, 59.0)[0];
+        prop_assert!(0.75 * f64::from(SLOTS) <= lent, "{lent} are lent");
+        // A task's length, and a heartbeat for each slot of a tracker.
+        let held = held(&folder, leaves.len() + 1, 60.0 + 20.0 + 4.0 * 3.0 + 6.0);
+        for (leaf, held) in leaves.iter().zip(&held[1..]) {
+            let owed = (leaf.slots + 1e-6).floor().min((leaf.most + 1e-6).floor());
+            let owed = owed.min(f64::from(leaf.maps));
+            prop_assert!(owed <= *held, "{leaf:?} has {held}");
+        }
+    }
+
+    #[test]
+    fn no_queue_ever_has_more_than_its_maximum_and_no_slot_is_idle_that_somebody_may_have(
+        rules in prop::sample::select(RULES.to_vec()),
+        queues in tree(),
+    ) {
+        let (yaml, leaves) = lent(rules, &queues);
+        // Without the hog, which would fill what is left.
+        let (folder, _) = run(&yaml.replace("maps: 4000", "maps: 1"));
+        let peaks = peaks(&folder, leaves.len() + 1);
+        for (leaf, peak) in leaves.iter().zip(&peaks[1..]) {
+            prop_assert!(*peak <= leaf.most + 1e-6, "{leaf:?} had {peak}");
+        }
+        let held: f64 = held(&folder, leaves.len() + 1, 170.0)[1..].iter().sum();
+        prop_assert_eq!(held, fillable(&queues, f64::from(SLOTS)));
+    }
+
+    #[test]
+    fn users_share_a_queue_and_none_has_more_than_its_limit(
+        rules in prop::sample::select(RULES.to_vec()),
+        users in 1u32..8,
+        percent in prop::sample::select(vec![10u32, 25, 34, 100]),
+        factor in prop::sample::select(vec![0.5, 1.0]),
+    ) {
+        let job = |user| format!("{{name: u{user}, user: u{user}, maps: 60, map_time: 1h}}");
+        let jobs = (0..users).map(job).collect::<Vec<_>>().join(", ");
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 3min
+workload: {{jobs: [{jobs}]}}
+scheduler:
+  capacity:
+    rules: \"{rules}\"
+    wait_factor: 0
+    allocations:
+      init_poll: 30s
+      queues: {{default: {{minimum_user_limit: {percent} %, user_limit_factor: {factor}}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let held = held(&folder, users as usize, 170.0);
+        let mut limit = SLOTS.div_ceil(users).max((SLOTS * percent).div_ceil(100));
+        if rules == "1.x" {
+            limit = limit.min((f64::from(SLOTS) * factor) as u32);
+        }
+        prop_assert!(held.iter().all(|held| *held <= f64::from(limit)), "{held:?} above {limit}");
+        // In line: those before have their limit, one what is left, the others nothing.
+        let all: f64 = held.iter().sum();
+        prop_assert_eq!(all, f64::from(SLOTS.min(limit * users)));
+        prop_assert!(held.is_sorted_by(|a, b| a >= b), "{held:?}");
+    }
+}
+
+/// Returns the starts of a job's attempts, in seconds.
+fn starts(folder: &TempDir, job: u32) -> Vec<f64> {
+    let mut starts: Vec<f64> = attempts(folder)
+        .into_iter()
+        .filter(|attempt| attempt.job == job)
+        .map(|attempt| attempt.start)
+        .collect();
+    starts.sort_by(f64::total_cmp);
+    starts
+}
+
+#[test]
+fn what_a_heartbeat_brings_depends_on_the_line() {
+    // Two nodes hold all input, and a tracker asks every 3 s.
+    for (rules, maps) in [("0.20", 1.0), ("0.21", 1.0), ("1.x", 4.0)] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 1, map_slots: 4, hdfs: {{replication: 1}}}}
+workload: {{jobs: [{{name: a, maps: 4, map_time: 1min}}]}}
+scheduler: {{capacity: {{rules: \"{rules}\"}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let starts = starts(&folder, 0);
+        let at_once = starts.iter().filter(|start| **start < starts[0] + 1.0).count();
+        assert_eq!(at_once as f64, maps, "{rules}: {starts:?}");
+    }
+}
+
+#[test]
+fn a_heartbeat_of_1x_brings_one_map_without_input_near() {
+    let yaml = format!(
+        "{EXACT}
+cluster: {{nodes: 1, map_slots: 4}}
+workload: {{jobs: [{{name: a, maps: 4, input: 0, map_time: 1min}}]}}
+scheduler: {{capacity: {{rules: \"1.x\"}}}}
+"
+    );
+    let (folder, _) = run(&yaml);
+    let starts = starts(&folder, 0);
+    assert!(starts.windows(2).all(|pair| pair[0] + 2.9 < pair[1]), "{starts:?}");
+}
+
+#[test]
+fn a_job_of_1x_waits_for_racks_with_its_input_and_no_longer_than_it_should() {
+    let locality = |rules: &str, factor: &str| {
+        let yaml = format!(
+            "{EXACT}
+seed: 3
+cluster: {{nodes: 40, racks: 20, map_slots: 1, hdfs: {{replication: 1}}}}
+workload: {{jobs: [{{name: a, submit: 10s, maps: 40, map_time: 10s}}]}}
+scheduler: {{capacity: {{rules: \"{rules}\"{factor}}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let far = attempts(&folder).iter().filter(|attempt| attempt.locality == "off-rack").count();
+        40 - far
+    };
+    let greedy = locality("0.21", "");
+    assert!(greedy < locality("1.x", ""), "by the share of nodes that hold input");
+    assert!(locality("1.x", "") < locality("1.x", ", wait_factor: 20"));
+    assert_eq!(locality("1.x", ", wait_factor: 0"), greedy);
+    // A delay takes the place of what the rules say.
+    assert_eq!(locality("0.21", ", delay: {w1: 5min, w2: 5min}"), 40);
+}
+
+/// Jobs of one slot a map fill the cluster; one of three slots a map comes.
+fn wide(rules: &str) -> String {
+    format!(
+        "{EXACT}
+cluster: {{nodes: 2, map_slots: 4}}
+workload:
+  jobs:
+    - {{name: narrow, pool: narrow, maps: 400, map_time: {{uniform: {{from: 10s, to: 20s}}}}, map_memory: 1GiB}}
+    - {{name: wide, pool: wide, submit: 60s, maps: 4, map_time: 10s, map_memory: 2200MiB}}
+scheduler:
+  capacity:
+    rules: \"{rules}\"
+    map_slot: 1GiB
+    allocations: {{queues: {{narrow: {{user_limit_factor: 9}}, wide: {{}}}}}}
+"
+    )
+}
+
+#[test]
+fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
+    for rules in RULES {
+        let (folder, _) = run(&wide(rules));
+        let starts = starts(&folder, 1);
+        // 5 s until it may run, the rest of maps that run on, and a heartbeat for each.
+        assert!(starts[0] < 60.0 + 5.0 + 20.0 + 12.0, "{rules}: {starts:?}");
+        assert_eq!(starts.len(), 4);
+        assert_eq!(held(&folder, 2, starts[0] + 2.0)[1], 3.0, "{rules}: three slots a map");
+    }
+}
+
+#[test]
+fn tasks_take_one_slot_whatever_their_memory_unless_slots_have_a_size() {
+    let one = wide("1.x").replace("maps: 4,", "maps: 1,");
+    let peak = |yaml: &str| peaks(&run(yaml).0, 2)[1];
+    assert_eq!((peak(&one), peak(&one.replace("    map_slot: 1GiB\n", ""))), (3.0, 1.0));
+}
+
+#[test]
+fn slots_come_back_by_killing_when_they_are_due() {
+    let yaml = |after: &str| {
+        format!(
+            "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 10min
+workload:
+  jobs:
+    - {{name: first, pool: a, maps: 20, map_time: 1h}}
+    - {{name: last, pool: a, submit: 30s, maps: 40, map_time: 1h}}
+    - {{name: owner, pool: b, submit: 2min, maps: 40, map_time: 1h}}
+scheduler:
+  capacity:
+    rules: \"0.20\"
+    allocations: {{queues: {{a: {{capacity: 60 %}}, b: {{capacity: 40 %{after}}}}}}}
+"
+        )
+    };
+    let (folder, _) = run(&yaml(""));
+    assert_eq!(held(&folder, 3, 590.0), [20.0, 20.0, 0.0]);
+    let (folder, _) = run(&yaml(", reclaim_after: 1min"));
+    // 10 s until the claim is made; tasks are killed 9 s before it is due, or a tick later.
+    assert_eq!(held(&folder, 3, 120.0 + 45.0)[2], 0.0);
+    assert_eq!(held(&folder, 3, 120.0 + 10.0 + 60.0 + 12.0), [20.0, 4.0, 16.0]);
+    let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
+    let killed: Vec<u32> = killed.map(|attempt| attempt.job).collect();
+    assert_eq!(killed, [1; 16], "of the latest job, and no more than is owed");
+}
+
+#[test]
+fn priorities_count_where_a_queue_has_them() {
+    let first = |supports: bool| {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 1, map_slots: 1}}
+workload:
+  jobs:
+    - {{name: a, maps: 3, map_time: 10s}}
+    - {{name: b, maps: 3, map_time: 10s, priority: high}}
+scheduler:
+  capacity: {{allocations: {{init_poll: 10s, queues: {{default: {{supports_priority: {supports}}}}}}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        starts(&folder, 0)[0] < starts(&folder, 1)[0]
+    };
+    assert!(first(false));
+    assert!(!first(true));
+}
+
+#[test]
+fn so_many_jobs_of_a_user_wait_for_their_first_task_or_run() {
+    let jobs = |rules: &str, limits: &str| {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 4, map_slots: 4}}
+workload: {{jobs: [{{name: a, count: 3, maps: 1, map_time: 60s}}]}}
+scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{init_poll: 10s, {limits}}}}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let firsts: Vec<f64> = (0..3).map(|job| starts(&folder, job)[0]).collect();
+        firsts.iter().map(|first| ((first - firsts[0]) / 10.0).round()).collect::<Vec<f64>>()
+    };
+    // One more each time that the jobs are looked at.
+    let one_waits = "queues: {default: {max_initialised_per_user: 1}}";
+    assert_eq!(jobs("0.21", one_waits), [0.0, 1.0, 2.0]);
+    // One after another has ended.
+    assert_eq!(jobs("1.x", "max_system_jobs: 1"), [0.0, 7.0, 14.0]);
+    assert_eq!(jobs("1.x", "queues: {default: {max_active_tasks: 1}}"), [0.0, 7.0, 14.0]);
+    assert_eq!(jobs("1.x", "max_system_jobs: 3"), [0.0; 3]);
+}
+
+#[test]
+fn a_queue_file_does_what_the_same_queues_do() {
+    let room = Room::new();
+    let properties = [
+        ("queue.a.capacity", "30"),
+        ("queue.a.maximum-capacity", "60"),
+        ("queue.b.capacity", "70"),
+        ("queue.b:x.minimum-user-limit-percent", "50"),
+        ("queue.b:y.capacity", "20"),
+        ("default-supports-priority", "true"),
+    ];
+    let mut xml = "<?xml version=\"1.0\"?>\n<configuration>\n".to_owned();
+    for (name, value) in properties {
+        let name = format!("mapred.capacity-scheduler.{name}");
+        writeln!(xml, "<property><name>{name}</name><value>{value}</value></property>").unwrap();
+    }
+    room.write("capacity-scheduler.xml", &(xml + "</configuration>\n"));
+    let queues = "{queues: {a: {capacity: 30 %, maximum_capacity: 60 %, supports_priority: true}, \
+                  b: {capacity: 70 %, supports_priority: true, \
+                  queues: {x: {minimum_user_limit: 50 %}, y: {capacity: 20 %}}}}}";
+    for (name, allocations) in [("file", "capacity-scheduler.xml"), ("yaml", queues)] {
+        let yaml = format!(
+            "name: one\nworkload: {{jobs: [{{name: a, pool: a, count: 4, maps: 30, map_time: 9s}}, \
+             {{name: x, pool: x, count: 4, maps: 30, map_time: 9s}}, {{name: y, pool: y, maps: 30}}]}}\n\
+             cluster: {{nodes: 5}}\nscheduler: {{capacity: {{allocations: {allocations}}}}}\n"
+        );
+        room.write(&format!("{name}.yaml"), &yaml);
+        room.mumakil(&format!("run {name}.yaml --quiet --out {name}")).assert().success();
+    }
+    for file in ["tasks.csv", "jobs.csv", "scenario.resolved.yaml"] {
+        let read = |run: &str| std::fs::read_to_string(room.path(run).join(file)).unwrap();
+        assert_eq!(read("file"), read("yaml"), "{file}");
+    }
+}
+
+#[test]
+fn a_queue_without_a_slot_is_told() {
+    let room = Room::new();
+    let told = |rules: &str, queue: &str| {
+        let yaml = format!(
+            "workload: {{jobs: [{{name: a, maps: 1}}]}}\ncluster: {{nodes: 4, map_slots: 4}}\n\
+             scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{queues: {{default: {{}}, \
+             small: {{{queue}}}}}}}}}}}\n"
+        );
+        room.write("one.yaml", &yaml);
+        let output = room.mumakil("check one.yaml").output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("`small` never gets one of the 16 map slots")
+    };
+    assert!(told("0.21", "capacity: 5 %"));
+    assert!(!told("1.x", "capacity: 5 %"));
+    assert!(told("1.x", "capacity: 5 %, maximum_capacity: 6 %"));
+}
+
+#[test]
+fn the_rules_are_those_of_the_line_unless_said() {
+    let room = Room::new();
+    for (line, rules) in [("0.20", "0.20"), ("0.21", "0.21"), ("1.x", "1.x")] {
+        let yaml = format!(
+            "name: one\nhadoop: \"{line}\"\nworkload: {{jobs: [{{name: a, maps: 1}}]}}\n\
+             cluster: {{nodes: 1}}\nscheduler: capacity\n"
+        );
+        room.write("one.yaml", &yaml);
+        room.mumakil(&format!("run one.yaml --quiet --out {line}")).assert().success();
+        let resolved =
+            std::fs::read_to_string(room.path(line).join("scenario.resolved.yaml")).unwrap();
+        let told = resolved.lines().find(|line| line.trim().starts_with("rules:")).unwrap();
+        assert_eq!(told.replace(['\'', '"'], "").trim(), format!("rules: {rules}"));
+    }
+}

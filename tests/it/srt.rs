@@ -1,0 +1,106 @@
+//! Reduces in an order of their own, and in step with maps.
+
+use mumakil::expect::{Results as _, Table};
+use mumakil::output::results::RunResults;
+use tempfile::TempDir;
+
+use crate::fair::{EXACT, run};
+
+/// Returns when each of so many jobs' reduces first started, and how many maps of the job had ended
+/// by the start of each of its reduces.
+fn reduces(folder: &TempDir, jobs: usize) -> Vec<Vec<(f64, usize)>> {
+    let columns = ["job", "kind", "start_ms", "finish_ms"];
+    let (mut starts, mut ends) = (vec![Vec::new(); jobs], vec![Vec::new(); jobs]);
+    let results = RunResults::new(folder.path());
+    let read = results.rows(Table::Tasks, &columns, &mut |row| {
+        if let (Some(job), Some(start), Some(finish)) =
+            (row.number(0)?, row.number(2)?, row.number(3)?)
+        {
+            match row.text(1) {
+                "map" => ends[job as usize].push(finish),
+                "reduce" => starts[job as usize].push(start),
+                _ => {}
+            }
+        }
+        Ok(())
+    });
+    read.unwrap();
+    let of_job = |(mut starts, ends): (Vec<f64>, Vec<f64>)| {
+        starts.sort_by(f64::total_cmp);
+        let ended = |start: f64| ends.iter().filter(|end| **end <= start).count();
+        starts.iter().map(|start| (start / 1e3, ended(*start))).collect()
+    };
+    starts.into_iter().zip(ends).map(of_job).collect()
+}
+
+/// A large job whose reduces could take all slots, and a small one that comes later.
+fn large_and_small(policy: &str) -> String {
+    format!(
+        "{EXACT}
+cluster: {{nodes: 4, map_slots: 4, reduce_slots: 1}}
+workload:
+  jobs:
+    - {{name: large, maps: 200, reduces: 12, map_time: 20s, reduce_time: 10s}}
+    - {{name: small, submit: 60s, maps: 4, reduces: 2, map_time: 10s, reduce_time: 10s}}
+scheduler: {{{policy}}}
+"
+    )
+}
+
+fn small_jobs_end(policy: &str) -> f64 {
+    let (folder, _) = run(&large_and_small(policy));
+    let mut end = f64::NAN;
+    let results = RunResults::new(folder.path());
+    let read = results.rows(Table::Jobs, &["name", "finish_ms"], &mut |row| {
+        if row.text(0) == "small" {
+            end = row.number(1)?.unwrap_or(f64::NAN) / 1e3;
+        }
+        Ok(())
+    });
+    read.unwrap();
+    end
+}
+
+#[test]
+fn a_small_job_overtakes_a_large_one_in_the_line_of_reduces() {
+    // The large job's first four reduces hold all slots until its maps have ended. By then the small
+    // job's have waited for long; without SRT they come after the eight others.
+    for (plain, srt) in [
+        (
+            "fair: {allocations: {order: fifo}}",
+            "fair: {allocations: {order: fifo}, reduce_order: srt}",
+        ),
+        ("capacity: {rules: \"0.21\"}", "capacity: {rules: \"0.21\", reduce_order: srt}"),
+    ] {
+        let (plain, srt) = (small_jobs_end(plain), small_jobs_end(srt));
+        assert!(srt < plain, "{srt} against {plain}");
+    }
+}
+
+#[test]
+fn every_way_to_reckon_serves_every_reduce() {
+    for how in ["ignored", "as_pending", "by_progress"] {
+        for host in ["fair", "capacity"] {
+            let policy = format!(
+                "{host}: {{reduce_order: srt, srt: {{running_maps: {how}, shuffle_rate: 20MB/s}}}}"
+            );
+            let (folder, run) = run(&large_and_small(&policy));
+            assert_eq!(run.summary.jobs_succeeded, 2, "{policy}");
+            assert_eq!(reduces(&folder, 2).iter().map(Vec::len).sum::<usize>(), 14);
+        }
+    }
+}
+
+#[test]
+fn coupled_reduces_start_in_step_with_maps() {
+    let yaml = large_and_small("fair: {reduce_gate: coupling}")
+        .replace("reduce_slots: 1", "reduce_slots: 4")
+        .replace("hadoop: {", "hadoop: {slow_start: 0, ");
+    let (folder, _) = run(&yaml);
+    let all = reduces(&folder, 2);
+    for (number, (_, ended)) in all[0].iter().enumerate() {
+        // Before the n-th reduce of 12, n - 1 of 12 parts of the 200 maps have ended, and one more map.
+        assert!(number * 200 / 12 < *ended, "reduce {number} after {ended} maps");
+    }
+    assert!(all[0][0].1 < 40, "the first need not wait for long: {:?}", all[0]);
+}
