@@ -18,7 +18,7 @@ use super::preset::overlay;
 use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
-use crate::scheduler::{Fair, FairDeficit, FairSkip, Fifo, NaiveFair};
+use crate::scheduler::{Fair, FairDeficit, FairSkip, Fifo, ModifiedFair, NaiveFair};
 
 /// The policies that scenarios can name, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl Registry {
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
-        registry.add::<Fair>().add::<FairDeficit>();
+        registry.add::<Fair>().add::<FairDeficit>().add::<ModifiedFair>();
         registry.policies.values_mut().for_each(|entry| entry.is_builtin = true);
         registry
     }
