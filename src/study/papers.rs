@@ -93,6 +93,9 @@ const FILES: &[(&str, &str)] = files!(
     "delay-scheduling" / "DS-preempt"
     "delay-scheduling" / "DS-3.5.1-long"
     "delay-scheduling" / "DS-3.5.1-hot"
+    "modified-fair" / "M-A"
+    "modified-fair" / "M-B"
+    "modified-fair" / "M-abl"
     "mumak" / "MK-19"
 );
 

@@ -115,7 +115,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with what makes it do all it can.
-const SCHEDULERS: [&str; 8] = [
+const SCHEDULERS: [&str; 10] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
     "naive-fair",
@@ -124,6 +124,9 @@ const SCHEDULERS: [&str; 8] = [
     "{fair: {variant: paper, preemption: true, size_based_weight: true, \
      allocations: {fair_share_after: 10s, pools: {ann: {min_maps: 2, max_maps: 9}}}}}",
     "fair-deficit",
+    "modified-fair",
+    "{modified-fair: {priority_adjustment: table, delay: {w1: 6s, w2: 3s}, \
+     allocations: {user_max_jobs: 3, pools: {ann: {min_maps: 2, max_maps: 9, order: fifo}}}}}",
     "restless",
 ];
 

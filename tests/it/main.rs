@@ -14,6 +14,7 @@ mod determinism;
 mod fair;
 mod fifo;
 mod invalid;
+mod modified_fair;
 mod mumak;
 mod readme;
 mod scenarios;
