@@ -1,5 +1,6 @@
 //! The modified fair scheduler: each mechanism by hand, what it is without them, what it refuses.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use mumakil::emulation::{Options, emulate};
@@ -176,6 +177,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
+    fn no_pool_has_more_than_it_may_and_no_slot_idles_that_somebody_may_have(
+        pools in prop::collection::vec((0u32..9, 9u32..30, 1u32..60), 1..6),
+        sorting in prop::bool::ANY,
+    ) {
+        let mut declared = String::new();
+        let mut jobs = Vec::new();
+        let names = ["a", "b", "c", "d", "e"];
+        for ((min, max, maps), name) in pools.iter().zip(names) {
+            write!(declared, "{name}: {{min_maps: {min}, max_maps: {max}}}, ").unwrap();
+            jobs.push((name, *maps, 0));
+        }
+        let options = format!(
+            "classification: false, sorting: {sorting}, allocations: {{pools: {{{declared}}}}}"
+        );
+        let held = held(&long_jobs("nodes: 10, map_slots: 4", &jobs, &options), pools.len(), 150.0);
+        let most: Vec<f64> = pools.iter().map(|(_, max, maps)| f64::from(*max.min(maps))).collect();
+        for (held, most) in held.iter().zip(&most) {
+            prop_assert!(held <= most, "{held} of {most}: {pools:?}");
+        }
+        prop_assert_eq!(held.iter().sum::<f64>(), most.iter().sum::<f64>().min(40.0));
+    }
+
+    #[test]
     fn without_its_mechanisms_it_is_fair(
         seed in 0u64..1_000,
         (min, max) in (0u32..4, 4u32..9),
@@ -201,7 +225,7 @@ fn what_it_cannot_do_is_told_with_its_place() {
     for (options, told) in [
         (
             "allocations: {pools: {outer: {pools: {in: {}}}}}",
-            "`outer` has pools inside of it, and `modified-fair` knows none such\n  --> mine.yaml:2:60",
+            "`outer` has pools inside of it, and `modified-fair` knows none such\n  --> mine.yaml:2:66",
         ),
         ("update_interval: 0s", "at 0s time would stand still\n  --> mine.yaml:2:46"),
         ("priority_adjustment: tabel", "did you mean `table`?"),

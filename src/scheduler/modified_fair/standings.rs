@@ -207,7 +207,8 @@ impl Standings {
 
     // ---- rounds ----
 
-    /// Decides what holds until the next round, if anything has changed since the last.
+    /// Decides what holds until the next round, if anything has changed since the last: O(n log n) for
+    /// the jobs that give tasks, and for the pools.
     pub(super) fn round(&mut self, view: &View<'_>) {
         let slots =
             PerSlot { map: view.capacity(SlotKind::Map), reduce: view.capacity(SlotKind::Reduce) };
