@@ -5,6 +5,7 @@ mod fair;
 mod fair_deficit;
 mod fifo;
 mod hfsp;
+mod modified_fair;
 mod naive;
 pub mod part;
 mod yardsticks;
@@ -16,6 +17,7 @@ pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
     Confidence, Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant as HfspVariant, Victims,
 };
+pub use modified_fair::{ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,

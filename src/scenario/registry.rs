@@ -19,7 +19,7 @@ use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
 use crate::scheduler::{
-    Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, NaiveFair, Ps, Srpt,
+    Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
 
 /// The policies that scenarios can name, in the order in which they were added.
@@ -50,8 +50,8 @@ impl Registry {
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
-        registry.add::<Fair>().add::<FairDeficit>().add::<Capacity>().add::<Hfsp>();
-        registry.add::<Ps>().add::<Fsp>().add::<Srpt>();
+        registry.add::<Fair>().add::<FairDeficit>().add::<ModifiedFair>();
+        registry.add::<Capacity>().add::<Hfsp>().add::<Ps>().add::<Fsp>().add::<Srpt>();
         registry.policies.values_mut().for_each(|entry| entry.is_builtin = true);
         registry
     }

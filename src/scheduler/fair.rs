@@ -36,7 +36,7 @@ use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::coupling::ReduceGate;
 use super::part::delay::{Delay, DelaySpec};
-use super::part::load::room;
+use super::part::load::{next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::srt::{ReduceOrder, Srt, SrtSpec};
 use super::part::updates::standstill;
@@ -191,8 +191,10 @@ impl Scheduler for Fair {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
-        let mut refused = PerSlot::default();
-        while let Some(kind) = self.next_kind(offer, refused) {
+        let mut refused: PerSlot<bool> = PerSlot::default();
+        while let Some(kind) =
+            next_kind(offer, |kind| !refused[kind] && self.has_part_left(offer, kind))
+        {
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
                 continue;
@@ -207,22 +209,6 @@ impl Scheduler for Fair {
 }
 
 impl Fair {
-    /// Returns the kind of slot to fill next: one that is free and was not refused.
-    fn next_kind(&self, offer: &Offer<'_>, refused: PerSlot<bool>) -> Option<SlotKind> {
-        let is_open = |kind: &SlotKind| {
-            !refused[*kind] && 0 < offer.free(*kind) && self.has_part_left(offer, *kind)
-        };
-        let mut open = SlotKind::BOTH.into_iter().filter(is_open);
-        match (open.clone().next()?, open.next_back()?) {
-            (one, other) if one == other => Some(one),
-            // The report's counts, in this heartbeat: so one kind is filled, then the other.
-            _ if offer.occupied(SlotKind::Reduce) < offer.occupied(SlotKind::Map) => {
-                Some(SlotKind::Reduce)
-            }
-            _ => Some(SlotKind::Map),
-        }
-    }
-
     /// Returns whether a tracker has room for its part of the load, by what it has reported, and
     /// whether there is anything that does not run yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {

@@ -97,6 +97,9 @@ const FILES: &[(&str, &str)] = files!(
     "srt" / "S-F8"
     "srt" / "S-F9-10"
     "srt" / "S-F11"
+    "modified-fair" / "M-A"
+    "modified-fair" / "M-B"
+    "modified-fair" / "M-abl"
     "mumak" / "MK-19"
 );
 

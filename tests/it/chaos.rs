@@ -115,7 +115,7 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with what makes it do all it can.
-const SCHEDULERS: [&str; 19] = [
+const SCHEDULERS: [&str; 21] = [
     "fifo",
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
     "naive-fair",
@@ -139,6 +139,9 @@ const SCHEDULERS: [&str; 19] = [
     "{capacity: {rules: \"1.x\", map_slot: 160MiB, reduce_slot: 250MiB, wait_factor: 3, \
      allocations: {max_system_jobs: 2, queues: {default: {minimum_user_limit: 30 %}}}}}",
     "{fair: {reduce_order: srt, reduce_gate: coupling}}",
+    "modified-fair",
+    "{modified-fair: {priority_adjustment: table, delay: {w1: 6s, w2: 3s}, \
+     allocations: {user_max_jobs: 3, pools: {ann: {min_maps: 2, max_maps: 9, order: fifo}}}}}",
     "restless",
 ];
 

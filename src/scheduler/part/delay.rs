@@ -125,6 +125,23 @@ impl Delay {
         }
     }
 
+    /// Changes how long jobs are passed over from the next offer on, for nodes and for racks; without
+    /// a time it stays as it is.
+    ///
+    /// Only for waiting by time.
+    pub fn adjust(&mut self, waits: [Option<SimSpan>; 2]) {
+        if let Patience::Time(w1, w2) = &mut self.patience {
+            for (wait, new) in [w1, w2].into_iter().zip(waits) {
+                *wait = new.map_or(*wait, Auto::Fixed);
+            }
+        }
+    }
+
+    /// Returns how long a job has been passed over since it last launched a map, if waiting is by time.
+    pub fn waited(&self, job: JobId) -> SimSpan {
+        SimSpan::from_micros(self.jobs.get(&job).map_or(0, |job| job.waited))
+    }
+
     /// Hears of a job; to be called with all news.
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let JobChange::Ended(_) = event.change {

@@ -1,0 +1,202 @@
+//! `modified-fair`: a fair scheduler that looks at what jobs need, in five ways.
+//!
+//! Source: the paper on a modified fair scheduler for Hadoop 1.x, section 3. Each of its mechanisms has
+//! a file and can be switched off alone; then that of [`fair`](super::fair) takes its place, and without
+//! any of them this is `fair` in its `hadoop` variant, but for killing and weights by size.
+//!
+//! 1. [`classes`]: while they are few, jobs as small as the smallest stand in a pool of their own, in
+//!    line, with half of the slots that one of them could use.
+//! 2. [`allotment`]: twice a second the free slots are allotted to pools by what is pending in them.
+//! 3. [`order`]: jobs and pools go by what they lack and hold.
+//! 4. [`waits`]: jobs wait for their input as long as others have waited before they got it.
+//! 5. [`priorities`]: a job whose input gets nearer rises, one whose input gets farther falls.
+//!
+//! The paper leaves open what happens to a slot that becomes free between two rounds, where it says
+//! twice a second (see [`allotment`]), and it takes equal pools at random (see [`order`]). It has
+//! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
+//! keeps its line, as the shared one does.
+
+mod allotment;
+mod classes;
+mod order;
+mod priorities;
+mod standings;
+mod waits;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::priorities::PriorityAdjustment;
+use self::standings::Standings;
+use self::waits::Waits;
+use super::part::allocations::{Allocations, PoolBy};
+use super::part::delay::{Delay, DelaySpec};
+use super::part::load::{next_kind, room};
+use super::part::updates::standstill;
+use crate::mapred::{
+    Auto, Complaint, JobChange, JobEvent, Launched, Offer, Orders, PerSlot, Policy, Reason,
+    Scheduler, Site, SlotKind, View,
+};
+use crate::units::{Factor, SimSpan};
+
+/// The options of `modified-fair`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModifiedFairOptions {
+    /// The pools, and what holds for those that are not declared. No pool lies in another, and
+    /// nobody's tasks are killed.
+    pub allocations: Allocations,
+    /// What a job's pool is: the one that it names, or its user's.
+    pub pool_by: PoolBy,
+    /// How long jobs wait for their input; with `delay_adjustment` only until the first wait was
+    /// measured.
+    pub delay: DelaySpec,
+    /// Whether small jobs stand in a pool of their own, as long as they are few.
+    pub classification: bool,
+    /// Whether free slots are allotted to pools by what is pending in them.
+    pub pool_allocation: bool,
+    /// Whether jobs and pools go by what they lack and hold; if not, as in `fair`.
+    pub sorting: bool,
+    /// Whether jobs wait for their input as long as others have had to.
+    pub delay_adjustment: bool,
+    /// How a job's priority follows the locality of its maps: as in the paper's `text`, as in its
+    /// `table`, or not (`off`).
+    pub priority_adjustment: PriorityAdjustment,
+    /// Whether a heartbeat may bring several tasks.
+    pub assign_multiple: bool,
+    /// How far a tracker may go beyond its part of the load: 1 is to its last slot.
+    pub max_load_difference: Factor,
+    /// How often jobs are classified and slots allotted.
+    pub update_interval: SimSpan,
+}
+
+impl Default for ModifiedFairOptions {
+    fn default() -> Self {
+        Self {
+            allocations: Allocations::default(),
+            pool_by: PoolBy::Pool,
+            delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
+            classification: true,
+            pool_allocation: true,
+            sorting: true,
+            delay_adjustment: true,
+            priority_adjustment: PriorityAdjustment::Text,
+            assign_multiple: true,
+            max_load_difference: Factor::of(0.0),
+            update_interval: SimSpan::from_millis(500),
+        }
+    }
+}
+
+/// The modified fair scheduler.
+#[derive(Debug)]
+pub struct ModifiedFair {
+    options: ModifiedFairOptions,
+    standings: Standings,
+    delay: Delay,
+    waits: Waits,
+}
+
+impl Policy for ModifiedFair {
+    const NAME: &'static str = "modified-fair";
+    const ABOUT: &'static str = "a fair scheduler that follows what jobs need, in five ways";
+    type Options = ModifiedFairOptions;
+
+    fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {
+        let mut complaints = options.allocations.settle(site, options.pool_by);
+        complaints.extend(nested(&options.allocations));
+        complaints.extend(standstill(options.update_interval));
+        complaints
+    }
+
+    fn new(options: ModifiedFairOptions) -> Self {
+        Self {
+            standings: Standings::new(&options.allocations.given(), &options),
+            delay: Delay::new(&options.delay),
+            waits: Waits::default(),
+            options,
+        }
+    }
+}
+
+impl Scheduler for ModifiedFair {
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.delay.job_changed(view, event);
+        match event.change {
+            JobChange::Submitted => self.standings.round(view),
+            JobChange::Running => {
+                let Some(job) = view.job(event.job) else { return };
+                self.standings.enter(job, self.options.pool_by.of(job.spec()));
+            }
+            JobChange::Ended(_) => self.standings.leave(event.job),
+            JobChange::Initialised => {}
+            JobChange::Attempt(..) => self.standings.refresh(view, event.job),
+        }
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(self.options.update_interval)
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.standings.round(&orders.view());
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.delay.begin(&offer.view());
+        let mut refused: PerSlot<bool> = PerSlot::default();
+        while let Some(kind) =
+            next_kind(offer, |kind| !refused[kind] && self.has_part_left(offer, kind))
+        {
+            let Some(launched) = self.launch(offer, kind) else {
+                refused[kind] = true;
+                continue;
+            };
+            self.standings.launched(&offer.view(), launched);
+            if !self.options.assign_multiple {
+                return;
+            }
+        }
+    }
+}
+
+impl ModifiedFair {
+    /// Returns whether a tracker has room for its part of the load, by what it has reported, and
+    /// whether there is anything that does not run yet.
+    fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
+        let (running, demand) = self.standings.work(kind);
+        let beyond = self.options.max_load_difference.get();
+        running != demand && 0 < room(offer, kind, f64::from(demand), beyond)
+    }
+
+    /// Launches a task of whoever is first to have one for this node.
+    fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
+        let Self { standings, delay, waits, options } = self;
+        let mut ready = standings.ready(kind);
+        if kind == SlotKind::Reduce {
+            return ready.find_map(|job| offer.launch_reduce(job, Reason::Share));
+        }
+        ready.find_map(|job| {
+            let waited = delay.waited(job);
+            let launched = delay.launch_map(offer, job, false, Reason::Share)?;
+            if options.delay_adjustment {
+                waits.note(launched.locality, waited);
+                delay.adjust(waits.means());
+            }
+            Some(launched)
+        })
+    }
+}
+
+/// Complains of pools that lie in others.
+fn nested(allocations: &Allocations) -> Vec<Complaint> {
+    let pools = allocations.given().pools;
+    let outer = pools.into_iter().filter(|(_, pool)| !pool.pools.is_empty());
+    let complaint = |name: String| Complaint {
+        message: format!("`{name}` has pools inside of it, and `modified-fair` knows none such"),
+        hint: "name them beside each other, or take `fair`".to_owned(),
+        path: ["allocations", "pools", &name, "pools"].map(str::to_owned).into(),
+        is_warning: false,
+    };
+    outer.map(|(name, _)| complaint(name)).collect()
+}

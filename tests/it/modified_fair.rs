@@ -1,0 +1,243 @@
+//! The modified fair scheduler: each mechanism by hand, what it is without them, what it refuses.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use mumakil::emulation::{Options, emulate};
+use mumakil::expect::{Results as _, Table};
+use mumakil::output::results::RunResults;
+use mumakil::scenario::{self, Registry};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::Room;
+
+/// The mechanisms, each switched off.
+const OFF: [&str; 5] = [
+    "classification: false",
+    "pool_allocation: false",
+    "sorting: false",
+    "delay_adjustment: false",
+    "priority_adjustment: \"off\"",
+];
+
+/// Runs a scenario, with the invariant checker, and keeps what it leaves.
+fn run(yaml: &str) -> TempDir {
+    let registry = Registry::builtin();
+    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
+    let folder = TempDir::new().unwrap();
+    let options =
+        Options { folder: Some(folder.path().to_owned()), verify: true, ..Options::default() };
+    let run = emulate(&scenario, &registry, options).unwrap();
+    let violations = run.verifier.as_ref().unwrap().violations();
+    assert!(violations.is_empty(), "{violations:?}");
+    folder
+}
+
+/// Returns the attempts of a run, as the file has them.
+fn tasks(yaml: &str) -> String {
+    fs::read_to_string(run(yaml).path().join("tasks.csv")).unwrap()
+}
+
+/// A cluster on which nothing but the work takes time.
+const EXACT: &str = "
+hadoop: {setup_cleanup: false, task_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
+record: {timeline: true, sample: 1s}
+";
+
+/// Returns the map slots that each of so many jobs held at an instant.
+fn held(yaml: &str, jobs: usize, at: f64) -> Vec<f64> {
+    let folder = run(yaml);
+    let columns = ["time_ms", "job", "kind", "slots"];
+    let (mut held, results) = (vec![0.0; jobs], RunResults::new(folder.path()));
+    let read = results.rows(Table::Timeline, &columns, &mut |row| {
+        let is_before = row.number(0)?.is_some_and(|time| time <= at * 1e3);
+        if let Some(job) = row.number(1)?.filter(|_| is_before && row.text(2) == "map") {
+            held[job as usize] = row.number(3)?.unwrap_or_default();
+        }
+        Ok(())
+    });
+    read.unwrap();
+    held
+}
+
+/// Returns a scenario of jobs of long maps, each a pool, its number of maps, and when it arrives.
+fn long_jobs(cluster: &str, jobs: &[(&str, u32, u32)], options: &str) -> String {
+    let job = |(number, (pool, maps, submit)): (usize, &(&str, u32, u32))| {
+        format!("{{name: j{number}, pool: {pool}, maps: {maps}, submit: {submit}s, map_time: 1h}}")
+    };
+    let jobs: Vec<String> = jobs.iter().enumerate().map(job).collect();
+    format!(
+        "{EXACT}cluster: {{{cluster}}}\nuntil: 3min\nworkload: {{jobs: [{}]}}\n\
+         scheduler: {{modified-fair: {{delay: {{w1: 0s, w2: 0s}}, {options}}}}}\n",
+        jobs.join(", ")
+    )
+}
+
+#[test]
+fn small_jobs_have_a_pool_of_their_own_with_half_of_the_slots_that_one_could_use() {
+    // A quarter of the jobs may be small where nodes have four slots.
+    let jobs = [("a", 40, 0), ("a", 40, 0), ("a", 40, 0), ("a", 3, 60)];
+    let held = |option: &str| {
+        let options = format!("allocations: {{pools: {{a: {{max_maps: 5}}}}}}, {option}");
+        held(&long_jobs("nodes: 2, map_slots: 4", &jobs, &options), 4, 100.0)
+    };
+    assert_eq!(held("sorting: true")[3], 2.0);
+    assert_eq!(held("classification: false")[3], 0.0, "its pool has all that it may have");
+    assert_eq!(held("pool_allocation: false")[3], 3.0, "as in `fair` the pool has no limit");
+}
+
+#[test]
+fn small_jobs_that_are_too_many_stay_where_they_belong() {
+    let jobs = [("a", 40, 0), ("a", 40, 0), ("a", 3, 60), ("a", 3, 60)];
+    let options = "allocations: {pools: {a: {max_maps: 5}}}";
+    assert_eq!(held(&long_jobs("nodes: 2, map_slots: 4", &jobs, options), 4, 100.0)[2..], [0.0; 2]);
+}
+
+#[test]
+fn free_slots_are_allotted_by_what_is_pending() {
+    let jobs = [("a", 40, 0), ("b", 10, 0)];
+    let held = |option: &str| held(&long_jobs("nodes: 1, map_slots: 10", &jobs, option), 2, 100.0);
+    assert_eq!(held("classification: false"), [8.0, 2.0]);
+    assert_eq!(held("classification: false, pool_allocation: false"), [5.0, 5.0]);
+    let bounds = "{pools: {a: {max_maps: 6}, b: {min_maps: 3}}}";
+    let bounds = format!("classification: false, allocations: {bounds}");
+    assert_eq!(held(&bounds), [6.0, 4.0], "what a may not have is left for b");
+}
+
+#[test]
+fn the_job_with_most_pending_maps_goes_first() {
+    // From 9, 6 and 3: to the first until it has 6 left as well, then in turn.
+    let jobs = [("a", 9, 0), ("a", 6, 0), ("a", 3, 0)];
+    let held = |option: &str| {
+        let options = format!("classification: false, {option}");
+        held(&long_jobs("nodes: 1, map_slots: 6", &jobs, &options), 3, 100.0)
+    };
+    assert_eq!(held("sorting: true"), [4.0, 2.0, 0.0]);
+    assert_eq!(held("sorting: false"), [2.0, 2.0, 2.0]);
+    let line = "allocations: {pools: {a: {order: fifo}}}";
+    assert_eq!(held(line), [6.0, 0.0, 0.0], "line stays line");
+}
+
+#[test]
+fn a_job_waits_no_longer_than_others_had_to() {
+    // The first job finds its input at once on every node that asks.
+    let yaml = |option: &str| {
+        format!(
+            "{EXACT}
+seed: 7
+cluster: {{nodes: 40, map_slots: 1, hdfs: {{replication: 1}}}}
+workload:
+  jobs:
+    - {{name: many, maps: 400, map_time: 10s}}
+    - {{name: one, submit: 10min, maps: 1, map_time: 10s}}
+scheduler: {{modified-fair: {{delay: {{w1: 10s, w2: 0s}}, {option}}}}}
+"
+        )
+    };
+    let last = |option: &str| {
+        let tasks = tasks(&yaml(option));
+        let row = tasks.lines().find(|row| row.starts_with("1,map,")).unwrap().to_owned();
+        row.split(',').nth(6).unwrap().to_owned()
+    };
+    assert_eq!(last("delay_adjustment: true"), "rack");
+    assert_eq!(last("delay_adjustment: false"), "node");
+}
+
+/// The paper's second experiment, with ten jobs.
+fn unlike_jobs(seed: u64, scheduler: &str) -> String {
+    format!(
+        "seed: {seed}
+hadoop: {{line: 1.x, heartbeat: 3s}}
+cluster: {{preset: vm-8, map_slots: 2}}
+workload: {{preset: mfs-b, mix: {{jobs: 10}}}}
+scheduler: {scheduler}
+"
+    )
+}
+
+#[test]
+fn each_mechanism_can_be_switched_off_alone() {
+    let with = |options: &str| {
+        let pools = "allocations: {pools: {pool-1: {min_maps: 3, max_maps: 6}}}";
+        tasks(&unlike_jobs(
+            1,
+            &format!("{{modified-fair: {{{pools}, delay: {{w1: 3s, w2: 3s}}, {options}}}}}"),
+        ))
+    };
+    let all = with("sorting: true");
+    for off in OFF {
+        assert!(with(off) != all, "{off} changes nothing");
+    }
+    let priorities = ["table", "text"].map(|how| with(&format!("priority_adjustment: {how}")));
+    assert_eq!(priorities[1], all, "the text is the default");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn no_pool_has_more_than_it_may_and_no_slot_idles_that_somebody_may_have(
+        pools in prop::collection::vec((0u32..9, 9u32..30, 1u32..60), 1..6),
+        sorting in prop::bool::ANY,
+    ) {
+        let mut declared = String::new();
+        let mut jobs = Vec::new();
+        let names = ["a", "b", "c", "d", "e"];
+        for ((min, max, maps), name) in pools.iter().zip(names) {
+            write!(declared, "{name}: {{min_maps: {min}, max_maps: {max}}}, ").unwrap();
+            jobs.push((name, *maps, 0));
+        }
+        let options = format!(
+            "classification: false, sorting: {sorting}, allocations: {{pools: {{{declared}}}}}"
+        );
+        let held = held(&long_jobs("nodes: 10, map_slots: 4", &jobs, &options), pools.len(), 150.0);
+        let most: Vec<f64> = pools.iter().map(|(_, max, maps)| f64::from(*max.min(maps))).collect();
+        for (held, most) in held.iter().zip(&most) {
+            prop_assert!(held <= most, "{held} of {most}: {pools:?}");
+        }
+        prop_assert_eq!(held.iter().sum::<f64>(), most.iter().sum::<f64>().min(40.0));
+    }
+
+    #[test]
+    fn without_its_mechanisms_it_is_fair(
+        seed in 0u64..1_000,
+        (min, max) in (0u32..4, 4u32..9),
+        weight in 1u32..4,
+        order in prop::sample::select(vec!["fair", "fifo"]),
+        wait in 0u32..9,
+        jobs in 1u32..4,
+    ) {
+        let options = format!(
+            "delay: {{w1: {wait}s, w2: 3s}}, allocations: {{pool_max_jobs: {jobs}, pools: {{pool-1: \
+             {{min_maps: {min}, max_maps: {max}}}, pool-2: {{weight: {weight}, order: {order}}}}}}}"
+        );
+        let fair = tasks(&unlike_jobs(seed, &format!("{{fair: {{{options}}}}}")));
+        let off = OFF.join(", ");
+        let modified = format!("{{modified-fair: {{{options}, {off}}}}}");
+        prop_assert_eq!(tasks(&unlike_jobs(seed, &modified)), fair);
+    }
+}
+
+#[test]
+fn what_it_cannot_do_is_told_with_its_place() {
+    let room = Room::new();
+    for (options, told) in [
+        (
+            "allocations: {pools: {outer: {pools: {in: {}}}}}",
+            "`outer` has pools inside of it, and `modified-fair` knows none such\n  --> mine.yaml:2:66",
+        ),
+        ("update_interval: 0s", "at 0s time would stand still\n  --> mine.yaml:2:46"),
+        ("priority_adjustment: tabel", "did you mean `table`?"),
+        ("clasification: false", "did you mean `classification`?"),
+        ("preemption: true", "unknown field `preemption`"),
+    ] {
+        let yaml = format!(
+            "workload: {{jobs: [{{name: a, pool: a, maps: 1}}]}}\nscheduler: {{modified-fair: {{{options}}}}}\n"
+        );
+        let output = room.write("mine.yaml", &yaml).mumakil("check mine.yaml").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{yaml}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(told), "{yaml}\n{said}");
+    }
+}
