@@ -359,7 +359,7 @@ fn a_scenario_is_no_study_and_the_other_way_round() {
 #[test]
 fn experiments_without_a_file_or_an_input_are_skipped_aloud() {
     let room = Room::new();
-    let mut papers = room.mumakil("papers H-F1 MK-19 --json --out out");
+    let mut papers = room.mumakil("papers S-F8 MK-19 --json --out out");
     let told = papers.env_remove("MUMAKIL_TRACES").output().unwrap();
     assert!(told.status.success());
     let rows: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
