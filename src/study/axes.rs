@@ -120,7 +120,7 @@ impl Sweep {
             };
             problems.extend(result.err());
         }
-        problems.extend(read.overlap());
+        problems.extend(read.overlap().or_else(|| read.other_policy()));
         read
     }
 
@@ -139,6 +139,29 @@ impl Sweep {
             Some(if is_around { problem.hint(hint) } else { problem })
         };
         puts.iter().enumerate().find_map(overwrites)
+    }
+
+    /// Returns what is wrong if an axis is an option of one policy and another axis names others: to
+    /// set the option there would put that policy in their place.
+    fn other_policy(&self) -> Option<Problem> {
+        let policies = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
+        let policies = policies.filter(|put| put.path.to_string() == "scheduler");
+        let mut names = policies.filter_map(|put| match &put.value {
+            Value::Mapping(map) => map.keys().next()?.as_str(),
+            value => value.as_str(),
+        });
+        let mut options = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
+        let (option, of) = options.find_map(|put| {
+            let path = put.path.to_string();
+            let (policy, _) = path.strip_prefix("scheduler.")?.split_once('.')?;
+            Some((put, policy.to_owned()))
+        })?;
+        let other = names.find(|name| *name != of)?;
+        let message =
+            format!("this is an option of `{of}`, but the axis `scheduler` has `{other}`, too");
+        let hint =
+            format!("give the values of `scheduler` their options: `{{as: …, {of}: {{…}}}}`");
+        Some(Problem::value(option.written.clone(), message).hint(hint))
     }
 }
 
@@ -536,6 +559,15 @@ mod tests {
             uneven,
             "sweep.zip.b: the fields of `zip` step together, as many each: `a` has 2, `b` has 1"
         );
+    }
+
+    #[test]
+    fn an_option_of_one_policy_is_no_axis_beside_other_policies() {
+        let alone = "scheduler: [hfsp, {as: slow, hfsp: {sample: 9}}]\nscheduler.hfsp.weights: [true, false]";
+        assert!(sweep(alone).is_ok());
+        let error = sweep("scheduler: [hfsp, fair]\nscheduler.hfsp.weights: [true, false]");
+        let message = "this is an option of `hfsp`, but the axis `scheduler` has `fair`, too";
+        assert!(error.unwrap_err().contains(message));
     }
 
     #[test]
