@@ -126,12 +126,17 @@ impl MapCache {
                 return None;
             }
         }
-        for rack in (0..topology.racks()).filter(|rack| *rack != own_rack) {
-            if let Some(map) = self.racks.first(rack, &mut verdict) {
-                return Some((map, Some(Locality::OffRack)));
+        for index in 0..self.racks.places.len() {
+            let rack = self.racks.places[index];
+            if rack == own_rack {
+                continue;
+            }
+            // Nowhere comes last.
+            if let Some(map) = self.racks.first_at(index, &mut verdict) {
+                return Some((map, (rack != NOWHERE).then_some(Locality::OffRack)));
             }
         }
-        self.racks.first(NOWHERE, &mut verdict).map(|map| (map, None))
+        None
     }
 }
 
@@ -154,7 +159,14 @@ impl Lists {
         lists
     }
 
+    /// Returns the first map of a place; whatever waits again was in the place's list once.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        let index = self.places.binary_search(&place).ok()?;
+        self.first_at(index, verdict)
+    }
+
+    fn first_at(&mut self, index: usize, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        let place = self.places[index];
         if let Some(again) = self.again.get_mut(&place) {
             while again.last().is_some_and(|map| verdict(*map) == Verdict::Drop) {
                 again.pop();
@@ -167,7 +179,6 @@ impl Lists {
                 return found;
             }
         }
-        let index = self.places.binary_search(&place).ok()?;
         let maps = &self.maps;
         self.lists[index].first(|position| maps[position as usize], verdict)
     }

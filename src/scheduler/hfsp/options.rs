@@ -25,50 +25,54 @@ pub struct HfspOptions {
     /// By how much estimates are wrong on purpose: {uniform: α} or {log-normal: σ}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
-    /// How many tasks of a job are its sample, of each kind.
+    /// How many tasks of a job are its sample, of each kind: 5, in `hadoop` 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Count<0, 10_000>>,
-    /// The share of the cluster's slots in which samples run before anything else.
+    /// The share of the cluster's slots in which samples run before anything else: all in
+    /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
-    /// A reduce of a sample that has reduced for so long is measured by its progress, before it ends.
+    /// A reduce of a sample that has reduced for so long is measured by its progress, before it ends:
+    /// 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_time_out: Option<SimSpan>,
-    /// Whether fetching and merging count for the size of the reduces.
+    /// Whether fetching and merging count for the size of the reduces, as in `paper-2015`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shuffle_counts: Option<bool>,
-    /// How much larger than its first guess a job is taken to be until its sample is measured; `inf`
-    /// lets all measured jobs go first.
+    /// How much larger than its first guess a job is taken to be until its sample is measured: 1
+    /// unless given; `inf` lets all measured jobs go first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How long a task is thought to take before any has ended.
+    /// How long a task is thought to take before any has ended: 1min unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_guess: Option<SimSpan>,
-    /// Whether the work of the sample is taken off a job's size once that is known.
+    /// Whether the work of the sample is taken off a job's size once that is known, as in the papers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<bool>,
-    /// What decides who is served first.
+    /// What decides who is served first: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// How fast the virtual cluster's time goes.
+    /// How fast the virtual cluster's time goes: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
-    /// Whether jobs share the virtual cluster by their priorities: 4, 2, 1, ½, ¼.
+    /// Whether jobs share the virtual cluster by their priorities, 4, 2, 1, ½, ¼: not unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<bool>,
-    /// How a job that should be served gets slots that others hold.
+    /// How a job that should be served gets slots that others hold: `eager`, in `hadoop` `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Means>,
-    /// The same for maps, where it differs.
+    /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_preemption: Option<Means>,
-    /// Which of the attempts that hold too many slots gives its slot up.
+    /// Which of the attempts that hold too many slots gives its slot up: `largest-job` in `paper-2013`,
+    /// `youngest` in `paper-2015`, `largest-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victims: Option<Victims>,
-    /// How many suspended attempts a tracker bears; the papers give no number.
+    /// How many suspended attempts a tracker bears: 4, and again others with 2 in `paper-2013`, with 3
+    /// in `paper-2015`. The papers give no number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<SuspendedSpec>,
-    /// How long jobs wait for their input.
+    /// How long jobs wait for their input: `auto`, in `hadoop` not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
 }
