@@ -150,7 +150,7 @@ impl JobTracker {
         let has_room =
             SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
         let is_blacklisted = self.ledger.trackers[id.index()].is_blacklisted;
-        let is_offered = has_room || self.scheduler.makes_room();
+        let is_offered = has_room || self.scheduler.wants_full_trackers();
         let (launches, looks) = if is_offered && !is_blacklisted {
             self.launch(now, &status, out)
         } else {

@@ -112,8 +112,9 @@ pub trait Scheduler: Send {
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
-    /// Returns whether trackers without a free slot are offered too, since it may make room there.
-    fn makes_room(&self) -> bool {
+    /// Returns whether trackers without a free slot are offered too, for a policy that makes room
+    /// there or reads what they say.
+    fn wants_full_trackers(&self) -> bool {
         false
     }
 

@@ -57,8 +57,8 @@ impl Scheduler for Stopwatch {
         self.call(|policy| policy.foresee(truth));
     }
 
-    fn makes_room(&self) -> bool {
-        self.policy.makes_room()
+    fn wants_full_trackers(&self) -> bool {
+        self.policy.wants_full_trackers()
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {

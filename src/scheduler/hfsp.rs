@@ -17,6 +17,8 @@ mod options;
 mod phase;
 mod trainer;
 
+use std::collections::BTreeSet;
+
 use self::options::Rules;
 pub use self::options::{Confidence, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims};
 use self::phase::{Claim, Phase, What};
@@ -25,8 +27,8 @@ use super::part::estimator::Estimator;
 use super::part::ranking::Place;
 use super::part::suspensions::Suspensions;
 use crate::mapred::{
-    AttemptId, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Preemption, Reason,
-    Scheduler, Site, SlotKind, Truth, View,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
+    Preemption, Reason, Scheduler, Site, SlotKind, Truth, View,
 };
 use crate::units::SimSpan;
 
@@ -37,6 +39,8 @@ pub struct Hfsp {
     phases: PerSlot<Phase>,
     delay: Delay,
     suspended: Suspensions,
+    /// Attempts whose end was ordered, until it is known.
+    doomed: BTreeSet<AttemptId>,
 }
 
 /// An attempt on the tracker of an offer that could give up its slot.
@@ -77,6 +81,7 @@ impl Hfsp {
             },
             delay: Delay::new(&rules.delay),
             suspended: Suspensions::new(rules.suspended),
+            doomed: BTreeSet::new(),
             rules,
         }
     }
@@ -92,7 +97,9 @@ impl Hfsp {
     fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         for kind in SlotKind::BOTH {
-            self.phases[kind].count(job, self.suspended.of(id, kind));
+            let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
+            let doomed = self.doomed.iter().filter(is_own).count() as u32;
+            self.phases[kind].count(job, self.suspended.of(id, kind) + doomed);
         }
     }
 
@@ -113,30 +120,38 @@ impl Hfsp {
 
     /// Gives a free slot to the first who can use it.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
-        let Self { phases, delay, suspended, .. } = self;
-        let here = phases[kind].suspended_here(suspended.on(offer.tracker()));
+        let here = self.suspended_here(offer, kind);
+        let Self { phases, delay, .. } = self;
         let began = phases[kind].claims(here).find_map(|claim| begin(&claim, offer, delay, kind));
         began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
     }
 
     /// Takes a slot from one behind for the first who lacks one and can use it here.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
+        let here = self.suspended_here(offer, kind);
+        if self.phases[kind].claims(here).next().is_none() {
+            return false;
+        }
         let candidates = self.candidates(offer, kind, how);
         let Some(last) = candidates.iter().map(|candidate| candidate.place).max() else {
             return false;
         };
-        let Self { phases, delay, suspended, rules } = self;
+        let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
-        let here = phase.suspended_here(suspended.on(offer.tracker()));
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
         let mut wanted = 0;
         let mut claims = phase.claims(here);
         let found = claims.by_ref().take_while(|claim| claim.place < last).find_map(|claim| {
             wanted += claim.tasks;
-            // What is suspended here gets no slot anywhere else.
-            let own = u32::from(matches!(claim.what, What::Resume(_)));
-            let lacking = wanted.saturating_sub(spare).max(own);
-            let victim = victim(&candidates, phase, claim.place, lacking, rules.victims)?;
+            let lacking = match claim.what {
+                // It can go on nowhere else, so whoever is behind it here gives way.
+                What::Resume(_) => u32::MAX,
+                _ => wanted.saturating_sub(spare),
+            };
+            let excess = phase.in_excess(claim.place, lacking, |job| {
+                how == Preemption::Suspend && !is_suspendable(&offer.view(), job)
+            });
+            let victim = victim(&candidates, &excess, claim.place, rules.victims)?;
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))
         });
@@ -144,8 +159,10 @@ impl Hfsp {
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
         let preempted = offer.preempt(victim, how, attempt);
-        if preempted && how == Preemption::Suspend {
-            self.suspended.note(victim, offer.tracker());
+        match how {
+            _ if !preempted => {}
+            Preemption::Suspend => self.suspended.note(victim, offer.tracker()),
+            Preemption::Kill => _ = self.doomed.insert(victim),
         }
         self.refresh(&offer.view(), victim.job());
         preempted
@@ -156,8 +173,7 @@ impl Hfsp {
         let view = offer.view();
         let phase = &self.phases[kind];
         let is_free = |attempt: AttemptId| {
-            let suspendable = view.job(attempt.job()).is_some_and(|job| job.spec().suspendable);
-            (how == Preemption::Kill || suspendable)
+            (how == Preemption::Kill || is_suspendable(&view, attempt.job()))
                 && !self.suspended.contains(attempt)
                 && !phase.needs(attempt)
                 && offer.can_preempt(attempt)
@@ -173,6 +189,16 @@ impl Hfsp {
             Some(Candidate { attempt: report.attempt, place, ran: report.ran })
         });
         candidate.collect()
+    }
+
+    /// Returns the first in line of what is suspended on a tracker.
+    fn suspended_here(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
+        let reports = offer.view().reports(offer.tracker());
+        let ran = |attempt| {
+            let report = reports.iter().find(|report| report.attempt == attempt);
+            (attempt, report.map_or(SimSpan::ZERO, |report| report.ran))
+        };
+        self.phases[kind].first_suspended(self.suspended.on(offer.tracker()).map(ran))
     }
 
     /// Notes that an attempt was launched or resumed.
@@ -207,15 +233,18 @@ fn begin(
     launched.map(|launched| launched.attempt)
 }
 
-/// Returns which of the candidates gives its slot up to one before them, if so many are lacking.
+fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
+    view.job(job).is_some_and(|job| job.spec().suspendable)
+}
+
+/// Returns which of the candidates gives its slot up to one before them, of the jobs that have too
+/// many.
 fn victim(
     candidates: &[Candidate],
-    phase: &Phase,
+    excess: &[Place],
     claimant: Place,
-    lacking: u32,
     rule: Victims,
 ) -> Option<AttemptId> {
-    let excess: Vec<Place> = phase.in_excess(claimant, lacking);
     let able = candidates
         .iter()
         .filter(|candidate| candidate.place.1 != claimant.1 && excess.contains(&candidate.place));
@@ -251,14 +280,19 @@ impl Scheduler for Hfsp {
                 self.refresh(view, id);
             }
             JobChange::Attempt(attempt, state) => {
-                if let Some(outcome) = state.outcome() {
+                use AttemptState as S;
+                if !matches!(state, S::Unassigned | S::Running | S::Suspended) {
                     self.suspended.forget(attempt);
+                }
+                if let Some(outcome) = state.outcome() {
+                    self.doomed.remove(&attempt);
                     self.phases[attempt.slot()].ended(view, attempt, outcome);
                 }
                 self.refresh(view, id);
             }
             JobChange::Ended(_) => {
                 self.suspended.forget_job(id);
+                self.doomed.retain(|attempt| attempt.job() != id);
                 for kind in SlotKind::BOTH {
                     self.phases[kind].remove(view, id);
                 }
@@ -266,8 +300,10 @@ impl Scheduler for Hfsp {
         }
     }
 
-    fn makes_room(&self) -> bool {
-        SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait)
+    /// To take slots there, or to measure the reduces of samples.
+    fn wants_full_trackers(&self) -> bool {
+        let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait);
+        makes_room || self.rules.reduce_time_out.is_some()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
@@ -275,7 +311,7 @@ impl Scheduler for Hfsp {
             self.phases[kind].look(&offer.view(), offer.tracker());
             self.phases[kind].settle(&offer.view());
         }
-        // Full trackers, at which room may be made, pass nobody over: Hadoop asks no policy for them.
+        // Nobody waits for full trackers: Hadoop asks no policy for them.
         if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
             self.delay.begin(&offer.view());
         }

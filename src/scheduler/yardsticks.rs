@@ -145,8 +145,8 @@ impl<D: Discipline> Scheduler for BySize<D> {
         self.policy.job_changed(view, event);
     }
 
-    fn makes_room(&self) -> bool {
-        self.policy.makes_room()
+    fn wants_full_trackers(&self) -> bool {
+        self.policy.wants_full_trackers()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

@@ -30,6 +30,10 @@ struct Story {
     started: BTreeMap<AttemptId, SimTime>,
     killed: u32,
     preempted: u32,
+    victims: Vec<AttemptId>,
+    /// When the jobs ended, in seconds.
+    ended: BTreeMap<u32, f64>,
+    went_on: Vec<AttemptId>,
     notes: Vec<&'static str>,
 }
 
@@ -51,6 +55,7 @@ impl Watcher for Teller {
             Fact::Resumed { attempt, tracker } => {
                 assert_eq!(story.suspended.remove(&attempt), Some(tracker), "resumed elsewhere");
                 story.resumed += 1;
+                story.went_on.push(attempt);
             }
             Fact::Ended { attempt, outcome, phases, .. } if attempt.task.is_work() => {
                 story.suspended.remove(&attempt);
@@ -61,7 +66,13 @@ impl Watcher for Teller {
                     story.worked.insert(attempt.task, worked);
                 }
             }
-            Fact::Preempted { .. } => story.preempted += 1,
+            Fact::Preempted { attempt, .. } => {
+                story.preempted += 1;
+                story.victims.push(attempt);
+            }
+            Fact::JobEnded { job, .. } => {
+                story.ended.insert(job.0, event.at.as_secs_f64());
+            }
             Fact::Noted { note, .. } => story.notes.push(note),
             _ => {}
         }
@@ -303,4 +314,75 @@ fn a_tracker_that_bears_no_more_says_so_and_says_when_it_does_again() {
     let full = story.notes.iter().filter(|note| note.starts_with("too many")).count();
     let free = story.notes.iter().filter(|note| note.starts_with("few")).count();
     assert_eq!((full, free), (1, 1), "{:?}", story.notes);
+}
+
+/// Runs jobs on a cluster of so many nodes with so many slots of each kind.
+fn on(nodes: u32, slots: u32, scheduler: &str, jobs: &str) -> (Story, Emulated) {
+    run(&format!(
+        "{EXACT}cluster: {{nodes: {nodes}, map_slots: {slots}, reduce_slots: {slots}, memory: 64GiB}}\n\
+         scheduler: {scheduler}\nworkload:\n  jobs:\n{jobs}"
+    ))
+}
+
+/// Four reduces of an hour are measured after a minute: what is left of them is nearly all.
+#[test]
+fn a_large_job_of_few_reduces_makes_room_once_it_is_measured() {
+    let jobs = "
+    - {name: large, maps: 1, map_time: 5s, reduces: 4, reduce_time: 1h}
+    - {name: middle, submit: 300s, maps: 1, map_time: 5s, reduces: 12, reduce_time: 100s}
+";
+    let (story, _) = on(4, 1, "hfsp", jobs);
+    assert_eq!((story.preempted, story.resumed), (4, 4));
+    assert!(story.ended[&1] < 700.0, "{:?}", story.ended);
+}
+
+#[test]
+fn no_more_are_killed_than_are_lacking() {
+    let jobs = "
+    - {name: large, maps: 5, map_time: 1000s}
+    - {name: small, submit: 100s, maps: 6, map_time: 30s}
+";
+    for how in ["kill", "eager"] {
+        let (story, _) = on(10, 1, &format!("{{fsp: {{preemption: {how}}}}}"), jobs);
+        assert_eq!(story.preempted, 1, "{how}: five of ten slots are free");
+    }
+}
+
+#[test]
+fn who_cannot_be_suspended_spares_nobody_else() {
+    let jobs = "
+    - {name: middle, maps: 2, map_time: 500s}
+    - {name: large, submit: 5s, maps: 2, map_time: 900s, suspendable: false}
+    - {name: small, submit: 60s, maps: 2, map_time: 30s}
+";
+    let (story, _) = on(2, 2, "{fsp: {preemption: eager}}", jobs);
+    let of = |job: u32| story.victims.iter().filter(|victim| victim.job().0 == job).count();
+    assert_eq!((of(0), of(1)), (2, 0), "the middle one gives way in its place");
+}
+
+#[test]
+fn what_has_run_for_longest_goes_on_first() {
+    let jobs = "
+    - {name: filler, maps: 1, map_time: 20s}
+    - {name: large, maps: 2, map_time: 1000s}
+    - {name: one, submit: 100s, maps: 1, map_time: 100s}
+    - {name: other, submit: 110s, maps: 1, map_time: 120s}
+";
+    let hfsp = "{hfsp: {variant: paper-2013, estimator: oracle, sample: 0, victims: youngest}}";
+    let (story, _) = on(1, 2, hfsp, jobs);
+    let [young, old] = story.victims[..] else { panic!("{:?}", story.victims) };
+    assert!(story.started[&old] < story.started[&young], "the youngest is suspended first");
+    assert_eq!(story.went_on, [old, young]);
+}
+
+#[test]
+fn a_job_of_unknown_size_goes_last_whatever_is_guessed() {
+    let jobs = "
+    - {name: known, maps: 20, map_time: 20s}
+    - {name: unknown, submit: 100s, maps: 20, map_time: 20s}
+";
+    let hfsp = "{hfsp: {variant: paper-2013, sample: 1, confidence: inf, first_guess: 0s, training_slots: 0}}";
+    let (story, _) = on(2, 1, hfsp, jobs);
+    assert_eq!(story.preempted, 0);
+    assert!(story.ended[&0] < 260.0, "it has the cluster for itself: {:?}", story.ended);
 }

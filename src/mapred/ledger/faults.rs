@@ -2,13 +2,13 @@
 //!
 //! A tracker that a job avoided has a *fault* when that job succeeds: others could do what it could
 //! not. With enough faults, and with half as many again as the average tracker, it is blacklisted,
-//! unless half of the cluster is. What runs there goes on.
+//! unless half of the cluster is. What runs there goes on; what is suspended there ends.
 //!
 //! A day without a fault forgives one, and that lifts the blacklisting however many are left:
 //! Hadoop's behaviour, kept. A restart of the tracker clears everything.
 
 use super::{Ledger, Tracker};
-use crate::mapred::{Fact, JobId, Outbox, TrackerId};
+use crate::mapred::{AttemptId, AttemptState, Fact, JobId, Outbox, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
 /// A fault is forgiven when there was none for longer than this.
@@ -29,8 +29,19 @@ impl Ledger {
             if !is_listed && self.is_too_much(faults) {
                 self.change_tracker(id, |tracker| tracker.is_blacklisted = true);
                 out.emit(now, Fact::TrackerBlacklisted(id));
+                self.end_suspended(id);
             }
         }
+    }
+
+    /// Ends what is suspended on a tracker: nobody will let it go on there. Walks all tasks.
+    fn end_suspended(&mut self, id: TrackerId) {
+        let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
+        let is_suspended = |attempt: &AttemptId| {
+            self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
+        };
+        let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
+        suspended.into_iter().for_each(|attempt| self.doom(attempt));
     }
 
     fn is_too_much(&self, faults: u32) -> bool {

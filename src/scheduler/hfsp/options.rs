@@ -184,7 +184,7 @@ impl JsonSchema for Confidence {
 #[serde(deny_unknown_fields)]
 pub struct SuspendedSpec {
     /// With so many, the tracker's attempts are left alone until some of them have gone on.
-    pub most: Count<0, 1_000>,
+    pub most: Count<1, 1_000>,
     /// With so few, attempts are suspended there again: below `most`.
     pub few: Count<0, 1_000>,
 }
@@ -280,7 +280,7 @@ impl HfspOptions {
                 "`aging` is above zero: at 0 nobody would ever be served first for having waited";
             complaints.push(complain(&["aging"], message, "1 is as fast as time"));
         }
-        if self.suspended.is_some_and(|spec| spec.most <= spec.few) {
+        if self.suspended.is_some_and(|spec| spec.most.get() <= spec.few.get()) {
             let message =
                 "`few` is below `most`: with so few suspended attempts others may be again";
             complaints.push(complain(
@@ -288,6 +288,13 @@ impl HfspOptions {
                 message,
                 "one less than `most` is the most",
             ));
+        }
+        let is_unmeasured = self.rules().sample == 0 && self.estimator != Family::Oracle;
+        if is_unmeasured {
+            let message =
+                "without a sample no size is ever measured, only guessed by the number of tasks";
+            let hint = "`estimator: oracle` needs no sample";
+            complaints.push(Complaint { is_warning: true, ..complain(&["sample"], message, hint) });
         }
         complaints
     }

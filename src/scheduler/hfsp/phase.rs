@@ -1,5 +1,7 @@
 //! All jobs' tasks of one kind: how large they are, where they stand, and who claims a slot.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use super::options::{Order, Rules};
@@ -10,6 +12,7 @@ use crate::scheduler::part::estimator::{Estimator, Family, SizeError};
 use crate::scheduler::part::ranking::{Place, Rank, Ranking};
 use crate::scheduler::part::share::weight;
 use crate::scheduler::part::virtual_cluster::{Size, VirtualCluster};
+use crate::units::SimSpan;
 
 /// All jobs' tasks of one kind.
 #[derive(Debug)]
@@ -99,7 +102,11 @@ impl Phase {
             self.trainer.enter(job.id(), tasks);
         }
         let task = self.trainer.past().unwrap_or(self.first_guess);
-        let work = known.unwrap_or(self.confidence * f64::from(tasks) * task);
+        let guess = match self.confidence {
+            f64::INFINITY => f64::INFINITY,
+            times => times * f64::from(tasks) * task,
+        };
+        let work = known.unwrap_or(guess);
         let weight = if self.weights { weight(job.priority(), None) } else { 1.0 };
         self.cluster.enter(job.id(), Size { tasks, work, weight });
         self.left.insert(job.id(), work);
@@ -130,11 +137,14 @@ impl Phase {
             return;
         }
         let seconds = match &self.truth {
-            Some(truth) if self.is_oracle => truth.task(job, self.kind, attempt.task.index),
-            _ => report.map_or_else(Default::default, |report| report.ran),
+            Some(truth) if self.is_oracle => {
+                let task = truth.task(job, self.kind, attempt.task.index);
+                task.as_secs_f64() * self.misjudgement(job.id())
+            }
+            _ => report.map_or(0.0, |report| self.trainer.seconds(report)),
         };
         if let Some(left) = self.left.get_mut(&job.id()) {
-            *left = (*left - seconds.as_secs_f64()).max(0.0);
+            *left = (*left - seconds).max(0.0);
         }
         self.is_stale |= self.order != Order::ProjectedFinish;
         self.use_findings(view, job);
@@ -154,13 +164,12 @@ impl Phase {
 
     /// Corrects a job's size once its sample is measured.
     fn use_findings(&mut self, view: &View<'_>, job: &Job) {
-        let Some(Findings { job: id, work, before }) = self.trainer.findings(job.id()) else {
+        let Some(Findings { job: id, work, before, done }) = self.trainer.findings(job.id()) else {
             return;
         };
         let tasks = f64::from(job.tasks(self.kind).total());
         let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
-        let sampled = work.iter().sum::<f64>() + before * work.len() as f64;
-        let done = if self.discount { sampled } else { 0.0 };
+        let done = if self.discount { done } else { 0.0 };
         self.age(view);
         self.cluster.set_left(id, (size - done).max(0.0));
         let unfinished = tasks - f64::from(job.tasks(self.kind).finished());
@@ -184,10 +193,10 @@ impl Phase {
         self.ranking.remove(job);
     }
 
-    /// Brings a job's counts up to date, of which so many attempts are suspended.
-    pub(super) fn count(&mut self, job: &Job, suspended: u32) {
+    /// Brings a job's counts up to date, of which so many attempts have lost their slots.
+    pub(super) fn count(&mut self, job: &Job, preempted: u32) {
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
-        self.ranking.count(job.id(), pending, tasks.running().saturating_sub(suspended));
+        self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));
         self.trainer.count(job.id(), pending, tasks.total() - tasks.finished());
     }
 
@@ -241,23 +250,27 @@ impl Phase {
             let as_sample = if trains { self.trainer.to_launch(place.1) } else { 0 };
             Claim { place, tasks: pending.saturating_sub(as_sample), what: What::Launch }
         };
+        let has_tasks = |claim: &Claim| 0 < claim.tasks;
         let is_before =
             move |(place, _): &(Place, u32)| here.is_none_or(|here| *place < here.place);
-        let before = self.ranking.waiting().take_while(is_before).map(in_line);
-        let after = here.map(|_| self.ranking.waiting().skip_while(is_before).map(in_line));
+        let before = self.ranking.waiting().take_while(is_before).map(in_line).filter(has_tasks);
+        let after = here
+            .map(|_| self.ranking.waiting().skip_while(is_before).map(in_line).filter(has_tasks));
         samples.chain(before).chain(here).chain(after.into_iter().flatten())
     }
 
-    /// Returns the first in line of the attempts that are suspended on a tracker.
-    pub(super) fn suspended_here(
+    /// Returns the first in line of attempts that are suspended, of a job's the one that has run
+    /// for longest.
+    pub(super) fn first_suspended(
         &self,
-        suspended: impl Iterator<Item = AttemptId>,
+        suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
     ) -> Option<Claim> {
-        let of_kind = suspended.filter(|attempt| attempt.slot() == self.kind);
-        let placed =
-            of_kind.filter_map(|attempt| Some((self.ranking.place(attempt.job())?, attempt)));
-        let first = placed.min_by_key(|(place, _)| *place);
-        first.map(|(place, attempt)| Claim { place, tasks: 1, what: What::Resume(attempt) })
+        let of_kind = suspended.filter(|(attempt, _)| attempt.slot() == self.kind);
+        let placed = of_kind.filter_map(|(attempt, ran)| {
+            Some((self.ranking.place(attempt.job())?, Reverse(ran), attempt))
+        });
+        let (place, _, attempt) = placed.min()?;
+        Some(Claim { place, tasks: 1, what: What::Resume(attempt) })
     }
 
     pub(super) fn held(&self) -> u32 {
@@ -272,9 +285,16 @@ impl Phase {
         self.trainer.needs(attempt)
     }
 
-    /// Returns the jobs behind a place that have too many slots if so many are lacking before.
-    pub(super) fn in_excess(&self, behind: Place, lacking: u32) -> Vec<Place> {
-        let gives = self.ranking.in_excess(behind, lacking, |job| self.trainer.granted(job));
+    /// Returns the jobs behind a place that have too many slots if so many are lacking before; some
+    /// are spared, whatever they have.
+    pub(super) fn in_excess(
+        &self,
+        behind: Place,
+        lacking: u32,
+        is_spared: impl Fn(JobId) -> bool,
+    ) -> Vec<Place> {
+        let granted = |job| if is_spared(job) { u32::MAX } else { self.trainer.granted(job) };
+        let gives = self.ranking.in_excess(behind, lacking, granted);
         gives.filter(|(_, most)| 0 < *most).map(|(place, _)| place).collect()
     }
 }

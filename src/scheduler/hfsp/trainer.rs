@@ -56,6 +56,8 @@ struct Times {
     work: f64,
     /// What a reduce does before, if that counts.
     before: f64,
+    /// What of all this was done when it was measured.
+    done: f64,
 }
 
 /// What a sample says.
@@ -67,6 +69,8 @@ pub(super) struct Findings {
     pub(super) work: Vec<f64>,
     /// The seconds that a task takes before its work, on average.
     pub(super) before: f64,
+    /// The seconds that were done of the sample when it was measured.
+    pub(super) done: f64,
 }
 
 impl Trainer {
@@ -120,7 +124,7 @@ impl Trainer {
     /// Hears that an attempt has ended; what it was measured at stays, whatever becomes of it.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
-        if let Some(Times { work, before }) = times {
+        if let Some(Times { work, before, .. }) = times {
             self.past = (self.past.0 + 1, self.past.1 + work + before);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
@@ -151,13 +155,13 @@ impl Trainer {
             if done <= 0.0 {
                 continue;
             }
-            let Times { work, before } = self.times(report);
+            let times = self.times(report);
             let sample = self.samples.get_mut(&report.attempt.job());
             let task = sample.and_then(|sample| {
                 sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
             });
             if let Some(task) = task.filter(|task| task.times.is_none()) {
-                task.times = Some(Times { work: work / done, before });
+                task.times = Some(Times { work: times.work / done, ..times });
                 measured.push(report.attempt.job());
             }
         }
@@ -165,14 +169,20 @@ impl Trainer {
     }
 
     fn times(&self, report: &Report) -> Times {
-        match self.kind {
-            SlotKind::Map => Times { work: report.ran.as_secs_f64(), before: 0.0 },
-            SlotKind::Reduce => {
-                let before = report.ran.saturating_sub(report.worked).as_secs_f64();
-                let before = if self.shuffle_counts { before } else { 0.0 };
-                Times { work: report.worked.as_secs_f64(), before }
+        let (work, before) = match self.kind {
+            SlotKind::Map => (report.ran, SimSpan::ZERO),
+            SlotKind::Reduce if self.shuffle_counts => {
+                (report.worked, report.ran.saturating_sub(report.worked))
             }
-        }
+            SlotKind::Reduce => (report.worked, SimSpan::ZERO),
+        };
+        let (work, before) = (work.as_secs_f64(), before.as_secs_f64());
+        Times { work, before, done: work + before }
+    }
+
+    /// Returns the seconds of a task that has ended which count for the size of its job.
+    pub(super) fn seconds(&self, report: &Report) -> f64 {
+        self.times(report).done
     }
 
     /// Returns what the sample of a job says, once, when all of it is measured.
@@ -184,10 +194,14 @@ impl Trainer {
         let times: Vec<Times> =
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
         sample.is_used = true;
+        // From here on its attempts are like any others.
+        self.running -= sample.running();
+        sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         let work = times.iter().map(|times| times.work).collect();
         // Every reduce fetches as much as any other, so that none weighs more.
         let before = times.iter().map(|times| times.before).sum::<f64>() / times.len() as f64;
-        Some(Findings { job, work, before })
+        let done = times.iter().map(|times| times.done).sum();
+        Some(Findings { job, work, before, done })
     }
 
     /// Returns how many seconds tasks have taken so far, on average.
@@ -278,7 +292,7 @@ mod tests {
         trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
         assert_eq!(trainer.findings(JobId(7)), None, "the first has not ended");
         trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
-        let findings = Findings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0 };
+        let findings = Findings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
         assert_eq!(trainer.findings(JobId(7)), Some(findings));
         assert_eq!(trainer.findings(JobId(7)), None, "once is enough");
         assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
@@ -329,7 +343,11 @@ mod tests {
         assert!(trainer.look(&[said]).is_empty(), "not for so long");
         said.worked = SimSpan::from_secs(90);
         assert_eq!(trainer.look(&[said]), [JobId(3)]);
-        let Findings { work, before, .. } = trainer.findings(JobId(3)).expect("all are measured");
+        assert_eq!(trainer.running(), 1);
+        let findings = trainer.findings(JobId(3)).expect("all are measured");
+        let Findings { work, before, done, .. } = findings;
+        assert!((done - 120.0).abs() < 1e-9, "three quarters of the work are still to be done");
+        assert_eq!(trainer.running(), 0, "it takes no slot for training any more");
         assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");
         assert!((before - 30.0).abs() < 1e-9, "{before}");
         assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");

@@ -68,11 +68,10 @@ pub struct Delay {
     /// What a job bears for nodes, then for racks: microseconds or skips.
     limits: [u64; 2],
     jobs: FxHashMap<JobId, Waiting>,
-    /// The jobs that the last offer has passed over.
-    passed_over: Vec<JobId>,
+    /// The jobs that were passed over since the last offer began, and when.
+    passed_over: Vec<(JobId, SimTime)>,
     /// How many offers there were: several may come at one instant.
     offers: u64,
-    last_offer: Option<SimTime>,
     long_tasks: Option<LongTasks>,
 }
 
@@ -120,7 +119,6 @@ impl Delay {
             jobs: FxHashMap::default(),
             passed_over: Vec::new(),
             offers: 0,
-            last_offer: None,
             long_tasks: long_task.map(LongTasks::new),
         }
     }
@@ -159,17 +157,15 @@ impl Delay {
             let interval = view.heartbeat_interval().as_micros();
             let auto = SimSpan::from_micros(interval * 3 / 2).min(LONGEST_AUTO);
             self.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
-            let gap = now.saturating_since(self.last_offer.unwrap_or(now)).as_micros();
-            for job in self.passed_over.drain(..) {
+            for (job, at) in self.passed_over.drain(..) {
                 if let Some(job) = self.jobs.get_mut(&job) {
-                    job.waited += gap;
+                    job.waited += now.saturating_since(at).as_micros();
                 }
             }
         } else if let Patience::Skips(node, rack) = self.patience {
             self.limits = [node, rack];
         }
         self.offers += 1;
-        self.last_offer = Some(now);
     }
 
     /// Launches a map of a job as near to its input as its patience allows, or passes it over.
@@ -219,7 +215,7 @@ impl Delay {
             waiting.waited += 1;
         } else if waiting.seen_in != self.offers {
             waiting.seen_in = self.offers;
-            self.passed_over.push(job);
+            self.passed_over.push((job, now));
         }
     }
 

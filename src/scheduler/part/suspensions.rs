@@ -98,7 +98,7 @@ impl Suspensions {
         self.of_job.get(&(job, kind)).copied().unwrap_or_default()
     }
 
-    /// Returns the attempts that are suspended on a tracker, the longest suspended first.
+    /// Returns the attempts that are suspended on a tracker, in the order in which they were.
     pub fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
         let here = self.by_tracker.get(tracker.index());
         here.into_iter().flat_map(|here| here.attempts.iter().copied())
