@@ -319,6 +319,55 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
 }
 
 #[test]
+fn trackers_that_are_kept_leave_no_other_slot_idle() {
+    // Three trackers of four have room for what the fourth, kept for a wide task, counts twice.
+    for rules in ["0.21", "1.x"] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 4, map_slots: 4}}
+until: 20min
+workload:
+  jobs:
+    - {{name: narrow, pool: narrow, input: 0, maps: 9, map_time: 1h, map_memory: 1GiB}}
+    - {{name: wide, pool: wide, submit: 45s, maps: 1, map_time: 1h, map_memory: 4GiB}}
+    - {{name: late, pool: late, submit: 60s, input: 0, maps: 40, map_time: 1h, map_memory: 1GiB}}
+scheduler:
+  capacity:
+    rules: \"{rules}\"
+    map_slot: 1GiB
+    wait_factor: 0
+    allocations:
+      init_poll: 1s
+      queues: {{narrow: {{user_limit_factor: 9}}, wide: {{}}, late: {{user_limit_factor: 9}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let held = held(&folder, 3, 1_100.0);
+        assert!(12.0 < held[0] + held[2], "{rules}: {held:?}");
+        assert_eq!(held[1], 0.0, "{rules}: it waits");
+    }
+}
+
+#[test]
+fn a_queue_without_a_maximum_loses_no_heartbeat_by_counting_what_is_about_to_commit() {
+    let length = |policy: &str| {
+        let yaml = format!(
+            "hadoop: {{setup_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: quirk}}
+cluster: {{nodes: 10, map_slots: 1}}
+workload: {{jobs: [{{name: a, maps: 200, map_time: 20s}}]}}
+scheduler: {{{policy}}}
+"
+        );
+        let starts = starts(&run(&yaml).0, 0);
+        ((starts[199] - starts[0]) / 3.0).round()
+    };
+    for rules in ["0.20", "0.21"] {
+        let queues = format!("capacity: {{rules: \"{rules}\"}}");
+        assert_eq!(length(&queues), length("fifo: {}"), "{rules}");
+    }
+}
+
+#[test]
 fn tasks_take_one_slot_whatever_their_memory_unless_slots_have_a_size() {
     let one = wide("1.x").replace("maps: 4,", "maps: 1,");
     let peak = |yaml: &str| peaks(&run(yaml).0, 2)[1];

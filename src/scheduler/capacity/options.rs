@@ -134,7 +134,7 @@ fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let Node { name, share, most_share, .. } = tree.node(id);
         // By the rules of 0.21 nobody serves a queue to which nothing is guaranteed.
-        let share = if rules == Rules::V21 { share } else { most_share };
+        let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {
             let (slots, word) = (site.slots[kind], kind.word());
             if 0 < slots && share * slots as f64 + ROUNDING < 1.0 {

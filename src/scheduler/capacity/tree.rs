@@ -253,7 +253,8 @@ impl Tree {
             if std::mem::replace(&mut self.slots[kind], slots) != slots {
                 for node in &mut self.nodes {
                     node.slots[kind] = trunc(node.share * f64::from(slots));
-                    node.most[kind] = trunc(node.most_share * f64::from(slots));
+                    let most = node.most_share.map(|share| trunc(share * f64::from(slots)));
+                    node.most[kind] = most.unwrap_or(u32::MAX);
                 }
             }
         }
@@ -304,7 +305,7 @@ impl Tree {
     pub(super) fn has_room(&self, queue: QueueId, kind: SlotKind, slots: u32) -> bool {
         self.upwards(queue).all(|id| {
             let node = self.node(id);
-            node.used[kind] + slots <= node.most[kind]
+            node.used[kind].saturating_add(slots) <= node.most[kind]
         })
     }
 
