@@ -129,7 +129,7 @@ impl Scheduler for Capacity {
         }
         self.reserved.prune(&view, &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
-            reclaim.look(orders, &mut self.tree);
+            reclaim.look(orders, &mut self.tree, self.init_poll);
         }
     }
 

@@ -405,6 +405,30 @@ scheduler:
 }
 
 #[test]
+fn no_claim_is_overlooked_that_falls_due_between_two_looks() {
+    // Heartbeats of 300 ms, and a look at claims every 5 s.
+    for after in [60, 62, 64] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 5min
+workload:
+  jobs:
+    - {{name: first, pool: a, maps: 40, map_time: 1h}}
+    - {{name: owner, pool: b, submit: 2min, maps: 40, map_time: 1h}}
+scheduler:
+  capacity:
+    rules: \"0.20\"
+    allocations: {{queues: {{a: {{capacity: 60 %}}, b: {{capacity: 40 %, reclaim_after: {after}s}}}}}}
+"
+        )
+        .replace("hadoop: {", "hadoop: {heartbeat: 300ms, heartbeat_floor: 300ms, ");
+        let (folder, _) = run(&yaml);
+        assert_eq!(held(&folder, 2, 290.0), [24.0, 16.0], "after {after} s");
+    }
+}
+
+#[test]
 fn priorities_count_where_a_queue_has_them() {
     let first = |supports: bool| {
         let yaml = format!(
@@ -486,7 +510,7 @@ fn a_queue_file_does_what_the_same_queues_do() {
 #[test]
 fn a_queue_without_a_slot_is_told() {
     let room = Room::new();
-    let told = |rules: &str, queue: &str| {
+    let check = |rules: &str, queue: &str| {
         let yaml = format!(
             "workload: {{jobs: [{{name: a, maps: 1}}]}}\ncluster: {{nodes: 4, map_slots: 4}}\n\
              scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{queues: {{default: {{}}, \
@@ -495,13 +519,16 @@ fn a_queue_without_a_slot_is_told() {
         room.write("one.yaml", &yaml);
         let output = room.mumakil("check one.yaml").output().unwrap();
         assert!(output.status.success());
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("`small` never gets one of the 16 map slots")
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = |rules: &str, queue: &str| {
+        check(rules, queue).contains("`small` never gets one of the 16 map slots")
     };
     assert!(told("0.21", "capacity: 5 %"));
     assert!(!told("1.x", "capacity: 5 %"));
     assert!(told("1.x", "capacity: 5 %, maximum_capacity: 6 %"));
+    assert!(check("1.x", "capacity: 0").contains("`small` may initialise no job"));
+    assert!(!check("0.20", "capacity: 0").contains("initialise"));
 }
 
 #[test]

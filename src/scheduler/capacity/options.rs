@@ -127,12 +127,22 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
     empty.map(complaint).collect()
 }
 
-/// Warns of queues that never get a slot.
+/// Warns of queues that never get a slot, or whose jobs never run.
 fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
     let tree = Tree::new(queues, rules);
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
-        let Node { name, share, most_share, .. } = tree.node(id);
+        let node = tree.node(id);
+        let Node { name, share, most_share, .. } = node;
+        if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
+            complaints.push(Complaint {
+                path: vec!["allocations".to_owned(), "queues".to_owned()],
+                message: format!("`{name}` may initialise no job"),
+                hint: "by the rules of 1.x it has its share of all jobs: give it one".to_owned(),
+                is_warning: true,
+            });
+            continue;
+        }
         // By the rules of 0.21 nobody serves a queue to which nothing is guaranteed.
         let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {

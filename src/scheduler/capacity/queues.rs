@@ -105,6 +105,13 @@ impl Queue {
     }
 }
 
+/// Returns the share of each of these queues side by side that does not say it.
+pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
+    let said = queues.values().filter_map(|queue| queue.capacity);
+    let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+    (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
+}
+
 /// Reads the file, if it is one, and returns what is wrong with the queues: the option `allocations`.
 pub(super) fn settle(
     allocations: &mut FileOr<Queues>,
@@ -161,9 +168,10 @@ impl<'q> Checker<'q> {
             self.complain(None, message, "make the tree flatter");
         } else {
             self.sum(around, queues);
+            let even = even(queues);
             for (name, queue) in queues {
                 self.path.push(name);
-                self.one(name, queue);
+                self.one(name, queue, even);
                 self.path.pop();
             }
         }
@@ -193,16 +201,23 @@ impl<'q> Checker<'q> {
         }
     }
 
-    fn one(&mut self, name: &'q str, queue: &'q Queue) {
+    /// Looks at a queue that gets so much if it does not say its share.
+    fn one(&mut self, name: &'q str, queue: &'q Queue, even: f64) {
         if let Some((message, hint)) = self.names.take(name) {
             self.complain(None, message, &hint);
         }
-        if let (Some(least), Some(most)) = (queue.capacity, queue.maximum_capacity)
-            && most < least
+        let share = queue.capacity.map_or(even, Fraction::get);
+        if let Some(most) = queue.maximum_capacity.map(Fraction::get)
+            && most + ROUNDING < share
         {
-            let percent = |share: Fraction| (share.get() * 1e6).round() / 1e4;
-            let (least, most) = (percent(least), percent(most));
-            let message = format!("`{name}` has {least} %, but gets {most} % at most");
+            let percent = |share: f64| (share * 1e6).round() / 1e4;
+            let (least, most) = (percent(share), percent(most));
+            let message = match queue.capacity {
+                Some(_) => format!("`{name}` has {least} %, but gets {most} % at most"),
+                None => {
+                    format!("`{name}` gets the {least} % that are left, but {most} % at most")
+                }
+            };
             let hint = "raise the maximum, or leave it out";
             self.complain(Some("maximum_capacity"), message, hint);
         }
@@ -321,6 +336,15 @@ mod tests {
                 "queues.a.user_limit_factor: the users of `a` would get nothing: a factor is above zero",
             ]
         );
+    }
+
+    #[test]
+    fn a_maximum_is_not_below_what_is_left_for_a_queue() {
+        assert_eq!(
+            complaints("queues: {a: {capacity: 30 %}, b: {maximum_capacity: 20 %}}"),
+            ["queues.b.maximum_capacity: `b` gets the 70 % that are left, but 20 % at most"]
+        );
+        assert_eq!(complaints("queues: {a: {}, b: {}, c: {maximum_capacity: 33.3333 %}}").len(), 0);
     }
 
     #[test]

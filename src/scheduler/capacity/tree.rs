@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::Rules;
 use super::node::{Node, QueueId, User, trunc};
-use super::queues::{DEFAULT, Queue, Queues};
+use super::queues::{DEFAULT, Queue, Queues, even};
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::units::SimTime;
 
@@ -82,10 +82,7 @@ impl Tree {
 
     /// Declares the queues inside of one.
     fn declare(&mut self, around: QueueId, outer: &Queue) {
-        let said = outer.queues.values().filter_map(|queue| queue.capacity);
-        let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
-        let silent = (outer.queues.len() - number).max(1);
-        let even = (1.0 - sum).max(0.0) / silent as f64;
+        let even = even(&outer.queues);
         for (name, queue) in &outer.queues {
             let mut queue = queue.clone();
             queue.inherit(outer);

@@ -209,7 +209,8 @@ impl Tree {
     /// Looks up what a job demands, and so what it weighs.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
         let is_runnable = member.is_runnable;
-        let demand = if is_runnable { job.tasks(kind).running() + self.pending(job, kind) } else { 0 };
+        let demand =
+            if is_runnable { job.tasks(kind).running() + self.pending(job, kind) } else { 0 };
         self.demand(member, kind, demand);
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
