@@ -21,7 +21,7 @@ mod tree;
 use self::admission::Admission;
 use self::node::QueueId;
 pub use self::options::{CapacityOptions, Rules};
-pub use self::queues::{Queue, Queues};
+pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 use self::tree::{Place, Tree};

@@ -429,6 +429,25 @@ scheduler:
 }
 
 #[test]
+fn a_job_that_names_no_queue_stands_in_default_whatever_its_user_is_called() {
+    for (by, most) in [("pool", 6.0), ("user", 2.0)] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 2, map_slots: 4}}
+workload: {{jobs: [{{name: a, user: web, maps: 40, map_time: 1min}}]}}
+scheduler:
+  capacity:
+    rules: \"0.21\"
+    queue_by: {by}
+    allocations:
+      queues: {{web: {{capacity: 25 %, maximum_capacity: 25 %}}, default: {{maximum_capacity: 75 %}}}}
+"
+        );
+        assert_eq!(peaks(&run(&yaml).0, 1), [most], "by {by}");
+    }
+}
+
+#[test]
 fn priorities_count_where_a_queue_has_them() {
     let first = |supports: bool| {
         let yaml = format!(

@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::{Node, ROUNDING};
-use super::queues::{self, Queues};
+use super::queues::{self, QueueBy, Queues};
 use super::tree::Tree;
 use crate::mapred::{Complaint, Job, PerSlot, Site, SlotKind};
-use crate::scheduler::part::allocations::PoolBy;
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
 use crate::scheduler::part::srt::{ReduceOrder, SrtSpec};
@@ -25,7 +24,7 @@ pub struct CapacityOptions {
     /// The queues, and what holds for all of them.
     pub allocations: FileOr<Queues>,
     /// What a job's queue is: the one that it names, or its user.
-    pub queue_by: PoolBy,
+    pub queue_by: QueueBy,
     /// The memory of a map slot: maps of more memory take several slots. Without, each takes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_slot: Option<Bytes>,
@@ -70,7 +69,7 @@ impl Default for CapacityOptions {
         Self {
             rules: Rules::Auto,
             allocations: FileOr::default(),
-            queue_by: PoolBy::Pool,
+            queue_by: QueueBy::Pool,
             map_slot: None,
             reduce_slot: None,
             wait_factor: None,

@@ -13,8 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file::parse;
-use crate::mapred::{Auto, Complaint, Site};
-use crate::scheduler::part::allocations::PoolBy;
+use crate::mapred::{Auto, Complaint, JobSpec, Site};
 use crate::scheduler::part::file_or::{FileOr, Filed};
 use crate::scheduler::part::names::{DEEPEST, Names};
 use crate::units::{Count, Factor, Fraction, SimSpan};
@@ -24,6 +23,17 @@ pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks that may be there.
 pub(super) type Limit = Count<1, 2_147_483_647>;
+
+/// What a job's queue is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueBy {
+    /// The one that it names; `default`, if it names none.
+    #[default]
+    Pool,
+    /// Its user's.
+    User,
+}
 
 /// How far sums of shares may be off.
 const ROUNDING: f64 = 1e-6;
@@ -79,6 +89,20 @@ pub struct Queue {
     pub queues: IndexMap<String, Self>,
 }
 
+impl QueueBy {
+    /// Returns the name of a job's queue.
+    pub(super) fn of(self, job: &JobSpec) -> &str {
+        self.choose(job.named_pool(), &job.user)
+    }
+
+    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+        match self {
+            Self::Pool => pool.unwrap_or(DEFAULT),
+            Self::User => user,
+        }
+    }
+}
+
 impl Default for Queues {
     fn default() -> Self {
         let (max_system_jobs, init_poll) = (Limit::of(5_000), Auto::Auto);
@@ -116,7 +140,7 @@ pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
 pub(super) fn settle(
     allocations: &mut FileOr<Queues>,
     site: &Site<'_>,
-    queue_by: PoolBy,
+    queue_by: QueueBy,
 ) -> Vec<Complaint> {
     let mut complaints = match allocations.settle_file(site.folder, parse) {
         Ok(Some(warnings)) => warnings,
@@ -124,7 +148,7 @@ pub(super) fn settle(
         Err(complaints) => complaints,
     };
     if complaints.iter().all(|complaint| complaint.is_warning) {
-        let names = site.jobs.iter().map(|(user, pool)| queue_by.choose(pool, user));
+        let names = site.jobs.iter().map(|(user, pool)| queue_by.choose(*pool, user));
         complaints.extend(strangers(&allocations.given().queues, names));
     }
     for complaint in &mut complaints {
@@ -253,6 +277,10 @@ fn strangers<'n>(
         let (message, hint) = match leaves.get(name) {
             Some(true) => return None,
             None if has_default => return None,
+            None if name == DEFAULT => (
+                format!("a job stands in the queue `{DEFAULT}`, which is not there"),
+                "declare it, or let all jobs name a queue".to_owned(),
+            ),
             None => (
                 format!("a job names the queue `{name}`, which is not there"),
                 format!("declare it, or a queue `{DEFAULT}` for all such jobs"),
@@ -382,6 +410,7 @@ mod tests {
         assert_eq!(told("{}", "a"), None);
         assert_eq!(told("{default: {}}", "b"), None);
         assert!(told("{a: {}}", "b").unwrap().contains("is not there"));
+        assert!(told("{a: {}}", DEFAULT).unwrap().contains("stands in the queue `default`"));
         assert!(told("{a: {queues: {b: {}}}}", "a").unwrap().contains("has queues inside of it"));
     }
 }
