@@ -41,8 +41,8 @@ pub(super) struct Member {
     pub(super) place: Place,
     /// How many slots each of its tasks takes.
     pub(super) width: PerSlot<u32>,
-    /// Whether it may run.
-    is_admitted: bool,
+    /// From when on it may run, if it may.
+    pub(super) admitted_at: Option<SimTime>,
     /// The trackers that are kept for it.
     pub(super) reserved: PerSlot<u32>,
     /// The slots that it counts for: of its running tasks, and of the trackers kept for it.
@@ -157,7 +157,7 @@ impl Tree {
             user,
             place,
             width,
-            is_admitted: false,
+            admitted_at: None,
             reserved: PerSlot::default(),
             used: PerSlot::default(),
             pending: PerSlot::default(),
@@ -189,7 +189,7 @@ impl Tree {
     /// Lets a job run.
     pub(super) fn admit(&mut self, view: &View<'_>, job: JobId) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
-            member.is_admitted = true;
+            member.admitted_at = Some(view.now());
         }
         self.refresh(view, job);
     }
@@ -209,7 +209,7 @@ impl Tree {
         let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
         for kind in SlotKind::BOTH {
             let holds = job.tasks(kind).running() + member.reserved[kind];
-            let pending = if member.is_admitted { job.pending(kind) } else { 0 };
+            let pending = if member.admitted_at.is_some() { job.pending(kind) } else { 0 };
             let used = holds * member.width[kind];
             self.count(&mut member, kind, used, pending);
         }
