@@ -10,7 +10,7 @@ mod naive;
 pub mod part;
 mod yardsticks;
 
-pub use capacity::{Capacity, CapacityOptions, Queue, Queues, Rules};
+pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
 pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};

@@ -146,7 +146,8 @@ impl Prepared {
 
     /// Lets the policy look at the pools of jobs that only a file tells of.
     fn check_pools(&self, registry: &Registry) -> Result<(), EmulationError> {
-        let jobs = self.workload.arrivals.iter().map(|job| (&*job.spec.user, &*job.spec.pool));
+        let jobs =
+            self.workload.arrivals.iter().map(|job| (&*job.spec.user, job.spec.named_pool()));
         let slots = self.topology.slots();
         let site = mapred::Site {
             folder: &self.scenario.folder,

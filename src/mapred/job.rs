@@ -172,6 +172,11 @@ impl Job {
         self.submitted_at
     }
 
+    /// Returns from when on the job has given tasks; when it arrived, if it does not yet.
+    pub fn running_at(&self) -> SimTime {
+        self.running_at
+    }
+
     /// Returns whether the job gives tasks.
     pub fn is_running(&self) -> bool {
         self.state == JobState::Running && self.verdict.is_none()

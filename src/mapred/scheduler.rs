@@ -151,8 +151,8 @@ pub struct Site<'s> {
     pub line: &'s str,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
-    /// The users and pools of the jobs that the scenario lists itself.
-    pub jobs: Vec<(&'s str, &'s str)>,
+    /// The users of the jobs that the scenario lists itself, each with the pool that it names.
+    pub jobs: Vec<(&'s str, Option<&'s str>)>,
 }
 
 /// What is wrong with a policy's options, or seems so.

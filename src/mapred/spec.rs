@@ -28,8 +28,10 @@ pub struct JobSpec {
     pub name: Arc<str>,
     /// Who submits it.
     pub user: Arc<str>,
-    /// The pool or queue it is submitted to.
+    /// The pool or queue it is submitted to; its user's name, if it names none.
     pub pool: Arc<str>,
+    /// Whether it names that itself.
+    pub names_pool: bool,
     /// The class that reports group it by.
     pub class: Arc<str>,
     /// How much it matters.
@@ -52,6 +54,13 @@ pub struct JobSpec {
     pub traced: Option<Arc<Traced>>,
 }
 
+impl JobSpec {
+    /// Returns the pool or queue that it names itself.
+    pub fn named_pool(&self) -> Option<&str> {
+        self.names_pool.then_some(&*self.pool)
+    }
+}
+
 #[cfg(test)]
 impl JobSpec {
     /// Returns a job whose tasks read nothing and take no time, for tests to change.
@@ -62,6 +71,7 @@ impl JobSpec {
             name: format!("job-{id}").into(),
             user: "ann".into(),
             pool: "research".into(),
+            names_pool: true,
             class: "small".into(),
             priority: Priority::Normal,
             suspendable: true,

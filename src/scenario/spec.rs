@@ -77,7 +77,7 @@ impl Scenario {
     /// Returns what a policy may know of the place where it is to work.
     pub(super) fn site(&self) -> Site<'_> {
         let jobs = self.workload.listed().iter();
-        let jobs = jobs.map(|job| (&*job.user, job.pool.as_deref().unwrap_or(&job.user)));
+        let jobs = jobs.map(|job| (&*job.user, job.pool.as_deref()));
         Site {
             folder: &self.folder,
             line: &self.hadoop.line,

@@ -21,7 +21,7 @@ mod tree;
 use self::admission::Admission;
 use self::node::QueueId;
 pub use self::options::{CapacityOptions, Rules};
-pub use self::queues::{Queue, Queues};
+pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 use self::tree::{Place, Tree};
@@ -31,7 +31,7 @@ use crate::mapred::{
     Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy, Reach, Reason,
     Scheduler, Site, SlotKind, View,
 };
-use crate::units::{Factor, SimSpan};
+use crate::units::{Factor, SimSpan, SimTime};
 
 /// The capacity scheduler.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Scheduler for Capacity {
         }
         self.reserved.prune(&view, &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
-            reclaim.look(orders, &mut self.tree);
+            reclaim.look(orders, &mut self.tree, self.init_poll);
         }
     }
 
@@ -235,7 +235,10 @@ impl Capacity {
     fn sorted(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<Place>> {
         let srt = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce)?;
         let mut places: Vec<Place> = self.tree.node(leaf).ready[kind].iter().copied().collect();
-        srt.sort(view, &mut places, |place| place.2);
+        srt.sort(view, &mut places, |(.., job)| {
+            let admitted_at = self.tree.member(*job).and_then(|member| member.admitted_at);
+            (*job, admitted_at.unwrap_or(SimTime::ZERO))
+        });
         Some(places)
     }
 
@@ -286,5 +289,33 @@ impl Capacity {
         }
         self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
         Answer::Keep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::PerSlot;
+    use crate::mapred::SlotKind::{Map, Reduce};
+    use crate::mapred::bench::Bench;
+
+    #[test]
+    fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
+        let options = "{rules: '0.21', reduce_order: srt, srt: {running_maps: as_pending}, \
+                       allocations: {queues: {default: {max_initialised_per_user: 1}}}}";
+        let options: CapacityOptions = serde_yaml::from_str(options).unwrap();
+        let mut bench = Bench::new(Capacity::new(options), 1, PerSlot { map: 6, reduce: 1 });
+        let [first, second] = [2, 1].map(|reduces| bench.job(4, reduces, |_| ()));
+        bench.tick().fill();
+        assert_eq!(bench.held(Map, [first, second]), [4, 0], "one may wait for its first task");
+        bench.at(100.0).tick();
+        bench.succeed(first, Map, 1);
+        bench.fill();
+        bench.at(200.0);
+        bench.succeed(second, Map, 1);
+        bench.succeed(first, Reduce, 1);
+        // Each has one map of four done, the first after 200 s, the second after 100 s.
+        let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
+        assert_eq!(reduce.map(|attempt| attempt.job()), Some(second));
     }
 }

@@ -44,7 +44,7 @@ use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
     Scheduler, Site, SlotKind, View,
 };
-use crate::units::{Factor, SimSpan};
+use crate::units::{Factor, SimSpan, SimTime};
 
 /// The options of `fair`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -139,7 +139,7 @@ impl Policy for Fair {
     fn new(options: FairOptions) -> Self {
         let pools = options.allocations.given();
         Self {
-            tree: Tree::new(&pools, options.variant, options.size_based_weight),
+            tree: Tree::new(&pools, &options),
             delay: Delay::new(&options.delay),
             starvation: Starvation::new(&options, pools.fair_share_after),
             srt: (options.reduce_order == ReduceOrder::Srt).then(|| Srt::new(options.srt.clone())),
@@ -225,7 +225,7 @@ impl Fair {
 
     /// Launches a task of whoever is first to have one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
-        let Self { tree, delay, starvation, srt, options, .. } = self;
+        let Self { tree, delay, starvation, srt, .. } = self;
         let now = offer.view().now();
         // Whoever has slots killed for it takes them wherever they are.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
@@ -235,13 +235,12 @@ impl Fair {
                 let anywhere = is_starved(pool);
                 return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, Reason::Share));
             }
-            let gate = options.reduce_gate;
             let Some(srt) = srt else {
-                return jobs.find_map(|job| gate.launch_reduce(offer, job, Reason::Share));
+                return jobs.find_map(|job| offer.launch_reduce(job, Reason::Share));
             };
             let mut jobs: Vec<JobId> = jobs.collect();
-            srt.sort(&offer.view(), &mut jobs, |job| *job);
-            jobs.into_iter().find_map(|job| gate.launch_reduce(offer, job, Reason::Share))
+            srt.sort(&offer.view(), &mut jobs, |job| (*job, SimTime::ZERO));
+            jobs.into_iter().find_map(|job| offer.launch_reduce(job, Reason::Share))
         })
     }
 

@@ -386,6 +386,7 @@ impl JobEntry {
             id,
             name: name.into(),
             pool: self.pool.as_deref().map_or_else(|| user.clone(), Into::into),
+            names_pool: self.pool.is_some(),
             user,
             class: self.class.as_deref().map_or_else(|| classify(maps, reduces), Into::into),
             priority: self.priority,

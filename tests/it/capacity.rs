@@ -319,6 +319,55 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
 }
 
 #[test]
+fn trackers_that_are_kept_leave_no_other_slot_idle() {
+    // Three trackers of four have room for what the fourth, kept for a wide task, counts twice.
+    for rules in ["0.21", "1.x"] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 4, map_slots: 4}}
+until: 20min
+workload:
+  jobs:
+    - {{name: narrow, pool: narrow, input: 0, maps: 9, map_time: 1h, map_memory: 1GiB}}
+    - {{name: wide, pool: wide, submit: 45s, maps: 1, map_time: 1h, map_memory: 4GiB}}
+    - {{name: late, pool: late, submit: 60s, input: 0, maps: 40, map_time: 1h, map_memory: 1GiB}}
+scheduler:
+  capacity:
+    rules: \"{rules}\"
+    map_slot: 1GiB
+    wait_factor: 0
+    allocations:
+      init_poll: 1s
+      queues: {{narrow: {{user_limit_factor: 9}}, wide: {{}}, late: {{user_limit_factor: 9}}}}
+"
+        );
+        let (folder, _) = run(&yaml);
+        let held = held(&folder, 3, 1_100.0);
+        assert!(12.0 < held[0] + held[2], "{rules}: {held:?}");
+        assert_eq!(held[1], 0.0, "{rules}: it waits");
+    }
+}
+
+#[test]
+fn a_queue_without_a_maximum_loses_no_heartbeat_by_counting_what_is_about_to_commit() {
+    let length = |policy: &str| {
+        let yaml = format!(
+            "hadoop: {{setup_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: quirk}}
+cluster: {{nodes: 10, map_slots: 1}}
+workload: {{jobs: [{{name: a, maps: 200, map_time: 20s}}]}}
+scheduler: {{{policy}}}
+"
+        );
+        let starts = starts(&run(&yaml).0, 0);
+        ((starts[199] - starts[0]) / 3.0).round()
+    };
+    for rules in ["0.20", "0.21"] {
+        let queues = format!("capacity: {{rules: \"{rules}\"}}");
+        assert_eq!(length(&queues), length("fifo: {}"), "{rules}");
+    }
+}
+
+#[test]
 fn tasks_take_one_slot_whatever_their_memory_unless_slots_have_a_size() {
     let one = wide("1.x").replace("maps: 4,", "maps: 1,");
     let peak = |yaml: &str| peaks(&run(yaml).0, 2)[1];
@@ -353,6 +402,49 @@ scheduler:
     let killed = attempts(&folder).into_iter().filter(|attempt| attempt.outcome == "killed");
     let killed: Vec<u32> = killed.map(|attempt| attempt.job).collect();
     assert_eq!(killed, [1; 16], "of the latest job, and no more than is owed");
+}
+
+#[test]
+fn no_claim_is_overlooked_that_falls_due_between_two_looks() {
+    // Heartbeats of 300 ms, and a look at claims every 5 s.
+    for after in [60, 62, 64] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 10, map_slots: 4}}
+until: 5min
+workload:
+  jobs:
+    - {{name: first, pool: a, maps: 40, map_time: 1h}}
+    - {{name: owner, pool: b, submit: 2min, maps: 40, map_time: 1h}}
+scheduler:
+  capacity:
+    rules: \"0.20\"
+    allocations: {{queues: {{a: {{capacity: 60 %}}, b: {{capacity: 40 %, reclaim_after: {after}s}}}}}}
+"
+        )
+        .replace("hadoop: {", "hadoop: {heartbeat: 300ms, heartbeat_floor: 300ms, ");
+        let (folder, _) = run(&yaml);
+        assert_eq!(held(&folder, 2, 290.0), [24.0, 16.0], "after {after} s");
+    }
+}
+
+#[test]
+fn a_job_that_names_no_queue_stands_in_default_whatever_its_user_is_called() {
+    for (by, most) in [("pool", 6.0), ("user", 2.0)] {
+        let yaml = format!(
+            "{EXACT}
+cluster: {{nodes: 2, map_slots: 4}}
+workload: {{jobs: [{{name: a, user: web, maps: 40, map_time: 1min}}]}}
+scheduler:
+  capacity:
+    rules: \"0.21\"
+    queue_by: {by}
+    allocations:
+      queues: {{web: {{capacity: 25 %, maximum_capacity: 25 %}}, default: {{maximum_capacity: 75 %}}}}
+"
+        );
+        assert_eq!(peaks(&run(&yaml).0, 1), [most], "by {by}");
+    }
 }
 
 #[test]
@@ -437,7 +529,7 @@ fn a_queue_file_does_what_the_same_queues_do() {
 #[test]
 fn a_queue_without_a_slot_is_told() {
     let room = Room::new();
-    let told = |rules: &str, queue: &str| {
+    let check = |rules: &str, queue: &str| {
         let yaml = format!(
             "workload: {{jobs: [{{name: a, maps: 1}}]}}\ncluster: {{nodes: 4, map_slots: 4}}\n\
              scheduler: {{capacity: {{rules: \"{rules}\", allocations: {{queues: {{default: {{}}, \
@@ -446,13 +538,16 @@ fn a_queue_without_a_slot_is_told() {
         room.write("one.yaml", &yaml);
         let output = room.mumakil("check one.yaml").output().unwrap();
         assert!(output.status.success());
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("`small` never gets one of the 16 map slots")
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = |rules: &str, queue: &str| {
+        check(rules, queue).contains("`small` never gets one of the 16 map slots")
     };
     assert!(told("0.21", "capacity: 5 %"));
     assert!(!told("1.x", "capacity: 5 %"));
     assert!(told("1.x", "capacity: 5 %, maximum_capacity: 6 %"));
+    assert!(check("1.x", "capacity: 0").contains("`small` may initialise no job"));
+    assert!(!check("0.20", "capacity: 0").contains("initialise"));
 }
 
 #[test]

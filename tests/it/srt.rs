@@ -104,3 +104,38 @@ fn coupled_reduces_start_in_step_with_maps() {
     }
     assert!(all[0][0].1 < 40, "the first need not wait for long: {:?}", all[0]);
 }
+
+#[test]
+fn reduces_that_are_held_back_claim_no_slots() {
+    // Of 100 maps that take 4 min each few end; until then the promise to `a` is owed nothing.
+    let yaml = |gate: &str| {
+        format!(
+            "{EXACT}
+cluster: {{nodes: 4, map_slots: 4, reduce_slots: 2}}
+until: 20min
+workload:
+  jobs:
+    - {{name: b, pool: b, maps: 1, reduces: 40, map_time: 1s, reduce_time: 5min}}
+    - {{name: a, pool: a, submit: 30s, maps: 100, reduces: 8, map_time: 4min, reduce_time: 10s}}
+scheduler:
+  fair:
+    reduce_gate: {gate}
+    preemption: true
+    allocations: {{pools: {{a: {{min_reduces: 4, min_share_after: 30s}}}}}}
+"
+        )
+        .replace("hadoop: {", "hadoop: {slow_start: 0, ")
+    };
+    let killed = |gate: &str| {
+        let (folder, _) = run(&yaml(gate));
+        let (mut killed, results) = (0, RunResults::new(folder.path()));
+        let read = results.rows(Table::Tasks, &["outcome"], &mut |row| {
+            killed += u32::from(row.text(0) == "killed");
+            Ok(())
+        });
+        read.unwrap();
+        killed
+    };
+    assert_eq!(killed("coupling"), 0);
+    assert!(0 < killed("open"));
+}

@@ -4,7 +4,8 @@
 //! `mapred.capacity-scheduler.queue.NAME.capacity`. The queues that such names name exist. As in the
 //! hierarchy of 0.21, a queue inside of another has both names, `OUTER:INNER`; the outer one has
 //! properties of its own. `mapred.capacity-scheduler.default-…` holds for queues that do not say so
-//! themselves. What Hadoop passes over is refused ([`xml`]).
+//! themselves; some have another word there ([`OF_DEFAULTS`]). What Hadoop passes over is refused
+//! ([`xml`]).
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -35,9 +36,16 @@ struct Word<T> {
     say: fn(&mut T, &str) -> Option<()>,
 }
 
-const OF_QUEUE: [Word<Queue>; 9] = [
+const OF_QUEUE: [Word<Queue>; 10] = [
     Word {
         word: "capacity",
+        key: "capacity",
+        expected: "a number from 0 to 100",
+        say: |queue, text| percent(text).map(|share| queue.capacity = Some(share)),
+    },
+    // The word of 0.20.0.
+    Word {
+        word: "guaranteed-capacity",
         key: "capacity",
         expected: "a number from 0 to 100",
         say: |queue, text| percent(text).map(|share| queue.capacity = Some(share)),
@@ -106,7 +114,13 @@ const OF_QUEUE: [Word<Queue>; 9] = [
     },
 ];
 
-const OF_ALL: [Word<Queues>; 2] = [
+/// What has one word where it is said of a queue, and another where it is said of all: both.
+const OF_DEFAULTS: [(&str, &str); 2] = [
+    ("maximum-initialized-active-tasks", "maximum-active-tasks-per-queue"),
+    ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
+];
+
+const OF_ALL: [Word<Queues>; 3] = [
     Word {
         word: "maximum-system-jobs",
         key: "max_system_jobs",
@@ -123,7 +137,26 @@ const OF_ALL: [Word<Queues>; 2] = [
             Some(())
         },
     },
+    // In 0.20.0, which reclaims where later lines choose jobs: here one clock does both.
+    Word {
+        word: "reclaimCapacity.interval",
+        key: "init_poll",
+        expected: "a whole number of seconds above zero",
+        say: |all, text| {
+            let span = SimSpan::from_secs(whole(text)?.get().into());
+            all.init_poll = Auto::Fixed(span);
+            Some(())
+        },
+    },
 ];
+
+/// Returns what can be said of all queues that do not say it themselves.
+fn of_defaults() -> [Word<Queue>; OF_QUEUE.len()] {
+    OF_QUEUE.map(|known| {
+        let other = OF_DEFAULTS.iter().find(|(word, _)| *word == known.word);
+        Word { word: other.map_or(known.word, |(_, word)| word), ..known }
+    })
+}
 
 /// Reads the text of such a file.
 ///
@@ -212,7 +245,7 @@ impl<'d> Reader<'d> {
                 first.get_or_insert(property.node);
                 say(&OF_QUEUE, queue, word, property, at, findings);
             } else if let Some(word) = name.strip_prefix("default-") {
-                say(&OF_QUEUE, &mut self.defaults, word, property, Vec::new(), findings);
+                say(&of_defaults(), &mut self.defaults, word, property, Vec::new(), findings);
             } else {
                 say(&OF_ALL, &mut self.all, name, property, Vec::new(), findings);
             }
@@ -363,6 +396,61 @@ queues:
         assert_eq!(told.meaning, serde_yaml::from_str::<Queues>(same).unwrap());
         assert!(told.warnings.is_empty());
         assert_eq!(parse("<configuration/>").unwrap().meaning, Queues::default());
+    }
+
+    #[test]
+    fn the_files_that_the_lines_came_with_are_read() {
+        let limits = [
+            ("queue.default.supports-priority", "false"),
+            ("queue.default.minimum-user-limit-percent", "100"),
+            ("default-supports-priority", "false"),
+            ("default-minimum-user-limit-percent", "100"),
+        ];
+        let first = [
+            ("queue.default.guaranteed-capacity", "100"),
+            ("queue.default.reclaim-time-limit", "300"),
+            ("default-reclaim-time-limit", "300"),
+            ("reclaimCapacity.interval", "5"),
+        ];
+        let middle = [
+            ("queue.default.capacity", "100"),
+            ("queue.default.maximum-capacity", "-1"),
+            ("queue.default.maximum-initialized-jobs-per-user", "2"),
+            ("default-maximum-initialized-jobs-per-user", "2"),
+            ("init-poll-interval", "5000"),
+            ("init-worker-threads", "5"),
+        ];
+        let last = [
+            ("queue.default.capacity", "100"),
+            ("queue.default.maximum-capacity", "-1"),
+            ("queue.default.user-limit-factor", "1"),
+            ("queue.default.maximum-initialized-active-tasks", "200000"),
+            ("queue.default.maximum-initialized-active-tasks-per-user", "100000"),
+            ("queue.default.init-accept-jobs-factor", "10"),
+            ("default-user-limit-factor", "1"),
+            ("default-maximum-active-tasks-per-queue", "200000"),
+            ("default-maximum-active-tasks-per-user", "100000"),
+            ("default-init-accept-jobs-factor", "10"),
+            ("init-poll-interval", "5000"),
+            ("init-worker-threads", "5"),
+            ("maximum-system-jobs", "3000"),
+        ];
+        for line in [&first[..], &middle, &last] {
+            let text = file(&[&limits, line].concat());
+            let queues = parse(&text).unwrap().meaning;
+            assert_eq!(queues.queues["default"].capacity, Some(Fraction::of(1.0)));
+            assert_eq!(queues.init_poll, Auto::Fixed(SimSpan::from_secs(5)));
+        }
+        let text = file(&[
+            ("queue.a.capacity", "100"),
+            ("default-maximum-active-tasks-per-queue", "7"),
+            ("default-maximum-active-tasks-per-user", "3"),
+        ]);
+        let queue = &parse(&text).unwrap().meaning.queues["a"];
+        let limits = [queue.max_active_tasks, queue.max_active_tasks_per_user];
+        assert_eq!(limits, [Limit::new(7), Limit::new(3)]);
+        let unknown = faults(&[("default-maximum-initialized-active-tasks", "7")]);
+        assert!(unknown[0].contains("unknown property"), "{unknown:?}");
     }
 
     #[test]

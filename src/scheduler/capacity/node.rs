@@ -25,9 +25,10 @@ pub(super) struct Node {
     pub(super) parent: Option<QueueId>,
     /// Those inside of it, in the order in which they were served last.
     pub(super) children: PerSlot<Vec<QueueId>>,
-    /// Its guaranteed share of the cluster, and the most that it gets.
+    /// Its guaranteed share of the cluster, and the most that it gets. Without a maximum, its own or
+    /// one around it, nothing is checked: what counts as used may be more than there are slots.
     pub(super) share: f64,
-    pub(super) most_share: f64,
+    pub(super) most_share: Option<f64>,
     /// The same in slots.
     pub(super) slots: PerSlot<u32>,
     pub(super) most: PerSlot<u32>,
@@ -92,7 +93,7 @@ impl QueueId {
 
 impl Node {
     pub(super) fn root() -> Self {
-        Self { share: 1.0, most_share: 1.0, ..Self::default() }
+        Self { share: 1.0, ..Self::default() }
     }
 
     /// Returns a queue inside of another, of whose slots it has this share.
@@ -109,7 +110,10 @@ impl Node {
             name: name.to_owned(),
             parent: Some(id),
             share: around.share * share,
-            most_share: around.most_share * queue.maximum_capacity.map_or(1.0, Fraction::get),
+            most_share: match (around.most_share, queue.maximum_capacity) {
+                (around, Some(most)) => Some(around.unwrap_or(1.0) * most.get()),
+                (around, None) => around,
+            },
             min_user,
             user_factor: queue.user_limit_factor.map_or(1.0, Factor::get),
             by_priority: queue.supports_priority.unwrap_or(false),

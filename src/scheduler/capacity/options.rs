@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::{Node, ROUNDING};
-use super::queues::{self, Queues};
+use super::queues::{self, QueueBy, Queues};
 use super::tree::Tree;
 use crate::mapred::{Complaint, Job, PerSlot, Site, SlotKind};
-use crate::scheduler::part::allocations::PoolBy;
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
 use crate::scheduler::part::srt::{ReduceOrder, SrtSpec};
@@ -25,7 +24,7 @@ pub struct CapacityOptions {
     /// The queues, and what holds for all of them.
     pub allocations: FileOr<Queues>,
     /// What a job's queue is: the one that it names, or its user.
-    pub queue_by: PoolBy,
+    pub queue_by: QueueBy,
     /// The memory of a map slot: maps of more memory take several slots. Without, each takes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_slot: Option<Bytes>,
@@ -70,7 +69,7 @@ impl Default for CapacityOptions {
         Self {
             rules: Rules::Auto,
             allocations: FileOr::default(),
-            queue_by: PoolBy::Pool,
+            queue_by: QueueBy::Pool,
             map_slot: None,
             reduce_slot: None,
             wait_factor: None,
@@ -127,14 +126,24 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
     empty.map(complaint).collect()
 }
 
-/// Warns of queues that never get a slot.
+/// Warns of queues that never get a slot, or whose jobs never run.
 fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
     let tree = Tree::new(queues, rules);
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
-        let Node { name, share, most_share, .. } = tree.node(id);
+        let node = tree.node(id);
+        let Node { name, share, most_share, .. } = node;
+        if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
+            complaints.push(Complaint {
+                path: vec!["allocations".to_owned(), "queues".to_owned()],
+                message: format!("`{name}` may initialise no job"),
+                hint: "by the rules of 1.x it has its share of all jobs: give it one".to_owned(),
+                is_warning: true,
+            });
+            continue;
+        }
         // By the rules of 0.21 nobody serves a queue to which nothing is guaranteed.
-        let share = if rules == Rules::V21 { share } else { most_share };
+        let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {
             let (slots, word) = (site.slots[kind], kind.word());
             if 0 < slots && share * slots as f64 + ROUNDING < 1.0 {

@@ -13,8 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file::parse;
-use crate::mapred::{Auto, Complaint, Site};
-use crate::scheduler::part::allocations::PoolBy;
+use crate::mapred::{Auto, Complaint, JobSpec, Site};
 use crate::scheduler::part::file_or::{FileOr, Filed};
 use crate::scheduler::part::names::{DEEPEST, Names};
 use crate::units::{Count, Factor, Fraction, SimSpan};
@@ -24,6 +23,17 @@ pub(super) const DEFAULT: &str = "default";
 
 /// A number of jobs or tasks that may be there.
 pub(super) type Limit = Count<1, 2_147_483_647>;
+
+/// What a job's queue is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueBy {
+    /// The one that it names; `default`, if it names none.
+    #[default]
+    Pool,
+    /// Its user's.
+    User,
+}
 
 /// How far sums of shares may be off.
 const ROUNDING: f64 = 1e-6;
@@ -79,6 +89,20 @@ pub struct Queue {
     pub queues: IndexMap<String, Self>,
 }
 
+impl QueueBy {
+    /// Returns the name of a job's queue.
+    pub(super) fn of(self, job: &JobSpec) -> &str {
+        self.choose(job.named_pool(), &job.user)
+    }
+
+    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+        match self {
+            Self::Pool => pool.unwrap_or(DEFAULT),
+            Self::User => user,
+        }
+    }
+}
+
 impl Default for Queues {
     fn default() -> Self {
         let (max_system_jobs, init_poll) = (Limit::of(5_000), Auto::Auto);
@@ -105,11 +129,18 @@ impl Queue {
     }
 }
 
+/// Returns the share of each of these queues side by side that does not say it.
+pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
+    let said = queues.values().filter_map(|queue| queue.capacity);
+    let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
+    (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
+}
+
 /// Reads the file, if it is one, and returns what is wrong with the queues: the option `allocations`.
 pub(super) fn settle(
     allocations: &mut FileOr<Queues>,
     site: &Site<'_>,
-    queue_by: PoolBy,
+    queue_by: QueueBy,
 ) -> Vec<Complaint> {
     let mut complaints = match allocations.settle_file(site.folder, parse) {
         Ok(Some(warnings)) => warnings,
@@ -117,7 +148,7 @@ pub(super) fn settle(
         Err(complaints) => complaints,
     };
     if complaints.iter().all(|complaint| complaint.is_warning) {
-        let names = site.jobs.iter().map(|(user, pool)| queue_by.choose(pool, user));
+        let names = site.jobs.iter().map(|(user, pool)| queue_by.choose(*pool, user));
         complaints.extend(strangers(&allocations.given().queues, names));
     }
     for complaint in &mut complaints {
@@ -161,9 +192,10 @@ impl<'q> Checker<'q> {
             self.complain(None, message, "make the tree flatter");
         } else {
             self.sum(around, queues);
+            let even = even(queues);
             for (name, queue) in queues {
                 self.path.push(name);
-                self.one(name, queue);
+                self.one(name, queue, even);
                 self.path.pop();
             }
         }
@@ -193,16 +225,23 @@ impl<'q> Checker<'q> {
         }
     }
 
-    fn one(&mut self, name: &'q str, queue: &'q Queue) {
+    /// Looks at a queue that gets so much if it does not say its share.
+    fn one(&mut self, name: &'q str, queue: &'q Queue, even: f64) {
         if let Some((message, hint)) = self.names.take(name) {
             self.complain(None, message, &hint);
         }
-        if let (Some(least), Some(most)) = (queue.capacity, queue.maximum_capacity)
-            && most < least
+        let share = queue.capacity.map_or(even, Fraction::get);
+        if let Some(most) = queue.maximum_capacity.map(Fraction::get)
+            && most + ROUNDING < share
         {
-            let percent = |share: Fraction| (share.get() * 1e6).round() / 1e4;
-            let (least, most) = (percent(least), percent(most));
-            let message = format!("`{name}` has {least} %, but gets {most} % at most");
+            let percent = |share: f64| (share * 1e6).round() / 1e4;
+            let (least, most) = (percent(share), percent(most));
+            let message = match queue.capacity {
+                Some(_) => format!("`{name}` has {least} %, but gets {most} % at most"),
+                None => {
+                    format!("`{name}` gets the {least} % that are left, but {most} % at most")
+                }
+            };
             let hint = "raise the maximum, or leave it out";
             self.complain(Some("maximum_capacity"), message, hint);
         }
@@ -238,6 +277,10 @@ fn strangers<'n>(
         let (message, hint) = match leaves.get(name) {
             Some(true) => return None,
             None if has_default => return None,
+            None if name == DEFAULT => (
+                format!("a job stands in the queue `{DEFAULT}`, which is not there"),
+                "declare it, or let all jobs name a queue".to_owned(),
+            ),
             None => (
                 format!("a job names the queue `{name}`, which is not there"),
                 format!("declare it, or a queue `{DEFAULT}` for all such jobs"),
@@ -324,6 +367,15 @@ mod tests {
     }
 
     #[test]
+    fn a_maximum_is_not_below_what_is_left_for_a_queue() {
+        assert_eq!(
+            complaints("queues: {a: {capacity: 30 %}, b: {maximum_capacity: 20 %}}"),
+            ["queues.b.maximum_capacity: `b` gets the 70 % that are left, but 20 % at most"]
+        );
+        assert_eq!(complaints("queues: {a: {}, b: {}, c: {maximum_capacity: 33.3333 %}}").len(), 0);
+    }
+
+    #[test]
     fn a_name_means_one_queue_and_time_goes_on() {
         assert_eq!(
             complaints("{queues: {a: {queues: {b: {}}}, b: {}}, init_poll: 0s}"),
@@ -358,6 +410,7 @@ mod tests {
         assert_eq!(told("{}", "a"), None);
         assert_eq!(told("{default: {}}", "b"), None);
         assert!(told("{a: {}}", "b").unwrap().contains("is not there"));
+        assert!(told("{a: {}}", DEFAULT).unwrap().contains("stands in the queue `default`"));
         assert!(told("{a: {queues: {b: {}}}}", "a").unwrap().contains("has queues inside of it"));
     }
 }

@@ -15,9 +15,10 @@ use crate::mapred::{
     AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
 };
 use crate::scheduler::part::launches::Launches;
-use crate::units::SimTime;
+use crate::units::{SimSpan, SimTime};
 
-/// So many heartbeat intervals before a claim is due, tasks are killed for it.
+/// So many heartbeat intervals before a claim is due, tasks are killed for it; but not later than
+/// when claims are looked at for the last time before.
 const BEFORE: u64 = 3;
 
 /// The claims of queues.
@@ -60,11 +61,12 @@ impl Reclaim {
         }
     }
 
-    /// Makes and drops claims, and kills for those that are about to be due.
-    pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut Tree) {
+    /// Makes and drops claims, and kills for those that are about to be due; to be called each time
+    /// that `every` has passed.
+    pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut Tree, every: SimSpan) {
         for kind in SlotKind::BOTH {
             self.claim(&orders.view(), tree, kind);
-            let needed = self.needed(&orders.view(), kind);
+            let needed = self.needed(&orders.view(), kind, every);
             if 0 < needed {
                 self.kill(orders, tree, kind, needed);
             }
@@ -103,8 +105,8 @@ impl Reclaim {
     }
 
     /// Returns how many slots claims lack that are about to be due.
-    fn needed(&mut self, view: &View<'_>, kind: SlotKind) -> u32 {
-        let soon = view.now() + view.heartbeat_interval() * BEFORE;
+    fn needed(&mut self, view: &View<'_>, kind: SlotKind, every: SimSpan) -> u32 {
+        let soon = view.now() + (view.heartbeat_interval() * BEFORE).max(every);
         let all = self.claims.iter_mut().flat_map(|claims| &mut claims[kind]);
         let due = all.filter(|claim| claim.due <= soon && !claim.is_helped);
         due.map(|claim| {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::Rules;
 use super::node::{Node, QueueId, User, trunc};
-use super::queues::{DEFAULT, Queue, Queues};
+use super::queues::{DEFAULT, Queue, Queues, even};
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::units::SimTime;
 
@@ -41,8 +41,8 @@ pub(super) struct Member {
     pub(super) place: Place,
     /// How many slots each of its tasks takes.
     pub(super) width: PerSlot<u32>,
-    /// Whether it may run.
-    is_admitted: bool,
+    /// From when on it may run, if it may.
+    pub(super) admitted_at: Option<SimTime>,
     /// The trackers that are kept for it.
     pub(super) reserved: PerSlot<u32>,
     /// The slots that it counts for: of its running tasks, and of the trackers kept for it.
@@ -82,10 +82,7 @@ impl Tree {
 
     /// Declares the queues inside of one.
     fn declare(&mut self, around: QueueId, outer: &Queue) {
-        let said = outer.queues.values().filter_map(|queue| queue.capacity);
-        let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
-        let silent = (outer.queues.len() - number).max(1);
-        let even = (1.0 - sum).max(0.0) / silent as f64;
+        let even = even(&outer.queues);
         for (name, queue) in &outer.queues {
             let mut queue = queue.clone();
             queue.inherit(outer);
@@ -160,7 +157,7 @@ impl Tree {
             user,
             place,
             width,
-            is_admitted: false,
+            admitted_at: None,
             reserved: PerSlot::default(),
             used: PerSlot::default(),
             pending: PerSlot::default(),
@@ -192,7 +189,7 @@ impl Tree {
     /// Lets a job run.
     pub(super) fn admit(&mut self, view: &View<'_>, job: JobId) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
-            member.is_admitted = true;
+            member.admitted_at = Some(view.now());
         }
         self.refresh(view, job);
     }
@@ -212,7 +209,7 @@ impl Tree {
         let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
         for kind in SlotKind::BOTH {
             let holds = job.tasks(kind).running() + member.reserved[kind];
-            let pending = if member.is_admitted { job.pending(kind) } else { 0 };
+            let pending = if member.admitted_at.is_some() { job.pending(kind) } else { 0 };
             let used = holds * member.width[kind];
             self.count(&mut member, kind, used, pending);
         }
@@ -253,7 +250,8 @@ impl Tree {
             if std::mem::replace(&mut self.slots[kind], slots) != slots {
                 for node in &mut self.nodes {
                     node.slots[kind] = trunc(node.share * f64::from(slots));
-                    node.most[kind] = trunc(node.most_share * f64::from(slots));
+                    let most = node.most_share.map(|share| trunc(share * f64::from(slots)));
+                    node.most[kind] = most.unwrap_or(u32::MAX);
                 }
             }
         }
@@ -304,7 +302,7 @@ impl Tree {
     pub(super) fn has_room(&self, queue: QueueId, kind: SlotKind, slots: u32) -> bool {
         self.upwards(queue).all(|id| {
             let node = self.node(id);
-            node.used[kind] + slots <= node.most[kind]
+            node.used[kind].saturating_add(slots) <= node.most[kind]
         })
     }
 

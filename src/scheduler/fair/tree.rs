@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
-use super::Variant;
+use super::{FairOptions, Variant};
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::scheduler::part::coupling::ReduceGate;
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
@@ -28,6 +29,8 @@ pub(super) struct Tree {
     variant: Variant,
     /// Whether jobs weigh by what they demand.
     weighs_size: bool,
+    /// What holds reduces back that could be launched.
+    reduce_gate: ReduceGate,
     /// The jobs whose demand is to be looked up.
     stale: BTreeSet<JobId>,
 }
@@ -81,14 +84,15 @@ struct Key {
 }
 
 impl Tree {
-    pub(super) fn new(pools: &Pools, variant: Variant, weighs_size: bool) -> Self {
+    pub(super) fn new(pools: &Pools, options: &FairOptions) -> Self {
         let mut tree = Self {
             pools: PoolTree::new(pools),
             states: Vec::new(),
             jobs: Vec::new(),
             line: Line::new(pools),
-            variant,
-            weighs_size,
+            variant: options.variant,
+            weighs_size: options.size_based_weight,
+            reduce_gate: options.reduce_gate,
             stale: BTreeSet::new(),
         };
         tree.make_states(SimTime::ZERO);
@@ -175,7 +179,7 @@ impl Tree {
             if measures {
                 self.measure(&mut member, job, kind);
             }
-            let is_ready = member.is_runnable && 0 < job.pending(kind);
+            let is_ready = member.is_runnable && 0 < self.pending(job, kind);
             let key = is_ready.then(|| self.key_of(&member, id, kind));
             self.place(&mut member, kind, key);
             self.place_pools(member.pool, kind);
@@ -194,10 +198,19 @@ impl Tree {
         self.jobs[job.index()] = Some(member);
     }
 
+    /// Returns how many tasks of a job could be launched.
+    fn pending(&self, job: &Job, kind: SlotKind) -> u32 {
+        match kind {
+            SlotKind::Map => job.pending(kind),
+            SlotKind::Reduce => self.reduce_gate.pending(job),
+        }
+    }
+
     /// Looks up what a job demands, and so what it weighs.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
         let is_runnable = member.is_runnable;
-        let demand = if is_runnable { job.tasks(kind).running() + job.pending(kind) } else { 0 };
+        let demand =
+            if is_runnable { job.tasks(kind).running() + self.pending(job, kind) } else { 0 };
         self.demand(member, kind, demand);
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
@@ -330,7 +343,8 @@ mod tests {
     use super::*;
 
     fn tree(yaml: &str) -> Tree {
-        Tree::new(&serde_yaml::from_str(yaml).unwrap(), Variant::Paper, false)
+        let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };
+        Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options)
     }
 
     fn promised(tree: &Tree, pools: &[&str]) -> Vec<u32> {

@@ -1,4 +1,7 @@
 //! How many slots a pool may have until the next round (section 3.2): free slots go by what is pending.
+//!
+//! This is not for the pool that small jobs share: to the letter of the paper it never has more than
+//! half of what one of them could use, even while slots are idle.
 
 /// A pool that wants slots of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::classes::{Small, small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
 use super::priorities::PriorityAdjustment;
 use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View};
-use crate::scheduler::part::limits::Limits;
+use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
 use crate::units::SimTime;
@@ -27,7 +27,7 @@ const SHARED: PoolId = PoolId::ROOT;
 pub(super) struct Standings {
     rules: Rules,
     tree: PoolTree,
-    limits: Limits,
+    line: Line,
     /// By the number of the pool.
     pools: Vec<PoolState>,
     jobs: BTreeMap<JobId, Member>,
@@ -77,8 +77,8 @@ struct Member {
     /// The pool that it names, and that in which it stands.
     own: PoolId,
     pool: PoolId,
-    user: Arc<str>,
-    /// The priority that it has now.
+    /// The priority that it came with, and that which it has now.
+    came_with: Priority,
     priority: Priority,
     arrived: SimTime,
     is_runnable: bool,
@@ -98,7 +98,7 @@ impl Standings {
                 priorities: options.priority_adjustment,
             },
             tree: PoolTree::new(pools),
-            limits: Limits::new(pools),
+            line: Line::new(pools),
             pools: Vec::new(),
             jobs: BTreeMap::new(),
             ready: PerSlot::default(),
@@ -142,7 +142,7 @@ impl Standings {
         let member = Member {
             own: pool,
             pool,
-            user: job.spec().user.clone(),
+            came_with: job.priority(),
             priority: job.priority(),
             arrived: job.submitted_at(),
             is_runnable: false,
@@ -150,6 +150,7 @@ impl Standings {
             locality: None,
             key: PerSlot::default(),
         };
+        self.line.enter(job, pool);
         self.jobs.insert(job.id(), member);
         self.is_stale = true;
     }
@@ -157,6 +158,7 @@ impl Standings {
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         let Some(mut member) = self.jobs.remove(&job) else { return };
+        self.line.leave(job, member.came_with, member.arrived);
         self.is_stale = true;
         for kind in SlotKind::BOTH {
             let pool = &mut self.pools[member.pool.index()];
@@ -217,7 +219,7 @@ impl Standings {
             return;
         }
         self.classify(view);
-        self.choose_runnable(view);
+        self.choose_runnable();
         self.count(view);
         for kind in SlotKind::BOTH {
             self.allot(kind);
@@ -250,17 +252,13 @@ impl Standings {
 
     /// Lets jobs run by the priority that they came with, then arrival, as many as their pools and
     /// users may.
-    fn choose_runnable(&mut self, view: &View<'_>) {
-        let mut admission = self.limits.admit(&self.tree);
-        let mut line: Vec<(JobId, &mut Member)> =
-            self.jobs.iter_mut().map(|(id, member)| (*id, member)).collect();
-        if self.limits.are_there() {
-            let priority = |id: JobId| view.job(id).map(Job::priority);
-            line.sort_by_key(|(id, member)| (priority(*id), member.arrived, *id));
-        }
-        for (_, member) in line {
-            member.is_runnable = admission.may_run(member.own, &member.user);
-        }
+    fn choose_runnable(&mut self) {
+        let Self { line, tree, jobs, .. } = self;
+        line.choose(tree, |job, is_runnable| {
+            if let Some(member) = jobs.get_mut(&job) {
+                member.is_runnable = is_runnable;
+            }
+        });
     }
 
     /// Counts anew what pools have and lack, and puts their jobs in order.

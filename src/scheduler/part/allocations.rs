@@ -33,13 +33,13 @@ pub enum PoolBy {
 impl PoolBy {
     /// Returns the name of a job's pool.
     pub fn of(self, job: &JobSpec) -> &str {
-        self.choose(&job.pool, &job.user)
+        self.choose(job.named_pool(), &job.user)
     }
 
     /// Returns the one of two names that counts.
-    pub(in crate::scheduler) fn choose<'n>(self, pool: &'n str, user: &'n str) -> &'n str {
+    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
-            Self::Pool => pool,
+            Self::Pool => pool.unwrap_or(user),
             Self::User => user,
         }
     }
@@ -65,7 +65,7 @@ impl Allocations {
         if complaints.iter().all(|complaint| complaint.is_warning) {
             let pools = self.given();
             complaints.extend(too_much(&pools, site));
-            let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(pool, user));
+            let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(*pool, user));
             complaints.extend(no_leaves(&pools, names));
         }
         complaints

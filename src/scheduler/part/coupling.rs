@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mapred::{Job, JobId, Launched, Offer, Reason, SlotKind};
+use crate::mapred::{Job, SlotKind};
 
 /// What holds reduces back that could be launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,22 +21,17 @@ pub enum ReduceGate {
 }
 
 impl ReduceGate {
-    /// Launches a job's next reduce, if it may launch another.
-    pub fn launch_reduce(
-        self,
-        offer: &mut Offer<'_>,
-        job: JobId,
-        reason: Reason,
-    ) -> Option<Launched> {
-        let is_open = offer.view().job(job).is_some_and(|job| self.lets_pass(job));
-        if is_open { offer.launch_reduce(job, reason) } else { None }
-    }
-
-    fn lets_pass(self, job: &Job) -> bool {
+    /// Returns how many more of a job's reduces may be launched. What is held back is no demand: no
+    /// slot that it has not would do it any good.
+    pub fn pending(self, job: &Job) -> u32 {
+        let pending = job.pending(SlotKind::Reduce);
+        if self == Self::Open {
+            return pending;
+        }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
-        let launched = reduces.total() - job.pending(SlotKind::Reduce);
+        let launched = reduces.total() - pending;
         let over = maps.finished() + maps.failed();
-        self == Self::Open || launched < in_step(over, maps.total(), reduces.total())
+        pending.min(in_step(over, maps.total(), reduces.total()).saturating_sub(launched))
     }
 }
 

@@ -4,7 +4,8 @@
 //! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for `T`
 //! and has `f` maps finished and `p` pending needs about `T / f * p` more. Nobody knows what a job
 //! without a finished map needs: it comes after the others, and of two such jobs the one with fewer
-//! pending maps is first. Of two without pending maps that with fewer maps is first. Otherwise jobs
+//! maps left is first, which are the pending ones. A job runs from when it may give tasks: neither
+//! its setup nor its wait to be admitted says anything of its maps. Of two without pending maps that with fewer maps is first. Otherwise jobs
 //! keep the order of their policy.
 //!
 //! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that it
@@ -66,8 +67,8 @@ enum Rank {
     NoWait(u32),
     /// They would wait so many nanoseconds.
     Wait(u64),
-    /// Nobody knows; with so many maps pending.
-    Unknown(u32),
+    /// Nobody knows; with so many billionths of maps left.
+    Unknown(u64),
 }
 
 /// What counts of a job.
@@ -95,18 +96,21 @@ impl Srt {
         self.spec.running_maps == RunningMaps::ByProgress
     }
 
-    /// Puts jobs in order; equals keep theirs. Costs a few look-ups for each job.
-    pub fn sort<T>(&self, view: &View<'_>, jobs: &mut [T], id: impl Fn(&T) -> JobId) {
-        let rank = |job: &Job| self.rank(&self.maps(view.now(), job));
-        jobs.sort_by_cached_key(|job| view.job(id(job)).map(rank));
+    /// Puts jobs in order, each of which the policy lets run from an instant on; equals keep theirs.
+    /// Costs a few look-ups for each job.
+    pub fn sort<T>(&self, view: &View<'_>, jobs: &mut [T], of: impl Fn(&T) -> (JobId, SimTime)) {
+        jobs.sort_by_cached_key(|job| {
+            let (id, admitted_at) = of(job);
+            view.job(id).map(|job| self.rank(&self.maps(view.now(), job, admitted_at)))
+        });
     }
 
-    fn maps(&self, now: SimTime, job: &Job) -> Maps {
+    fn maps(&self, now: SimTime, job: &Job, admitted_at: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.get() as f64 * share;
         Maps {
-            time: now.saturating_since(job.submitted_at()).as_secs_f64(),
+            time: now.saturating_since(job.running_at().max(admitted_at)).as_secs_f64(),
             finished: maps.finished(),
             pending: job.pending(SlotKind::Map),
             running: maps.running(),
@@ -116,25 +120,26 @@ impl Srt {
     }
 
     fn rank(&self, maps: &Maps) -> Rank {
+        // Whole numbers, since fractions that should be equal are not quite.
+        let billionths = |number: f64| (number * 1e9).round() as u64;
+        let left = self.left(maps);
         if maps.finished == 0 {
-            return Rank::Unknown(maps.pending);
+            return Rank::Unknown(billionths(left));
         }
         let each = maps.time / f64::from(maps.finished);
-        let running = match self.spec.running_maps {
-            RunningMaps::Ignored => 0.0,
-            RunningMaps::AsPending => f64::from(maps.running),
-            RunningMaps::ByProgress => f64::from(maps.running) - maps.progress,
-        };
-        let pending = f64::from(maps.pending);
-        let left = match self.spec.running_maps {
-            RunningMaps::AsPending => pending + running,
-            _ => pending.max(running),
-        };
-        let wait = (each * left - maps.fetching).max(0.0);
-        // Whole numbers, since fractions that should be equal are not quite.
-        match wait {
+        match (each * left - maps.fetching).max(0.0) {
             0.0 => Rank::NoWait(maps.finished),
-            _ => Rank::Wait((wait * 1e9).round() as u64),
+            wait => Rank::Wait(billionths(wait)),
+        }
+    }
+
+    /// Returns how many maps are left to be waited for.
+    fn left(&self, maps: &Maps) -> f64 {
+        let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
+        match self.spec.running_maps {
+            RunningMaps::Ignored => pending,
+            RunningMaps::AsPending => pending + running,
+            RunningMaps::ByProgress => pending.max(running - maps.progress),
         }
     }
 }
@@ -212,6 +217,16 @@ mod tests {
         let last = Maps { pending: 0, ..job };
         assert_eq!(srt(RunningMaps::ByProgress).rank(&last), Rank::Wait(5_000_000_000));
         assert_eq!(srt(RunningMaps::Ignored).rank(&last), Rank::NoWait(10));
+    }
+
+    #[test]
+    fn running_maps_count_as_well_before_the_first_has_ended() {
+        let job = Maps { running: 4, progress: 1.5, ..maps(100.0, 0, 2) };
+        let rank = |running_maps| srt(running_maps).rank(&job);
+        assert_eq!(rank(RunningMaps::Ignored), Rank::Unknown(2_000_000_000));
+        assert_eq!(rank(RunningMaps::AsPending), Rank::Unknown(6_000_000_000));
+        assert_eq!(rank(RunningMaps::ByProgress), Rank::Unknown(2_500_000_000));
+        assert!(rank(RunningMaps::Ignored) > srt(RunningMaps::Ignored).rank(&maps(1e6, 1, 1_000)));
     }
 
     #[test]
