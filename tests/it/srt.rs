@@ -107,12 +107,12 @@ fn coupled_reduces_start_in_step_with_maps() {
 
 #[test]
 fn reduces_that_are_held_back_claim_no_slots() {
-    // Of 100 maps that take 4 min each few end; until then the promise to `a` is owed nothing.
+    // Before the first map has ended, after 4 min, the pool `a` is promised slots but can use none.
     let yaml = |gate: &str| {
         format!(
             "{EXACT}
 cluster: {{nodes: 4, map_slots: 4, reduce_slots: 2}}
-until: 20min
+until: 4min
 workload:
   jobs:
     - {{name: b, pool: b, maps: 1, reduces: 40, map_time: 1s, reduce_time: 5min}}
