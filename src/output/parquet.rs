@@ -128,17 +128,20 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn numbers_texts_and_nothing_come_back() {
+    /// Returns the rows of a table that has been a file of Parquet.
+    fn read_back(csv: &str) -> Vec<String> {
         let room = tempfile::tempdir().unwrap();
         let (table, file) = (room.path().join("t.csv"), room.path().join("t.parquet"));
-        std::fs::write(&table, "job,name,ms\n0,a,12\n1,b,\n2,,7\n").unwrap();
+        std::fs::write(&table, csv).unwrap();
         write_parquet(&table, &file).unwrap();
         let reader = SerializedFileReader::new(File::open(&file).unwrap()).unwrap();
-        let rows: Vec<String> =
-            reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+    }
+
+    #[test]
+    fn numbers_texts_and_nothing_come_back() {
         assert_eq!(
-            rows,
+            read_back("job,name,ms\n0,a,12\n1,b,\n2,,7\n"),
             [
                 "{job: 0, name: \"a\", ms: 12}",
                 "{job: 1, name: \"b\", ms: null}",
@@ -149,15 +152,8 @@ mod tests {
 
     #[test]
     fn truths_are_booleans_and_other_words_are_not() {
-        let room = tempfile::tempdir().unwrap();
-        let (table, file) = (room.path().join("t.csv"), room.path().join("t.parquet"));
-        std::fs::write(&table, "a,b\ntrue,true\n,maybe\nfalse,false\n").unwrap();
-        write_parquet(&table, &file).unwrap();
-        let reader = SerializedFileReader::new(File::open(&file).unwrap()).unwrap();
-        let rows: Vec<String> =
-            reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
         assert_eq!(
-            rows,
+            read_back("a,b\ntrue,true\n,maybe\nfalse,false\n"),
             ["{a: true, b: \"true\"}", "{a: null, b: \"maybe\"}", "{a: false, b: \"false\"}"]
         );
     }

@@ -106,12 +106,7 @@ impl Ledger {
 
     /// Returns how far an attempt is that runs, from 0 to 1.
     pub(in crate::mapred) fn progress(&self, attempt: AttemptId) -> f64 {
-        let TaskId { job, index, .. } = attempt.task;
-        let tasks = self.job(job).map(|job| &job.tasks(attempt.slot()).tasks);
-        let task = tasks.and_then(|tasks| tasks.get(index as usize));
-        let tries = task.map_or(&[][..], |task| &task.tries);
-        let record = tries.iter().find(|record| record.number == attempt.number);
-        record.map_or(0.0, |record| f64::from(record.progress) / 1e6)
+        self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / 1e6)
     }
 
     /// Takes an attempt off the books; returns what was known of it.
