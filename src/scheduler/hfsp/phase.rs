@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 
 use super::options::{Order, Rules};
 use super::trainer::{Findings, Trainer};
-use crate::mapred::{AttemptId, Job, JobId, Outcome, SlotKind, TrackerId, Truth, View};
+use crate::mapred::{AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View};
 use crate::random::Purpose;
-use crate::scheduler::part::estimator::{Estimator, Family, SizeError};
+use crate::scheduler::part::estimator::{Estimator, Family};
 use crate::scheduler::part::ranking::{Place, Rank, Ranking};
 use crate::scheduler::part::share::weight;
 use crate::scheduler::part::virtual_cluster::{Size, VirtualCluster};
@@ -18,22 +18,13 @@ use crate::units::SimSpan;
 #[derive(Debug)]
 pub(super) struct Phase {
     kind: SlotKind,
-    order: Order,
-    error: Option<SizeError>,
-    is_oracle: bool,
-    confidence: f64,
-    /// The seconds that a task is thought to take before any has ended.
-    first_guess: f64,
-    discount: bool,
-    weights: bool,
-    /// The share of the slots in which samples run before anything else.
-    training_slots: f64,
+    rules: Rules,
     estimator: Box<dyn Estimator>,
     truth: Option<Truth>,
     cluster: VirtualCluster,
     trainer: Trainer,
     ranking: Ranking,
-    /// The seconds of work that are really left of each job.
+    /// The seconds of work that are really left of each job, kept up in that order only.
     left: FxHashMap<JobId, f64>,
     /// The slots of the cluster when jobs last got their places.
     slots: u32,
@@ -65,14 +56,7 @@ impl Phase {
     pub(super) fn new(kind: SlotKind, rules: &Rules, estimator: Box<dyn Estimator>) -> Self {
         Self {
             kind,
-            order: rules.order,
-            error: rules.error,
-            is_oracle: rules.estimator == Family::Oracle,
-            confidence: rules.confidence,
-            first_guess: rules.first_guess.as_secs_f64(),
-            discount: rules.discount,
-            weights: rules.weights,
-            training_slots: rules.training_slots,
+            rules: rules.clone(),
             estimator,
             truth: None,
             cluster: VirtualCluster::new(rules.aging),
@@ -101,26 +85,30 @@ impl Phase {
         if known.is_none() {
             self.trainer.enter(job.id(), tasks);
         }
-        let task = self.trainer.past().unwrap_or(self.first_guess);
-        let guess = match self.confidence {
+        let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
+        let guess = match self.rules.confidence {
             f64::INFINITY => f64::INFINITY,
             times => times * f64::from(tasks) * task,
         };
         let work = known.unwrap_or(guess);
-        let weight = if self.weights { weight(job.priority(), None) } else { 1.0 };
+        let weight = if self.rules.weights { weight(job.priority(), None) } else { 1.0 };
         self.cluster.enter(job.id(), Size { tasks, work, weight });
         self.left.insert(job.id(), work);
         self.ranking.rank(job.id(), Rank(f64::INFINITY));
     }
 
+    fn is_oracle(&self) -> bool {
+        self.rules.estimator == Family::Oracle
+    }
+
     fn true_work(&self, job: &Job) -> Option<f64> {
-        let truth = self.truth.as_ref().filter(|_| self.is_oracle)?;
+        let truth = self.truth.as_ref().filter(|_| self.is_oracle())?;
         Some(truth.work(job, self.kind).as_secs_f64())
     }
 
     /// Returns by which factor a job's size is misjudged on purpose.
     fn misjudgement(&self, job: JobId) -> f64 {
-        let (Some(error), Some(truth)) = (self.error, &self.truth) else { return 1.0 };
+        let (Some(error), Some(truth)) = (self.rules.error, &self.truth) else { return 1.0 };
         let mut rng = truth.stream(Purpose::SizeError, 2 * u64::from(job.0) + self.kind as u64);
         error.draw(&mut rng)
     }
@@ -136,8 +124,23 @@ impl Phase {
         if outcome != Outcome::Succeeded {
             return;
         }
+        // What is really left counts only in this order, and true times are drawn anew.
+        if self.rules.order == Order::RemainingWork {
+            self.note_done(job, attempt, report);
+        }
+        self.is_stale |= self.rules.order != Order::ProjectedFinish;
+        self.use_findings(view, job);
+        let tasks = job.tasks(self.kind);
+        if tasks.finished() == tasks.total() {
+            self.age(view);
+            self.cluster.leave(job.id());
+        }
+    }
+
+    /// Takes a task that has ended off what is really left of its job.
+    fn note_done(&mut self, job: &Job, attempt: AttemptId, report: Option<&Report>) {
         let seconds = match &self.truth {
-            Some(truth) if self.is_oracle => {
+            Some(truth) if self.is_oracle() => {
                 let task = truth.task(job, self.kind, attempt.task.index);
                 task.as_secs_f64() * self.misjudgement(job.id())
             }
@@ -145,13 +148,6 @@ impl Phase {
         };
         if let Some(left) = self.left.get_mut(&job.id()) {
             *left = (*left - seconds).max(0.0);
-        }
-        self.is_stale |= self.order != Order::ProjectedFinish;
-        self.use_findings(view, job);
-        let tasks = job.tasks(self.kind);
-        if tasks.finished() == tasks.total() {
-            self.age(view);
-            self.cluster.leave(job.id());
         }
     }
 
@@ -169,7 +165,7 @@ impl Phase {
         };
         let tasks = f64::from(job.tasks(self.kind).total());
         let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
-        let done = if self.discount { done } else { 0.0 };
+        let done = if self.rules.discount { done } else { 0.0 };
         self.age(view);
         self.cluster.set_left(id, (size - done).max(0.0));
         let unfinished = tasks - f64::from(job.tasks(self.kind).finished());
@@ -213,7 +209,7 @@ impl Phase {
         self.cluster.age(view.now());
         self.cluster.set_slots(slots);
         (self.slots, self.is_stale) = (slots, false);
-        let ranks: Vec<(JobId, f64)> = match self.order {
+        let ranks: Vec<(JobId, f64)> = match self.rules.order {
             Order::ProjectedFinish => self.cluster.finishes(),
             // Those that have ended come before all others, the first to end first.
             Order::VirtualWork => {
@@ -239,7 +235,7 @@ impl Phase {
     /// Returns who could use a slot, in the order in which they should have it; `here` is who could
     /// go on.
     pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
-        let reserved = self.training_slots * f64::from(self.slots);
+        let reserved = self.rules.training_slots * f64::from(self.slots);
         let trains = f64::from(self.trainer.running()) < reserved;
         let samples = self.trainer.queue().filter(move |_| trains).map(|job| Claim {
             place: (Rank(f64::NEG_INFINITY), job),
