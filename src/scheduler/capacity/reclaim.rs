@@ -7,12 +7,10 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
-
 use super::node::QueueId;
 use super::tree::Tree;
 use crate::mapred::{
-    AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
+    AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
 };
 use crate::scheduler::part::launches::Launches;
 use crate::units::{SimSpan, SimTime};
@@ -26,9 +24,8 @@ const BEFORE: u64 = 3;
 pub(super) struct Reclaim {
     /// By the number of the queue; of each the earliest first.
     claims: Vec<PerSlot<VecDeque<Claim>>>,
-    launches: Launches,
-    /// Attempts whose end was ordered, with their queues and how many slots they take.
-    doomed: FxHashMap<AttemptId, (QueueId, u32)>,
+    /// What runs; of what was killed the queue, and how many slots it takes.
+    launches: Launches<(QueueId, u32)>,
 }
 
 /// Slots that a queue is to get back.
@@ -53,12 +50,7 @@ impl Reclaim {
 
     /// Hears of a job; to be called with all news.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
-        if let JobChange::Ended(_) = event.change {
-            self.doomed.retain(|attempt, _| attempt.job() != event.job);
-        }
-        if let Some((attempt, ..)) = self.launches.job_changed(event) {
-            self.doomed.remove(&attempt);
-        }
+        self.launches.job_changed(event);
     }
 
     /// Makes and drops claims, and kills for those that are about to be due; to be called each time
@@ -151,7 +143,7 @@ impl Reclaim {
                     break;
                 }
                 orders.kill(attempt);
-                self.doomed.insert(attempt, (id, width));
+                self.launches.doom(attempt, (id, width));
                 killed += width;
             }
         }
@@ -160,15 +152,14 @@ impl Reclaim {
 
     /// Returns how many slots those take whose end was ordered in a queue.
     fn doomed_slots(&self, id: QueueId, kind: SlotKind) -> u32 {
-        let doomed = self.doomed.iter().filter(|(attempt, _)| attempt.slot() == kind);
-        doomed.filter(|(_, (queue, _))| *queue == id).map(|(_, (_, slots))| slots).sum()
+        let doomed = self.launches.doomed(kind);
+        doomed.filter(|(queue, _)| *queue == id).map(|(_, slots)| slots).sum()
     }
 
     /// Returns the attempts of a job that were not killed, those first that are least far.
     fn least_far(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
-        let all = self.launches.latest_first(job, kind).map(|(_, attempt)| attempt);
-        let mut all: Vec<AttemptId> =
-            all.filter(|attempt| !self.doomed.contains_key(attempt)).collect();
+        let all = self.launches.latest_first(job, kind);
+        let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
         all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));
         all
     }

@@ -5,13 +5,9 @@
 //! share, and never more than are lacking: a kill that is on its way counts, and so does a slot that
 //! nobody's task has.
 
-use rustc_hash::FxHashMap;
-
 use super::tree::Tree;
 use super::{FairOptions, Variant};
-use crate::mapred::{
-    AttemptId, JobChange, JobEvent, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
-};
+use crate::mapred::{AttemptId, JobEvent, Launched, Orders, PerSlot, SlotKind, TrackerId, View};
 use crate::scheduler::part::launches::Launches;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::share::{Claim, bisected, max_min};
@@ -31,10 +27,8 @@ pub(super) struct Starvation {
     kills: bool,
     clocks: Vec<PerSlot<Clock>>,
     last_round: SimTime,
-    /// What runs, of which the latest die first.
-    launches: Launches,
-    /// Attempts whose end was ordered, with their pools.
-    doomed: FxHashMap<AttemptId, PoolId>,
+    /// What runs, of which the latest die first; of what was killed the pool.
+    launches: Launches<PoolId>,
 }
 
 /// When a pool last had what it is owed.
@@ -83,12 +77,7 @@ impl Starvation {
 
     /// Hears of a job; to be called with all news.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
-        if let JobChange::Ended(_) = event.change {
-            self.doomed.retain(|attempt, _| attempt.job() != event.job);
-        }
-        if let Some((attempt, ..)) = self.launches.job_changed(event) {
-            self.doomed.remove(&attempt);
-        }
+        self.launches.job_changed(event);
     }
 
     /// Returns whether a pool has been below its share for too long.
@@ -138,9 +127,8 @@ impl Starvation {
         let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.variant);
         let left: Vec<u32> =
             tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
-        let doomed = self.doomed.iter().filter(|(attempt, _)| attempt.slot() == kind);
         let mut books = Books { kind, shares, left };
-        doomed.for_each(|(_, pool)| books.strike_off(tree.pools(), *pool));
+        self.launches.doomed(kind).for_each(|pool| books.strike_off(tree.pools(), *pool));
         books
     }
 
@@ -180,8 +168,7 @@ impl Starvation {
         }
         // What was killed for them already is on its way.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
-        let of_kind = |attempt: &AttemptId| attempt.slot() == books.kind;
-        let doomed = self.doomed.iter().filter(|(id, pool)| of_kind(id) && is_below(pool)).count();
+        let doomed = self.launches.doomed(books.kind).filter(|pool| is_below(pool)).count();
         // And so are slots that no task of a pool has: free ones, and those in which is cleaned up.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
@@ -197,7 +184,6 @@ impl Starvation {
         for pool in rich {
             let latest =
                 tree.jobs_of(pool).flat_map(|job| self.launches.latest_first(job, books.kind));
-            let latest = latest.filter(|(_, attempt)| !self.doomed.contains_key(attempt));
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }
         victims.sort_unstable_by(|a, b| b.cmp(a));
@@ -207,7 +193,7 @@ impl Starvation {
             }
             if has_more(pool, books) {
                 orders.kill(attempt);
-                self.doomed.insert(attempt, pool);
+                self.launches.doom(attempt, pool);
                 books.strike_off(pools, pool);
                 lacks -= 1;
             }

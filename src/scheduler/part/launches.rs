@@ -1,4 +1,5 @@
-//! Which attempts a policy has launched and where, the latest first if asked.
+//! Which attempts a policy has launched and where, the latest first if asked, and which of them it has
+//! killed since.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +10,20 @@ use crate::mapred::{
 };
 use crate::units::SimTime;
 
-/// The attempts that have not ended.
-#[derive(Debug, Default)]
-pub struct Launches {
+/// The attempts that have not ended; of those whose end was ordered, what the policy notes with it.
+#[derive(Debug)]
+pub struct Launches<D = ()> {
     live: FxHashMap<AttemptId, Launch>,
     /// By job, in the order of launching.
     jobs: FxHashMap<JobId, BTreeSet<(SimTime, AttemptId)>>,
+    doomed: FxHashMap<AttemptId, D>,
+}
+
+impl<D> Default for Launches<D> {
+    fn default() -> Self {
+        let (live, jobs, doomed) = Default::default();
+        Self { live, jobs, doomed }
+    }
 }
 
 /// Where an attempt runs, and since when.
@@ -26,7 +35,7 @@ pub struct Launch {
     pub tracker: TrackerId,
 }
 
-impl Launches {
+impl<D> Launches<D> {
     /// Notes a launch.
     pub fn note(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
         let attempt = launched.attempt;
@@ -38,6 +47,7 @@ impl Launches {
     pub fn job_changed(&mut self, event: &JobEvent) -> Option<(AttemptId, AttemptState, Launch)> {
         match event.change {
             JobChange::Attempt(attempt, state) if state.outcome().is_some() => {
+                self.doomed.remove(&attempt);
                 let launch = self.live.remove(&attempt)?;
                 let job = self.jobs.get_mut(&event.job)?;
                 job.remove(&(launch.at, attempt));
@@ -48,10 +58,22 @@ impl Launches {
                 for (_, attempt) in self.jobs.remove(&event.job).unwrap_or_default() {
                     self.live.remove(&attempt);
                 }
+                self.doomed.retain(|attempt, _| attempt.job() != event.job);
                 None
             }
             _ => None,
         }
+    }
+
+    /// Notes that the end of an attempt was ordered.
+    pub fn doom(&mut self, attempt: AttemptId, with: D) {
+        self.doomed.insert(attempt, with);
+    }
+
+    /// Returns the attempts of a kind whose end was ordered and is not known yet, in no order.
+    pub fn doomed(&self, kind: SlotKind) -> impl Iterator<Item = &D> {
+        let of_kind = self.doomed.iter().filter(move |(attempt, _)| attempt.slot() == kind);
+        of_kind.map(|(_, with)| with)
     }
 
     /// Returns where a job's attempts run.
@@ -60,14 +82,15 @@ impl Launches {
         all.filter_map(|(_, attempt)| self.live.get(attempt).copied())
     }
 
-    /// Returns a job's attempts of a kind with the instants of their launches, the latest first.
+    /// Returns a job's attempts of a kind with the instants of their launches, the latest first, but
+    /// for those whose end was ordered.
     pub fn latest_first(
         &self,
         job: JobId,
         kind: SlotKind,
     ) -> impl Iterator<Item = (SimTime, AttemptId)> {
         let all = self.jobs.get(&job).into_iter().flatten().rev().copied();
-        all.filter(move |(_, attempt)| attempt.slot() == kind)
+        all.filter(move |(_, attempt)| attempt.slot() == kind && !self.doomed.contains_key(attempt))
     }
 }
 
