@@ -3,14 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use mumakil::emulation::{Options, emulate};
-use mumakil::expect::{Results as _, Table};
-use mumakil::output::results::RunResults;
-use mumakil::scenario::{self, Registry};
 use proptest::prelude::*;
-use tempfile::TempDir;
 
 use crate::Room;
+use crate::fair::{self, EXACT, run};
 
 /// The mechanisms, each switched off.
 const OFF: [&str; 5] = [
@@ -21,44 +17,14 @@ const OFF: [&str; 5] = [
     "priority_adjustment: \"off\"",
 ];
 
-/// Runs a scenario, with the invariant checker, and keeps what it leaves.
-fn run(yaml: &str) -> TempDir {
-    let registry = Registry::builtin();
-    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
-    let folder = TempDir::new().unwrap();
-    let options =
-        Options { folder: Some(folder.path().to_owned()), verify: true, ..Options::default() };
-    let run = emulate(&scenario, &registry, options).unwrap();
-    let violations = run.verifier.as_ref().unwrap().violations();
-    assert!(violations.is_empty(), "{violations:?}");
-    folder
-}
-
 /// Returns the attempts of a run, as the file has them.
 fn tasks(yaml: &str) -> String {
-    fs::read_to_string(run(yaml).path().join("tasks.csv")).unwrap()
+    fs::read_to_string(run(yaml).0.path().join("tasks.csv")).unwrap()
 }
-
-/// A cluster on which nothing but the work takes time.
-const EXACT: &str = "
-hadoop: {setup_cleanup: false, task_cleanup: false, start_up: 0s, heartbeat_phase: 0s, commit_pending: slot-held}
-record: {timeline: true, sample: 1s}
-";
 
 /// Returns the map slots that each of so many jobs held at an instant.
 fn held(yaml: &str, jobs: usize, at: f64) -> Vec<f64> {
-    let folder = run(yaml);
-    let columns = ["time_ms", "job", "kind", "slots"];
-    let (mut held, results) = (vec![0.0; jobs], RunResults::new(folder.path()));
-    let read = results.rows(Table::Timeline, &columns, &mut |row| {
-        let is_before = row.number(0)?.is_some_and(|time| time <= at * 1e3);
-        if let Some(job) = row.number(1)?.filter(|_| is_before && row.text(2) == "map") {
-            held[job as usize] = row.number(3)?.unwrap_or_default();
-        }
-        Ok(())
-    });
-    read.unwrap();
-    held
+    fair::held(&run(yaml).0, jobs, at)
 }
 
 /// Returns a scenario of jobs of long maps, each a pool, its number of maps, and when it arrives.
