@@ -57,6 +57,9 @@ pub(super) fn linear(unit: Unit, low: f64, high: f64, step: f64) -> Ticks {
     let decimals = (-(step / part.size).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
     let label = |value: f64| match value / part.size {
         shown if 1e15 <= shown.abs() => power(shown),
+        // Of many zeros nobody sees how many they are; at zero itself sums are off by a hair.
+        shown if 5 < decimals && step / 2.0 < value.abs() => power(shown),
+        _ if 5 < decimals => "0".to_owned(),
         shown => grouped(shown, decimals),
     };
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
@@ -201,6 +204,13 @@ mod tests {
         assert_eq!((labels(&ticks).as_str(), ticks.unit), ("0 512 1,024 1,536", "MiB"));
         let ticks = linear(Unit::Share, 0.0, 0.1, 0.02);
         assert_eq!((labels(&ticks).as_str(), ticks.unit), ("0 2 4 6 8 10", "%"));
+    }
+
+    #[test]
+    fn very_small_steps_are_written_as_powers_of_ten() {
+        let ticks = linear(Unit::Plain, -2e-7, 2e-7, 1e-7);
+        assert_eq!(labels(&ticks), "−2×10⁻⁷ −10⁻⁷ 0 10⁻⁷ 2×10⁻⁷");
+        assert_eq!(labels(&linear(Unit::Plain, 0.0, 4e-5, 2e-5)), "0.00000 0.00002 0.00004");
     }
 
     #[test]
