@@ -137,7 +137,7 @@ impl Starvation {
             let state = tree.state(pool);
             let kind = books.kind;
             let clock = &mut self.clocks[pool.index()][kind];
-            if state.min_share[kind].min(state.demand[kind]) <= state.running[kind] {
+            if owed(tree, pool, kind) <= state.running[kind] {
                 clock.at_min_share = now;
             }
             let part = match self.variant {
@@ -175,9 +175,13 @@ impl Starvation {
         if lacks == 0 {
             return;
         }
+        // A promise may be more than the share, if the pool around is promised less.
         let has_more = |pool: PoolId, books: &Books| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
-            chain.all(|pool| books.shares[pool.index()] < f64::from(books.left[pool.index()]))
+            chain.all(|pool| {
+                let left = books.left[pool.index()];
+                owed(tree, pool, books.kind) < left && books.shares[pool.index()] < f64::from(left)
+            })
         };
         let rich = pools.ids().filter(|pool| is_below(pool) && has_more(*pool, books));
         let mut victims: Vec<(SimTime, AttemptId, PoolId)> = Vec::new();
@@ -207,7 +211,7 @@ impl Starvation {
         let is_over = |since, after| is_over(now, since, after);
         let demand = state.demand[kind];
         let min_share = match is_over(clock.at_min_share, tree.pools().pool(pool).min_share_after) {
-            true => state.min_share[kind].min(demand),
+            true => owed(tree, pool, kind),
             false => 0,
         };
         let fair_share = match is_over(clock.at_fair_share, self.fair_share_after) {
@@ -227,6 +231,12 @@ impl Books {
             *left = left.saturating_sub(1);
         }
     }
+}
+
+/// Returns what a pool is promised of what it demands.
+fn owed(tree: &Tree, pool: PoolId, kind: SlotKind) -> u32 {
+    let state = tree.state(pool);
+    state.min_share[kind].min(state.demand[kind])
 }
 
 /// Returns how many slots that no pool's task has those inside of a pool may still take.
