@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
@@ -87,10 +87,7 @@ impl<T: JsonSchema + Filed> JsonSchema for FileOr<T> {
         format!("FileOr{}", T::schema_name()).into()
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        // The fields of the option, or a text in their place.
-        let mut schema = T::json_schema(schemas);
-        schema.insert("type".to_owned(), json!(["string", "object"]));
-        schema.insert("title".to_owned(), format!("{}, or a mapping", T::FILE).into());
-        schema
+        let file = json!({ "type": "string", "title": T::FILE });
+        json_schema!({ "anyOf": [file, T::json_schema(schemas)] })
     }
 }
