@@ -41,8 +41,8 @@ pub use reason::Reason;
 #[cfg(test)]
 pub(crate) use scheduler::bench;
 pub use scheduler::{
-    Complaint, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption, Scheduler, Site,
-    View,
+    Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,
+    Scheduler, Site, View,
 };
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
 pub use task_tracker::TaskTracker;

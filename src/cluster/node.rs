@@ -22,7 +22,7 @@ pub enum SlotKind {
 }
 
 /// A pair of numbers, one for each kind of slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PerSlot<T> {
     /// For maps.
     pub map: T,

@@ -56,21 +56,28 @@ pub struct ClusterSpec {
 impl ClusterSpec {
     /// Returns the slots of all nodes; of a cluster from a topology file, of as many as `nodes` says.
     pub fn slots(&self) -> PerSlot<u64> {
-        let plain = PerSlot { map: self.map_slots, reduce: self.reduce_slots };
-        let mut others = u64::from(self.nodes.get());
-        let mut slots = PerSlot::default();
-        for group in &self.groups {
-            let count = u64::from(group.count.get());
-            others = others.saturating_sub(count);
-            let own = PerSlot { map: group.map_slots, reduce: group.reduce_slots };
-            for kind in SlotKind::BOTH {
-                slots[kind] += count * u64::from(own[kind].unwrap_or(plain[kind]).get());
-            }
-        }
-        for kind in SlotKind::BOTH {
-            slots[kind] += others * u64::from(plain[kind].get());
-        }
-        slots
+        let of_all = |kind| self.kinds().map(|(count, slots)| count * u64::from(slots[kind])).sum();
+        PerSlot { map: of_all(SlotKind::Map), reduce: of_all(SlotKind::Reduce) }
+    }
+
+    /// Returns the slots of the node that has most.
+    pub fn most_slots(&self) -> PerSlot<u32> {
+        let most = |kind| self.kinds().map(|(_, slots)| slots[kind]).max().unwrap_or_default();
+        PerSlot { map: most(SlotKind::Map), reduce: most(SlotKind::Reduce) }
+    }
+
+    /// Returns how many nodes have so many slots, kind by kind.
+    fn kinds(&self) -> impl Iterator<Item = (u64, PerSlot<u32>)> {
+        let slots =
+            |map: SlotCount, reduce: SlotCount| PerSlot { map: map.get(), reduce: reduce.get() };
+        let (map, reduce) = (self.map_slots, self.reduce_slots);
+        let groups = self.groups.iter().map(move |group| {
+            let own = slots(group.map_slots.unwrap_or(map), group.reduce_slots.unwrap_or(reduce));
+            (u64::from(group.count.get()), own)
+        });
+        let in_groups = groups.clone().map(|(count, _)| count).sum();
+        let others = u64::from(self.nodes.get()).saturating_sub(in_groups);
+        groups.chain((0 < others).then_some((others, slots(map, reduce))))
     }
 }
 

@@ -155,6 +155,14 @@ impl Topology {
             reduce: sum.reduce + node.slots.reduce,
         })
     }
+
+    /// Returns the slots of the node that has most.
+    pub fn most_slots(&self) -> PerSlot<u32> {
+        self.nodes.iter().fold(PerSlot::default(), |most, node| PerSlot {
+            map: most.map.max(node.slots.map),
+            reduce: most.reduce.max(node.slots.reduce),
+        })
+    }
 }
 
 fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {

@@ -105,7 +105,7 @@ impl Prepared {
         scenario.workload = spec;
         let prepared = Self { scenario, topology, workload };
         prepared.check()?;
-        prepared.check_pools(registry)?;
+        prepared.check_policy(registry)?;
         Ok(prepared)
     }
 
@@ -144,15 +144,15 @@ impl Prepared {
         Ok(())
     }
 
-    /// Lets the policy look at the pools of jobs that only a file tells of.
-    fn check_pools(&self, registry: &Registry) -> Result<(), EmulationError> {
-        let jobs =
-            self.workload.arrivals.iter().map(|job| (&*job.spec.user, job.spec.named_pool()));
+    /// Lets the policy look at jobs and nodes that only a file tells of.
+    fn check_policy(&self, registry: &Registry) -> Result<(), EmulationError> {
+        let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
         let slots = self.topology.slots();
         let site = mapred::Site {
             folder: &self.scenario.folder,
             line: &self.scenario.hadoop.line,
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
+            most_slots: self.topology.most_slots(),
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
         };
         Ok(registry.check(&self.scenario.scheduler, &site)?)

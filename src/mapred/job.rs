@@ -110,6 +110,8 @@ pub(super) struct Try {
     pub(super) number: u32,
     /// Where it runs, or ran.
     pub(super) tracker: TrackerId,
+    /// How many slots it takes there.
+    pub(super) slots: u32,
     /// Where its output is being removed, if it is.
     pub(super) cleaner: Option<TrackerId>,
     pub(super) state: AttemptState,

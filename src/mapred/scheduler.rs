@@ -18,7 +18,7 @@ use super::{
     AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Outbox, Outcome, PerSlot,
     Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
-use crate::units::{SimSpan, SimTime};
+use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A scheduling policy at work.
 ///
@@ -151,8 +151,21 @@ pub struct Site<'s> {
     pub line: &'s str,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
-    /// The users of the jobs that the scenario lists itself, each with the pool that it names.
-    pub jobs: Vec<(&'s str, Option<&'s str>)>,
+    /// The slots of the node that has most.
+    pub most_slots: PerSlot<u32>,
+    /// What is known of jobs: of those that the scenario lists, and once files are read of all.
+    pub jobs: Vec<Expected<'s>>,
+}
+
+/// What is known of a job before it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Expected<'s> {
+    /// Its user.
+    pub user: &'s str,
+    /// The pool that it names, if it names one.
+    pub pool: Option<&'s str>,
+    /// The memory of an attempt; none for a kind of which it has no tasks.
+    pub memory: PerSlot<Bytes>,
 }
 
 /// What is wrong with a policy's options, or seems so.
@@ -394,6 +407,13 @@ impl Offer<'_> {
         Some(self.launch(launch))
     }
 
+    /// Returns whether a job would have this tracker, with so many slots for a task: not if too many
+    /// of its attempts have failed here, or if there are not so many.
+    pub fn suits(&self, job: JobId, kind: SlotKind, slots: u32) -> bool {
+        let job = self.ledger.job(job);
+        job.is_some_and(|job| self.ledger.suits(job, self.tracker, kind, slots))
+    }
+
     /// Returns whether an attempt works on this tracker and could be stopped.
     pub fn can_preempt(&self, victim: AttemptId) -> bool {
         self.ledger.attempt(victim).is_some_and(|record| {
@@ -413,15 +433,20 @@ impl Offer<'_> {
             Preemption::Suspend => self.orders().suspend(victim),
             Preemption::Kill => self.orders().kill(victim),
         }
-        self.freed[victim.slot()] += 1;
+        self.freed[victim.slot()] += self.width(victim);
         self.out.emit(self.now, Fact::Preempted { attempt: victim, tracker, how, by });
         true
     }
 
-    /// Lets an attempt go on that is suspended on this tracker, in one of its slots.
+    /// Lets an attempt go on that is suspended on this tracker, in as many slots as it had.
     pub fn resume(&mut self, attempt: AttemptId) {
         self.orders().resume(attempt);
-        self.taken[attempt.slot()] += 1;
+        self.taken[attempt.slot()] += self.width(attempt);
+    }
+
+    /// Returns how many slots an attempt takes.
+    fn width(&self, attempt: AttemptId) -> u32 {
+        self.ledger.attempt(attempt).map_or(0, |record| record.slots)
     }
 
     /// Leaves a note on this tracker among the events of the run.

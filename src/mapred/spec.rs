@@ -14,7 +14,7 @@ use serde::de::value::{
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{JobId, PerSlot, Traced, TrackerId};
+use super::{Expected, JobId, PerSlot, Traced, TrackerId};
 use crate::cluster::{FileId, Hdfs};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Rate, SimSpan};
@@ -58,6 +58,19 @@ impl JobSpec {
     /// Returns the pool or queue that it names itself.
     pub fn named_pool(&self) -> Option<&str> {
         self.names_pool.then_some(&*self.pool)
+    }
+
+    /// Returns what is known of the job before it arrives.
+    pub fn expected(&self) -> Expected<'_> {
+        let memory = |tasks, memory| if tasks == 0 { Bytes::ZERO } else { memory };
+        Expected {
+            user: &self.user,
+            pool: self.named_pool(),
+            memory: PerSlot {
+                map: memory(self.maps, self.memory.map),
+                reduce: memory(self.reduces, self.memory.reduce),
+            },
+        }
     }
 }
 

@@ -377,8 +377,13 @@ pub(super) mod tests {
 
     fn complete(yaml: &str) -> Result<String, String> {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let site =
-            Site { folder: "".as_ref(), line: "0.20", slots: PerSlot::default(), jobs: Vec::new() };
+        let site = Site {
+            folder: "".as_ref(),
+            line: "0.20",
+            slots: PerSlot::default(),
+            most_slots: PerSlot::default(),
+            jobs: Vec::new(),
+        };
         let (choice, _) = registry().complete(&choice, &site).map_err(|problems| {
             let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
             texts.collect::<Vec<_>>().join("; ")

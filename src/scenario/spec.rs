@@ -17,7 +17,7 @@ use crate::cluster::ClusterSpec;
 use crate::expect::Expectation;
 use crate::mapred::{Hadoop, Site};
 use crate::units::{SimSpan, text_form};
-use crate::workload::WorkloadSpec;
+use crate::workload::{JobEntry, WorkloadSpec};
 
 /// A scenario of Mumakil: a cluster, what arrives there, who decides, and what to note.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,13 +76,12 @@ pub struct Scenario {
 impl Scenario {
     /// Returns what a policy may know of the place where it is to work.
     pub(super) fn site(&self) -> Site<'_> {
-        let jobs = self.workload.listed().iter();
-        let jobs = jobs.map(|job| (&*job.user, job.pool.as_deref()));
         Site {
             folder: &self.folder,
             line: &self.hadoop.line,
             slots: self.cluster.slots(),
-            jobs: jobs.collect(),
+            most_slots: self.cluster.most_slots(),
+            jobs: self.workload.listed().iter().map(JobEntry::expected).collect(),
         }
     }
 }

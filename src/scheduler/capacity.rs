@@ -6,38 +6,45 @@
 //! Jobs whose tasks take several slots have trackers kept for them ([`reserved`]).
 //!
 //! The three lines of Hadoop differ in much, so the policy follows the rules of one of them ([`Rules`]);
-//! the tree, which 0.20 and 1.x do not have, and giving slots back by killing ([`reclaim`]), which
-//! only 0.20.0 had, are there in all.
+//! the tree, which 0.20 and 1.x do not have, maximums, which 0.20 does not have, and giving slots back
+//! by killing ([`reclaim`]), which only 0.20.0 had, are there in all.
 
 mod admission;
 mod file;
+mod lines;
 mod node;
 mod options;
 mod queues;
 mod reclaim;
 mod reserved;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use self::admission::Admission;
+use self::lines::Walk;
 use self::node::QueueId;
 pub use self::options::{CapacityOptions, Rules};
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
-use self::tree::{Place, Tree};
-use super::part::delay::{Delay, DelaySpec};
+use self::tree::{Member, Tree};
+use super::part::delay::Delay;
 use super::part::srt::{ReduceOrder, Srt};
 use crate::mapred::{
     Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy, Reach, Reason,
     Scheduler, Site, SlotKind, View,
 };
-use crate::units::{Factor, SimSpan, SimTime};
+use crate::units::{Factor, SimSpan};
 
 /// The capacity scheduler.
 #[derive(Debug)]
 pub struct Capacity {
     options: CapacityOptions,
+    /// Those of a line.
+    rules: Rules,
     init_poll: SimSpan,
+    maps_per_heartbeat: u32,
     tree: Tree,
     admission: Admission,
     reserved: Reserved,
@@ -61,19 +68,19 @@ impl Policy for Capacity {
     }
 
     fn new(options: CapacityOptions) -> Self {
-        let (queues, rules) = (options.allocations.given(), options.rules);
+        let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
+        let queues = options.allocations.given();
         let tree = Tree::new(&queues, rules);
         let number = tree.ids().count();
-        let delay = if options.delay != DelaySpec::NONE {
-            Some(Delay::new(&options.delay))
-        } else {
-            let factor = options.wait_factor.map(Factor::get);
-            (rules == Rules::V1).then(|| Delay::by_chances(factor))
-        };
+        let factor = options.wait_factor.map(Factor::get);
+        let by_chances = || (rules == Rules::V1).then(|| Delay::by_chances(factor));
+        let delay = options.delay.as_ref().map(Delay::new).or_else(by_chances);
         let reclaims = tree.ids().any(|id| tree.node(id).reclaim_after.is_some());
         let auto = SimSpan::from_secs(if rules == Rules::V1 { 3 } else { 5 });
         Self {
+            rules,
             init_poll: queues.init_poll.or(auto),
+            maps_per_heartbeat: queues.maps_per_heartbeat.get(),
             admission: Admission::new(rules, queues.max_system_jobs.get(), number),
             reserved: Reserved::default(),
             delay,
@@ -98,15 +105,11 @@ impl Scheduler for Capacity {
         match event.change {
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
-                self.tree.enter(job, queue, self.options.width(job));
-                if let Some(member) = self.tree.member(event.job) {
-                    self.admission.enter(job, queue, member.place);
-                }
+                self.tree.enter(job, queue, self.options.width(job.spec().memory));
+                self.tree.member(event.job).map(|member| self.admission.enter(member));
             }
             JobChange::Ended(_) => {
-                if let Some(member) = self.tree.member(event.job) {
-                    self.admission.leave(event.job, member.queue, member.place);
-                }
+                self.tree.member(event.job).map(|member| self.admission.leave(member));
                 self.tree.leave(event.job);
             }
             _ => self.tree.refresh(view, event.job),
@@ -139,7 +142,7 @@ impl Scheduler for Capacity {
             delay.begin(&offer.view());
         }
         let [map, reduce] = [SlotKind::Map, SlotKind::Reduce];
-        match self.options.rules {
+        match self.rules {
             Rules::V20 => {
                 let maps_first = offer.free(reduce) <= offer.free(map);
                 let kinds = if maps_first { [map, reduce] } else { [reduce, map] };
@@ -150,7 +153,7 @@ impl Scheduler for Capacity {
                 self.serve(offer, map);
             }
             Rules::V1 => {
-                for _ in 0..self.options.maps_per_heartbeat.get() {
+                for _ in 0..self.maps_per_heartbeat {
                     let launched = self.serve(offer, map);
                     // One that has no input near ends the heartbeat's maps.
                     if !launched.is_some_and(|launched| launched.is_near()) {
@@ -203,27 +206,32 @@ impl Capacity {
             return Answer::Keep;
         }
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
-        match self.launch(offer, job, kind) {
-            Some(launched) => Answer::Launched(launched),
-            None => Answer::No,
-        }
+        let why = Reason::Other("the tracker was kept for it");
+        self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
     }
 
-    /// Serves a queue: first its users below their limits, and up to 0.21 then all.
+    /// Serves a queue: first its users below their limits, and up to 0.21 then all. Costs a look for
+    /// each user, and one for each job that is asked; by `srt` one for each job.
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> Answer {
-        let sorted = self.sorted(&offer.view(), leaf, kind);
-        let passes: &[bool] =
-            if self.options.rules == Rules::V1 { &[true] } else { &[true, false] };
+        let (rules, by_srt) = (self.rules, self.by_srt(&offer.view(), leaf, kind));
+        let passes: &[bool] = if rules == Rules::V1 { &[true] } else { &[true, false] };
         for limits_users in passes {
-            let (mut last, mut sorted) = (None, sorted.iter().flatten());
+            let mut walk = Walk::default();
+            let mut sorted = by_srt.as_ref().map(|jobs| jobs.iter());
             loop {
-                let next = match self.srt {
-                    Some(_) if kind == SlotKind::Reduce => sorted.next().copied(),
-                    _ => self.tree.ready_after(leaf, kind, last),
+                let (tree, node) = (&self.tree, self.tree.node(leaf));
+                let may =
+                    |user: &str, width| !limits_users || node.may_have(rules, kind, user, width);
+                let next = match &mut sorted {
+                    None => node.ready[kind].next(&mut walk, |(user, width)| may(user, *width)),
+                    Some(jobs) => {
+                        let may = |job: &Member| may(&job.user, job.width[kind]);
+                        jobs.find(|job| tree.member(**job).is_some_and(may)).copied()
+                    }
                 };
-                let Some(place) = next else { break };
-                match self.ask(offer, place.2, kind, *limits_users) {
-                    Answer::No => last = Some(place),
+                let Some(job) = next else { break };
+                match self.ask(offer, job, kind, *limits_users) {
+                    Answer::No => {}
                     answer => return answer,
                 }
             }
@@ -232,35 +240,14 @@ impl Capacity {
     }
 
     /// Returns the jobs of a queue in the order of their reduces, if that is not that of maps.
-    fn sorted(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<Place>> {
+    fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
         let srt = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce)?;
-        let mut places: Vec<Place> = self.tree.node(leaf).ready[kind].iter().copied().collect();
-        srt.sort(view, &mut places, |(.., job)| {
-            let admitted_at = self.tree.member(*job).and_then(|member| member.admitted_at);
-            (*job, admitted_at.unwrap_or(SimTime::ZERO))
-        });
-        Some(places)
+        let mut jobs = self.tree.node(leaf).ready[kind].in_order();
+        srt.sort(view, &mut jobs, |job| self.tree.member(*job)?.admitted_at);
+        Some(jobs)
     }
 
-    /// Launches a task of a job as near to its input as it has to be.
-    fn launch(&mut self, offer: &mut Offer<'_>, job: JobId, kind: SlotKind) -> Option<Launched> {
-        let width = self.tree.member(job)?.width[kind];
-        let launched = match (kind, &mut self.delay) {
-            (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, width, Reason::Share),
-            (SlotKind::Map, Some(delay)) if width == 1 => {
-                delay.launch_map(offer, job, false, Reason::Share)
-            }
-            // Who needs several slots takes them wherever they are.
-            (SlotKind::Map, _) => offer.launch_wide_map(job, width, Reach::Any, Reason::Share),
-        }?;
-        if let Some(reclaim) = &mut self.reclaim {
-            reclaim.launched(offer.view().now(), offer.tracker(), launched);
-        }
-        self.tree.refresh(&offer.view(), job);
-        Some(launched)
-    }
-
-    /// Asks a job for a task.
+    /// Asks a job for a task, whose user is below its limit if that counts.
     fn ask(
         &mut self,
         offer: &mut Offer<'_>,
@@ -269,53 +256,51 @@ impl Capacity {
         limits_users: bool,
     ) -> Answer {
         let Some(member) = self.tree.member(job) else { return Answer::No };
-        let (width, has_all) = (member.width[kind], member.pending[kind] <= member.reserved[kind]);
-        let is_over_limit = limits_users && self.tree.is_over_limit(member, kind);
-        if is_over_limit || !self.tree.has_room(member.queue, kind, width) {
+        let width = member.width[kind];
+        if !self.tree.has_room(member.queue, kind, width) || !offer.suits(job, kind, width) {
             return Answer::No;
         }
         if width <= offer.free(kind) {
-            let launched = self.launch(offer, job, kind);
+            let node = self.tree.node(member.queue);
+            let why = match node.used[kind] < node.slots[kind] {
+                _ if !limits_users => Reason::Other("all users are at their limits"),
+                true => Reason::Share,
+                false => Reason::Other("lent to its queue"),
+            };
+            // By the rules of 1.x, who needs several slots takes them wherever they are.
+            let anywhere = self.options.delay.is_none() && 1 < width;
+            let launched = self.launch(offer, job, kind, anywhere, why);
             return launched.map_or(Answer::No, Answer::Launched);
         }
-        if offer.slots(kind) < width {
-            return Answer::No;
-        }
-        if self.options.rules == Rules::V20 || !limits_users {
+        if self.rules == Rules::V20 || !limits_users {
             return Answer::Keep;
         }
-        if has_all {
+        if member.pending[kind] <= member.reserved[kind] {
             return Answer::No;
         }
         self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
         Answer::Keep
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mapred::PerSlot;
-    use crate::mapred::SlotKind::{Map, Reduce};
-    use crate::mapred::bench::Bench;
-
-    #[test]
-    fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
-        let options = "{rules: '0.21', reduce_order: srt, srt: {running_maps: as_pending}, \
-                       allocations: {queues: {default: {max_initialised_per_user: 1}}}}";
-        let options: CapacityOptions = serde_yaml::from_str(options).unwrap();
-        let mut bench = Bench::new(Capacity::new(options), 1, PerSlot { map: 6, reduce: 1 });
-        let [first, second] = [2, 1].map(|reduces| bench.job(4, reduces, |_| ()));
-        bench.tick().fill();
-        assert_eq!(bench.held(Map, [first, second]), [4, 0], "one may wait for its first task");
-        bench.at(100.0).tick();
-        bench.succeed(first, Map, 1);
-        bench.fill();
-        bench.at(200.0);
-        bench.succeed(second, Map, 1);
-        bench.succeed(first, Reduce, 1);
-        // Each has one map of four done, the first after 200 s, the second after 100 s.
-        let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
-        assert_eq!(reduce.map(|attempt| attempt.job()), Some(second));
+    /// Launches a task of a job, a map as near to its input as it has to be.
+    fn launch(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        kind: SlotKind,
+        anywhere: bool,
+        why: Reason,
+    ) -> Option<Launched> {
+        let slots = self.tree.member(job)?.width[kind];
+        let launched = match (kind, &mut self.delay) {
+            (SlotKind::Reduce, _) => offer.launch_wide_reduce(job, slots, why),
+            (SlotKind::Map, None) => offer.launch_wide_map(job, slots, Reach::Any, why),
+            (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),
+        }?;
+        if let Some(reclaim) = &mut self.reclaim {
+            reclaim.launched(offer.view().now(), offer.tracker(), launched);
+        }
+        self.tree.refresh(&offer.view(), job);
+        Some(launched)
     }
 }

@@ -44,7 +44,7 @@ use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
     Scheduler, Site, SlotKind, View,
 };
-use crate::units::{Factor, SimSpan, SimTime};
+use crate::units::{Factor, SimSpan};
 
 /// The options of `fair`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -239,7 +239,7 @@ impl Fair {
                 return jobs.find_map(|job| offer.launch_reduce(job, Reason::Share));
             };
             let mut jobs: Vec<JobId> = jobs.collect();
-            srt.sort(&offer.view(), &mut jobs, |job| (*job, SimTime::ZERO));
+            srt.sort(&offer.view(), &mut jobs, |job| tree.runnable_since(*job));
             jobs.into_iter().find_map(|job| offer.launch_reduce(job, Reason::Share))
         })
     }

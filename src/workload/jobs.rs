@@ -11,7 +11,8 @@ use serde_yaml::{Mapping, Value};
 use super::{Arrival, BatchId, Submission, Workload};
 use crate::cluster::FileId;
 use crate::mapred::{
-    Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskTimes, Traced,
+    Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskTimes,
+    Traced,
 };
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 pub(super) use crate::trace::swim::MOST_BYTES;
@@ -189,6 +190,20 @@ impl JobEntry {
         "map_memory",
         "reduce_memory",
     ];
+
+    /// Returns what is known of its jobs before they arrive.
+    pub fn expected(&self) -> Expected<'_> {
+        let memory = |has_tasks, memory| if has_tasks { memory } else { Bytes::ZERO };
+        let has_maps = self.maps.is_none_or(|maps| 0 < maps.get());
+        Expected {
+            user: &self.user,
+            pool: self.pool.as_deref(),
+            memory: PerSlot {
+                map: memory(has_maps, self.map_memory),
+                reduce: memory(0 < self.reduces.get(), self.reduce_memory),
+            },
+        }
+    }
 
     /// Writes a list without the fields that have their defaults, so that a long one stays about as
     /// short as its author wrote it.

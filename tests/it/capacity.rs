@@ -548,6 +548,9 @@ fn a_queue_without_a_slot_is_told() {
     assert!(told("1.x", "capacity: 5 %, maximum_capacity: 6 %"));
     assert!(check("1.x", "capacity: 0").contains("`small` may initialise no job"));
     assert!(!check("0.20", "capacity: 0").contains("initialise"));
+    let users = "`small` ever gets a map slot";
+    assert!(check("1.x", "user_limit_factor: 0.05").contains(users));
+    assert!(!check("0.21", "user_limit_factor: 0.05").contains(users));
 }
 
 #[test]

@@ -86,6 +86,7 @@ impl Ledger {
         record.tries.push(Try {
             number,
             tracker,
+            slots,
             state: AttemptState::Unassigned,
             cleaner: None,
             is_counted: task.is_work(),
@@ -155,7 +156,7 @@ impl Ledger {
     ) -> Option<Launch> {
         let Wish { job: id, tracker, .. } = wish;
         let job = self.job(id)?;
-        if job.pending(SlotKind::Map) == 0 || !self.suits(job, wish, SlotKind::Map) {
+        if job.pending(SlotKind::Map) == 0 || !self.suits(job, tracker, SlotKind::Map, wish.slots) {
             return None;
         }
         let (index, locality) = self.best_map(id, tracker, reach)?;
@@ -164,9 +165,14 @@ impl Ledger {
     }
 
     /// Returns whether a job would have a tracker, and could ever have so many slots there.
-    fn suits(&self, job: &Job, wish: Wish, kind: SlotKind) -> bool {
-        let has_slots = wish.slots <= self.trackers[wish.tracker.index()].slots[kind];
-        has_slots && !self.avoids(job, wish.tracker)
+    pub(in crate::mapred) fn suits(
+        &self,
+        job: &Job,
+        tracker: TrackerId,
+        kind: SlotKind,
+        slots: u32,
+    ) -> bool {
+        slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
 
     fn best_map(
@@ -209,7 +215,8 @@ impl Ledger {
         let Wish { job: id, tracker, .. } = wish;
         let hosts = self.active;
         let job = self.job(id)?;
-        if job.pending(SlotKind::Reduce) == 0 || !self.suits(job, wish, SlotKind::Reduce) {
+        let suits = self.suits(job, tracker, SlotKind::Reduce, wish.slots);
+        if job.pending(SlotKind::Reduce) == 0 || !suits {
             return None;
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };

@@ -1,7 +1,7 @@
 //! A policy driven by hand: jobs come, trackers ask, tasks end, time passes; launches come out.
 //!
 //! Everything takes effect at once, and a tracker's report is always true: what is under test is
-//! the policy. Trackers stand in one rack, and reduces need not wait for maps.
+//! the policy. Trackers stand in one rack unless told, and reduces need not wait for maps.
 
 use std::sync::Arc;
 
@@ -26,8 +26,13 @@ pub(crate) struct Bench<P> {
 }
 
 impl<P: Scheduler> Bench<P> {
-    /// Returns a cluster of so many trackers that have all joined.
+    /// Returns a cluster of so many trackers in one rack, which have all joined.
     pub(crate) fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
+        Self::with_racks(policy, &vec![0; trackers as usize], slots)
+    }
+
+    /// Returns a cluster of trackers in these racks, which have all joined.
+    pub(crate) fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
         let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
         let plain: Hadoop = serde_yaml::from_str(line).unwrap();
         let hadoop = Hadoop {
@@ -36,21 +41,21 @@ impl<P: Scheduler> Bench<P> {
             task_cleanup: false,
             ..plain
         };
-        let node = Node {
-            rack: RackId(0),
+        let node = |rack: &u32| Node {
+            rack: RackId(*rack),
             slots,
             cores: 4,
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
         };
-        let topology = Arc::new(Topology::from_nodes(vec![node; trackers as usize]));
+        let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut ledger, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());
-        for id in 0..trackers {
+        for id in 0..racks.len() as u32 {
             ledger.register(SimTime::ZERO, TrackerId(id), slots, &mut out);
         }
-        let running = vec![Vec::new(); trackers as usize];
+        let running = vec![Vec::new(); racks.len()];
         Self { policy, ledger, now: SimTime::ZERO, jobs: 0, out, running }
     }
 
@@ -100,9 +105,11 @@ impl<P: Scheduler> Bench<P> {
     /// Lets a tracker ask; returns what is launched there.
     pub(crate) fn beat(&mut self, tracker: u32) -> Vec<AttemptId> {
         let (id, own) = (TrackerId(tracker), &self.running[tracker as usize]);
-        let occupied = SlotKind::BOTH
-            .map(|kind| own.iter().filter(|attempt| attempt.slot() == kind).count() as u32);
-        self.ledger.set_occupied(id, PerSlot { map: occupied[0], reduce: occupied[1] });
+        let mut occupied = PerSlot::default();
+        for attempt in own {
+            occupied[attempt.slot()] += self.ledger.attempt(*attempt).map_or(0, |it| it.slots);
+        }
+        self.ledger.set_occupied(id, occupied);
         let mut offer = Offer {
             now: self.now,
             ledger: &mut self.ledger,
@@ -170,7 +177,12 @@ impl<P: Scheduler> Bench<P> {
         killed
     }
 
-    /// Returns how many slots of a kind jobs hold.
+    /// Returns what runs on a tracker, in the order of launching.
+    pub(crate) fn running(&self, tracker: u32) -> Vec<AttemptId> {
+        self.running[tracker as usize].clone()
+    }
+
+    /// Returns how many attempts of a kind jobs run.
     pub(crate) fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
         let all = || self.running.iter().flatten().filter(|attempt| attempt.slot() == kind);
         jobs.map(|job| all().filter(|attempt| attempt.job() == job).count())

@@ -6,14 +6,15 @@
 //!
 //! Unlike in Hadoop the splits of a job that waits are read all the same, and no job is refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::Rules;
-use super::node::{Node, QueueId};
-use super::tree::{Place, Tree};
+use super::lines::{Lines, Walk};
+use super::node::Node;
+use super::tree::{Member, Tree};
 use crate::mapred::{Job, JobId, SlotKind, View};
 
 /// The jobs that wait, and those that count.
@@ -28,14 +29,15 @@ pub(super) struct Admission {
 /// The jobs of a queue.
 #[derive(Debug, Default)]
 struct Line {
-    waiting: BTreeMap<Place, Entry>,
+    /// By user.
+    waiting: Lines<Arc<str>>,
     /// The jobs that were let in and count.
     counted: BTreeMap<JobId, Entry>,
     all: Sum,
     users: FxHashMap<Arc<str>, Sum>,
 }
 
-/// A job in its line.
+/// A job that counts.
 #[derive(Clone, Debug)]
 struct Entry {
     user: Arc<str>,
@@ -56,18 +58,15 @@ impl Admission {
     }
 
     /// Takes a job into the line of its queue.
-    pub(super) fn enter(&mut self, job: &Job, queue: QueueId, place: Place) {
-        let spec = job.spec();
-        let entry =
-            Entry { user: spec.user.clone(), tasks: spec.maps.saturating_add(spec.reduces) };
-        self.lines[queue.index()].waiting.insert(place, entry);
+    pub(super) fn enter(&mut self, job: &Member) {
+        self.lines[job.queue.index()].waiting.insert(job.user.clone(), job.place);
     }
 
     /// Lets a job go that has ended.
-    pub(super) fn leave(&mut self, job: JobId, queue: QueueId, place: Place) {
-        let line = &mut self.lines[queue.index()];
-        line.waiting.remove(&place);
-        line.uncount(job);
+    pub(super) fn leave(&mut self, job: &Member) {
+        let line = &mut self.lines[job.queue.index()];
+        line.waiting.remove(job.user.clone(), job.place);
+        line.uncount(job.place.2);
     }
 
     /// Returns the jobs that may run from now on.
@@ -78,19 +77,11 @@ impl Admission {
             if self.rules != Rules::V1 {
                 line.forget_launched(view);
             }
-            let waiting: BTreeSet<Place> = line.waiting.keys().copied().collect();
-            for place in waiting {
-                let Some(entry) = line.waiting.get(&place) else { continue };
-                let may_run = match self.rules {
-                    Rules::V1 => line.has_room(entry, tree.node(id), self.max_system_jobs),
-                    _ => line.may_wait(entry, tree.node(id)),
-                };
-                if may_run {
-                    let (.., job) = place;
-                    line.count(job, place);
-                    admitted.push(job);
-                }
-            }
+            admitted.extend(line.admit(view, self.rules, tree.node(id), self.max_system_jobs));
+        }
+        for member in admitted.iter().filter_map(|job| tree.member(*job)) {
+            let waiting = &mut self.lines[member.queue.index()].waiting;
+            waiting.remove(member.user.clone(), member.place);
         }
         admitted
     }
@@ -101,29 +92,47 @@ impl Line {
         self.users.get(user).copied().unwrap_or_default()
     }
 
+    /// Counts the jobs that may run from now on, and returns them; they wait until they are removed.
+    fn admit(&mut self, view: &View<'_>, rules: Rules, node: &Node, most: u32) -> Vec<JobId> {
+        let (mut walk, mut admitted) = (Walk::default(), Vec::new());
+        while let Some(job) = self.waiting.next(&mut walk, |user| match rules {
+            Rules::V1 => self.may_run(user, node, most),
+            _ => self.may_wait(user, node),
+        }) {
+            let Some(spec) = view.job(job).map(Job::spec) else { continue };
+            let entry =
+                Entry { user: spec.user.clone(), tasks: spec.maps.saturating_add(spec.reduces) };
+            if rules != Rules::V1 || self.fits(&entry, node) {
+                self.count(job, entry);
+                admitted.push(job);
+            }
+        }
+        admitted
+    }
+
     /// Returns whether another job of a user may wait for its first task.
-    fn may_wait(&self, entry: &Entry, node: &Node) -> bool {
-        let jobs = self.of(&entry.user).jobs;
+    fn may_wait(&self, user: &Arc<str>, node: &Node) -> bool {
+        let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
         jobs < node.limits.jobs_per_user
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
     /// Returns whether another job of a user may be under way.
-    fn has_room(&self, entry: &Entry, node: &Node, max_system_jobs: u32) -> bool {
-        let (jobs, jobs_of_user) = node.system_jobs(max_system_jobs);
-        let (all, own) = (self.all, self.of(&entry.user));
-        let tasks = u64::from(entry.tasks);
-        // A job larger than the limit runs alone.
-        let fits = |sum: Sum, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
-        all.jobs < jobs
-            && own.jobs < jobs_of_user
-            && fits(all, node.limits.tasks)
-            && fits(own, node.limits.tasks_per_user)
+    fn may_run(&self, user: &Arc<str>, node: &Node, most: u32) -> bool {
+        let (jobs, jobs_of_user) = node.system_jobs(most);
+        self.all.jobs < jobs && self.of(user).jobs < jobs_of_user
     }
 
-    fn count(&mut self, job: JobId, place: Place) {
-        let Some(entry) = self.waiting.remove(&place) else { return };
+    /// Returns whether the tasks of another job may be under way; a job larger than the limit runs
+    /// alone.
+    fn fits(&self, entry: &Entry, node: &Node) -> bool {
+        let tasks = u64::from(entry.tasks);
+        let fits = |sum: Sum, most: u32| sum.jobs == 0 || sum.tasks + tasks <= u64::from(most);
+        fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)
+    }
+
+    fn count(&mut self, job: JobId, entry: Entry) {
         for sum in [&mut self.all, self.users.entry(entry.user.clone()).or_default()] {
             sum.jobs += 1;
             sum.tasks += u64::from(entry.tasks);

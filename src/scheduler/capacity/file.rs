@@ -4,8 +4,8 @@
 //! `mapred.capacity-scheduler.queue.NAME.capacity`. The queues that such names name exist. As in the
 //! hierarchy of 0.21, a queue inside of another has both names, `OUTER:INNER`; the outer one has
 //! properties of its own. `mapred.capacity-scheduler.default-…` holds for queues that do not say so
-//! themselves; some have another word there ([`OF_DEFAULTS`]). What Hadoop passes over is refused
-//! ([`xml`]).
+//! themselves; some have another word there ([`OF_DEFAULTS`]), and shares are none of these. What
+//! Hadoop passes over is refused ([`xml`]).
 
 use indexmap::IndexMap;
 use roxmltree::Node;
@@ -16,13 +16,10 @@ use crate::expect::nearest;
 use crate::mapred::Auto;
 use crate::scheduler::part::names::DEEPEST;
 use crate::scheduler::part::xml::{self, Fault, Findings, Kind, Told, clip, text_of};
-use crate::units::{Factor, Fraction, SimSpan};
+use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// What every property's name begins with.
 const PREFIX: &str = "mapred.capacity-scheduler.";
-
-/// What properties mean nothing here: threads make no difference, and no job is refused.
-const VAIN: [&str; 2] = ["init-worker-threads", "init-accept-jobs-factor"];
 
 /// Something that can be said of a queue, or of all.
 struct Word<T> {
@@ -36,7 +33,7 @@ struct Word<T> {
     say: fn(&mut T, &str) -> Option<()>,
 }
 
-const OF_QUEUE: [Word<Queue>; 10] = [
+const OF_QUEUE: [Word<Queue>; 11] = [
     Word {
         word: "capacity",
         key: "capacity",
@@ -112,7 +109,17 @@ const OF_QUEUE: [Word<Queue>; 10] = [
             Some(())
         },
     },
+    // No job is refused here.
+    Word {
+        word: "init-accept-jobs-factor",
+        key: "max_active_tasks",
+        expected: "a whole number above zero",
+        say: |_, text| whole(text).map(|_| ()),
+    },
 ];
+
+/// What Hadoop heeds for single queues only.
+const OF_ONE: [&str; 3] = ["capacity", "guaranteed-capacity", "maximum-capacity"];
 
 /// What has one word where it is said of a queue, and another where it is said of all: both.
 const OF_DEFAULTS: [(&str, &str); 2] = [
@@ -120,7 +127,7 @@ const OF_DEFAULTS: [(&str, &str); 2] = [
     ("maximum-initialized-active-tasks-per-user", "maximum-active-tasks-per-user"),
 ];
 
-const OF_ALL: [Word<Queues>; 3] = [
+const OF_ALL: [Word<Queues>; 6] = [
     Word {
         word: "maximum-system-jobs",
         key: "max_system_jobs",
@@ -148,14 +155,40 @@ const OF_ALL: [Word<Queues>; 3] = [
             Some(())
         },
     },
+    Word {
+        word: "maximum-tasks-per-heartbeat",
+        key: "maps_per_heartbeat",
+        expected: "a whole number from 1 to 32767",
+        say: |all, text| {
+            let most = text.parse().ok().and_then(Count::new)?;
+            all.maps_per_heartbeat = most;
+            Some(())
+        },
+    },
+    // One map without input near ends the maps of a heartbeat.
+    Word {
+        word: "maximum-tasks-after-offswitch",
+        key: "maps_per_heartbeat",
+        expected: "0, Hadoop's default: others are not modelled",
+        say: |_, text| (text == "0").then_some(()),
+    },
+    // Threads make no difference here.
+    Word {
+        word: "init-worker-threads",
+        key: "init_poll",
+        expected: "a whole number above zero",
+        say: |_, text| whole(text).map(|_| ()),
+    },
 ];
 
 /// Returns what can be said of all queues that do not say it themselves.
-fn of_defaults() -> [Word<Queue>; OF_QUEUE.len()] {
-    OF_QUEUE.map(|known| {
+fn of_defaults() -> Vec<Word<Queue>> {
+    let all = OF_QUEUE.into_iter().filter(|known| !OF_ONE.contains(&known.word));
+    all.map(|known| {
         let other = OF_DEFAULTS.iter().find(|(word, _)| *word == known.word);
         Word { word: other.map_or(known.word, |(_, word)| word), ..known }
     })
+    .collect()
 }
 
 /// Reads the text of such a file.
@@ -307,9 +340,6 @@ fn say<T>(
     mut at: Vec<String>,
     findings: &mut Findings,
 ) {
-    if VAIN.contains(&word) {
-        return;
-    }
     let whole_name = clip(&format!("{PREFIX}{}", property.name));
     let Some(known) = words.iter().find(|known| known.word == word) else {
         let hint = match nearest(word, words.iter().map(|known| known.word)) {
@@ -366,6 +396,7 @@ mod tests {
             ("maximum-system-jobs", "3000"),
             ("init-poll-interval", "5000"),
             ("init-worker-threads", "5"),
+            ("maximum-tasks-per-heartbeat", "20"),
             ("default-minimum-user-limit-percent", "50"),
             ("queue.prod.capacity", "70"),
             ("queue.prod.supports-priority", "true"),
@@ -381,6 +412,7 @@ mod tests {
         let same = "
 max_system_jobs: 3000
 init_poll: 5s
+maps_per_heartbeat: 20
 queues:
   prod:
     capacity: 70 %
@@ -461,6 +493,9 @@ queues:
                 ("queue.a.supports-priority", "yes"),
                 ("queue.a.capasity", "5"),
                 ("init-poll-interval", "0"),
+                ("default-maximum-capacity", "50"),
+                ("queue.ghost.init-worker-threads", "5"),
+                ("maximum-tasks-after-offswitch", "3"),
             ]),
             [
                 "1: `mapred.capacity-scheduler.queue.a.capacity` is `101`, not a number from 0 to \
@@ -471,6 +506,12 @@ queues:
                  `capacity`?",
                 "4: `mapred.capacity-scheduler.init-poll-interval` is `0`, not a whole number of \
                  milliseconds above zero; leave the property out for its default",
+                "5: unknown property `mapred.capacity-scheduler.default-maximum-capacity`; such as \
+                 `mapred.capacity-scheduler.queue.NAME.capacity`",
+                "6: unknown property `mapred.capacity-scheduler.queue.ghost.init-worker-threads`; \
+                 such as `mapred.capacity-scheduler.queue.NAME.capacity`",
+                "7: `mapred.capacity-scheduler.maximum-tasks-after-offswitch` is `3`, not 0, Hadoop's \
+                 default: others are not modelled; leave the property out for its default",
             ]
         );
     }

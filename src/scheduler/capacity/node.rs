@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Rules;
+use super::lines::Lines;
 use super::queues::{Limit, Queue};
 use super::tree::Place;
 use crate::mapred::{PerSlot, SlotKind};
@@ -17,6 +18,9 @@ pub(super) const ROUNDING: f64 = 1e-6;
 /// A queue, numbered from the root on: one declared before another has the lower number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QueueId(pub(super) u32);
+
+/// Whose jobs a limit holds for: a user's with tasks of so many slots.
+pub(super) type LineOf = (Arc<str>, u32);
 
 /// A queue at work.
 #[derive(Debug, Default)]
@@ -51,8 +55,8 @@ pub(super) struct Node {
     pub(super) pending: PerSlot<u64>,
     /// Of a leaf: its jobs that have not ended, in their order.
     pub(super) jobs: BTreeSet<Place>,
-    /// Of a leaf: its jobs that could use a slot, in their order.
-    pub(super) ready: PerSlot<BTreeSet<Place>>,
+    /// Of a leaf: its jobs that could use a slot.
+    pub(super) ready: PerSlot<Lines<LineOf>>,
     /// Of a leaf: the users of its jobs.
     pub(super) users: FxHashMap<Arc<str>, User>,
     /// Of a leaf: how many users have a job that could use a slot.
@@ -138,22 +142,22 @@ impl Node {
     /// Notes that a job could use a slot, or could not any more.
     pub(super) fn change_ready(
         &mut self,
-        user: &Arc<str>,
+        line: LineOf,
         place: Place,
         kind: SlotKind,
         is_ready: bool,
     ) {
-        if is_ready {
-            self.ready[kind].insert(place);
-        } else {
-            self.ready[kind].remove(&place);
-        }
-        if let Some(user) = self.users.get_mut(user) {
+        if let Some(user) = self.users.get_mut(&line.0) {
             let was_active = 0 < user.ready[kind];
             user.ready[kind] += u32::from(is_ready);
             user.ready[kind] -= u32::from(!is_ready);
             self.active[kind] -= u32::from(was_active);
             self.active[kind] += u32::from(0 < user.ready[kind]);
+        }
+        if is_ready {
+            self.ready[kind].insert(line, place);
+        } else {
+            self.ready[kind].remove(line, place);
         }
     }
 
@@ -167,8 +171,21 @@ impl Node {
         (self.due[kind].unwrap_or(SimTime::NEVER), ratio)
     }
 
+    /// Returns whether a user may have another task of so many slots: in 1.x they all count against
+    /// its limit, before that only that it is one more.
+    pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
+        let counted = if rules == Rules::V1 { width } else { 1 };
+        counted <= self.room(rules, kind, user, width)
+    }
+
+    /// Returns how many slots more a user may have, who is about to get a task of so many.
+    pub(super) fn room(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> u32 {
+        let used = self.users.get(user).map_or(0, |user| user.used[kind]);
+        self.user_limit(rules, kind, width).saturating_sub(used)
+    }
+
     /// Returns the most slots that a user may have, who is about to get a task of so many.
-    pub(super) fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
+    fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
         let (slots, used) = (self.slots[kind], self.used[kind]);
         // Who has a job in the queue, or one with something to launch.
         let (users, own) = match rules {
@@ -183,15 +200,14 @@ impl Node {
         let even = ceil(current / f64::from(users.max(1)));
         let limit = even.max(ceil(current * self.min_user));
         match rules {
-            Rules::V1 => limit.min(trunc(f64::from(own) * self.user_factor)),
+            Rules::V1 => limit.min(self.user_slots(own.into())),
             _ => limit,
         }
     }
 
-    /// Returns what of a task counts against a user's limit: all of it in 1.x, before that only that
-    /// it is one more.
-    pub(super) fn counted(&self, rules: Rules, width: u32) -> u32 {
-        if rules == Rules::V1 { width } else { 1 }
+    /// Returns the most slots that a user gets in 1.x of a queue that has so many.
+    pub(super) fn user_slots(&self, slots: f64) -> u32 {
+        trunc(slots.max(1.0).trunc() * self.user_factor)
     }
 }
 
@@ -236,6 +252,23 @@ mod tests {
     }
 
     #[test]
+    fn who_has_nothing_to_launch_shares_the_queue_up_to_0_21_only() {
+        let mut node = queue(100, 10, 2, 0.25);
+        node.active.map = 1;
+        let limits = [Rules::V20, Rules::V21, Rules::V1].map(|rules| limit(&node, rules));
+        assert_eq!(limits, [50, 50, 100]);
+    }
+
+    #[test]
+    fn a_queue_comes_first_whose_slots_are_due_and_then_who_has_least_of_its_own() {
+        let [some, most] = [queue(10, 4, 1, 1.0), queue(10, 11, 1, 1.0)];
+        let [none, mut due] = [queue(0, 0, 1, 1.0), queue(10, 11, 1, 1.0)];
+        due.due.map = Some(SimTime::ZERO);
+        let order = [due, some, none, most].map(|node| node.urgency(SlotKind::Map));
+        assert!(order.is_sorted(), "who owns no slot stands like one who has all: {order:?}");
+    }
+
+    #[test]
     fn a_queue_that_has_borrowed_shares_what_it_has() {
         assert_eq!(limit(&queue(100, 140, 2, 0.25), Rules::V20), 71, "half of 141");
         assert_eq!(limit(&queue(100, 140, 2, 0.25), Rules::V1), 71);
@@ -248,9 +281,12 @@ mod tests {
 
     #[test]
     fn a_task_counts_whole_in_1x() {
-        let node = queue(4, 0, 1, 1.0);
-        assert_eq!((node.counted(Rules::V1, 3), node.counted(Rules::V21, 3)), (3, 1));
+        let mut node = queue(4, 1, 1, 1.0);
         assert_eq!(node.user_limit(Rules::V1, SlotKind::Map, 6), 6, "one task at least");
+        node.users.get_mut("0").unwrap().used.map = 1;
+        let may = |rules, width| node.may_have(rules, SlotKind::Map, "0", width);
+        assert_eq!([1, 3, 4].map(|width| may(Rules::V1, width)), [true, true, false]);
+        assert!(may(Rules::V21, 9), "one more of any width");
     }
 
     #[test]

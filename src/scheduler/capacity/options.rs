@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::node::{Node, ROUNDING};
 use super::queues::{self, QueueBy, Queues};
 use super::tree::Tree;
-use crate::mapred::{Complaint, Job, PerSlot, Site, SlotKind};
+use crate::mapred::{Complaint, PerSlot, Site, SlotKind};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
 use crate::scheduler::part::srt::{ReduceOrder, SrtSpec};
-use crate::units::{Bytes, Count, Factor};
+use crate::units::{Bytes, Factor};
 
 /// More slots than any tracker has.
 const MOST_SLOTS: u64 = 1_000_000;
@@ -35,10 +35,10 @@ pub struct CapacityOptions {
     /// or of the trackers; without, the share of trackers that hold its input. Rules of 1.x only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_factor: Option<Factor>,
-    /// How long jobs wait for their input, in place of what the rules say; not said unless given.
-    pub delay: DelaySpec,
-    /// How many maps a heartbeat brings at most. Rules of 1.x only; the others bring one.
-    pub maps_per_heartbeat: Count<1, 32_767>,
+    /// How long jobs wait for their input, in place of what the rules say. A tracker that was kept
+    /// for a job is taken without a wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<DelaySpec>,
     /// In what order the jobs of a queue get slots for reduces: `as_maps` or `srt`.
     pub reduce_order: ReduceOrder,
     /// How `srt` reckons.
@@ -73,8 +73,7 @@ impl Default for CapacityOptions {
             map_slot: None,
             reduce_slot: None,
             wait_factor: None,
-            delay: DelaySpec::NONE,
-            maps_per_heartbeat: Count::of(32_767),
+            delay: None,
             reduce_order: ReduceOrder::AsMaps,
             srt: SrtSpec::default(),
         }
@@ -92,16 +91,19 @@ impl CapacityOptions {
             };
         }
         let mut complaints = queues::settle(&mut self.allocations, site, self.queue_by);
-        complaints.extend(no_memory(self));
+        let no_memory = no_memory(self);
+        if no_memory.is_empty() {
+            complaints.extend(self.too_wide(site));
+        }
+        complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
             complaints.extend(slotless(&self.allocations.given(), self.rules, site));
         }
         complaints
     }
 
-    /// Returns how many slots each of a job's tasks takes.
-    pub(super) fn width(&self, job: &Job) -> PerSlot<u32> {
-        let memory = job.spec().memory;
+    /// Returns how many slots each of a job's tasks takes that have so much memory.
+    pub(super) fn width(&self, memory: PerSlot<Bytes>) -> PerSlot<u32> {
         let slots = |slot: Option<Bytes>, memory: Bytes| {
             let slots = slot.map_or(1, |slot| memory.get().div_ceil(slot.get().max(1)));
             slots.clamp(1, MOST_SLOTS) as u32
@@ -110,6 +112,26 @@ impl CapacityOptions {
             map: slots(self.map_slot, memory.map),
             reduce: slots(self.reduce_slot, memory.reduce),
         }
+    }
+
+    /// Complains about tasks that fit no node; Hadoop refuses such jobs when they are submitted.
+    fn too_wide(&self, site: &Site<'_>) -> Vec<Complaint> {
+        let complaint = |kind: SlotKind| {
+            let largest =
+                site.jobs.iter().map(|job| job.memory).max_by_key(|memory| memory[kind])?;
+            let (most, word) = (site.most_slots[kind], kind.word());
+            let width = self.width(largest)[kind];
+            (most < width && 0 < most).then(|| Complaint {
+                path: vec![format!("{word}_slot")],
+                message: format!(
+                    "a {word} of {} takes {width} slots, and no node has more than {most}",
+                    largest[kind]
+                ),
+                hint: format!("give a slot more memory, a node more {word} slots, or the job less"),
+                is_warning: false,
+            })
+        };
+        SlotKind::BOTH.into_iter().filter_map(complaint).collect()
     }
 }
 
@@ -146,14 +168,23 @@ fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
         let share = if rules == Rules::V21 { *share } else { most_share.unwrap_or(1.0) };
         for kind in SlotKind::BOTH {
             let (slots, word) = (site.slots[kind], kind.word());
-            if 0 < slots && share * slots as f64 + ROUNDING < 1.0 {
-                complaints.push(Complaint {
-                    path: vec!["allocations".to_owned(), "queues".to_owned()],
-                    message: format!("`{name}` never gets one of the {slots} {word} slots"),
-                    hint: "give it a larger share, or take a larger cluster".to_owned(),
-                    is_warning: true,
-                });
-            }
+            let (message, hint) = if slots == 0 {
+                continue;
+            } else if share * slots as f64 + ROUNDING < 1.0 {
+                let message = format!("`{name}` never gets one of the {slots} {word} slots");
+                (message, "give it a larger share, or take a larger cluster")
+            } else if rules == Rules::V1 && node.user_slots(node.share * slots as f64) == 0 {
+                let message = format!("no user of `{name}` ever gets a {word} slot");
+                (message, "raise its `user_limit_factor`, or take a larger cluster")
+            } else {
+                continue;
+            };
+            complaints.push(Complaint {
+                path: vec!["allocations".to_owned(), "queues".to_owned()],
+                message,
+                hint: hint.to_owned(),
+                is_warning: true,
+            });
         }
     }
     complaints

@@ -52,6 +52,8 @@ pub struct Queues {
     /// How often jobs are chosen that are initialised next: `auto` is 5 s, and 3 s by the rules of
     /// 1.x.
     pub init_poll: Auto,
+    /// How many maps a heartbeat brings at most. Rules of 1.x only; the others bring one.
+    pub maps_per_heartbeat: Count<1, 32_767>,
 }
 
 /// A queue.
@@ -61,7 +63,8 @@ pub struct Queue {
     /// Its guaranteed share of the slots of the queue around it. Those that do not say it share
     /// evenly what the others leave.
     pub capacity: Option<Fraction>,
-    /// The most that it gets, of what the queue around it may get; without, all of that.
+    /// The most that it gets, of what the queue around it may get; without, all of that. Hadoop 0.20
+    /// did not have this.
     pub maximum_capacity: Option<Fraction>,
     /// The share of the queue that each user gets at least as long as others want slots, too: so
     /// many users share the queue evenly, and more wait. Without, 100 %: users are served in line.
@@ -105,8 +108,12 @@ impl QueueBy {
 
 impl Default for Queues {
     fn default() -> Self {
-        let (max_system_jobs, init_poll) = (Limit::of(5_000), Auto::Auto);
-        Self { queues: IndexMap::new(), max_system_jobs, init_poll }
+        Self {
+            queues: IndexMap::new(),
+            max_system_jobs: Limit::of(5_000),
+            init_poll: Auto::Auto,
+            maps_per_heartbeat: Count::of(32_767),
+        }
     }
 }
 
@@ -148,7 +155,7 @@ pub(super) fn settle(
         Err(complaints) => complaints,
     };
     if complaints.iter().all(|complaint| complaint.is_warning) {
-        let names = site.jobs.iter().map(|(user, pool)| queue_by.choose(*pool, user));
+        let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
         complaints.extend(strangers(&allocations.given().queues, names));
     }
     for complaint in &mut complaints {

@@ -73,7 +73,7 @@ impl Reclaim {
             let node = tree.node(id);
             let Some(after) = node.reclaim_after else { continue };
             let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
-            let wanted = lacks.min(node.pending[kind]) as u32;
+            let wanted = lacks.min(tree.usable(id, kind)) as u32;
             let claims = &mut self.claims[id.index()][kind];
             // What has not come when it was due is claimed anew.
             claims.retain(|claim| view.now() <= claim.due);
@@ -118,11 +118,14 @@ impl Reclaim {
         });
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
-        let mut left = needed.min(total);
+        let needed = needed.min(total);
+        // What the one before left of its part, because its tasks are too wide, is the next one's.
+        let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
-            let part = (u64::from(needed.min(total)) * u64::from(excess)).div_ceil(total.into());
-            let killed = self.kill_in(orders, tree, id, kind, left.min(part as u32));
-            left = left.saturating_sub(killed);
+            let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
+            let part = left.min(part + more).min(excess);
+            let killed = self.kill_in(orders, tree, id, kind, part);
+            (left, more) = (left - killed, part - killed);
         }
     }
 
@@ -138,13 +141,14 @@ impl Reclaim {
         let mut killed = 0;
         for job in tree.latest_first(id) {
             let width = tree.member(job).map_or(1, |member| member.width[kind]);
-            for attempt in self.least_far(&orders.view(), job, kind) {
-                if slots < killed + width {
-                    break;
+            let most = (slots - killed) / width;
+            if 0 < most {
+                let attempts = self.least_far(&orders.view(), job, kind);
+                for attempt in attempts.into_iter().take(most as usize) {
+                    orders.kill(attempt);
+                    self.launches.doom(attempt, (id, width));
+                    killed += width;
                 }
-                orders.kill(attempt);
-                self.launches.doom(attempt, (id, width));
-                killed += width;
             }
         }
         killed
@@ -165,8 +169,9 @@ impl Reclaim {
     }
 }
 
-/// Returns what a queue has beyond its guaranteed slots.
+/// Returns what a queue has beyond its guaranteed slots; trackers that are kept for it are no tasks.
 fn excess(tree: &Tree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
-    node.used[kind].saturating_sub(node.slots[kind])
+    let beyond = node.used[kind].saturating_sub(node.slots[kind]);
+    if beyond == 0 { 0 } else { beyond.saturating_sub(tree.kept(id, kind)) }
 }

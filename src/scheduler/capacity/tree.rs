@@ -4,13 +4,12 @@
 //! that nothing is counted when a tracker asks. Queues side by side are sorted then, by how much
 //! they have of what is guaranteed to them; among equals the last order stays, as in Hadoop.
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::Rules;
-use super::node::{Node, QueueId, User, trunc};
+use super::node::{LineOf, Node, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::units::SimTime;
@@ -61,13 +60,12 @@ impl Tree {
             jobs: Vec::new(),
             slots: PerSlot::default(),
         };
-        if queues.queues.is_empty() {
-            let only = [(DEFAULT.to_owned(), Queue::default())].into();
-            tree.declare(QueueId::ROOT, &Queue { queues: only, ..Queue::default() });
+        let queues = if queues.queues.is_empty() {
+            [(DEFAULT.to_owned(), Queue::default())].into()
         } else {
-            let all = queues.queues.clone();
-            tree.declare(QueueId::ROOT, &Queue { queues: all, ..Queue::default() });
-        }
+            queues.queues.clone()
+        };
+        tree.declare(QueueId::ROOT, &Queue { queues, ..Queue::default() });
         let first = tree.ids().find(|id| tree.is_leaf(*id));
         let default = tree.leaves.get(DEFAULT).copied();
         tree.fallback = default.or(first).expect("a tree has a leaf");
@@ -119,17 +117,6 @@ impl Tree {
 
     pub(super) fn member(&self, job: JobId) -> Option<&Member> {
         self.jobs.get(job.index())?.as_deref()
-    }
-
-    /// Returns the first job of a queue that could use a slot, after another.
-    pub(super) fn ready_after(
-        &self,
-        leaf: QueueId,
-        kind: SlotKind,
-        last: Option<Place>,
-    ) -> Option<Place> {
-        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
-        self.node(leaf).ready[kind].range((from, Bound::Unbounded)).next().copied()
     }
 
     /// Returns the jobs of a queue that have not ended, the last in line first.
@@ -229,7 +216,8 @@ impl Tree {
         node.pending[kind] += u64::from(pending) * width;
         let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
         if was_ready != is_ready {
-            node.change_ready(&member.user, member.place, kind, is_ready);
+            let line = (member.user.clone(), member.width[kind]);
+            node.change_ready(line, member.place, kind, is_ready);
         }
         let mut queue = Some(member.queue);
         while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
@@ -306,11 +294,25 @@ impl Tree {
         })
     }
 
-    /// Returns whether a user has all that it may have of its queue, before another task of a job.
-    pub(super) fn is_over_limit(&self, member: &Member, kind: SlotKind) -> bool {
-        let node = self.node(member.queue);
-        let user = node.users.get(&member.user).map_or(0, |user: &User| user.used[kind]);
-        let width = member.width[kind];
-        node.user_limit(self.rules, kind, width) < user + node.counted(self.rules, width)
+    /// Returns how many slots a queue's jobs could use now: in 1.x no more than their users may have.
+    /// Walks the jobs that could use one.
+    pub(super) fn usable(&self, queue: QueueId, kind: SlotKind) -> u64 {
+        let node = self.node(queue);
+        if self.rules != Rules::V1 {
+            return node.pending[kind];
+        }
+        let of_line = |((user, width), jobs): (&LineOf, _)| {
+            let pending = |job| self.member(job).map_or(0, |member| member.pending[kind]);
+            let tasks: u64 = Iterator::map(jobs, pending).map(u64::from).sum();
+            let room = node.room(self.rules, kind, user, *width);
+            tasks.min(u64::from(room / width)) * u64::from(*width)
+        };
+        node.ready[kind].iter().map(of_line).sum()
+    }
+
+    /// Returns how many slots are kept for a queue's jobs. Walks its jobs.
+    pub(super) fn kept(&self, queue: QueueId, kind: SlotKind) -> u32 {
+        let members = self.node(queue).jobs.iter().filter_map(|(.., job)| self.member(*job));
+        members.map(|member| member.reserved[kind] * member.width[kind]).sum()
     }
 }

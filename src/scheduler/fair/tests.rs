@@ -1,9 +1,9 @@
 //! The fair scheduler's rules, each on a small cluster driven by hand.
 
 use super::*;
-use crate::mapred::Priority;
 use crate::mapred::SlotKind::{Map, Reduce};
 use crate::mapred::bench::{Bench, input_on};
+use crate::mapred::{AttemptId, Priority};
 
 /// Returns so many trackers of four map slots and two reduce slots; nobody waits for locality.
 fn bench(trackers: u32, options: &str) -> Bench<Fair> {
@@ -230,4 +230,55 @@ fn reduces_are_killed_for_reduces_and_the_latest_die_first() {
     bench.fill();
     assert_eq!(bench.held(Reduce, [first, second, poor]), [8, 6, 6]);
     assert_eq!(bench.held(Map, [first, second, poor]), [1, 1, 1]);
+}
+
+#[test]
+fn a_pool_that_is_promised_more_than_its_share_does_not_kill_its_own() {
+    let options = "variant: paper, preemption: true, allocations: {pools: {\
+                   outer: {pools: {in: {min_maps: 8, min_share_after: 5s}}}, b: {weight: 7}}}";
+    let mut bench = bench(1, options);
+    let jobs = ["in", "b"].map(|pool| bench.job_of(pool, 9, 0));
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, jobs), [1, 3], "half a slot is its share");
+    for second in 0..30 {
+        bench.at(second.into()).tick();
+        assert_eq!(bench.kill(), [], "{second} s");
+    }
+}
+
+// ---- reduces by SRT ----
+
+#[test]
+fn srt_orders_the_jobs_of_a_pool_and_not_the_pools() {
+    let mut bench = bench(2, "variant: paper, reduce_order: srt");
+    let other = bench.job_of("b", 1, 9);
+    bench.fill();
+    bench.succeed(other, Map, 1);
+    let [first, second] = [(), ()].map(|()| bench.job_of("a", 4, 2));
+    bench.at(10.0).fill();
+    bench.succeed(second, Map, 1);
+    bench.succeed(other, Reduce, 1);
+    // Nothing holds up the other pool's job, but it has all the slots.
+    let reduces = |launched: Vec<AttemptId>| launched.into_iter().find(|it| it.slot() == Reduce);
+    let reduce = (0..2).find_map(|tracker| reduces(bench.beat(tracker)));
+    assert_eq!(reduce.map(|reduce| reduce.job()), Some(second), "not {first}");
+}
+
+#[test]
+fn the_wait_under_a_limit_says_nothing_of_how_long_maps_take() {
+    let options = "variant: paper, reduce_order: srt, srt: {running_maps: as_pending}, \
+                   allocations: {pools: {p: {max_jobs: 2}}}";
+    let mut bench = bench(1, options);
+    let [filler, first, second] = [(1, 0), (4, 2), (4, 1)].map(|(m, r)| bench.job_of("p", m, r));
+    bench.tick().fill();
+    assert_eq!(bench.held(Map, [filler, first, second]), [1, 3, 0]);
+    bench.at(100.0).succeed(filler, Map, 1);
+    bench.tick().fill();
+    bench.at(200.0);
+    bench.succeed(first, Map, 1);
+    bench.succeed(second, Map, 1);
+    bench.succeed(first, Reduce, 1);
+    // Each has one map of four done, the first after 200 s, the second after 100 s.
+    let reduce = bench.beat(0).into_iter().find(|attempt| attempt.slot() == Reduce);
+    assert_eq!(reduce.map(|reduce| reduce.job()), Some(second));
 }

@@ -62,7 +62,8 @@ struct Member {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    is_runnable: bool,
+    /// From when on it may run, if it may.
+    runnable_since: Option<SimTime>,
     weight: PerSlot<f64>,
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
@@ -122,6 +123,11 @@ impl Tree {
         self.state(pool).jobs.iter().copied()
     }
 
+    /// Returns from when on a job may run, if it may.
+    pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
+        self.jobs.get(job.index())?.as_ref()?.runnable_since
+    }
+
     /// Returns the numbers of the jobs or pools in a pool that could use a slot, the next one first.
     pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
         self.state(pool).ready[kind].iter().map(|key| key.who)
@@ -133,11 +139,12 @@ impl Tree {
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
+        let may_run = self.variant == Variant::Paper && !self.line.is_limited();
         let member = Member {
             pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
-            is_runnable: self.variant == Variant::Paper && !self.line.is_limited(),
+            runnable_since: may_run.then(|| job.running_at()),
             weight: PerSlot { map: 1.0, reduce: 1.0 },
             running: PerSlot::default(),
             demand: PerSlot::default(),
@@ -179,7 +186,7 @@ impl Tree {
             if measures {
                 self.measure(&mut member, job, kind);
             }
-            let is_ready = member.is_runnable && 0 < self.pending(job, kind);
+            let is_ready = member.runnable_since.is_some() && 0 < self.pending(job, kind);
             let key = is_ready.then(|| self.key_of(&member, id, kind));
             self.place(&mut member, kind, key);
             self.place_pools(member.pool, kind);
@@ -208,7 +215,7 @@ impl Tree {
 
     /// Looks up what a job demands, and so what it weighs.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
-        let is_runnable = member.is_runnable;
+        let is_runnable = member.runnable_since.is_some();
         let demand =
             if is_runnable { job.tasks(kind).running() + self.pending(job, kind) } else { 0 };
         self.demand(member, kind, demand);
@@ -292,7 +299,8 @@ impl Tree {
         let Self { line, pools, jobs, stale, .. } = self;
         line.choose(pools, |job, is_runnable| {
             let Some(Some(member)) = jobs.get_mut(job.index()) else { return };
-            if mem::replace(&mut member.is_runnable, is_runnable) != is_runnable {
+            if member.runnable_since.is_some() != is_runnable {
+                member.runnable_since = is_runnable.then(|| view.now());
                 stale.insert(job);
             }
         });

@@ -65,7 +65,7 @@ impl Allocations {
         if complaints.iter().all(|complaint| complaint.is_warning) {
             let pools = self.given();
             complaints.extend(too_much(&pools, site));
-            let names = site.jobs.iter().map(|(user, pool)| pool_by.choose(*pool, user));
+            let names = site.jobs.iter().map(|job| pool_by.choose(job.pool, job.user));
             complaints.extend(no_leaves(&pools, names));
         }
         complaints

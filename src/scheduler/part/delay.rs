@@ -82,7 +82,7 @@ struct Waiting {
     waited: u64,
     /// When it was first passed over since it launched a map.
     since: Option<SimTime>,
-    /// The last offer in which it was passed over or launched a map, from one. It is passed over
+    /// The last offer in which it was passed over or launched a map, from one. Its time passes
     /// once in an offer at most, and not in one in which it has launched something.
     seen_in: u64,
 }
@@ -178,6 +178,18 @@ impl Delay {
         anywhere: bool,
         reason: Reason,
     ) -> Option<Launched> {
+        self.launch_wide_map(offer, job, 1, anywhere, reason)
+    }
+
+    /// As [`Delay::launch_map`], with a map that takes several slots.
+    pub fn launch_wide_map(
+        &mut self,
+        offer: &mut Offer<'_>,
+        job: JobId,
+        slots: u32,
+        anywhere: bool,
+        reason: Reason,
+    ) -> Option<Launched> {
         let now = offer.view().now();
         let is_blocked = self
             .long_tasks
@@ -190,7 +202,8 @@ impl Delay {
             Some(since) if makes_wait => Reason::Waited(now.saturating_since(since)),
             _ => reason,
         };
-        let launched = if is_blocked { None } else { offer.launch_map(job, reach, reason) };
+        let launched = (!is_blocked).then(|| offer.launch_wide_map(job, slots, reach, reason));
+        let launched = launched.flatten();
         match launched {
             Some(launched) => {
                 let level = launched.locality.unwrap_or(Locality::OffRack);
@@ -339,6 +352,25 @@ mod tests {
         let mut bench = Bench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 });
         bench.job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(0.0).beat(3).len(), 1);
+    }
+
+    #[test]
+    fn chances_are_a_part_of_the_maps_that_are_left_and_come_back_with_input_near() {
+        let slots = PerSlot { map: 1, reduce: 0 };
+        let mut bench =
+            Bench::with_racks(InTurn(Delay::by_chances(Some(0.5))), &[0, 1, 2, 3, 4, 5], slots);
+        let job = bench.job(6, 0, |spec| spec.input = input_on([0; 6]));
+        for chance in 0..3 {
+            assert_eq!(bench.beat(1), [], "{chance} of half of six");
+        }
+        assert_eq!(bench.beat(1).len(), 1);
+        assert_eq!(bench.beat(2).len(), 1, "what is far away takes none back");
+        bench.succeed(job, SlotKind::Map, 2);
+        assert_eq!(bench.beat(0).len(), 1);
+        for chance in 0..2 {
+            assert_eq!(bench.beat(1), [], "{chance} of half of the four that are not done");
+        }
+        assert_eq!(bench.beat(1).len(), 1);
     }
 
     #[test]

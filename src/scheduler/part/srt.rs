@@ -4,9 +4,9 @@
 //! end soon. This is the comparator of the paper ("SRT", its Algorithm 1): a job that has run for `T`
 //! and has `f` maps finished and `p` pending needs about `T / f * p` more. Nobody knows what a job
 //! without a finished map needs: it comes after the others, and of two such jobs the one with fewer
-//! maps left is first, which are the pending ones. A job runs from when it may give tasks: neither
-//! its setup nor its wait to be admitted says anything of its maps. Of two without pending maps that with fewer maps is first. Otherwise jobs
-//! keep the order of their policy.
+//! maps left is first, which are the pending ones. Of two without pending maps that with fewer maps
+//! is first. Otherwise jobs keep the order of their policy. A job runs from when it may give tasks:
+//! neither its setup nor its wait to be admitted says anything of its maps.
 //!
 //! The paper leaves the running maps out of this; [`RunningMaps`] has the two other ways that it
 //! names, and `f(U) = max(f(R), f(P))` joins both parts. Its section on drawbacks adds what a reduce
@@ -62,7 +62,7 @@ pub struct Srt {
 
 /// Where a job stands: lower is earlier. Its parts are compared one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum Remaining {
     /// Its reduces would not wait; with so many maps finished.
     NoWait(u32),
     /// They would wait so many nanoseconds.
@@ -96,21 +96,26 @@ impl Srt {
         self.spec.running_maps == RunningMaps::ByProgress
     }
 
-    /// Puts jobs in order, each of which the policy lets run from an instant on; equals keep theirs.
-    /// Costs a few look-ups for each job.
-    pub fn sort<T>(&self, view: &View<'_>, jobs: &mut [T], of: impl Fn(&T) -> (JobId, SimTime)) {
-        jobs.sort_by_cached_key(|job| {
-            let (id, admitted_at) = of(job);
-            view.job(id).map(|job| self.rank(&self.maps(view.now(), job, admitted_at)))
+    /// Puts jobs in order, of each of which is told from when on the policy lets it run; equals keep
+    /// theirs. Costs a few look-ups for each job.
+    pub fn sort(
+        &self,
+        view: &View<'_>,
+        jobs: &mut [JobId],
+        may_run_since: impl Fn(&JobId) -> Option<SimTime>,
+    ) {
+        jobs.sort_by_cached_key(|id| {
+            let since = may_run_since(id).unwrap_or(SimTime::ZERO);
+            view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
         });
     }
 
-    fn maps(&self, now: SimTime, job: &Job, admitted_at: SimTime) -> Maps {
+    fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.get() as f64 * share;
         Maps {
-            time: now.saturating_since(job.running_at().max(admitted_at)).as_secs_f64(),
+            time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),
             pending: job.pending(SlotKind::Map),
             running: maps.running(),
@@ -119,17 +124,17 @@ impl Srt {
         }
     }
 
-    fn rank(&self, maps: &Maps) -> Rank {
+    fn remaining(&self, maps: &Maps) -> Remaining {
         // Whole numbers, since fractions that should be equal are not quite.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
         if maps.finished == 0 {
-            return Rank::Unknown(billionths(left));
+            return Remaining::Unknown(billionths(left));
         }
         let each = maps.time / f64::from(maps.finished);
         match (each * left - maps.fetching).max(0.0) {
-            0.0 => Rank::NoWait(maps.finished),
-            wait => Rank::Wait(billionths(wait)),
+            0.0 => Remaining::NoWait(maps.finished),
+            wait => Remaining::Wait(billionths(wait)),
         }
     }
 
@@ -162,7 +167,7 @@ mod tests {
 
     fn compare(one: Maps, other: Maps) -> Ordering {
         let srt = srt(RunningMaps::Ignored);
-        srt.rank(&one).cmp(&srt.rank(&other))
+        srt.remaining(&one).cmp(&srt.remaining(&other))
     }
 
     /// Algorithm 1, line by line.
@@ -182,8 +187,8 @@ mod tests {
 
     #[test]
     fn the_paper_has_an_example() {
-        let rank = srt(RunningMaps::Ignored).rank(&maps(240.0, 2, 1));
-        assert_eq!(rank, Rank::Wait(120_000_000_000), "4 min / 2 * 1 = 2 min");
+        let rank = srt(RunningMaps::Ignored).remaining(&maps(240.0, 2, 1));
+        assert_eq!(rank, Remaining::Wait(120_000_000_000), "4 min / 2 * 1 = 2 min");
     }
 
     #[test]
@@ -210,31 +215,37 @@ mod tests {
     #[test]
     fn running_maps_count_as_they_should() {
         let job = Maps { running: 4, progress: 3.5, ..maps(100.0, 10, 2) };
-        let wait = |running_maps| srt(running_maps).rank(&job);
-        assert_eq!(wait(RunningMaps::Ignored), Rank::Wait(20_000_000_000));
-        assert_eq!(wait(RunningMaps::AsPending), Rank::Wait(60_000_000_000));
-        assert_eq!(wait(RunningMaps::ByProgress), Rank::Wait(20_000_000_000), "the larger part");
+        let wait = |running_maps| srt(running_maps).remaining(&job);
+        assert_eq!(wait(RunningMaps::Ignored), Remaining::Wait(20_000_000_000));
+        assert_eq!(wait(RunningMaps::AsPending), Remaining::Wait(60_000_000_000));
+        assert_eq!(
+            wait(RunningMaps::ByProgress),
+            Remaining::Wait(20_000_000_000),
+            "the larger part"
+        );
         let last = Maps { pending: 0, ..job };
-        assert_eq!(srt(RunningMaps::ByProgress).rank(&last), Rank::Wait(5_000_000_000));
-        assert_eq!(srt(RunningMaps::Ignored).rank(&last), Rank::NoWait(10));
+        assert_eq!(srt(RunningMaps::ByProgress).remaining(&last), Remaining::Wait(5_000_000_000));
+        assert_eq!(srt(RunningMaps::Ignored).remaining(&last), Remaining::NoWait(10));
     }
 
     #[test]
     fn running_maps_count_as_well_before_the_first_has_ended() {
         let job = Maps { running: 4, progress: 1.5, ..maps(100.0, 0, 2) };
-        let rank = |running_maps| srt(running_maps).rank(&job);
-        assert_eq!(rank(RunningMaps::Ignored), Rank::Unknown(2_000_000_000));
-        assert_eq!(rank(RunningMaps::AsPending), Rank::Unknown(6_000_000_000));
-        assert_eq!(rank(RunningMaps::ByProgress), Rank::Unknown(2_500_000_000));
-        assert!(rank(RunningMaps::Ignored) > srt(RunningMaps::Ignored).rank(&maps(1e6, 1, 1_000)));
+        let rank = |running_maps| srt(running_maps).remaining(&job);
+        assert_eq!(rank(RunningMaps::Ignored), Remaining::Unknown(2_000_000_000));
+        assert_eq!(rank(RunningMaps::AsPending), Remaining::Unknown(6_000_000_000));
+        assert_eq!(rank(RunningMaps::ByProgress), Remaining::Unknown(2_500_000_000));
+        assert!(
+            rank(RunningMaps::Ignored) > srt(RunningMaps::Ignored).remaining(&maps(1e6, 1, 1_000))
+        );
     }
 
     #[test]
     fn what_can_be_fetched_meanwhile_is_no_wait() {
         let job = |fetching| Maps { fetching, ..maps(100.0, 10, 2) };
-        let rank = |fetching| srt(RunningMaps::Ignored).rank(&job(fetching));
-        assert_eq!(rank(15.0), Rank::Wait(5_000_000_000));
-        assert_eq!(rank(30.0), Rank::NoWait(10));
+        let rank = |fetching| srt(RunningMaps::Ignored).remaining(&job(fetching));
+        assert_eq!(rank(15.0), Remaining::Wait(5_000_000_000));
+        assert_eq!(rank(30.0), Remaining::NoWait(10));
     }
 
     fn any_maps() -> impl Strategy<Value = Maps> {
