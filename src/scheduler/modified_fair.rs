@@ -111,7 +111,7 @@ impl Policy for ModifiedFair {
 
     fn new(options: ModifiedFairOptions) -> Self {
         Self {
-            standings: Standings::new(&options.allocations.given(), &options),
+            standings: Standings::new(options.clone()),
             delay: Delay::new(&options.delay),
             waits: Waits::default(),
             options,
@@ -126,7 +126,7 @@ impl Scheduler for ModifiedFair {
             JobChange::Submitted => self.standings.round(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
-                self.standings.enter(job, self.options.pool_by.of(job.spec()));
+                self.standings.enter(job);
             }
             JobChange::Ended(_) => self.standings.leave(event.job),
             JobChange::Initialised => {}
