@@ -6,13 +6,14 @@
 //!
 //! 1. [`classes`]: while they are few, jobs as small as the smallest stand in a pool of their own, in
 //!    line, with half of the slots that one of them could use.
-//! 2. [`allotment`]: twice a second the free slots are allotted to pools by what is pending in them.
+//! 2. [`allotment`]: twice a second, and before a tracker is served that has freed some, the free slots
+//!    are allotted to pools by what is pending in them.
 //! 3. [`order`]: jobs and pools go by what they lack and hold.
 //! 4. [`waits`]: jobs wait for their input as long as others have waited before they got it.
 //! 5. [`priorities`]: a job whose input gets nearer rises, one whose input gets farther falls.
 //!
-//! The paper leaves open what happens to a slot that becomes free between two rounds, where it says
-//! twice a second (see [`allotment`]), and it takes equal pools at random (see [`order`]). It has
+//! The paper says twice a second, and leaves open what happens to a slot that becomes free in between;
+//! here it is allotted before anybody is served. It takes equal pools at random (see [`order`]). It has
 //! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
 //! keeps its line, as the shared one does.
 
@@ -21,6 +22,8 @@ mod classes;
 mod order;
 mod priorities;
 mod standings;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 use schemars::JsonSchema;
@@ -143,6 +146,7 @@ impl Scheduler for ModifiedFair {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
         let mut refused: PerSlot<bool> = PerSlot::default();
         while let Some(kind) =

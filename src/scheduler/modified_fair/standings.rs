@@ -42,6 +42,8 @@ pub(super) struct Standings {
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     launches: u64,
+    /// Whether a slot has become free since they were last allotted.
+    has_freed: bool,
 }
 
 /// The tasks of a job or a pool that have a slot, and those that wait for one.
@@ -103,6 +105,7 @@ impl Standings {
             running: PerSlot::default(),
             demand: PerSlot::default(),
             launches: 0,
+            has_freed: false,
         };
         standings.make_states();
         standings.pools[SHARED.index()].order = JobOrder::Fifo;
@@ -202,6 +205,7 @@ impl Standings {
         all.running = all.running - was.running + tasks.running;
         all.pending = all.pending - was.pending + tasks.pending;
         self.running[kind] = self.running[kind] - was.running + tasks.running;
+        self.has_freed |= tasks.running < was.running;
         let key = member.key_in(pool.order, id, kind, self.options.sorting);
         move_to(&mut pool.ready[kind], &mut member.key[kind], key);
         self.place_pool(at, kind);
@@ -266,8 +270,16 @@ impl Standings {
         changed.into_iter().for_each(|job| self.refresh(view, job));
     }
 
+    /// Allots slots anew if some have become free since the last time: O(n log n) for the pools.
+    pub(super) fn allot_freed(&mut self, view: &View<'_>) {
+        if self.has_freed && self.options.pool_allocation {
+            self.allot(view);
+        }
+    }
+
     /// Says how many slots each pool may have, and what it demands within that.
     fn allot(&mut self, view: &View<'_>) {
+        self.has_freed = false;
         for kind in SlotKind::BOTH {
             self.allot_slots(kind, view.capacity(kind));
             self.tree.ids().for_each(|id| self.place_pool(id, kind));
