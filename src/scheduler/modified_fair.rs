@@ -108,6 +108,7 @@ impl Policy for ModifiedFair {
     fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(nested(&options.allocations));
+        complaints.extend(ignored(&options.allocations));
         complaints.extend(standstill(options.update_interval));
         complaints
     }
@@ -203,4 +204,24 @@ fn nested(allocations: &Allocations) -> Vec<Complaint> {
         is_warning: false,
     };
     outer.map(|(name, _)| complaint(name)).collect()
+}
+
+/// Warns of times that mean nothing where nobody's tasks are killed.
+fn ignored(allocations: &Allocations) -> Vec<Complaint> {
+    let pools = allocations.given();
+    let whole = [
+        (vec!["fair_share_after"], pools.fair_share_after),
+        (vec!["min_share_after"], pools.min_share_after),
+    ];
+    let each = pools.pools.iter();
+    let each =
+        each.map(|(name, pool)| (vec!["pools", name, "min_share_after"], pool.min_share_after));
+    let said = whole.into_iter().chain(each).filter(|(_, after)| after.is_some());
+    let complaint = |(path, _): (Vec<&str>, _)| Complaint {
+        message: format!("`modified-fair` takes no notice of `{}`", path[path.len() - 1]),
+        hint: "it kills nothing: take `fair`, or leave it out".to_owned(),
+        path: ["allocations"].into_iter().chain(path).map(str::to_owned).collect(),
+        is_warning: true,
+    };
+    said.map(complaint).collect()
 }

@@ -185,9 +185,18 @@ proptest! {
     }
 }
 
+/// Returns what `mumakil check` says of these options, and its exit code.
+fn check(options: &str) -> (String, Option<i32>) {
+    let yaml = format!(
+        "workload: {{jobs: [{{name: a, pool: a, maps: 1}}]}}\nscheduler: {{modified-fair: {{{options}}}}}\n"
+    );
+    let room = Room::new();
+    let output = room.write("mine.yaml", &yaml).mumakil("check mine.yaml").output().unwrap();
+    (String::from_utf8(output.stderr).unwrap(), output.status.code())
+}
+
 #[test]
 fn what_it_cannot_do_is_told_with_its_place() {
-    let room = Room::new();
     for (options, told) in [
         (
             "allocations: {pools: {outer: {pools: {in: {}}}}}",
@@ -198,12 +207,23 @@ fn what_it_cannot_do_is_told_with_its_place() {
         ("clasification: false", "did you mean `classification`?"),
         ("preemption: true", "unknown field `preemption`"),
     ] {
-        let yaml = format!(
-            "workload: {{jobs: [{{name: a, pool: a, maps: 1}}]}}\nscheduler: {{modified-fair: {{{options}}}}}\n"
-        );
-        let output = room.write("mine.yaml", &yaml).mumakil("check mine.yaml").output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{yaml}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(told), "{yaml}\n{said}");
+        let (said, code) = check(options);
+        assert_eq!(code, Some(2), "{options}");
+        assert!(said.contains(told), "{options}\n{said}");
+    }
+}
+
+#[test]
+fn times_after_which_others_kill_are_warned_of_with_their_place() {
+    for (allocations, key, column) in [
+        ("fair_share_after: 30s", "fair_share_after", 43),
+        ("min_share_after: 9s", "min_share_after", 43),
+        ("pools: {a: {min_maps: 1, min_share_after: 10s}}", "min_share_after", 68),
+    ] {
+        let (said, code) = check(&format!("allocations: {{{allocations}}}"));
+        assert_eq!(code, Some(0), "{allocations}\n{said}");
+        let told =
+            format!("`modified-fair` takes no notice of `{key}`\n  --> mine.yaml:2:{column}");
+        assert!(said.contains(&told), "{allocations}\n{said}");
     }
 }

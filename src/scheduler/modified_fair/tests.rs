@@ -1,9 +1,9 @@
 //! The modified fair scheduler's rules, each on a small cluster driven by hand.
 
 use super::*;
+use crate::mapred::JobId;
 use crate::mapred::SlotKind::Map;
 use crate::mapred::bench::Bench;
-use crate::mapred::JobId;
 
 /// Returns so many trackers of four map slots; nobody waits for locality.
 fn bench(trackers: u32, options: &str) -> Bench<ModifiedFair> {
