@@ -15,7 +15,8 @@
 //! The paper says twice a second, and leaves open what happens to a slot that becomes free in between;
 //! here it is allotted before anybody is served. It takes equal pools at random (see [`order`]). It has
 //! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
-//! keeps its line, as the shared one does.
+//! keeps its line, as the shared one does, by the priorities that its jobs came with. A job that may
+//! not run yet counts as one of the system's jobs: it may be the smallest.
 
 mod allotment;
 mod classes;
@@ -186,7 +187,7 @@ impl ModifiedFair {
             let launched = delay.launch_map(offer, job, false, Reason::Share)?;
             if options.delay_adjustment {
                 waits.note(launched.locality, waited);
-                delay.adjust(waits.means());
+                delay.adjust(waits.delays());
             }
             Some(launched)
         })

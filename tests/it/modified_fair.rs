@@ -85,31 +85,6 @@ fn the_job_with_most_pending_maps_goes_first() {
     assert_eq!(held(line), [6.0, 0.0, 0.0], "line stays line");
 }
 
-#[test]
-fn a_job_waits_no_longer_than_others_had_to() {
-    // The first job finds its input at once on every node that asks.
-    let yaml = |option: &str| {
-        format!(
-            "{EXACT}
-seed: 7
-cluster: {{nodes: 40, map_slots: 1, hdfs: {{replication: 1}}}}
-workload:
-  jobs:
-    - {{name: many, maps: 400, map_time: 10s}}
-    - {{name: one, submit: 10min, maps: 1, map_time: 10s}}
-scheduler: {{modified-fair: {{delay: {{w1: 10s, w2: 0s}}, {option}}}}}
-"
-        )
-    };
-    let last = |option: &str| {
-        let tasks = tasks(&yaml(option));
-        let row = tasks.lines().find(|row| row.starts_with("1,map,")).unwrap().to_owned();
-        row.split(',').nth(6).unwrap().to_owned()
-    };
-    assert_eq!(last("delay_adjustment: true"), "rack");
-    assert_eq!(last("delay_adjustment: false"), "node");
-}
-
 /// The paper's second experiment, with ten jobs.
 fn unlike_jobs(seed: u64, scheduler: &str) -> String {
     format!(

@@ -356,9 +356,13 @@ impl Member {
         if pending == 0 {
             return None;
         }
-        let arrived = self.arrived;
-        let standing = JobStanding { priority: self.priority, running, pending, arrived, job };
-        // Line stays line: it is the equal shares that give way to need.
+        // Line stays line, by the priority that jobs came with: it is the equal shares that give way
+        // to need.
+        let priority = match order {
+            JobOrder::Fifo => self.came_with,
+            JobOrder::Fair => self.priority,
+        };
+        let standing = JobStanding { priority, running, pending, arrived: self.arrived, job };
         let by_need = sorts && order == JobOrder::Fair;
         Some(if by_need { standing.by_need() } else { standing.by_order(order) })
     }
