@@ -210,19 +210,19 @@ fn nested(allocations: &Allocations) -> Vec<Complaint> {
 /// Warns of times that mean nothing where nobody's tasks are killed.
 fn ignored(allocations: &Allocations) -> Vec<Complaint> {
     let pools = allocations.given();
-    let whole = [
-        (vec!["fair_share_after"], pools.fair_share_after),
-        (vec!["min_share_after"], pools.min_share_after),
+    let mut each = pools.pools.values();
+    let keys = [
+        ("fair_share_after", pools.fair_share_after.is_some()),
+        (
+            "min_share_after",
+            pools.min_share_after.is_some() || each.any(|pool| pool.min_share_after.is_some()),
+        ),
     ];
-    let each = pools.pools.iter();
-    let each =
-        each.map(|(name, pool)| (vec!["pools", name, "min_share_after"], pool.min_share_after));
-    let said = whole.into_iter().chain(each).filter(|(_, after)| after.is_some());
-    let complaint = |(path, _): (Vec<&str>, _)| Complaint {
-        message: format!("`modified-fair` takes no notice of `{}`", path[path.len() - 1]),
+    let complaint = |(key, _)| Complaint {
+        message: format!("`modified-fair` takes no notice of `{key}`"),
         hint: "it kills nothing: take `fair`, or leave it out".to_owned(),
-        path: ["allocations"].into_iter().chain(path).map(str::to_owned).collect(),
+        path: vec!["allocations".to_owned()],
         is_warning: true,
     };
-    said.map(complaint).collect()
+    keys.into_iter().filter(|(_, is_said)| *is_said).map(complaint).collect()
 }
