@@ -1,5 +1,7 @@
 //! The modified fair scheduler's rules, each on a small cluster driven by hand.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::mapred::JobId;
 use crate::mapred::SlotKind::Map;
@@ -97,6 +99,31 @@ fn slots_that_become_free_together_are_all_taken_at_once() {
     }
     assert_eq!(bench.beat(0).len(), 4, "though the last round had nothing to allot");
     assert_eq!(bench.held(Map, [a, b, c]), [4, 0, 0]);
+}
+
+proptest! {
+    /// Jobs of one to four maps come to two pools and end; they become small, and are no longer.
+    #[test]
+    fn what_is_counted_is_what_runs_and_whoever_may_have_a_slot_gets_it(
+        steps in prop::collection::vec((prop::bool::ANY, 1u32..5, 0usize..5), 1..30),
+        classification in prop::bool::ANY,
+    ) {
+        let mut bench = bench(2, &format!("classification: {classification}"));
+        let mut left = 0;
+        for (number, (is_a, maps, ended)) in (0u32..).zip(steps) {
+            bench.job_of(if is_a { "a" } else { "b" }, maps, 0);
+            left += maps as usize;
+            for job in (0..=number).map(JobId) {
+                let [held] = bench.held(Map, [job]);
+                bench.succeed(job, Map, ended);
+                left -= held.min(ended);
+            }
+            bench.tick().fill();
+            let held: usize = (0..=number).map(|job| bench.held(Map, [JobId(job)])[0]).sum();
+            prop_assert_eq!(bench.policy.standings.work(Map).0 as usize, held);
+            prop_assert!(classification || held == left.min(8), "{} of {}", held, left);
+        }
+    }
 }
 
 // ---- waiting ----
