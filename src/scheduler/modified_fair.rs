@@ -6,21 +6,25 @@
 //!
 //! 1. [`classes`]: while they are few, jobs as small as the smallest stand in a pool of their own, in
 //!    line, with half of the slots that one of them could use.
-//! 2. [`allotment`]: twice a second the free slots are allotted to pools by what is pending in them.
+//! 2. [`allotment`]: twice a second, and before a tracker is served that has freed some, the free slots
+//!    are allotted to pools by what is pending in them.
 //! 3. [`order`]: jobs and pools go by what they lack and hold.
 //! 4. [`waits`]: jobs wait for their input as long as others have waited before they got it.
 //! 5. [`priorities`]: a job whose input gets nearer rises, one whose input gets farther falls.
 //!
-//! The paper leaves open what happens to a slot that becomes free between two rounds, where it says
-//! twice a second (see [`allotment`]), and it takes equal pools at random (see [`order`]). It has
+//! The paper says twice a second, and leaves open what happens to a slot that becomes free in between;
+//! here it is allotted before anybody is served. It takes equal pools at random (see [`order`]). It has
 //! pools of users alone, so none lie in others, and kills nothing. A pool that says `order: fifo`
-//! keeps its line, as the shared one does.
+//! keeps its line, as the shared one does, by the priorities that its jobs came with. A job that may
+//! not run yet counts as one of the system's jobs: it may be the smallest.
 
 mod allotment;
 mod classes;
 mod order;
 mod priorities;
 mod standings;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 use schemars::JsonSchema;
@@ -105,13 +109,14 @@ impl Policy for ModifiedFair {
     fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(nested(&options.allocations));
+        complaints.extend(ignored(&options.allocations));
         complaints.extend(standstill(options.update_interval));
         complaints
     }
 
     fn new(options: ModifiedFairOptions) -> Self {
         Self {
-            standings: Standings::new(&options.allocations.given(), &options),
+            standings: Standings::new(options.clone()),
             delay: Delay::new(&options.delay),
             waits: Waits::default(),
             options,
@@ -126,7 +131,7 @@ impl Scheduler for ModifiedFair {
             JobChange::Submitted => self.standings.round(view),
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
-                self.standings.enter(job, self.options.pool_by.of(job.spec()));
+                self.standings.enter(job);
             }
             JobChange::Ended(_) => self.standings.leave(event.job),
             JobChange::Initialised => {}
@@ -143,6 +148,7 @@ impl Scheduler for ModifiedFair {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
         let mut refused: PerSlot<bool> = PerSlot::default();
         while let Some(kind) =
@@ -181,7 +187,7 @@ impl ModifiedFair {
             let launched = delay.launch_map(offer, job, false, Reason::Share)?;
             if options.delay_adjustment {
                 waits.note(launched.locality, waited);
-                delay.adjust(waits.means());
+                delay.adjust(waits.delays());
             }
             Some(launched)
         })
@@ -199,4 +205,24 @@ fn nested(allocations: &Allocations) -> Vec<Complaint> {
         is_warning: false,
     };
     outer.map(|(name, _)| complaint(name)).collect()
+}
+
+/// Warns of times that mean nothing where nobody's tasks are killed.
+fn ignored(allocations: &Allocations) -> Vec<Complaint> {
+    let pools = allocations.given();
+    let mut each = pools.pools.values();
+    let keys = [
+        ("fair_share_after", pools.fair_share_after.is_some()),
+        (
+            "min_share_after",
+            pools.min_share_after.is_some() || each.any(|pool| pool.min_share_after.is_some()),
+        ),
+    ];
+    let complaint = |(key, _)| Complaint {
+        message: format!("`modified-fair` takes no notice of `{key}`"),
+        hint: "it kills nothing: take `fair`, or leave it out".to_owned(),
+        path: vec!["allocations".to_owned()],
+        is_warning: true,
+    };
+    keys.into_iter().filter(|(_, is_said)| *is_said).map(complaint).collect()
 }

@@ -85,31 +85,6 @@ fn the_job_with_most_pending_maps_goes_first() {
     assert_eq!(held(line), [6.0, 0.0, 0.0], "line stays line");
 }
 
-#[test]
-fn a_job_waits_no_longer_than_others_had_to() {
-    // The first job finds its input at once on every node that asks.
-    let yaml = |option: &str| {
-        format!(
-            "{EXACT}
-seed: 7
-cluster: {{nodes: 40, map_slots: 1, hdfs: {{replication: 1}}}}
-workload:
-  jobs:
-    - {{name: many, maps: 400, map_time: 10s}}
-    - {{name: one, submit: 10min, maps: 1, map_time: 10s}}
-scheduler: {{modified-fair: {{delay: {{w1: 10s, w2: 0s}}, {option}}}}}
-"
-        )
-    };
-    let last = |option: &str| {
-        let tasks = tasks(&yaml(option));
-        let row = tasks.lines().find(|row| row.starts_with("1,map,")).unwrap().to_owned();
-        row.split(',').nth(6).unwrap().to_owned()
-    };
-    assert_eq!(last("delay_adjustment: true"), "rack");
-    assert_eq!(last("delay_adjustment: false"), "node");
-}
-
 /// The paper's second experiment, with ten jobs.
 fn unlike_jobs(seed: u64, scheduler: &str) -> String {
     format!(
@@ -185,9 +160,18 @@ proptest! {
     }
 }
 
+/// Returns what `mumakil check` says of these options, and its exit code.
+fn check(options: &str) -> (String, Option<i32>) {
+    let yaml = format!(
+        "workload: {{jobs: [{{name: a, pool: a, maps: 1}}]}}\nscheduler: {{modified-fair: {{{options}}}}}\n"
+    );
+    let room = Room::new();
+    let output = room.write("mine.yaml", &yaml).mumakil("check mine.yaml").output().unwrap();
+    (String::from_utf8(output.stderr).unwrap(), output.status.code())
+}
+
 #[test]
 fn what_it_cannot_do_is_told_with_its_place() {
-    let room = Room::new();
     for (options, told) in [
         (
             "allocations: {pools: {outer: {pools: {in: {}}}}}",
@@ -198,12 +182,27 @@ fn what_it_cannot_do_is_told_with_its_place() {
         ("clasification: false", "did you mean `classification`?"),
         ("preemption: true", "unknown field `preemption`"),
     ] {
-        let yaml = format!(
-            "workload: {{jobs: [{{name: a, pool: a, maps: 1}}]}}\nscheduler: {{modified-fair: {{{options}}}}}\n"
-        );
-        let output = room.write("mine.yaml", &yaml).mumakil("check mine.yaml").output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{yaml}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(told), "{yaml}\n{said}");
+        let (said, code) = check(options);
+        assert_eq!(code, Some(2), "{options}");
+        assert!(said.contains(told), "{options}\n{said}");
+    }
+}
+
+#[test]
+fn times_after_which_others_kill_are_warned_of() {
+    for (allocations, ignored) in [
+        ("fair_share_after: 30s", vec!["fair_share_after"]),
+        ("fair_share_after: 30s, min_share_after: 9s", vec!["fair_share_after", "min_share_after"]),
+        ("pools: {a: {min_share_after: 9s}, b: {min_share_after: 9s}}", vec!["min_share_after"]),
+        ("pools: {a: {min_maps: 1}}", vec![]),
+    ] {
+        let (said, code) = check(&format!("allocations: {{{allocations}}}"));
+        assert_eq!(code, Some(0), "{allocations}\n{said}");
+        let warnings: Vec<&str> = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("warning: `modified-fair` takes no notice of `"))
+            .collect();
+        assert_eq!(warnings.len(), ignored.len(), "{allocations}\n{said}");
+        assert!(warnings.iter().zip(ignored).all(|(said, key)| said.starts_with(key)), "{said}");
     }
 }

@@ -1,4 +1,5 @@
-//! How many slots a pool may have until the next round (section 3.2): free slots go by what is pending.
+//! How many slots a pool may have until they are allotted again (section 3.2): the free ones go by what
+//! is pending.
 //!
 //! This is not for the pool that small jobs share: to the letter of the paper it never has more than
 //! half of what one of them could use, even while slots are idle.
@@ -20,8 +21,8 @@ impl Need {
     /// Returns the slots that the pool may have, if so many are free for so many pending tasks.
     ///
     /// It keeps those that it has and gets its part of the free ones: rounded up, and at least one,
-    /// so that a slot which becomes free before the next round finds somebody to take it. What it is
-    /// promised it may have in any case, as far as it has tasks.
+    /// since a tracker has a free slot already while an attempt there waits for its commit, and still
+    /// counts as running. What it is promised it may have in any case, as far as it has tasks.
     pub(super) fn allot(self, free: u32, all_pending: u64) -> u32 {
         let part = u64::from(free) * u64::from(self.pending);
         // No larger than what is free.
@@ -57,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_becomes_free_between_rounds_finds_a_taker() {
+    fn a_slot_that_is_free_while_its_task_waits_for_its_commit_finds_a_taker() {
         assert_eq!(need(5, 7).allot(0, 9), 6);
         assert_eq!(need(0, 0).allot(0, 0), 1);
     }

@@ -1,22 +1,24 @@
 //! The jobs and pools at work: who has how much, who may have more, and who comes first.
 //!
 //! A round decides what holds until the next one: which jobs are small and which may run, what each
-//! pool demands and how many slots it may have. In between only what runs and what is pending of each
-//! job is counted, and everybody stands where that puts them: nothing is sorted when a tracker asks.
+//! pool demands and how many slots it may have. What runs and what is pending is counted whenever it
+//! changes, and everybody stands where that puts them: nothing is sorted when a tracker asks, and a
+//! round walks the pools, and of the jobs those that it moves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::ModifiedFairOptions;
 use super::allotment::Need;
-use super::classes::{Small, small};
+use super::classes::{Classes, Small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
-use super::priorities::PriorityAdjustment;
 use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
-use crate::scheduler::part::pools::{JobOrder, Pools};
+use crate::scheduler::part::pools::JobOrder;
 use crate::units::SimTime;
 
 /// The pool of small jobs: that around all others, which holds no jobs otherwise.
@@ -25,30 +27,30 @@ const SHARED: PoolId = PoolId::ROOT;
 /// The jobs and pools.
 #[derive(Debug)]
 pub(super) struct Standings {
-    rules: Rules,
+    options: ModifiedFairOptions,
     tree: PoolTree,
     line: Line,
     /// By the number of the pool.
     pools: Vec<PoolState>,
-    jobs: BTreeMap<JobId, Member>,
+    jobs: FxHashMap<JobId, Member>,
+    /// The jobs by their sizes, and the maps of those that are small since the last round.
+    classes: Classes,
+    small_maps: Option<u32>,
     /// The pools that could use a slot and may have one, the next one first.
     ready: PerSlot<BTreeSet<PoolKey>>,
-    /// What all pools have, and what they demanded in the last round.
+    /// What all pools have, and what they demanded when slots were last allotted.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     launches: u64,
-    /// Whether something has changed since the last round, and the slots that there were.
-    is_stale: bool,
-    slots: PerSlot<u32>,
+    /// Whether a slot has become free since they were last allotted.
+    has_freed: bool,
 }
 
-/// Which of the paper's mechanisms are at work here.
-#[derive(Clone, Copy, Debug)]
-struct Rules {
-    classifies: bool,
-    allots: bool,
-    sorts: bool,
-    priorities: PriorityAdjustment,
+/// The tasks of a job or a pool that have a slot, and those that wait for one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tasks {
+    running: u32,
+    pending: u32,
 }
 
 /// A pool at work.
@@ -59,10 +61,8 @@ struct PoolState {
     order: JobOrder,
     min: PerSlot<u32>,
     max: PerSlot<u32>,
-    running: PerSlot<u32>,
-    /// What was pending in the last round, what the pool demanded, and the most that it may have
-    /// until the next one.
-    pending: PerSlot<u32>,
+    tasks: PerSlot<Tasks>,
+    /// What the pool demanded when slots were last allotted, and the most that it may have.
     demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     last_launch: u64,
@@ -81,32 +81,31 @@ struct Member {
     came_with: Priority,
     priority: Priority,
     arrived: SimTime,
+    /// All its tasks, and those that count: a job that may not run has nothing pending.
+    total: PerSlot<u32>,
+    tasks: PerSlot<Tasks>,
     is_runnable: bool,
-    running: PerSlot<u32>,
     /// The locality of its last map with input.
     locality: Option<Locality>,
     key: PerSlot<Option<JobKey>>,
 }
 
 impl Standings {
-    pub(super) fn new(pools: &Pools, options: &ModifiedFairOptions) -> Self {
+    pub(super) fn new(options: ModifiedFairOptions) -> Self {
+        let pools = options.allocations.given();
         let mut standings = Self {
-            rules: Rules {
-                classifies: options.classification,
-                allots: options.pool_allocation,
-                sorts: options.sorting,
-                priorities: options.priority_adjustment,
-            },
-            tree: PoolTree::new(pools),
-            line: Line::new(pools),
+            tree: PoolTree::new(&pools),
+            line: Line::new(&pools),
+            options,
             pools: Vec::new(),
-            jobs: BTreeMap::new(),
+            jobs: FxHashMap::default(),
+            classes: Classes::default(),
+            small_maps: None,
             ready: PerSlot::default(),
             running: PerSlot::default(),
             demand: PerSlot::default(),
             launches: 0,
-            is_stale: false,
-            slots: PerSlot::default(),
+            has_freed: false,
         };
         standings.make_states();
         standings.pools[SHARED.index()].order = JobOrder::Fifo;
@@ -122,7 +121,7 @@ impl Standings {
 
     // ---- what there is ----
 
-    /// Returns how many tasks run, and how many pools demanded in the last round.
+    /// Returns how many tasks run, and how many pools demanded when slots were last allotted.
     pub(super) fn work(&self, kind: SlotKind) -> (u32, u32) {
         (self.running[kind], self.demand[kind])
     }
@@ -136,54 +135,44 @@ impl Standings {
     // ---- jobs ----
 
     /// Takes a job in; it counts from the next round on.
-    pub(super) fn enter(&mut self, job: &Job, pool: &str) {
-        let pool = self.tree.place(pool);
+    pub(super) fn enter(&mut self, job: &Job) {
+        let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
+        let total = SlotKind::BOTH.map(|kind| job.tasks(kind).total());
+        let total = PerSlot { map: total[0], reduce: total[1] };
         let member = Member {
-            own: pool,
-            pool,
+            own,
+            pool: if self.small_maps == Some(total.map) { SHARED } else { own },
             came_with: job.priority(),
             priority: job.priority(),
             arrived: job.submitted_at(),
+            total,
+            tasks: PerSlot::default(),
             is_runnable: false,
-            running: PerSlot::default(),
             locality: None,
             key: PerSlot::default(),
         };
-        self.line.enter(job, pool);
+        self.line.enter(job, own);
+        self.classes.enter(job.id(), total);
         self.jobs.insert(job.id(), member);
-        self.is_stale = true;
     }
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
-        let Some(mut member) = self.jobs.remove(&job) else { return };
+        self.withdraw(job);
+        let Some(member) = self.jobs.remove(&job) else { return };
         self.line.leave(job, member.came_with, member.arrived);
-        self.is_stale = true;
-        for kind in SlotKind::BOTH {
-            let pool = &mut self.pools[member.pool.index()];
-            pool.running[kind] -= member.running[kind];
-            self.running[kind] -= member.running[kind];
-            move_to(&mut pool.ready[kind], &mut member.key[kind], None);
-            self.place_pool(member.pool, kind);
-        }
+        self.classes.leave(job, member.total);
     }
 
     /// Looks again at a job of which something has changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
-        let (Some(job), Some(member)) = (view.job(id), self.jobs.get_mut(&id)) else { return };
-        self.is_stale = true;
-        let at = member.pool;
-        let pool = &mut self.pools[at.index()];
+        let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
+        let is_runnable = member.is_runnable;
         for kind in SlotKind::BOTH {
-            let running = job.tasks(kind).running();
-            let was = mem::replace(&mut member.running[kind], running);
-            pool.running[kind] = pool.running[kind] - was + running;
-            self.running[kind] = self.running[kind] - was + running;
-            let key = member.key_in(pool, job, kind, self.rules.sorts);
-            move_to(&mut pool.ready[kind], &mut member.key[kind], key);
+            let pending = if is_runnable { job.pending(kind) } else { 0 };
+            self.count(id, kind, Tasks { running: job.tasks(kind).running(), pending });
         }
-        SlotKind::BOTH.into_iter().for_each(|kind| self.place_pool(at, kind));
     }
 
     /// Hears of a launch: it changes the job's priority, and whose turn it is.
@@ -195,107 +184,122 @@ impl Standings {
         if let Some(now) = launched.locality
             && let Some(before) = member.locality.replace(now)
         {
-            member.priority = self.rules.priorities.after(member.priority, before, now);
+            let adjustment = self.options.priority_adjustment;
+            member.priority = adjustment.after(member.priority, before, now);
         }
         self.refresh(view, id);
+    }
+
+    /// Counts a job with nothing, so that it can go.
+    fn withdraw(&mut self, job: JobId) {
+        SlotKind::BOTH.into_iter().for_each(|kind| self.count(job, kind, Tasks::default()));
+    }
+
+    /// Counts what a job has, and puts it and its pool where that puts them.
+    fn count(&mut self, id: JobId, kind: SlotKind, tasks: Tasks) {
+        let Some(member) = self.jobs.get_mut(&id) else { return };
+        let at = member.pool;
+        let pool = &mut self.pools[at.index()];
+        let was = mem::replace(&mut member.tasks[kind], tasks);
+        let all = &mut pool.tasks[kind];
+        all.running = all.running - was.running + tasks.running;
+        all.pending = all.pending - was.pending + tasks.pending;
+        self.running[kind] = self.running[kind] - was.running + tasks.running;
+        self.has_freed |= tasks.running < was.running;
+        let key = member.key_in(pool.order, id, kind, self.options.sorting);
+        move_to(&mut pool.ready[kind], &mut member.key[kind], key);
+        self.place_pool(at, kind);
     }
 
     /// Puts a pool where it belongs.
     fn place_pool(&mut self, id: PoolId, kind: SlotKind) {
         let pool = &mut self.pools[id.index()];
-        let key = pool.key(id, kind, self.rules.sorts);
+        let key = pool.key(id, kind, self.options.sorting);
         move_to(&mut self.ready[kind], &mut pool.key[kind], key);
     }
 
     // ---- rounds ----
 
-    /// Decides what holds until the next round, if anything has changed since the last: O(n log n) for
-    /// the jobs that give tasks, and for the pools.
+    /// Decides what holds until the next round: O(n log n) for the pools and for the jobs that are
+    /// moved, and a walk along the line if jobs have come or gone.
     pub(super) fn round(&mut self, view: &View<'_>) {
-        let slots =
-            PerSlot { map: view.capacity(SlotKind::Map), reduce: view.capacity(SlotKind::Reduce) };
-        let is_new = mem::replace(&mut self.slots, slots) != slots;
-        if !mem::take(&mut self.is_stale) && !is_new {
-            return;
-        }
         self.classify(view);
-        self.choose_runnable();
-        self.count(view);
-        for kind in SlotKind::BOTH {
-            self.allot(kind);
-            self.ready[kind].clear();
-        }
-        for id in self.tree.ids() {
-            SlotKind::BOTH.into_iter().for_each(|kind| self.place_pool(id, kind));
-        }
+        self.choose_runnable(view);
+        self.allot(view);
     }
 
     /// Puts small jobs into the pool that is shared, and the others where they belong.
     fn classify(&mut self, view: &View<'_>) {
-        let tasks = |id: &JobId| {
-            let of = |kind| view.job(*id).map_or(0, |job| job.tasks(kind).total());
-            PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) }
-        };
-        let per_node = f64::from(self.slots.map) / f64::from(view.trackers().max(1));
-        let few = self.rules.classifies.then(|| small(self.jobs.keys().map(tasks), per_node));
-        let few = few.flatten();
-        for (id, member) in &mut self.jobs {
-            let is_small = few.is_some_and(|few| tasks(id).map <= few.maps);
-            member.pool = if is_small { SHARED } else { member.own };
-        }
+        let per_node = f64::from(view.capacity(SlotKind::Map)) / f64::from(view.trackers().max(1));
+        let small = if self.options.classification { self.classes.small(per_node) } else { None };
         let shared = &mut self.pools[SHARED.index()];
-        (shared.min, shared.max) = match few {
-            Some(Small { slots, .. }) if self.rules.allots => (slots, slots),
+        (shared.min, shared.max) = match small {
+            Some(Small { slots, .. }) if self.options.pool_allocation => (slots, slots),
             _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
         };
+        let are = small.map(|small| small.maps);
+        let were = mem::replace(&mut self.small_maps, are);
+        if were != are {
+            for maps in [were, are].into_iter().flatten() {
+                self.classes.of(maps).into_iter().for_each(|job| self.move_job(view, job));
+            }
+        }
+    }
+
+    /// Moves a job to where it stands now.
+    fn move_job(&mut self, view: &View<'_>, id: JobId) {
+        self.withdraw(id);
+        let Some(member) = self.jobs.get_mut(&id) else { return };
+        let is_small = self.small_maps == Some(member.total.map);
+        member.pool = if is_small { SHARED } else { member.own };
+        self.refresh(view, id);
     }
 
     /// Lets jobs run by the priority that they came with, then arrival, as many as their pools and
     /// users may.
-    fn choose_runnable(&mut self) {
+    fn choose_runnable(&mut self, view: &View<'_>) {
         let Self { line, tree, jobs, .. } = self;
+        let mut changed = Vec::new();
         line.choose(tree, |job, is_runnable| {
-            if let Some(member) = jobs.get_mut(&job) {
-                member.is_runnable = is_runnable;
+            if let Some(member) = jobs.get_mut(&job)
+                && mem::replace(&mut member.is_runnable, is_runnable) != is_runnable
+            {
+                changed.push(job);
             }
         });
+        changed.into_iter().for_each(|job| self.refresh(view, job));
     }
 
-    /// Counts anew what pools have and lack, and puts their jobs in order.
-    fn count(&mut self, view: &View<'_>) {
-        self.pools.iter_mut().for_each(PoolState::clear);
-        self.running = PerSlot::default();
-        for (id, member) in &mut self.jobs {
-            let Some(job) = view.job(*id) else { continue };
-            let pool = &mut self.pools[member.pool.index()];
-            for kind in SlotKind::BOTH {
-                let running = job.tasks(kind).running();
-                member.running[kind] = running;
-                pool.running[kind] += running;
-                self.running[kind] += running;
-                if member.is_runnable {
-                    pool.pending[kind] += job.pending(kind);
-                }
-                member.key[kind] = member.key_in(pool, job, kind, self.rules.sorts);
-                pool.ready[kind].extend(member.key[kind]);
-            }
+    /// Allots slots anew if some have become free since the last time: O(n log n) for the pools.
+    pub(super) fn allot_freed(&mut self, view: &View<'_>) {
+        if self.has_freed && self.options.pool_allocation {
+            self.allot(view);
         }
     }
 
     /// Says how many slots each pool may have, and what it demands within that.
-    fn allot(&mut self, kind: SlotKind) {
+    fn allot(&mut self, view: &View<'_>) {
+        self.has_freed = false;
+        for kind in SlotKind::BOTH {
+            self.allot_slots(kind, view.capacity(kind));
+            self.tree.ids().for_each(|id| self.place_pool(id, kind));
+        }
+    }
+
+    fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
         let shared = &self.pools[SHARED.index()];
+        let Tasks { running, pending } = shared.tasks[kind];
         // What is kept for small jobs is not free.
-        let kept = shared.min[kind].saturating_sub(shared.running[kind]).min(shared.pending[kind]);
-        let free = self.slots[kind].saturating_sub(self.running[kind]).saturating_sub(kept);
+        let kept = shared.min[kind].saturating_sub(running).min(pending);
+        let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
         let others = self.pools.iter().skip(SHARED.index() + 1);
-        let all_pending: u64 = others.map(|pool| u64::from(pool.pending[kind])).sum();
+        let all_pending: u64 = others.map(|pool| u64::from(pool.tasks[kind].pending)).sum();
         for (id, pool) in (0..).map(PoolId).zip(&mut self.pools) {
-            let (running, pending) = (pool.running[kind], pool.pending[kind]);
+            let Tasks { running, pending } = pool.tasks[kind];
             let (min, max) = (pool.min[kind], pool.max[kind]);
             pool.limit[kind] = match id {
                 SHARED => max,
-                _ if self.rules.allots => {
+                _ if self.options.pool_allocation => {
                     Need { running, pending, min, max }.allot(free, all_pending)
                 }
                 _ => max,
@@ -311,13 +315,12 @@ impl PoolState {
     fn new(tree: &PoolTree, id: PoolId) -> Self {
         let pool = tree.pool(id);
         Self {
-            name: Arc::from(&*pool.name),
+            name: pool.name.clone(),
             weight: pool.weight,
             order: pool.order,
             min: pool.min,
             max: pool.max,
-            running: PerSlot::default(),
-            pending: PerSlot::default(),
+            tasks: PerSlot::default(),
             demand: PerSlot::default(),
             limit: PerSlot::default(),
             last_launch: 0,
@@ -326,23 +329,15 @@ impl PoolState {
         }
     }
 
-    /// Forgets its jobs, to be counted anew.
-    fn clear(&mut self) {
-        self.running = PerSlot::default();
-        self.pending = PerSlot::default();
-        self.ready = PerSlot::default();
-        self.key = PerSlot::default();
-    }
-
     /// Returns where the pool stands, if it could use a slot and may have one.
     fn key(&self, pool: PoolId, kind: SlotKind, sorts: bool) -> Option<PoolKey> {
-        let running = self.running[kind];
+        let Tasks { running, pending } = self.tasks[kind];
         if self.ready[kind].is_empty() || self.limit[kind] <= running {
             return None;
         }
         let standing = PoolStanding {
             running,
-            pending: self.pending[kind],
+            pending,
             demand: self.demand[kind],
             min: self.min[kind],
             weight: self.weight,
@@ -355,22 +350,21 @@ impl PoolState {
 }
 
 impl Member {
-    /// Returns where the job stands in its pool, if it could use a slot.
-    fn key_in(&self, pool: &PoolState, job: &Job, kind: SlotKind, sorts: bool) -> Option<JobKey> {
-        let pending = job.pending(kind);
-        if !self.is_runnable || pending == 0 {
+    /// Returns where the job stands in a pool with this order, if it could use a slot.
+    fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
+        let Tasks { running, pending } = self.tasks[kind];
+        if pending == 0 {
             return None;
         }
-        let standing = JobStanding {
-            priority: self.priority,
-            running: self.running[kind],
-            pending,
-            arrived: self.arrived,
-            job: job.id(),
+        // Line stays line, by the priority that jobs came with: it is the equal shares that give way
+        // to need.
+        let priority = match order {
+            JobOrder::Fifo => self.came_with,
+            JobOrder::Fair => self.priority,
         };
-        // Line stays line: it is the equal shares that give way to need.
-        let by_need = sorts && pool.order == JobOrder::Fair;
-        Some(if by_need { standing.by_need() } else { standing.by_order(pool.order) })
+        let standing = JobStanding { priority, running, pending, arrived: self.arrived, job };
+        let by_need = sorts && order == JobOrder::Fair;
+        Some(if by_need { standing.by_need() } else { standing.by_order(order) })
     }
 }
 

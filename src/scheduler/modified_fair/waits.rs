@@ -1,4 +1,14 @@
-//! How long jobs wait for their input (section 3.4): as long as it took others to get it.
+//! How long jobs wait for their input (section 3.4): as long as others had to before they got it.
+//!
+//! The paper sets the delays to the mean "waiting time" of the tasks that were launched on their nodes,
+//! and in their racks, and does not say what that time is. Chosen: for how long the job was passed over
+//! before it launched the map, since that is what a delay bounds. The map that ends such a time is
+//! counted with it. One whose job was not passed over has not waited and is not counted: otherwise a
+//! first job that finds its input at once would leave no delay, under which nobody is passed over and
+//! nothing is ever measured again.
+//!
+//! Who is launched in its rack has waited for its node before, so the second delay is what its wait is
+//! longer than that of the others.
 
 use crate::mapred::Locality;
 use crate::units::SimSpan;
@@ -17,9 +27,10 @@ struct Mean {
 }
 
 impl Waits {
-    /// Counts a map that was launched after its job had waited so long.
+    /// Counts a map that was launched after its job had been passed over for so long.
     pub(super) fn note(&mut self, locality: Option<Locality>, waited: SimSpan) {
         let mean = match locality {
+            _ if waited.is_zero() => return,
             Some(Locality::Node) => &mut self.node,
             Some(Locality::Rack) => &mut self.rack,
             _ => return,
@@ -28,11 +39,12 @@ impl Waits {
         mean.number += 1;
     }
 
-    /// Returns how long maps on their nodes, and in their racks, have waited; `None` before the
-    /// first one.
-    pub(super) fn means(&self) -> [Option<SimSpan>; 2] {
-        [self.node, self.rack]
-            .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros))
+    /// Returns how long to wait for nodes, and how much longer for racks; `None` as long as that was
+    /// not measured.
+    pub(super) fn delays(&self) -> [Option<SimSpan>; 2] {
+        let [node, rack] = [self.node, self.rack]
+            .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros));
+        [node, rack.zip(node).map(|(rack, node)| rack.saturating_sub(node))]
     }
 }
 
@@ -40,18 +52,38 @@ impl Waits {
 mod tests {
     use super::*;
 
+    const fn secs(secs: u64) -> SimSpan {
+        SimSpan::from_secs(secs)
+    }
+
     #[test]
-    fn each_level_has_the_mean_of_its_own_waits() {
-        let secs = SimSpan::from_secs;
+    fn the_first_delay_is_the_mean_wait_for_nodes_and_the_second_the_rest_of_that_for_racks() {
         let mut waits = Waits::default();
-        assert_eq!(waits.means(), [None, None]);
-        waits.note(Some(Locality::Node), secs(4));
-        assert_eq!(waits.means(), [Some(secs(4)), None]);
-        waits.note(Some(Locality::Node), secs(0));
-        waits.note(Some(Locality::Node), secs(2));
+        assert_eq!(waits.delays(), [None, None]);
         waits.note(Some(Locality::Rack), secs(9));
+        assert_eq!(waits.delays(), [None, None], "of those nine some were for the node");
+        waits.note(Some(Locality::Node), secs(6));
+        waits.note(Some(Locality::Node), secs(2));
         waits.note(Some(Locality::OffRack), secs(60));
         waits.note(None, secs(60));
-        assert_eq!(waits.means(), [Some(secs(2)), Some(secs(9))]);
+        assert_eq!(waits.delays(), [Some(secs(4)), Some(secs(5))]);
+    }
+
+    #[test]
+    fn whoever_waits_for_racks_no_longer_than_others_for_nodes_makes_nobody_wait_more() {
+        let mut waits = Waits::default();
+        waits.note(Some(Locality::Node), secs(4));
+        waits.note(Some(Locality::Rack), secs(3));
+        assert_eq!(waits.delays(), [Some(secs(4)), Some(secs(0))]);
+    }
+
+    #[test]
+    fn a_job_that_finds_its_input_at_once_does_not_end_all_waiting() {
+        let mut waits = Waits::default();
+        waits.note(Some(Locality::Node), secs(0));
+        assert_eq!(waits.delays(), [None, None]);
+        waits.note(Some(Locality::Node), secs(2));
+        waits.note(Some(Locality::Node), secs(0));
+        assert_eq!(waits.delays()[0], Some(secs(2)), "nor does the second map of a heartbeat");
     }
 }
