@@ -106,10 +106,14 @@ impl Scheduler for Capacity {
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
                 self.tree.enter(job, queue, self.options.width(job.spec().memory));
-                self.tree.member(event.job).map(|member| self.admission.enter(member));
+                if let Some(member) = self.tree.member(event.job) {
+                    self.admission.enter(member);
+                }
             }
             JobChange::Ended(_) => {
-                self.tree.member(event.job).map(|member| self.admission.leave(member));
+                if let Some(member) = self.tree.member(event.job) {
+                    self.admission.leave(member);
+                }
                 self.tree.leave(event.job);
             }
             _ => self.tree.refresh(view, event.job),
