@@ -19,8 +19,9 @@ use super::part::allocations::{Allocations, PoolBy};
 use super::part::line::Line;
 use super::part::load::room;
 use super::part::pool_tree::{PoolId, PoolTree};
-use super::part::pools::{JobOrder, Pool, Pools};
+
 use super::part::share::weight;
+use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach,
@@ -99,7 +100,8 @@ impl Policy for FairDeficit {
     fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
-        complaints.extend(unheeded(&options.allocations.given()));
+        let later = ["max_maps", "max_reduces", "order", "fair_share_after", "min_share_after"];
+        complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &later));
         complaints
     }
 
@@ -277,36 +279,6 @@ impl FairDeficit {
             }
         }
     }
-}
-
-/// Returns what is wrong with pools of which this policy takes only a part: it has none inside of
-/// others, and passes over much that they may say.
-fn unheeded(pools: &Pools) -> Vec<Complaint> {
-    let has = |said: fn(&Pool) -> bool| pools.pools.values().any(said);
-    let keys = [
-        ("max_maps", has(|pool| pool.max_maps.is_some())),
-        ("max_reduces", has(|pool| pool.max_reduces.is_some())),
-        ("order", pools.order != JobOrder::default() || has(|pool| pool.order.is_some())),
-        ("fair_share_after", pools.fair_share_after.is_some()),
-        (
-            "min_share_after",
-            pools.min_share_after.is_some() || has(|pool| pool.min_share_after.is_some()),
-        ),
-    ];
-    let ignored = keys.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| Complaint {
-        path: vec!["allocations".to_owned()],
-        message: format!("`fair-deficit` takes no notice of `{key}`"),
-        hint: "it came with a later scheduler: choose `fair`, or leave it out".to_owned(),
-        is_warning: true,
-    });
-    let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
-    let refused = nested.map(|(name, _)| Complaint {
-        path: ["allocations", "pools", name, "pools"].map(str::to_owned).into(),
-        message: format!("`{name}` has pools inside of it, and `fair-deficit` knows no such pools"),
-        hint: "declare them beside it, or choose `fair`".to_owned(),
-        is_warning: false,
-    });
-    refused.chain(ignored).collect()
 }
 
 impl Part {

@@ -36,6 +36,7 @@ use self::waits::Waits;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{next_kind, room};
+use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, Launched, Offer, Orders, PerSlot, Policy, Reason,
@@ -108,8 +109,9 @@ impl Policy for ModifiedFair {
 
     fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
-        complaints.extend(nested(&options.allocations));
-        complaints.extend(ignored(&options.allocations));
+        // Nobody's tasks are killed.
+        let kills = ["fair_share_after", "min_share_after"];
+        complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &kills));
         complaints.extend(standstill(options.update_interval));
         complaints
     }
@@ -192,37 +194,4 @@ impl ModifiedFair {
             Some(launched)
         })
     }
-}
-
-/// Complains of pools that lie in others.
-fn nested(allocations: &Allocations) -> Vec<Complaint> {
-    let pools = allocations.given().pools;
-    let outer = pools.into_iter().filter(|(_, pool)| !pool.pools.is_empty());
-    let complaint = |name: String| Complaint {
-        message: format!("`{name}` has pools inside of it, and `modified-fair` knows none such"),
-        hint: "name them beside each other, or take `fair`".to_owned(),
-        path: ["allocations", "pools", &name, "pools"].map(str::to_owned).into(),
-        is_warning: false,
-    };
-    outer.map(|(name, _)| complaint(name)).collect()
-}
-
-/// Warns of times that mean nothing where nobody's tasks are killed.
-fn ignored(allocations: &Allocations) -> Vec<Complaint> {
-    let pools = allocations.given();
-    let mut each = pools.pools.values();
-    let keys = [
-        ("fair_share_after", pools.fair_share_after.is_some()),
-        (
-            "min_share_after",
-            pools.min_share_after.is_some() || each.any(|pool| pool.min_share_after.is_some()),
-        ),
-    ];
-    let complaint = |(key, _)| Complaint {
-        message: format!("`modified-fair` takes no notice of `{key}`"),
-        hint: "it kills nothing: take `fair`, or leave it out".to_owned(),
-        path: vec!["allocations".to_owned()],
-        is_warning: true,
-    };
-    keys.into_iter().filter(|(_, is_said)| *is_said).map(complaint).collect()
 }

@@ -18,6 +18,7 @@ pub mod ranking;
 pub mod share;
 pub mod srt;
 pub mod suspensions;
+pub mod unheeded;
 pub mod updates;
 pub mod virtual_cluster;
 pub mod xml;

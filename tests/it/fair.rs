@@ -366,7 +366,7 @@ fn what_a_scheduler_takes_no_notice_of_is_told() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
     for key in ["max_maps", "order"] {
-        let told = format!("`fair-deficit` takes no notice of `{key}`; it came with");
+        let told = format!("`fair-deficit` takes no notice of `{key}`; leave it out");
         assert!(said.contains(&told), "{said}");
     }
     assert!(!said.contains("min_share_after"), "{said}");

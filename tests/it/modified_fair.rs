@@ -175,7 +175,7 @@ fn what_it_cannot_do_is_told_with_its_place() {
     for (options, told) in [
         (
             "allocations: {pools: {outer: {pools: {in: {}}}}}",
-            "`outer` has pools inside of it, and `modified-fair` knows none such\n  --> mine.yaml:2:66",
+            "`outer` has pools inside of it, and `modified-fair` knows no such pools\n  --> mine.yaml:2:66",
         ),
         ("update_interval: 0s", "at 0s time would stand still\n  --> mine.yaml:2:46"),
         ("priority_adjustment: tabel", "did you mean `table`?"),
