@@ -284,6 +284,11 @@ scheduler: {{capacity: {{rules: \"{rules}\"{factor}}}}}
     assert!(greedy < locality("1.x", ""), "by the share of nodes that hold input");
     assert!(locality("1.x", "") < locality("1.x", ", wait_factor: 20"));
     assert_eq!(locality("1.x", ", wait_factor: 0"), greedy);
+    assert_eq!(
+        locality("1.x", ", delay: {w1: 0s, w2: 0s}"),
+        greedy,
+        "no wait that is said is none"
+    );
     // A delay takes the place of what the rules say.
     assert_eq!(locality("0.21", ", delay: {w1: 5min, w2: 5min}"), 40);
 }
@@ -315,6 +320,24 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
         assert!(starts[0] < 60.0 + 5.0 + 20.0 + 12.0, "{rules}: {starts:?}");
         assert_eq!(starts.len(), 4);
         assert_eq!(held(&folder, 2, starts[0] + 2.0)[1], 3.0, "{rules}: three slots a map");
+    }
+}
+
+#[test]
+fn every_launch_says_whether_its_slot_was_owed_lent_or_kept() {
+    for (rules, reasons) in [
+        ("0.20", "furthest below its share, lent to its queue"),
+        ("1.x", "furthest below its share, lent to its queue, the tracker was kept for it"),
+    ] {
+        let (folder, _) = run(&wide(rules));
+        let mut told = std::collections::BTreeSet::new();
+        let results = RunResults::new(folder.path());
+        let read = results.rows(Table::Tasks, &["reason"], &mut |row| {
+            told.insert(row.text(0).to_owned());
+            Ok(())
+        });
+        read.unwrap();
+        assert_eq!(told.into_iter().collect::<Vec<_>>().join(", "), reasons, "{rules}");
     }
 }
 

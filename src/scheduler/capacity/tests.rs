@@ -204,6 +204,23 @@ fn no_tracker_is_kept_for_a_job_that_avoids_it() {
 }
 
 #[test]
+fn a_wait_that_is_said_holds_for_wide_maps_and_that_of_1x_does_not() {
+    let launched = |options: &str| {
+        let options = format!("{{rules: '1.x', map_slot: 1MiB, {options}}}");
+        let options: CapacityOptions = serde_yaml::from_str(&options).unwrap();
+        let slots = PerSlot { map: 4, reduce: 0 };
+        let mut bench = Bench::with_racks(Capacity::new(options), &[0, 1, 2], slots);
+        bench.job(9, 0, |spec| {
+            (spec.memory.map, spec.input) = (Bytes::from_mib(2), input_on([0; 9]));
+        });
+        bench.tick();
+        [bench.beat(1).len(), bench.beat(0).len()]
+    };
+    assert_eq!(launched("wait_factor: 1"), [1, 2]);
+    assert_eq!(launched("delay: {w1: 1min, w2: 1min}"), [0, 2]);
+}
+
+#[test]
 fn a_queue_claims_only_what_its_users_may_have() {
     let options = "{rules: '1.x', wait_factor: 0, allocations: {init_poll: 1s, queues: {\
                    lender: {user_limit_factor: 9}, \
