@@ -36,16 +36,30 @@ struct Pinned {
 
 impl TraceFile {
     /// Returns where the file is: a relative path begins in the folder of the scenario, or else
-    /// where the command was called.
-    ///
-    /// Where there are both, the content decides, if it is known: a resolved scenario lies beside
-    /// tables of its run, and these have names that a trace may have too.
+    /// where the command was called. If its content is known it may begin in a folder further out, too:
+    /// a resolved scenario lies in the results, and names files as its scenario did.
     pub fn find(&self, folder: &Path) -> PathBuf {
-        let beside = folder.join(&self.path);
-        if !beside.exists() || self.path.exists() && !self.may_be(&beside) {
-            return self.path.clone();
+        let found = self.near(folder).or_else(|| self.further_out(folder));
+        found.unwrap_or_else(|| self.path.clone())
+    }
+
+    /// Returns the file in the scenario's folder or where the command was called. Where there are both,
+    /// the content decides, if it is known: a resolved scenario lies beside tables of its run, and
+    /// these have names that a trace may have too.
+    fn near(&self, folder: &Path) -> Option<PathBuf> {
+        let (beside, here) = (folder.join(&self.path), self.path.exists());
+        if beside.exists() && (!here || self.may_be(&beside)) {
+            return Some(beside);
         }
-        beside
+        here.then(|| self.path.clone())
+    }
+
+    fn further_out(&self, folder: &Path) -> Option<PathBuf> {
+        self.sha256.as_ref()?;
+        // The folder may be no words at all, which nothing can be made of.
+        let folder = std::path::absolute(folder.join(".")).ok()?;
+        let mut files = folder.ancestors().skip(1).map(|around| around.join(&self.path));
+        files.find(|file| file.is_file() && self.may_be(file))
     }
 
     /// Returns whether a file may be the one that is meant.
@@ -66,7 +80,8 @@ impl TraceFile {
                 Err(TraceError::Changed { path, expected, found: found.to_owned() })
             }
             _ => {
-                self.path = self.find(folder);
+                // One that is found further out keeps its name, and with it the run its bytes.
+                self.path = self.near(folder).unwrap_or_else(|| self.path.clone());
                 self.sha256 = Some(found.to_owned());
                 Ok(())
             }

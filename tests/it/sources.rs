@@ -136,6 +136,21 @@ fn a_resolved_trace_runs_again_and_only_as_it_was() {
 }
 
 #[test]
+fn a_resolved_trace_is_found_from_its_own_folder() {
+    let room = room();
+    room.mumakil("run replay.yaml --out a").assert().success();
+    let mut again = room.mumakil("run scenario.resolved.yaml --out b");
+    again.current_dir(room.path("a")).assert().success();
+    let read = |run: &str| fs::read(room.path(&format!("{run}/scenario.resolved.yaml"))).unwrap();
+    assert!(read("a") == read("a/b"));
+    // Another content is another file.
+    room.write("jobs.json", &TRACE.replace("31000", "32000"));
+    let mut again = room.mumakil("run scenario.resolved.yaml --out c");
+    let output = again.current_dir(room.path("a")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn a_resolved_trace_is_found_from_where_the_first_run_was_called() {
     let room = room();
     fs::create_dir(room.path("sub")).unwrap();
