@@ -190,7 +190,14 @@ impl<'r> Session<'r> {
         self.done += missing.len();
         if !failed.is_empty() {
             self.bar.clear();
-            return Err(outcome::failed(&plan, &failed, &self.out));
+            // Of those that did not fail, what they show is shown.
+            let runs: Vec<&str> = failed.iter().map(|run| &*plan.runs[run.run].id).collect();
+            let is_whole = self.shard == Shard::WHOLE && study.search.is_none();
+            let rest = sheet.without(&runs).filter(|_| is_whole);
+            if let Some(rest) = &rest {
+                conclude(rest, &self.store, &self.out)?;
+            }
+            return Err(outcome::failed(&plan, &failed, &self.out, rest.is_some()));
         }
         Ok(sheet)
     }

@@ -92,6 +92,22 @@ impl Sheet {
         }
     }
 
+    /// Returns the sheet without the cells in which one of these runs is, if others are left. It expects
+    /// nothing: what should show is about all of them.
+    pub fn without(&self, runs: &[&str]) -> Option<Self> {
+        let is_whole =
+            |cell: &&SheetCell| !cell.runs.iter().any(|run| runs.contains(&run.as_str()));
+        let cells: Vec<SheetCell> = self.cells.iter().filter(is_whole).cloned().collect();
+        let (left, all) = (cells.len(), self.cells.len());
+        let story = format!(
+            "Of {all} combinations {} are left out, in which a run failed. {}",
+            all - left,
+            self.description
+        );
+        let description = story.trim_end().to_owned();
+        (0 < left).then(|| Self { cells, description, expect: Vec::new(), ..self.clone() })
+    }
+
     /// Returns the space in which expressions are understood.
     pub fn space(&self) -> Space {
         Space { axes: self.axes.iter().map(SheetAxis::space).collect(), compared: self.compare }

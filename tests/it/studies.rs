@@ -214,6 +214,13 @@ fn a_run_that_fails_is_told_and_the_others_are_kept() {
     let told = String::from_utf8(again.stderr).unwrap();
     assert!(again.status.code() == Some(1) && told.contains("the run stalled"), "{told}");
     assert_eq!(crate::names(&room.path("out/runs")).len(), 4);
+    // What they show is shown, and of what failed there is nothing.
+    let cells = fs::read_to_string(room.path("out/cells.csv")).unwrap();
+    let nodes: Vec<&str> =
+        cells.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(nodes, ["5", "5"]);
+    let report = fs::read_to_string(room.path("out/report.html")).unwrap();
+    assert!(report.contains("Of 4 combinations 2 are left out, in which a run failed."));
 }
 
 #[test]

@@ -76,9 +76,13 @@ fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> S
 }
 
 /// Keeps the scenarios of runs that failed, and returns the failure that says how to repeat them.
-pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path) -> Failure {
+pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path, has_rest: bool) -> Failure {
     const SHOWN: usize = 10;
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
+    if has_rest {
+        let report = out.join("report.html");
+        text += &format!(", and {} is of the combinations without failures", report.display());
+    }
     for run in failed.iter().take(SHOWN) {
         let id = &plan.runs[run.run].id;
         let file = out.join(FAILED).join(format!("{id}.yaml"));
