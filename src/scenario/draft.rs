@@ -154,6 +154,13 @@ impl Draft {
         Path::of(path).get(&self.root).is_some()
     }
 
+    /// Returns what an argument has put at a path or inside of it.
+    pub(crate) fn argued(&self, path: &Path) -> Option<&Path> {
+        let is_argument = |put: &&Put| matches!(put.origin, Origin::Argument(_));
+        let within = self.puts.iter().filter(is_argument).map(|put| &put.target);
+        { within }.find(|target| path.contains(target))
+    }
+
     /// Returns whether this is a study: a scenario that says what varies.
     pub fn is_study(&self) -> bool {
         self.keys().any(|(key, _)| key == "sweep")

@@ -157,6 +157,14 @@ impl Study {
             }
             sweep => Sweep::read(sweep, &mut problems),
         };
+        for axis in &sweep.axes {
+            if let Some(set) = draft.argued(&Path::of(&axis.name)) {
+                let message =
+                    format!("`{}` is an axis of this study, so this says nothing", axis.name);
+                problems
+                    .push(Problem::value(set.clone(), message).hint("its values stand in `sweep`"));
+            }
+        }
         // What names axes is looked at when these are in order.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
@@ -364,6 +372,17 @@ mod tests {
         ] {
             assert!(error.contains(words), "{words}: {error}");
         }
+    }
+
+    #[test]
+    fn what_is_put_at_an_axis_would_say_nothing() {
+        let draft =
+            Draft::of("study.yaml", "sweep: {cluster.nodes: [1, 2], scheduler: [fair]}").unwrap();
+        let sets = ["cluster.nodes=5", "scheduler.fair.preemption=true", "cluster.racks=2"];
+        let error = Study::of(draft.with(&sets.map(str::to_owned))).unwrap_err().to_string();
+        assert!(error.contains("--set cluster.nodes=5"), "{error}");
+        assert!(error.contains("`scheduler` is an axis of this study"), "{error}");
+        assert!(!error.contains("racks"), "{error}");
     }
 
     #[test]
