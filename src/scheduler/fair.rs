@@ -38,6 +38,7 @@ use super::part::coupling::ReduceGate;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{next_kind, room};
 use super::part::pool_tree::PoolId;
+use super::part::pools::Pool;
 use super::part::srt::{ReduceOrder, Srt, SrtSpec};
 use super::part::updates::standstill;
 use crate::mapred::{
@@ -110,6 +111,24 @@ impl Default for FairOptions {
     }
 }
 
+impl FairOptions {
+    /// Warns of preemption for which nobody is ever starved.
+    fn vain_preemption(&self) -> Option<Complaint> {
+        let pools = self.allocations.given();
+        let has_time = pools.fair_share_after.is_some()
+            || pools.min_share_after.is_some()
+            || pools.pools.values().any(Pool::is_ever_starved);
+        (self.preemption && !has_time).then(|| Complaint {
+            path: vec!["preemption".to_owned()],
+            message: "no pool is ever starved, so no task is killed".to_owned(),
+            hint:
+                "say after how long with `fair_share_after` or `min_share_after` in `allocations`"
+                    .to_owned(),
+            is_warning: true,
+        })
+    }
+}
+
 /// The fair scheduler.
 #[derive(Debug)]
 pub struct Fair {
@@ -133,6 +152,7 @@ impl Policy for Fair {
     fn settle(options: &mut FairOptions, site: &Site<'_>) -> Vec<Complaint> {
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
+        complaints.extend(options.vain_preemption());
         complaints
     }
 

@@ -357,6 +357,24 @@ fn jobs_in_files_stand_in_leaves_too() {
 }
 
 #[test]
+fn preemption_for_which_nobody_is_ever_starved_is_told() {
+    let room = Room::new();
+    let told = |allocations: &str| {
+        let yaml = format!(
+            "workload: {{jobs: [{{name: a, maps: 1, map_time: 1s}}]}}\n\
+             scheduler: {{fair: {{preemption: true, allocations: {{{allocations}}}}}}}\n"
+        );
+        room.write("pools.yaml", &yaml);
+        let output = room.mumakil("check pools.yaml").output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap().contains("no pool is ever starved")
+    };
+    assert!(told("pools: {a: {min_maps: 1}}"));
+    assert!(!told("fair_share_after: 30s"));
+    assert!(!told("pools: {a: {pools: {b: {min_share_after: 30s}}}}"));
+}
+
+#[test]
 fn what_a_scheduler_takes_no_notice_of_is_told() {
     let room = Room::new();
     let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\

@@ -156,7 +156,8 @@ pub(super) fn settle(
     };
     if complaints.iter().all(|complaint| complaint.is_warning) {
         let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
-        complaints.extend(strangers(&allocations.given().queues, names));
+        let names: BTreeSet<&str> = names.collect();
+        complaints.extend(strangers(&allocations.given().queues, &names));
     }
     for complaint in &mut complaints {
         complaint.path.insert(0, "allocations".to_owned());
@@ -272,14 +273,24 @@ impl<'q> Checker<'q> {
     }
 }
 
-/// Returns a complaint for each name by which a job finds no place.
-fn strangers<'n>(
-    queues: &IndexMap<String, Queue>,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Vec<Complaint> {
+/// Returns a complaint for each name by which a job finds no place, and a warning of those that are
+/// not there.
+fn strangers(queues: &IndexMap<String, Queue>, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let mut leaves = BTreeMap::new();
     note_leaves(queues, &mut leaves);
     let has_default = queues.is_empty() || leaves.get(DEFAULT) == Some(&true);
+    let is_strange =
+        |name: &&&str| has_default && !leaves.contains_key(**name) && **name != DEFAULT;
+    let strange: Vec<String> = names.iter().filter(is_strange).map(|n| format!("`{n}`")).collect();
+    let warning = (!strange.is_empty()).then(|| Complaint {
+        path: vec!["queues".to_owned()],
+        message: format!(
+            "jobs of {} stand in the queue `{DEFAULT}`, since there is none of that name",
+            strange.join(", ")
+        ),
+        hint: "declare them".to_owned(),
+        is_warning: true,
+    });
     let complaint = |name: &str| {
         let (message, hint) = match leaves.get(name) {
             Some(true) => return None,
@@ -299,8 +310,7 @@ fn strangers<'n>(
         };
         Some(Complaint { path: vec!["queues".to_owned()], message, hint, is_warning: false })
     };
-    let names: BTreeSet<&str> = names.into_iter().collect();
-    names.into_iter().filter_map(complaint).collect()
+    names.iter().copied().filter_map(complaint).chain(warning).collect()
 }
 
 /// Notes of each queue whether it is a leaf.
@@ -411,11 +421,16 @@ mod tests {
     fn jobs_find_a_place_or_are_told_so() {
         let told = |yaml: &str, name: &str| {
             let queues = read(&format!("queues: {yaml}")).queues;
-            strangers(&queues, [name]).into_iter().map(|complaint| complaint.message).next()
+            let found = strangers(&queues, &[name].into());
+            found
+                .first()
+                .map(|one| format!("{}{}", one.message, if one.is_warning { "?" } else { "" }))
         };
         assert_eq!(told("{a: {}}", "a"), None);
-        assert_eq!(told("{}", "a"), None);
-        assert_eq!(told("{default: {}}", "b"), None);
+        assert_eq!(told("{}", DEFAULT), None);
+        let lost = "jobs of `b` stand in the queue `default`, since there is none of that name?";
+        assert_eq!(told("{}", "b").as_deref(), Some(lost));
+        assert_eq!(told("{default: {}, c: {}}", "b").as_deref(), Some(lost));
         assert!(told("{a: {}}", "b").unwrap().contains("is not there"));
         assert!(told("{a: {}}", DEFAULT).unwrap().contains("stands in the queue `default`"));
         assert!(told("{a: {queues: {b: {}}}}", "a").unwrap().contains("has queues inside of it"));

@@ -77,6 +77,13 @@ pub struct User {
     pub max_jobs: Option<Number>,
 }
 
+impl Pool {
+    /// Returns whether it, or a pool inside of it, says after how long it is starved.
+    pub fn is_ever_starved(&self) -> bool {
+        self.min_share_after.is_some() || self.pools.values().any(Self::is_ever_starved)
+    }
+}
+
 /// In what order the jobs of a pool run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
