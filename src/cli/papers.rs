@@ -140,7 +140,9 @@ impl Arguments {
             Some(variable) => match std::env::var_os(variable) {
                 Some(folder) => Some(PathBuf::from(folder)),
                 None => {
-                    let why = format!("it needs files in a folder that {variable} names");
+                    let why = format!(
+                        "it needs files in a folder that {variable} names; `scenarios/papers` says which"
+                    );
                     terminal::warn(&format!("{} is skipped: {why}", experiment.id));
                     experiment.files.push(Outcome::Skipped(why));
                     return Ok(());
