@@ -31,6 +31,7 @@ mod interrupt;
 mod man;
 mod papers;
 mod progress;
+mod quantities;
 mod run;
 mod scenarios;
 mod schedulers;
@@ -72,6 +73,7 @@ enum Command {
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
+    Quantities(quantities::Arguments),
     Schema(schema::Arguments),
     Trace(trace::Arguments),
     Theory(theory::Arguments),
@@ -106,6 +108,7 @@ impl Command {
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),
+            Self::Quantities(arguments) => arguments.run(),
             Self::Schema(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(),
             Self::Theory(arguments) => arguments.run(),

@@ -56,6 +56,14 @@ pub use verdict::{State, Verdict};
 pub(crate) use nearest::nearest;
 pub(crate) use space::combinations;
 
+/// Returns the name of each quantity that expressions know, what it has its numbers for, and what it
+/// is.
+pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let told =
+        |quantity: &quantity::Quantity| (quantity.name, quantity.shape.word(), quantity.about);
+    quantity::QUANTITIES.iter().map(told)
+}
+
 /// An expression as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr(syntax::Node);

@@ -109,7 +109,9 @@ impl Checker<'_> {
             let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
             let names: Vec<&str> =
                 QUANTITIES.iter().map(|quantity| quantity.name).chain(axes).collect();
-            return Err(complaint.nearest(name, names));
+            return Err(complaint
+                .hint("`mumakil quantities` lists what there is")
+                .nearest(name, names));
         };
         if let Some(filter) = filters.first() {
             let message = format!("the axis `{name}` has nothing to choose from");

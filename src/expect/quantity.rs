@@ -38,6 +38,7 @@ pub(super) struct Quantity {
     pub(super) shape: Shape,
     pub(super) unit: Unit,
     pub(super) source: Source,
+    pub(super) about: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,95 +63,151 @@ pub(super) enum Source {
 /// The columns whose sum is the maps that had input.
 pub(super) const LOCALITIES: [&str; 3] = ["node_local", "rack_local", "off_rack"];
 
-const fn quantity(name: &'static str, shape: Shape, unit: Unit, source: Source) -> Quantity {
-    Quantity { name, shape, unit, source }
+const fn quantity(
+    name: &'static str,
+    shape: Shape,
+    unit: Unit,
+    source: Source,
+    about: &'static str,
+) -> Quantity {
+    Quantity { name, shape, unit, source, about }
 }
 
-const fn number(name: &'static str) -> Quantity {
-    quantity(name, Shape::One, Unit::PLAIN, Source::Summary(name))
+const fn number(name: &'static str, about: &'static str) -> Quantity {
+    quantity(name, Shape::One, Unit::PLAIN, Source::Summary(name), about)
 }
 
-const fn histogram(name: &'static str) -> Quantity {
-    quantity(name, Shape::Samples, Unit::TIME, Source::Histogram(name))
+const fn summary(
+    name: &'static str,
+    unit: Unit,
+    path: &'static str,
+    about: &'static str,
+) -> Quantity {
+    quantity(name, Shape::One, unit, Source::Summary(path), about)
 }
 
-const fn series(name: &'static str, column: &'static str) -> Quantity {
-    quantity(name, Shape::Series, Unit::PLAIN, Source::Series(column))
+const fn histogram(name: &'static str, about: &'static str) -> Quantity {
+    quantity(name, Shape::Samples, Unit::TIME, Source::Histogram(name), about)
 }
 
-const fn count(name: &'static str) -> Quantity {
-    quantity(name, Shape::Jobs, Unit::PLAIN, Source::Job(name, None))
+const fn series(name: &'static str, column: &'static str, about: &'static str) -> Quantity {
+    quantity(name, Shape::Series, Unit::PLAIN, Source::Series(column), about)
 }
 
-const fn job(name: &'static str, to: &'static str, from: Option<&'static str>) -> Quantity {
-    quantity(name, Shape::Jobs, Unit::TIME, Source::Job(to, from))
+const fn count(name: &'static str, about: &'static str) -> Quantity {
+    quantity(name, Shape::Jobs, Unit::PLAIN, Source::Job(name, None), about)
 }
 
-const fn attempt(name: &'static str, to: &'static str, from: Option<&'static str>) -> Quantity {
-    quantity(name, Shape::Attempts, Unit::TIME, Source::Attempt(to, from))
+type Column = &'static str;
+
+const fn job(name: Column, to: Column, from: Option<Column>, about: &'static str) -> Quantity {
+    quantity(name, Shape::Jobs, Unit::TIME, Source::Job(to, from), about)
 }
 
-const fn locality(name: &'static str, level: usize) -> Quantity {
-    quantity(name, Shape::One, Unit::SHARE, Source::Locality(level))
+const fn attempt(name: Column, to: Column, from: Option<Column>, about: &'static str) -> Quantity {
+    quantity(name, Shape::Attempts, Unit::TIME, Source::Attempt(to, from), about)
 }
 
+const fn locality(name: &'static str, level: usize, about: &'static str) -> Quantity {
+    quantity(name, Shape::One, Unit::SHARE, Source::Locality(level), about)
+}
+
+const TASK_TIME: Source = Source::Attempt("finish_ms", Some("start_ms"));
+
+/// All that can be asked for.
 pub(super) const QUANTITIES: &[Quantity] = &[
-    job("sojourn", "sojourn_ms", None),
-    job("wait", "wait_ms", None),
-    job("run", "finish_ms", Some("first_launch_ms")),
-    job("map_phase", "maps_done_ms", Some("submit_ms")),
-    job("submit", "submit_ms", None),
-    job("finish", "finish_ms", None),
-    quantity("reduce_time", Shape::Jobs, Unit::TIME, Source::ReduceTime),
-    quantity("slowdown", Shape::Jobs, Unit::PLAIN, Source::Slowdown),
-    count("maps"),
-    count("reduces"),
-    count("failed"),
-    count("killed"),
-    count("suspended"),
-    locality("locality.node", 0),
-    locality("locality.rack", 1),
-    locality("locality.off_rack", 2),
-    attempt("attempt.time", "finish_ms", Some("start_ms")),
-    attempt("attempt.start", "start_ms", None),
-    attempt("attempt.finish", "finish_ms", None),
-    attempt("attempt.commit", "commit_ms", None),
-    attempt("attempt.suspended", "suspended_ms", None),
-    quantity("task.time", Shape::Tasks, Unit::TIME, Source::Attempt("finish_ms", Some("start_ms"))),
-    series("slots", "slots"),
-    series("running", "running"),
-    series("pending", "pending"),
-    series("suspended_tasks", "suspended"),
-    quantity("makespan", Shape::One, Unit::TIME, Source::Summary("makespan_s")),
-    quantity("virtual", Shape::One, Unit::TIME, Source::Summary("virtual_s")),
-    quantity("utilisation.map", Shape::One, Unit::SHARE, Source::Summary("slot_utilisation.map")),
-    quantity(
-        "utilisation.reduce",
-        Shape::One,
-        Unit::SHARE,
-        Source::Summary("slot_utilisation.reduce"),
+    job("sojourn", "sojourn_ms", None, "from its arrival to its end"),
+    job("wait", "wait_ms", None, "from its arrival to the launch of its first task"),
+    job("run", "finish_ms", Some("first_launch_ms"), "from that launch to its end"),
+    job(
+        "map_phase",
+        "maps_done_ms",
+        Some("submit_ms"),
+        "from its arrival to the end of its last map",
     ),
-    number("nodes"),
-    number("map_slots"),
-    number("reduce_slots"),
-    number("jobs"),
-    number("jobs_succeeded"),
-    number("jobs_failed"),
-    number("jobs_killed"),
-    number("attempts"),
-    number("heartbeats"),
-    number("messages"),
-    histogram("heartbeat_rtt"),
-    histogram("jobtracker_queue"),
-    histogram("slot_idle"),
-    histogram("job_wait"),
-    histogram("job_sojourn"),
-    histogram("task_wait"),
-    histogram("locality_wait"),
-    histogram("commit_delay"),
-    histogram("suspension"),
-    histogram("preemption_to_launch"),
-    histogram("clock_lag"),
+    job("submit", "submit_ms", None, "when it arrived"),
+    job("finish", "finish_ms", None, "when it ended"),
+    quantity(
+        "reduce_time",
+        Shape::Jobs,
+        Unit::TIME,
+        Source::ReduceTime,
+        "from the first start of a reduce to the last end of one",
+    ),
+    quantity(
+        "slowdown",
+        Shape::Jobs,
+        Unit::PLAIN,
+        Source::Slowdown,
+        "its sojourn, in those that it has alone on the cluster",
+    ),
+    count("maps", "its maps"),
+    count("reduces", "its reduces"),
+    count("failed", "its attempts that failed"),
+    count("killed", "its attempts that were killed, and maps that were lost"),
+    count("suspended", "how often its attempts were suspended"),
+    attempt("attempt.time", "finish_ms", Some("start_ms"), "from its start to its end"),
+    attempt("attempt.start", "start_ms", None, "when it started"),
+    attempt("attempt.finish", "finish_ms", None, "when it ended"),
+    attempt("attempt.commit", "commit_ms", None, "from the end of its work to that of its commit"),
+    attempt("attempt.suspended", "suspended_ms", None, "how long it was suspended"),
+    quantity(
+        "task.time",
+        Shape::Tasks,
+        Unit::TIME,
+        TASK_TIME,
+        "how long the attempt took that succeeded",
+    ),
+    series("slots", "slots", "that jobs hold"),
+    series("running", "running", "tasks of jobs, as the JobTracker counts"),
+    series("pending", "pending", "tasks of jobs that wait for a slot"),
+    series("suspended_tasks", "suspended", "attempts of jobs that are suspended"),
+    summary(
+        "makespan",
+        Unit::TIME,
+        "makespan_s",
+        "from the first arrival to the last end of a job",
+    ),
+    summary("virtual", Unit::TIME, "virtual_s", "how long the cluster ran"),
+    locality("locality.node", 0, "the share of maps that read on their node"),
+    locality("locality.rack", 1, "the share of maps that read in their rack"),
+    locality("locality.off_rack", 2, "the share of maps that read elsewhere"),
+    summary(
+        "utilisation.map",
+        Unit::SHARE,
+        "slot_utilisation.map",
+        "the share of map slots in use",
+    ),
+    summary(
+        "utilisation.reduce",
+        Unit::SHARE,
+        "slot_utilisation.reduce",
+        "the share of reduce slots in use",
+    ),
+    number("nodes", "the nodes of the cluster"),
+    number("map_slots", "its map slots"),
+    number("reduce_slots", "its reduce slots"),
+    number("jobs", "the jobs that arrived"),
+    number("jobs_succeeded", "those that succeeded"),
+    number("jobs_failed", "those that failed"),
+    number("jobs_killed", "those that were killed"),
+    number("attempts", "the attempts of maps and reduces"),
+    number("heartbeats", "the heartbeats that the JobTracker served"),
+    number("messages", "the messages between actors"),
+    histogram("heartbeat_rtt", "from a heartbeat to its reply"),
+    histogram("jobtracker_queue", "how long heartbeats wait for the JobTracker"),
+    histogram("slot_idle", "how long slots are free between tasks"),
+    histogram("job_wait", "the waits of jobs"),
+    histogram("job_sojourn", "the sojourns of jobs"),
+    histogram("task_wait", "how long tasks wait for a slot"),
+    histogram("locality_wait", "how long jobs are passed over for want of input near"),
+    histogram("commit_delay", "from the end of work to that of the commit"),
+    histogram("suspension", "how long attempts are suspended"),
+    histogram(
+        "preemption_to_launch",
+        "from the order to take a slot to the start of whom it is for",
+    ),
+    histogram("clock_lag", "how late a scaled clock is"),
 ];
 
 /// What rows can be chosen by.

@@ -63,6 +63,10 @@ fn unknown_names_are_answered_with_the_nearest() {
     for (text, complaint) in [
         ("mean(sojorn) < 3s", "6: unknown name `sojorn`; did you mean `sojourn`?"),
         ("locality.nod > 3 %", "1: unknown name `locality.nod`; did you mean `locality.node`?"),
+        (
+            "throughput > 3",
+            "1: unknown name `throughput`; `mumakil quantities` lists what there is",
+        ),
         ("nodez > 3", "1: unknown name `nodez`; did you mean `nodes`?"),
         ("maen(sojourn) < 3s", "1: unknown function `maen`; did you mean `mean`?"),
         ("mean(sojourn, clas=a)", "15: unknown filter `clas`; did you mean `class`?"),
