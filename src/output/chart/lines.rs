@@ -135,13 +135,15 @@ impl Plot<'_> {
         (self.area.x(self.x.place(x)), self.area.y(self.y.place(y)))
     }
 
-    /// A band for each run of points that have one.
+    /// A band for each run of points that have one. One that a logarithmic axis shows no lower end
+    /// of reaches down to the floor and stands apart: joined to its neighbours it would be a spike.
     fn bands(&self, number: usize, points: &[Point]) -> Markup {
         let name = &self.chart.lines[number].name;
-        let sane = |band: (f64, f64)| self.chart.y.shows(band.1) && band.0 <= band.1;
-        let runs = points.chunk_by(|a, b| a.band.is_some_and(sane) && b.band.is_some_and(sane));
+        let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;
+        let ends = |point: &Point| Some(self.chart.y.shows(point.band.filter(sane)?.0));
+        let runs = points.chunk_by(|a, b| ends(a).is_some() && ends(a) == ends(b));
         html! {
-            @for run in runs.filter(|run| run.iter().any(|point| point.band.is_some_and(sane))) {
+            @for run in runs.filter(|run| ends(&run[0]).is_some()) {
                 path class={ "band " (colour(number)) } d={ (path(&self.outline(run))) "Z" } {
                     (tip(&format!("{name}: {}", self.chart.band)))
                 }
@@ -233,6 +235,16 @@ mod tests {
         let band = Some((-5.0, 100.0));
         let svg = draw(vec![Point { x: 1.0, y: 9.0, band }, Point { x: 2.0, y: 9.0, band }], false);
         assert!(svg.contains("class=\"band c-0\""), "{svg}");
+    }
+
+    #[test]
+    fn a_band_without_a_foot_is_no_spike_between_its_neighbours() {
+        let point = |x, low| Point { x, y: 9.0, band: Some((low, 100.0)) };
+        let spike = [point(1.0, 5.0), point(2.0, -5.0), point(3.0, 5.0), point(4.0, 5.0)];
+        let svg = draw(spike.into(), false);
+        assert_eq!(svg.matches("class=\"band c-0\"").count(), 3, "{svg}");
+        let flat = [point(1.0, -5.0), point(2.0, 0.0)];
+        assert_eq!(draw(flat.into(), false).matches("class=\"band c-0\"").count(), 1);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use crate::output::chart::{
     Heat, Line, Lines, Percentiles, Point, Sample,
 };
 use crate::output::report::slots_over_time;
-use crate::study::findings::{CellNumbers, Findings};
+use crate::statistics::{Band, Estimate, interval};
+use crate::study::findings::Findings;
 use crate::study::sheet::{Sheet, StudyRuns};
 
 /// The shares at which a histogram is drawn.
@@ -139,13 +140,15 @@ impl<'s> Artist<'s> {
     /// anyhow is not read again.
     fn estimate(&self, text: &str, plan: &Plan, cell: &[usize]) -> Result<Option<Bar>, ReadError> {
         let Some(place) = self.runs.place(cell) else { return Ok(None) };
-        let found = match self.findings.metrics.iter().find(|metric| metric.text == text) {
-            Some(metric) => metric.cells[place],
-            None => CellNumbers::of(&plan.measure(self.runs, cell)?),
+        let numbers = match self.findings.metrics.iter().find(|metric| metric.text == text) {
+            Some(metric) => metric.numbers[place].clone(),
+            None => plan.measure(self.runs, cell)?,
         };
-        Ok(found.map(|CellNumbers { mean, .. }| Bar {
-            value: mean.mean,
-            whisker: mean.band.map(|band| (band.low, band.high)),
+        let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
+        let drawn = |band: Band| band.drawn(&numbers, plan.unit() == Unit::SHARE);
+        Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
+            value: mean,
+            whisker: band.map(drawn).map(|Band { low, high }| (low, high)),
         }))
     }
 
