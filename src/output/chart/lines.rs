@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::curve::{Place, VERTICES, path, thin};
 use super::legend::Key;
-use super::palette::{colour, marker};
+use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, tip};
@@ -177,7 +177,7 @@ impl Plot<'_> {
     fn line(&self, number: usize, points: &[Point]) -> Markup {
         let line = &self.chart.lines[number];
         let places: Vec<Place> = points.iter().map(|point| self.place(point.x, point.y)).collect();
-        let class = if line.theory { "line dash" } else { "line" };
+        let class = if line.theory { "line dash" } else { stroke(number) };
         let every = points.len().div_ceil(MARKERS).max(1);
         html! {
             g class=(colour(number)) {
