@@ -1,7 +1,7 @@
 //! The drawing of a study's charts.
 
 use super::{ChartSpec, Kind, Layout, OneOrMore};
-use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Unit};
+use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Table, Unit};
 use crate::mapred::SlotKind;
 use crate::output::chart::{
     self, Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
@@ -122,6 +122,11 @@ impl<'s> Artist<'s> {
         }
     }
 
+    /// Returns what stands at an axis; nothing where there is none.
+    fn path(&self, axis: Option<usize>) -> String {
+        axis.map(|axis| self.space.axes[axis].path.clone()).unwrap_or_default()
+    }
+
     /// Returns the cell of a chart at values of what is laid out.
     fn at(&self, cell: &[usize], places: &[Option<Spot>]) -> Vec<usize> {
         let mut cell = cell.to_vec();
@@ -207,6 +212,7 @@ impl<'s> Artist<'s> {
         let chart = Bars {
             caption: canvas.caption.clone(),
             y: canvas.axis(title(&parts, unit), unit),
+            x: self.path(canvas.layout.over),
             groups: groups.into_iter().map(|(name, ..)| name).collect(),
             series,
             arrangement: Arrangement::Grouped,
@@ -227,13 +233,10 @@ impl<'s> Artist<'s> {
             }
             values.push(row);
         }
-        let path = |axis: Option<usize>| {
-            axis.map(|axis| self.space.axes[axis].path.clone()).unwrap_or_default()
-        };
         let chart = Heat {
             caption: canvas.caption.clone(),
-            x: path(canvas.layout.over),
-            y: path(canvas.layout.by),
+            x: self.path(canvas.layout.over),
+            y: self.path(canvas.layout.by),
             columns: columns.into_iter().map(|(label, _)| label).collect(),
             rows: rows.into_iter().map(|(label, _)| label).collect(),
             value: canvas.axis(text, plan.unit()),
@@ -267,7 +270,20 @@ impl<'s> Artist<'s> {
         }
         let x = canvas.axis(title(&parts, unit), unit);
         let caption = canvas.caption.clone();
-        Ok(Ecdf { caption, x, of: "jobs or tasks".to_owned(), samples }.draw())
+        Ok(Ecdf { caption, x, of: self.counted(&parts).to_owned(), samples }.draw())
+    }
+
+    /// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.
+    fn counted(&self, parts: &[(Option<&str>, &str)]) -> &'static str {
+        let all = |is: &dyn Fn(&str) -> bool| parts.iter().all(|(_, text)| is(text));
+        let of_jobs = |plan: Plan| !plan.needs().columns.contains_key(&Table::Tasks);
+        if all(&|text| self.plan(text, true).is_some()) {
+            "runs"
+        } else if all(&|text| self.plan(text, false).is_some_and(of_jobs)) {
+            "jobs"
+        } else {
+            "jobs or tasks"
+        }
     }
 
     fn boxes(&self, canvas: &Canvas<'_>, parts: &OneOrMore) -> Result<Drawing, ReadError> {
@@ -293,7 +309,8 @@ impl<'s> Artist<'s> {
         }
         let unit = plans.first().map_or(Unit::PLAIN, Plan::unit);
         let y = canvas.axis(title(&parts, unit), unit);
-        Ok(Boxes { caption: canvas.caption.clone(), y, groups, series }.draw())
+        let (caption, x) = (canvas.caption.clone(), self.path(canvas.layout.over));
+        Ok(Boxes { caption, y, x, groups, series }.draw())
     }
 
     /// Of each cell the run with the first seed: slots over time have no mean.
