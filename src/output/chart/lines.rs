@@ -74,7 +74,7 @@ impl Lines {
         let seen = (over, extent);
         let levels: Vec<(usize, &Reference)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
-        for value in bands.clone().flat_map(|(low, high)| [low, high]) {
+        for value in bands.flat_map(|(low, high)| [low, high]) {
             extent = extent.include(&self.y, value);
         }
         for (_, reference) in &levels {
@@ -82,7 +82,6 @@ impl Lines {
         }
         let x = Scale::new(&self.x, over, Ends::Round, 7);
         let y = Scale::new(&self.y, extent, Ends::Round, 6);
-        let any_band = bands.count() != 0;
 
         let mut sheet = Sheet::new(&self.caption);
         sheet.legend(&self.keys());
@@ -102,11 +101,19 @@ impl Lines {
         if lines.iter().all(Vec::is_empty) {
             sheet.nothing(&area);
         }
-        if any_band {
-            sheet.note(&format!("Bands: {}.", self.band));
-        }
+        self.note_of_bands().into_iter().for_each(|note| sheet.note(&note));
         seen.0.notes(&self.x).chain(seen.1.notes(&self.y)).for_each(|note| sheet.note(&note));
         sheet.finish()
+    }
+
+    /// Returns what the reader must know of the bands, if there are any.
+    fn note_of_bands(&self) -> Option<String> {
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        let bands: Vec<(f64, f64)> = points.filter_map(|point| point.band).collect();
+        let is_cut = bands.iter().any(|(low, _)| *low <= 0.0 && !self.y.shows(*low));
+        let cut =
+            if is_cut { " Where they reach the axis, they begin at zero or below." } else { "" };
+        (!bands.is_empty()).then(|| format!("Bands: {}.{cut}", self.band))
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -243,6 +250,7 @@ mod tests {
         let spike = [point(1.0, 5.0), point(2.0, -5.0), point(3.0, 5.0), point(4.0, 5.0)];
         let svg = draw(spike.into(), false);
         assert_eq!(svg.matches("class=\"band c-0\"").count(), 3, "{svg}");
+        assert!(svg.contains("they begin at zero or below"), "{svg}");
         let flat = [point(1.0, -5.0), point(2.0, 0.0)];
         assert_eq!(draw(flat.into(), false).matches("class=\"band c-0\"").count(), 1);
     }
