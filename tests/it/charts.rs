@@ -117,7 +117,7 @@ fn stacked_bars() {
     let chart = Bars {
         caption: caption("locality", "Locality of maps by the size of the job"),
         y: Axis::linear("Share of maps", Unit::Share),
-        x: "maps of the job".to_owned(),
+        x: "Maps of the job".to_owned(),
         groups: names(&["1–25", "26–100", "101–500", "501–2,000", "more"]),
         series: bars(
             &[

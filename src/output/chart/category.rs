@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn numbers_under_groups_say_what_they_are() {
         let sizes = ["1".to_owned(), "2–10".to_owned()];
-        assert!(written(&sizes, "maps of the job").contains(">maps of the job</text>"));
+        assert!(written(&sizes, "Maps of the job").contains(">Maps of the job</text>"));
         assert_eq!(written(&sizes, "").matches("<text").count(), 2);
     }
 

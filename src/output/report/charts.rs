@@ -92,7 +92,7 @@ pub(super) fn locality(shares: &[Option<[f64; 3]>; SIZES.len()]) -> Option<Drawi
                 .to_owned(),
         },
         y: Axis::linear("Share of maps", Unit::Share),
-        x: "maps of the job".to_owned(),
+        x: "Maps of the job".to_owned(),
         groups: sizes.iter().map(|(name, _)| (*name).to_owned()).collect(),
         series: ["node", "rack", "off-rack"].into_iter().enumerate().map(series).collect(),
         arrangement: Arrangement::Stacked,
