@@ -71,28 +71,43 @@ impl Unit {
 
     /// Tells the difference of two numbers: of shares in points, since per cent would be of one of
     /// them.
-    pub fn show_difference(self, value: f64) -> String {
-        match self.share && self.is_plain() && value.is_finite() {
-            true => format!("{:.1} points", value * 100.0),
-            false => self.show(value),
+    pub fn show_differences<const N: usize>(self, values: [f64; N]) -> [String; N] {
+        match self.share && self.is_plain() && values.iter().all(|value| value.is_finite()) {
+            true => values.map(|value| format!("{:.1} points", value * 100.0)),
+            false => self.show_together(values),
         }
+    }
+
+    /// Tells numbers of which one says how far to trust the other, such as a mean and the ends of
+    /// its interval: all in the unit and to the precision of the largest.
+    pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
+        let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
+        let largest = sizes.fold(0.0, f64::max);
+        values.map(|value| self.show_beside(value, largest))
     }
 
     /// Tells a number as people do: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
     pub fn show(self, value: f64) -> String {
+        self.show_beside(value, value.abs())
+    }
+
+    /// Tells a number in the unit and to the precision of a size.
+    fn show_beside(self, value: f64, like: f64) -> String {
         if !value.is_finite() {
             return "not a number".to_owned();
         }
-        let sign = if value < 0.0 { "-" } else { "" };
         let size = value.abs();
         let told = match (self.time, self.bytes, self.share) {
             (0, 0, true) => format!("{:.1} %", size * 100.0),
-            (0, 0, false) => plain(size),
-            (1, 0, _) => time(size),
-            (0, 1, _) => bytes(size),
-            (-1, 1, _) => format!("{}/s", bytes(size)),
-            (seconds, bytes, _) => plain(size) + &power("s", seconds) + &power("B", bytes),
+            (0, 0, false) => plain(size, like),
+            (1, 0, _) => time(size, like),
+            (0, 1, _) => bytes(size, like),
+            (-1, 1, _) => format!("{}/s", bytes(size, like)),
+            (seconds, bytes, _) => plain(size, like) + &power("s", seconds) + &power("B", bytes),
         };
+        // What is rounded to nothing has no sign.
+        let is_below = value < 0.0 && told.contains(|c: char| ('1'..='9').contains(&c));
+        let sign = if is_below { "-" } else { "" };
         format!("{sign}{told}")
     }
 }
@@ -113,8 +128,8 @@ fn power(unit: &str, power: i8) -> String {
 }
 
 /// Four significant digits at least, and no more than the number has.
-fn plain(size: f64) -> String {
-    let decimals = match size {
+fn plain(size: f64, like: f64) -> String {
+    let decimals = match like {
         _ if size.fract() == 0.0 => 0,
         1000.0.. => 0,
         100.0.. => 1,
@@ -125,13 +140,16 @@ fn plain(size: f64) -> String {
     format!("{size:.decimals$}")
 }
 
-fn time(seconds: f64) -> String {
+fn time(seconds: f64, like: f64) -> String {
     // Rounded first, so that there are no 60 seconds.
     let whole = seconds.round();
     let (hours, minutes, rest) = (whole / 3600.0, whole % 3600.0 / 60.0, whole % 60.0);
-    match seconds {
-        3599.5.. => format!("{:.0} h {:02.0} min {rest:02.0} s", hours.floor(), minutes.floor()),
-        59.95.. => format!("{:.0} min {rest:02.0} s", minutes.floor()),
+    match like {
+        59.95.. if 3600.0 <= whole => {
+            format!("{:.0} h {:02.0} min {rest:02.0} s", hours.floor(), minutes.floor())
+        }
+        59.95.. if 60.0 <= whole => format!("{:.0} min {rest:02.0} s", minutes.floor()),
+        59.95.. => format!("{rest:.0} s"),
         1.0.. => format!("{seconds:.1} s"),
         0.0 => "0 s".to_owned(),
         0.001.. => format!("{:.1} ms", seconds * 1e3),
@@ -139,9 +157,9 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn bytes(bytes: f64) -> String {
+fn bytes(bytes: f64, like: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let place = (0..units.len() - 1).find(|place| bytes < 1024_f64.powi(*place as i32 + 1));
+    let place = (0..units.len() - 1).find(|place| like < 1024_f64.powi(*place as i32 + 1));
     let place = place.unwrap_or(units.len() - 1);
     let decimals = usize::from(place != 0);
     format!("{:.decimals$} {}", bytes / 1024_f64.powi(place as i32), units[place])
@@ -170,7 +188,22 @@ mod tests {
         ] {
             assert_eq!(unit.show(value), told);
         }
-        assert_eq!(Unit::SHARE.show_difference(-0.034), "-3.4 points");
-        assert_eq!(Unit::TIME.show_difference(-9.06), "-9.1 s");
+    }
+
+    #[test]
+    fn numbers_that_belong_together_have_one_unit_and_precision() {
+        for (unit, values, told) in [
+            (Unit::TIME, [61.2, 0.6617], ["1 min 01 s", "1 s"]),
+            (Unit::TIME, [0.9374, 1.02], ["0.9 s", "1.0 s"]),
+            (Unit::TIME, [-0.2, 4_000.0], ["0 s", "1 h 06 min 40 s"]),
+            (Unit::TIME, [-0.0002, 0.0011], ["-0.2 ms", "1.1 ms"]),
+            (Unit::BYTES, [2_147_483_648.0, 107_374_182.4], ["2.0 GiB", "0.1 GiB"]),
+            (Unit::PLAIN, [123.45, 0.25], ["123.5", "0.2"]),
+            (Unit::SHARE, [0.9725, 0.001], ["97.2 %", "0.1 %"]),
+        ] {
+            assert_eq!(unit.show_together(values), told);
+        }
+        assert_eq!(Unit::SHARE.show_differences([-0.034]), ["-3.4 points"]);
+        assert_eq!(Unit::TIME.show_differences([-9.06]), ["-9.1 s"]);
     }
 }

@@ -221,7 +221,7 @@ impl Judge<'_> {
             _ => None,
         };
         if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {
-            let [mean, low, high] = [mean, low, high].map(|number| unit.show_difference(number));
+            let [mean, low, high] = unit.show_differences([mean, low, high]);
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
         let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));

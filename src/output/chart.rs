@@ -6,7 +6,8 @@
 //! same bytes.
 //!
 //! What all of them keep to:
-//! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean theory.
+//! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean
+//!   theory; a second line of the same colour has dots between its dashes.
 //! - Every mark says its value when pointed at; legends stand above the plot, never on data.
 //! - What cannot be drawn (not a number, or not positive on a logarithmic axis) is left out, and
 //!   so is what would be too small to see; the chart then says so in a note.

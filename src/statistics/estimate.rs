@@ -37,6 +37,18 @@ pub struct Band {
     pub high: f64,
 }
 
+impl Band {
+    /// Returns the part of the interval that a chart shows: an interval knows nothing of what its
+    /// numbers are of, and a reader takes what is drawn for possible. So where no value is below
+    /// zero it begins at zero, and where they are shares, none above one, it ends at one.
+    pub fn drawn(self, values: &[f64], shares: bool) -> Self {
+        let all = |fits: fn(&f64) -> bool| values.iter().all(fits);
+        let low = if all(|value| 0.0 <= *value) { 0.0 } else { f64::NEG_INFINITY };
+        let high = if shares && all(|value| *value <= 1.0) { 1.0 } else { f64::INFINITY };
+        Self { low: self.low.max(low), high: self.high.min(high) }
+    }
+}
+
 /// Returns the mean with its 95 % interval; `None` of nothing.
 ///
 /// Of fewer than eight values it is Student's, which is right for values that scatter
@@ -154,6 +166,14 @@ mod tests {
         assert_eq!(interval(&values).unwrap().band, Some(Band { low: 1.0, high: 1.0 }));
         values[0] = 100.0;
         assert_eq!(interval(&values).unwrap().band, student(&values));
+    }
+
+    #[test]
+    fn an_interval_is_drawn_where_its_values_can_be() {
+        let band = Band { low: -0.5, high: 1.5 };
+        assert_eq!(band.drawn(&[0.0, 1.0], false), Band { low: 0.0, high: 1.5 });
+        assert_eq!(band.drawn(&[0.0, 1.0], true), Band { low: 0.0, high: 1.0 });
+        assert_eq!(band.drawn(&[-0.1, 1.1], true), band, "these are differences, or sums");
     }
 
     #[test]

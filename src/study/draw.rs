@@ -171,6 +171,13 @@ enum Kind<'c> {
     Stack(SlotKind),
 }
 
+impl Kind<'_> {
+    /// Returns whether what it shows of one expression stands over the labels of an axis.
+    fn stands_over_names(&self) -> bool {
+        matches!(self, Self::Bars(OneOrMore::One(_)) | Self::Boxes(OneOrMore::One(_)))
+    }
+}
+
 /// Where on the page each axis goes.
 #[derive(Debug)]
 struct Layout {
@@ -270,7 +277,11 @@ impl ChartSpec {
         let axis = |key: &str, name: &Option<String>| {
             name.as_ref().map(|name| axes::find(space, name, Path::of(key))).transpose()
         };
-        let (over, by) = (axis("over", &self.over)?, axis("by", &self.by)?);
+        let (mut over, mut by) = (axis("over", &self.over)?, axis("by", &self.by)?);
+        if over.is_none() && self.kind()?.stands_over_names() {
+            // One group of many in the middle of the page would have nothing under it.
+            (over, by) = (by, None);
+        }
         if over.is_some() && over == by {
             let message = "`over` and `by` are the same axis";
             return Err(Problem::value(Path::of("by"), message));
@@ -303,6 +314,7 @@ impl ChartSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expect::{Axis, AxisValue};
     use crate::study::SheetCell;
 
     /// Returns the usual charts of a study with so many values on each axis.
@@ -331,6 +343,23 @@ mod tests {
             assert!(spec.needs(&sheet.space()).is_ok(), "{spec:?}");
         }
         specs
+    }
+
+    #[test]
+    fn an_axis_alone_lies_under_its_boxes_whichever_word_it_has() {
+        let nodes =
+            Axis { path: "nodes".to_owned(), values: ["5", "10"].map(AxisValue::new).into() };
+        let space = Space { axes: vec![nodes], compared: None };
+        for (yaml, over, by) in [
+            ("{boxes: sojourn, by: nodes}", Some(0), None),
+            ("{bars: makespan, by: nodes}", Some(0), None),
+            ("{boxes: {a: sojourn, b: wait}, by: nodes}", None, Some(0)),
+            ("{ecdf: sojourn, by: nodes}", None, Some(0)),
+        ] {
+            let spec: ChartSpec = serde_yaml::from_str(yaml).unwrap();
+            let layout = spec.layout(&space).unwrap();
+            assert_eq!((layout.over, layout.by), (over, by), "{yaml}");
+        }
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Table {
         });
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let found = metric.cells[number].map(|found| found.mean);
-            band(found, sheet.seeds.len(), |number| metric.unit.show(number))
+            band(found, sheet.seeds.len(), |numbers| metric.unit.show_together(numbers))
         });
         labels.chain(numbers).collect()
     };
@@ -198,8 +198,9 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
         let compared = Cell::text(format!("{} − {}", found.other, found.base));
-        let difference = band(found.difference, seeds, |number| unit.show_difference(number));
-        let ratio = band(found.ratio, seeds, |number| format!("{number:.3}"));
+        let difference = band(found.difference, seeds, |numbers| unit.show_differences(numbers));
+        let ratio =
+            band(found.ratio, seeds, |numbers| numbers.map(|number| format!("{number:.3}")));
         texts.chain([compared]).chain(difference).chain(ratio).collect()
     };
     Table {
@@ -210,10 +211,12 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
 }
 
 /// Returns the cells of an estimate: it and its interval, and of how many seeds if not of all.
-fn band(of: Option<Estimate>, seeds: usize, show: impl Fn(f64) -> String) -> [Cell; 2] {
+fn band(of: Option<Estimate>, seeds: usize, show: impl Fn([f64; 3]) -> [String; 3]) -> [Cell; 2] {
     let Some(Estimate { mean, band, n }) = of else { return [Cell::unknown(), Cell::default()] };
-    let interval = band.map(|Band { low, high }| format!("{} to {}", show(low), show(high)));
+    let Band { low, high } = band.unwrap_or(Band { low: mean, high: mean });
+    let [shown, low, high] = show([mean, low, high]);
+    let interval = band.map(|_| format!("{low} to {high}"));
     let few = (n < seeds).then(|| format!("({n} of {seeds} seeds)"));
     let words: Vec<String> = interval.into_iter().chain(few).collect();
-    [Cell::number(mean, show(mean)), Cell::text(words.join(" "))]
+    [Cell::number(mean, shown), Cell::text(words.join(" "))]
 }

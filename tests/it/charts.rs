@@ -96,6 +96,7 @@ fn bars_with_whiskers() {
     let chart = Bars {
         caption: caption("bars", "Mean sojourn time by class of job, against fair"),
         y: Axis::linear("Difference to fair", Unit::Seconds),
+        x: String::new(),
         groups: names(&["small", "medium", "large"]),
         series: bars(
             &[
@@ -116,7 +117,8 @@ fn stacked_bars() {
     let chart = Bars {
         caption: caption("locality", "Locality of maps by the size of the job"),
         y: Axis::linear("Share of maps", Unit::Share),
-        groups: names(&["1–25 maps", "26–100 maps", "101–500 maps", "501–2,000 maps", "more maps"]),
+        x: "Maps of the job".to_owned(),
+        groups: names(&["1–25", "26–100", "101–500", "501–2,000", "more"]),
         series: bars(
             &[
                 ("node", &[0.05, 0.3, 0.62, 0.87, 0.97]),
@@ -249,6 +251,7 @@ fn boxes() {
     let chart = Boxes {
         caption: caption("boxes", "Sojourn time by class of job"),
         y: Axis::log("Sojourn time", Unit::Seconds),
+        x: String::new(),
         groups: names(&["small", "medium", "large"]),
         series: vec![series("hfsp", 1, 2.0), series("fair", 20, 3.0)],
     };

@@ -69,6 +69,21 @@ fn the_results_are_the_same_whatever_the_workers() {
 }
 
 #[test]
+fn charts_say_what_they_count_and_what_they_stand_over() {
+    let room = Room::new();
+    let charts = "charts:
+  - {ecdf: sojourn, by: nodes, where: {commit_pending: quirk}}
+  - {bars: makespan, by: nodes, where: {commit_pending: quirk}}
+";
+    let (study_of, _) = STUDY.split_once("charts:").unwrap();
+    room.write("study.yaml", &format!("{study_of}{charts}"));
+    study(&room, "--out out");
+    let chart = |name: &str| fs::read_to_string(room.path("out/charts").join(name)).unwrap();
+    assert!(chart("01.svg").contains("Share of jobs (%)"), "{}", chart("01.svg"));
+    assert!(chart("02.svg").contains(">cluster.nodes</text>"), "{}", chart("02.svg"));
+}
+
+#[test]
 fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     let room = Room::new();
     room.write("study.yaml", STUDY);

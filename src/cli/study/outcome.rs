@@ -65,14 +65,14 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
 
 /// Tells a number with its interval, and of how many seeds it is if not of all.
 fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> String {
-    let band = band.map(|Band { low, high }| {
-        match [high - mean, mean - low].map(|part| unit.show(part)) {
-            [up, down] if up == down => format!(" ± {up}"),
-            [up, down] => format!(" +{up} −{down}"),
-        }
+    let parts = band.map_or([0.0; 2], |Band { low, high }| [high - mean, mean - low]);
+    let [shown, up, down] = unit.show_together([mean, parts[0], parts[1]]);
+    let band = band.map(|_| match up == down {
+        true => format!(" ± {up}"),
+        false => format!(" +{up} −{down}"),
     });
     let few = (n < seeds).then(|| format!(" ({n} of {seeds} seeds)"));
-    unit.show(mean) + &band.unwrap_or_default() + &few.unwrap_or_default()
+    shown + &band.unwrap_or_default() + &few.unwrap_or_default()
 }
 
 /// Keeps the scenarios of runs that failed, and returns the failure that says how to repeat them.
@@ -131,6 +131,7 @@ mod tests {
         let told = |band, n| estimate(Estimate { mean: 10.0, band, n }, 3, Unit::TIME);
         assert_eq!(told(Some(Band { low: 9.0, high: 11.0 }), 3), "10.0 s ± 1.0 s");
         assert_eq!(told(Some(Band { low: 9.0, high: 13.0 }), 3), "10.0 s +3.0 s −1.0 s");
+        assert_eq!(told(Some(Band { low: 9.5, high: 72.0 }), 3), "10 s +1 min 02 s −1 s");
         assert_eq!(told(None, 1), "10.0 s (1 of 3 seeds)");
     }
 }

@@ -26,6 +26,8 @@ pub struct Bars {
     pub caption: Caption,
     /// What the bars measure.
     pub y: Axis,
+    /// What the groups are; empty if their names say it.
+    pub x: String,
     /// The names of the groups, from left to right.
     pub groups: Vec<String>,
     /// The series, in the order of the legend.
@@ -93,7 +95,7 @@ impl Bars {
         sheet.add(html! {
             path class="rule c-soft" d={ "M" (At(area.left)) " " (floor) "H" (At(area.right)) } {}
         });
-        sheet.names(&area, &groups, &self.groups);
+        sheet.names(&area, &groups, &self.groups, &self.x);
         if bars.is_empty() {
             sheet.nothing(&area);
         }
@@ -181,6 +183,7 @@ mod tests {
         let chart = Bars {
             caption: Caption::default(),
             y: Axis::linear("Maps", Unit::Share),
+            x: String::new(),
             groups: vec!["small".to_owned()],
             series: vec![series("node", values[0]), series("rack", values[1])],
             arrangement,

@@ -24,6 +24,8 @@ pub struct Boxes {
     pub caption: Caption,
     /// What the samples measure.
     pub y: Axis,
+    /// What the groups are; empty if their names say it.
+    pub x: String,
     /// The names of the groups, from left to right.
     pub groups: Vec<String>,
     /// The series, in the order of the legend.
@@ -68,7 +70,7 @@ impl Boxes {
         sheet.add(html! {
             path class="rule c-soft" d={ "M" (At(area.left)) " " (bottom) "H" (At(area.right)) } {}
         });
-        sheet.names(&area, &groups, &self.groups);
+        sheet.names(&area, &groups, &self.groups, &self.x);
         if placed.is_empty() {
             sheet.nothing(&area);
         }
@@ -174,6 +176,7 @@ mod tests {
         let chart = Boxes {
             caption: Caption::default(),
             y: Axis::linear("Map time", Unit::Seconds),
+            x: String::new(),
             groups: vec!["small".to_owned()],
             series: vec![BoxSeries {
                 name: "hfsp".to_owned(),

@@ -43,8 +43,9 @@ impl Groups {
 
 impl Sheet {
     /// Writes the names of the groups under the plot: in one or two lines if they fit, else slanted,
-    /// and only every so many if there is no room for all.
-    pub(super) fn names(&mut self, area: &Area, groups: &Groups, names: &[String]) {
+    /// and only every so many if there is no room for all. Under them, what they are, unless that
+    /// is empty.
+    pub(super) fn names(&mut self, area: &Area, groups: &Groups, names: &[String], title: &str) {
         let room = groups.slot - 8.0;
         let wrapped: Vec<Vec<String>> = names.iter().map(|name| wrap(name, room, 2)).collect();
         let whole = |(name, lines): (&String, &Vec<String>)| {
@@ -55,11 +56,9 @@ impl Sheet {
         } else {
             self.slanted(area, groups, names);
         }
-    }
-
-    /// Writes the names of columns that touch each other, and what they are.
-    pub(super) fn category_axis(&mut self, area: &Area, names: &[String], title: &str) {
-        self.names(area, &Groups::new(area, names.len(), 1), names);
+        if title.is_empty() {
+            return;
+        }
         self.below += LEADING;
         let (x, title) = ((area.left + area.right) / 2.0, fit(title, area.width()));
         self.add(html! {
@@ -112,10 +111,10 @@ mod tests {
 
     const AREA: Area = Area { left: 100.0, right: 700.0, top: 0.0, bottom: 300.0 };
 
-    fn written(names: &[String]) -> String {
+    fn written(names: &[String], title: &str) -> String {
         let mut sheet = Sheet::new(&Caption::default());
         let groups = Groups::new(&AREA, names.len(), 1);
-        sheet.names(&AREA, &groups, names);
+        sheet.names(&AREA, &groups, names, title);
         sheet.finish().inline()
     }
 
@@ -130,15 +129,22 @@ mod tests {
     #[test]
     fn short_names_are_level_and_long_ones_slanted() {
         let few = ["small".to_owned(), "large".to_owned()];
-        assert!(!written(&few).contains("rotate"));
+        assert!(!written(&few, "").contains("rotate"));
         let long: Vec<String> = (0..8).map(|i| format!("modified-fair-number-{i}")).collect();
-        assert!(written(&long).contains("rotate"));
+        assert!(written(&long, "").contains("rotate"));
+    }
+
+    #[test]
+    fn numbers_under_groups_say_what_they_are() {
+        let sizes = ["1".to_owned(), "2–10".to_owned()];
+        assert!(written(&sizes, "Maps of the job").contains(">Maps of the job</text>"));
+        assert_eq!(written(&sizes, "").matches("<text").count(), 2);
     }
 
     #[test]
     fn where_names_would_touch_some_are_left_out() {
         let many: Vec<String> = (0..100).map(|i| format!("job-number-{i:03}")).collect();
-        let svg = written(&many);
+        let svg = written(&many, "");
         assert!(svg.contains("job-number-000") && !svg.contains("job-number-001"));
         assert!(svg.contains("One name in 4 is written."));
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::curve::{Place, VERTICES, path, stairs, thin};
 use super::legend::Key;
-use super::palette::{colour, marker};
+use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::tip;
@@ -83,7 +83,7 @@ impl Ecdf {
         let (name, of, count) = (&sample.name, &self.of, values.len());
         html! {
             g class=(colour(number)) {
-                path class="line" d=(line) {
+                path class=(stroke(number)) d=(line) {
                     (tip(&format!("{name}: {} {of}", Unit::Count.text(count as f64))))
                 }
                 g class="mark" {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::category::Groups;
 use super::palette::shade;
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, MARGIN, Sheet, WIDTH};
@@ -46,7 +47,8 @@ impl Heat {
         self.legend(&mut sheet, &scale);
         let area = self.names(&mut sheet);
         self.cells(&mut sheet, &scale, &area);
-        sheet.category_axis(&area, &self.columns, &self.x);
+        let groups = Groups::new(&area, self.columns.len(), 1);
+        sheet.names(&area, &groups, &self.columns, &self.x);
         if extent.is_empty() {
             sheet.nothing(&area);
         }

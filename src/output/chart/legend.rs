@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::palette::{Hatches, colour, marker};
+use super::palette::{Hatches, colour, marker, stroke};
 use super::text::{At, LEADING, shorten, width};
 
 /// A sign and what it stands for.
@@ -22,12 +22,13 @@ const LONGEST: f64 = 220.0;
 const ROWS: usize = 4;
 
 impl Key {
-    /// Returns the key of a line: with the marker of its series, or of the class `dash` or `dots`.
-    pub(super) fn line(name: &str, series: usize, class: Option<&str>) -> Self {
+    /// Returns the key of a line: as its series is drawn, or of the class `dash` or `dots`.
+    pub(super) fn line(name: &str, series: usize, other: Option<&str>) -> Self {
+        let class = other.map_or(stroke(series).to_owned(), |other| format!("line {other}"));
         let sign = html! {
             g class=(colour(series)) {
-                path class={ "line " (class.unwrap_or_default()) } d="M0 0H28" {}
-                @if class.is_none() { g class="mark" { (marker(series, 14.0, 0.0)) } }
+                path class=(class) d="M0 0H28" {}
+                @if other.is_none() { g class="mark" { (marker(series, 14.0, 0.0)) } }
             }
         };
         Self::sign(name, sign)

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::curve::{Place, VERTICES, path, thin};
 use super::legend::Key;
-use super::palette::{colour, marker};
+use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, tip};
@@ -74,7 +74,7 @@ impl Lines {
         let seen = (over, extent);
         let levels: Vec<(usize, &Reference)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
-        for value in bands.clone().flat_map(|(low, high)| [low, high]) {
+        for value in bands.flat_map(|(low, high)| [low, high]) {
             extent = extent.include(&self.y, value);
         }
         for (_, reference) in &levels {
@@ -82,7 +82,6 @@ impl Lines {
         }
         let x = Scale::new(&self.x, over, Ends::Round, 7);
         let y = Scale::new(&self.y, extent, Ends::Round, 6);
-        let any_band = bands.count() != 0;
 
         let mut sheet = Sheet::new(&self.caption);
         sheet.legend(&self.keys());
@@ -102,11 +101,19 @@ impl Lines {
         if lines.iter().all(Vec::is_empty) {
             sheet.nothing(&area);
         }
-        if any_band {
-            sheet.note(&format!("Bands: {}.", self.band));
-        }
+        self.note_of_bands().into_iter().for_each(|note| sheet.note(&note));
         seen.0.notes(&self.x).chain(seen.1.notes(&self.y)).for_each(|note| sheet.note(&note));
         sheet.finish()
+    }
+
+    /// Returns what the reader must know of the bands, if there are any.
+    fn note_of_bands(&self) -> Option<String> {
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        let bands: Vec<(f64, f64)> = points.filter_map(|point| point.band).collect();
+        let is_cut = bands.iter().any(|(low, _)| *low <= 0.0 && !self.y.shows(*low));
+        let cut =
+            if is_cut { " Where they reach the axis, they begin at zero or below." } else { "" };
+        (!bands.is_empty()).then(|| format!("Bands: {}.{cut}", self.band))
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -135,13 +142,15 @@ impl Plot<'_> {
         (self.area.x(self.x.place(x)), self.area.y(self.y.place(y)))
     }
 
-    /// A band for each run of points that have one.
+    /// A band for each run of points that have one. One that a logarithmic axis shows no lower end
+    /// of reaches down to the floor and stands apart: joined to its neighbours it would be a spike.
     fn bands(&self, number: usize, points: &[Point]) -> Markup {
         let name = &self.chart.lines[number].name;
-        let sane = |band: (f64, f64)| self.chart.y.shows(band.1) && band.0 <= band.1;
-        let runs = points.chunk_by(|a, b| a.band.is_some_and(sane) && b.band.is_some_and(sane));
+        let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;
+        let ends = |point: &Point| Some(self.chart.y.shows(point.band.filter(sane)?.0));
+        let runs = points.chunk_by(|a, b| ends(a).is_some() && ends(a) == ends(b));
         html! {
-            @for run in runs.filter(|run| run.iter().any(|point| point.band.is_some_and(sane))) {
+            @for run in runs.filter(|run| ends(&run[0]).is_some()) {
                 path class={ "band " (colour(number)) } d={ (path(&self.outline(run))) "Z" } {
                     (tip(&format!("{name}: {}", self.chart.band)))
                 }
@@ -175,7 +184,7 @@ impl Plot<'_> {
     fn line(&self, number: usize, points: &[Point]) -> Markup {
         let line = &self.chart.lines[number];
         let places: Vec<Place> = points.iter().map(|point| self.place(point.x, point.y)).collect();
-        let class = if line.theory { "line dash" } else { "line" };
+        let class = if line.theory { "line dash" } else { stroke(number) };
         let every = points.len().div_ceil(MARKERS).max(1);
         html! {
             g class=(colour(number)) {
@@ -233,6 +242,17 @@ mod tests {
         let band = Some((-5.0, 100.0));
         let svg = draw(vec![Point { x: 1.0, y: 9.0, band }, Point { x: 2.0, y: 9.0, band }], false);
         assert!(svg.contains("class=\"band c-0\""), "{svg}");
+    }
+
+    #[test]
+    fn a_band_without_a_foot_is_no_spike_between_its_neighbours() {
+        let point = |x, low| Point { x, y: 9.0, band: Some((low, 100.0)) };
+        let spike = [point(1.0, 5.0), point(2.0, -5.0), point(3.0, 5.0), point(4.0, 5.0)];
+        let svg = draw(spike.into(), false);
+        assert_eq!(svg.matches("class=\"band c-0\"").count(), 3, "{svg}");
+        assert!(svg.contains("they begin at zero or below"), "{svg}");
+        let flat = [point(1.0, -5.0), point(2.0, 0.0)];
+        assert_eq!(draw(flat.into(), false).matches("class=\"band c-0\"").count(), 1);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The looks that charts share: colours, markers, hatches, and the style sheet that names them.
 //!
 //! The colours of series are those of Okabe and Ito, which people tell apart whatever their
-//! colour vision; the ninth series begins them anew with other markers. Cells are coloured by
-//! Cividis, whose lightness rises evenly. In the style sheet a fixed colour stands before each
+//! colour vision. The ninth series begins them anew: with dashes and other markers on lines, and
+//! tinted with other hatches on areas. Cells are coloured by Cividis, whose lightness rises evenly. In the style sheet a fixed colour stands before each
 //! custom property, for programs that know no custom properties (most that print a figure).
 
 use maud::{Markup, html};
@@ -60,11 +60,27 @@ pub(super) fn colour(series: usize) -> String {
     format!("c-{}", series % COLOURS)
 }
 
+/// Returns the class of the line of a series: a second one of the same colour is dashed and dotted,
+/// unlike what is computed.
+pub(super) fn stroke(series: usize) -> &'static str {
+    if is_first(series) { "line" } else { "line again" }
+}
+
+/// Returns whether the colours are gone through an even number of times before this series.
+fn is_first(series: usize) -> bool {
+    (series / COLOURS).is_multiple_of(2)
+}
+
+/// Returns which of eight shapes or hatches a series has: from the ninth on, another one meets the
+/// same colour.
+fn shape(series: usize) -> usize {
+    (series + series / COLOURS) % COLOURS
+}
+
 /// Returns the marker of a series, whose centre is at the place.
 pub(super) fn marker(series: usize, x: f64, y: f64) -> Markup {
-    // From the ninth series on, another shape meets the same colour.
-    let shape = (series + series / COLOURS) % SHAPES.len();
-    html! { path transform={ "translate(" (At(x)) " " (At(y)) ")" } d=(SHAPES[shape]) {} }
+    let shape = SHAPES[shape(series)];
+    html! { path transform={ "translate(" (At(x)) " " (At(y)) ")" } d=(shape) {} }
 }
 
 /// Returns a stroke that is seen on paper and on any colour.
@@ -73,7 +89,7 @@ pub(super) fn outlined(path: &str) -> Markup {
 }
 
 /// Filled outlines of about the same area, around the origin.
-const SHAPES: [&str; 8] = [
+const SHAPES: [&str; COLOURS] = [
     "M4.5 0A4.5 4.5 0 1 1-4.5 0A4.5 4.5 0 1 1 4.5 0Z",
     "M-4-4H4V4H-4Z",
     "M0-5.5L5 4H-5Z",
@@ -102,15 +118,26 @@ const STROKES: [&str; COLOURS] = [
     "M0 4H8M4 0V8",
 ];
 
+/// So many series differ; then colours, shapes and hatches are the same again.
+const LOOKS: usize = COLOURS * COLOURS;
+
 impl Hatches<'_> {
     /// Returns the definitions of the first so many hatches.
     pub(super) fn define(&self, series: usize) -> Markup {
         html! {
-            @for (number, strokes) in STROKES.iter().enumerate().take(series).skip(1) {
-                pattern id={ (self.id) "-h" (number) } class={ "c-" (number) }
+            @for number in 1..series.min(LOOKS) {
+                pattern id={ (self.id) "-h" (number) } class=(colour(number))
                     width="8" height="8" patternUnits="userSpaceOnUse" {
-                    rect class="area" width="8" height="8" {}
-                    path class="hatch" d=(strokes) {}
+                    @if is_first(number) {
+                        rect class="area" width="8" height="8" {}
+                        path class="hatch" d=(STROKES[shape(number)]) {}
+                    } @else {
+                        // Light where the first one of this colour is dark, on paper so that no
+                        // grid shines through.
+                        rect class="c-paper area" width="8" height="8" {}
+                        rect class="tint" width="8" height="8" {}
+                        path class="rule" d=(STROKES[shape(number)]) {}
+                    }
                 }
             }
         }
@@ -118,7 +145,7 @@ impl Hatches<'_> {
 
     /// Returns the value of `fill` for an area of a series.
     pub(super) fn fill(&self, series: usize) -> String {
-        match series % COLOURS {
+        match series % LOOKS {
             0 => "currentColor".to_owned(),
             number => format!("url(#{}-h{number})", self.id),
         }
@@ -201,11 +228,20 @@ mod tests {
     }
 
     #[test]
-    fn sixty_four_series_differ_in_colour_or_marker() {
-        let look = |series: usize| (series % COLOURS, (series + series / COLOURS) % SHAPES.len());
-        let mut looks: Vec<_> = (0..64).map(look).collect();
+    fn sixty_four_series_differ_in_colour_or_shape() {
+        let mut looks: Vec<_> = (0..LOOKS).map(|series| (colour(series), shape(series))).collect();
         looks.sort_unstable();
         looks.dedup();
-        assert_eq!(looks.len(), 64);
+        assert_eq!(looks.len(), LOOKS);
+    }
+
+    #[test]
+    fn the_ninth_series_is_unlike_the_first() {
+        let hatches = Hatches { id: "a" };
+        assert_eq!(colour(8), colour(0));
+        assert_ne!(stroke(8), stroke(0));
+        assert_ne!(hatches.fill(8), hatches.fill(0));
+        let defined = hatches.define(9).into_string();
+        assert!(defined.contains("id=\"a-h8\"") && defined.contains("tint"), "{defined}");
     }
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::curve::{Place, VERTICES, path, thin};
 use super::legend::Key;
-use super::palette::{colour, marker};
+use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::tip;
@@ -73,7 +73,7 @@ impl Percentiles {
         marks.dedup();
         html! {
             g class=(colour(number)) {
-                path class="line" d=(path(&thin(&places, VERTICES))) { (tip(&curve.name)) }
+                path class=(stroke(number)) d=(path(&thin(&places, VERTICES))) { (tip(&curve.name)) }
                 g class="mark" {
                     @for mark in marks {
                         g {

@@ -129,7 +129,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn bars()(caption in caption(), y in axis(), groups in vec(name(), 0..30), whisker in name(),
+    fn bars()(caption in caption(), y in axis(), x in name(), groups in vec(name(), 0..30), whisker in name(),
         stacked in any::<bool>(),
         series in vec((name(), vec(prop::option::of((number(), interval())), 0..30)), 0..12),
     ) -> Drawing {
@@ -139,15 +139,15 @@ prop_compose! {
             bars: bars.into_iter().map(bar).collect(),
         });
         let arrangement = if stacked { Arrangement::Stacked } else { Arrangement::Grouped };
-        Bars { caption, y, groups, series: series.collect(), arrangement, whisker }.draw()
+        Bars { caption, y, x, groups, series: series.collect(), arrangement, whisker }.draw()
     }
 }
 
 prop_compose! {
-    fn boxes()(caption in caption(), y in axis(), groups in vec(name(), 0..9),
+    fn boxes()(caption in caption(), y in axis(), x in name(), groups in vec(name(), 0..9),
         series in vec((name(), vec(vec(number(), 0..30), 0..9)), 0..12)) -> Drawing {
         let series = series.into_iter().map(|(name, samples)| BoxSeries { name, samples });
-        Boxes { caption, y, groups, series: series.collect() }.draw()
+        Boxes { caption, y, x, groups, series: series.collect() }.draw()
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) fn boxes(classes: &IndexMap<&str, Vec<f64>>) -> Drawing {
     Boxes {
         caption,
         y: axis("Sojourn time", classes.values().flatten()),
+        x: String::new(),
         groups: classes.keys().map(|class| name_of(class).to_owned()).collect(),
         series: vec![BoxSeries { name: String::new(), samples }],
     }
@@ -91,6 +92,7 @@ pub(super) fn locality(shares: &[Option<[f64; 3]>; SIZES.len()]) -> Option<Drawi
                 .to_owned(),
         },
         y: Axis::linear("Share of maps", Unit::Share),
+        x: "Maps of the job".to_owned(),
         groups: sizes.iter().map(|(name, _)| (*name).to_owned()).collect(),
         series: ["node", "rack", "off-rack"].into_iter().enumerate().map(series).collect(),
         arrangement: Arrangement::Stacked,

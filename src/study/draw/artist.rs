@@ -1,14 +1,15 @@
 //! The drawing of a study's charts.
 
 use super::{ChartSpec, Kind, Layout, OneOrMore};
-use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Unit};
+use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Table, Unit};
 use crate::mapred::SlotKind;
 use crate::output::chart::{
     self, Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
     Heat, Line, Lines, Percentiles, Point, Sample,
 };
 use crate::output::report::slots_over_time;
-use crate::study::findings::{CellNumbers, Findings};
+use crate::statistics::{Band, Estimate, interval};
+use crate::study::findings::Findings;
 use crate::study::sheet::{Sheet, StudyRuns};
 
 /// The shares at which a histogram is drawn.
@@ -121,6 +122,11 @@ impl<'s> Artist<'s> {
         }
     }
 
+    /// Returns what stands at an axis; nothing where there is none.
+    fn path(&self, axis: Option<usize>) -> String {
+        axis.map(|axis| self.space.axes[axis].path.clone()).unwrap_or_default()
+    }
+
     /// Returns the cell of a chart at values of what is laid out.
     fn at(&self, cell: &[usize], places: &[Option<Spot>]) -> Vec<usize> {
         let mut cell = cell.to_vec();
@@ -139,13 +145,15 @@ impl<'s> Artist<'s> {
     /// anyhow is not read again.
     fn estimate(&self, text: &str, plan: &Plan, cell: &[usize]) -> Result<Option<Bar>, ReadError> {
         let Some(place) = self.runs.place(cell) else { return Ok(None) };
-        let found = match self.findings.metrics.iter().find(|metric| metric.text == text) {
-            Some(metric) => metric.cells[place],
-            None => CellNumbers::of(&plan.measure(self.runs, cell)?),
+        let numbers = match self.findings.metrics.iter().find(|metric| metric.text == text) {
+            Some(metric) => metric.numbers[place].clone(),
+            None => plan.measure(self.runs, cell)?,
         };
-        Ok(found.map(|CellNumbers { mean, .. }| Bar {
-            value: mean.mean,
-            whisker: mean.band.map(|band| (band.low, band.high)),
+        let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
+        let drawn = |band: Band| band.drawn(&numbers, plan.unit() == Unit::SHARE);
+        Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
+            value: mean,
+            whisker: band.map(drawn).map(|Band { low, high }| (low, high)),
         }))
     }
 
@@ -204,6 +212,7 @@ impl<'s> Artist<'s> {
         let chart = Bars {
             caption: canvas.caption.clone(),
             y: canvas.axis(title(&parts, unit), unit),
+            x: self.path(canvas.layout.over),
             groups: groups.into_iter().map(|(name, ..)| name).collect(),
             series,
             arrangement: Arrangement::Grouped,
@@ -224,13 +233,10 @@ impl<'s> Artist<'s> {
             }
             values.push(row);
         }
-        let path = |axis: Option<usize>| {
-            axis.map(|axis| self.space.axes[axis].path.clone()).unwrap_or_default()
-        };
         let chart = Heat {
             caption: canvas.caption.clone(),
-            x: path(canvas.layout.over),
-            y: path(canvas.layout.by),
+            x: self.path(canvas.layout.over),
+            y: self.path(canvas.layout.by),
             columns: columns.into_iter().map(|(label, _)| label).collect(),
             rows: rows.into_iter().map(|(label, _)| label).collect(),
             value: canvas.axis(text, plan.unit()),
@@ -264,7 +270,20 @@ impl<'s> Artist<'s> {
         }
         let x = canvas.axis(title(&parts, unit), unit);
         let caption = canvas.caption.clone();
-        Ok(Ecdf { caption, x, of: "jobs or tasks".to_owned(), samples }.draw())
+        Ok(Ecdf { caption, x, of: self.counted(&parts).to_owned(), samples }.draw())
+    }
+
+    /// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.
+    fn counted(&self, parts: &[(Option<&str>, &str)]) -> &'static str {
+        let all = |is: &dyn Fn(&str) -> bool| parts.iter().all(|(_, text)| is(text));
+        let of_jobs = |plan: Plan| !plan.needs().columns.contains_key(&Table::Tasks);
+        if all(&|text| self.plan(text, true).is_some()) {
+            "runs"
+        } else if all(&|text| self.plan(text, false).is_some_and(of_jobs)) {
+            "jobs"
+        } else {
+            "jobs or tasks"
+        }
     }
 
     fn boxes(&self, canvas: &Canvas<'_>, parts: &OneOrMore) -> Result<Drawing, ReadError> {
@@ -290,7 +309,8 @@ impl<'s> Artist<'s> {
         }
         let unit = plans.first().map_or(Unit::PLAIN, Plan::unit);
         let y = canvas.axis(title(&parts, unit), unit);
-        Ok(Boxes { caption: canvas.caption.clone(), y, groups, series }.draw())
+        let (caption, x) = (canvas.caption.clone(), self.path(canvas.layout.over));
+        Ok(Boxes { caption, y, x, groups, series }.draw())
     }
 
     /// Of each cell the run with the first seed: slots over time have no mean.
