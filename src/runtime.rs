@@ -1,7 +1,8 @@
 //! The only place that knows actix: it makes the cores actors and gives them a clock.
 //!
 //! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and
-//! one for the fabric where disks, wires or cores are shared. They share nothing; all that one tells another travels over a [`Links`] and through the clock.
+//! one for the fabric where disks, wires or cores are shared. They share nothing; all that one tells
+//! another travels over a [`Links`] and through the clock.
 
 mod actor;
 mod clock;

@@ -1,8 +1,8 @@
 //! Distributions of a quantity: a task's time, a link's latency, the noise of a model.
 //!
 //! In a scenario a distribution is a plain value (`20s`: always that), or a name with its options
-//! (`{log_normal: {mean: 20s, cv: 0.2}}`). Counts are drawn like times, and rounded. Means are means of what is drawn, not parameters of a
-//! logarithm.
+//! (`{log_normal: {mean: 20s, cv: 0.2}}`). Counts are drawn like times, and rounded. Means are means of
+//! what is drawn, not parameters of a logarithm.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -83,7 +83,8 @@ impl Problem {
     }
 }
 
-/// Reads a value, looking for up to `most` mistakes. The result is without mistakes if, and only if, no problem comes with it.
+/// Reads a value, looking for up to `most` mistakes. The result is without mistakes if, and only if,
+/// no problem comes with it.
 pub(crate) fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,

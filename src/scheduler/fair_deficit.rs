@@ -6,8 +6,8 @@
 //! tasks their jobs have. Nothing waits for locality, and nothing is killed.
 //!
 //! As in the code, everything is computed twice a second and when a job arrives; in between only what
-//! is launched is counted, and what has ended still runs as far as deficits are concerned. Of equal deficits the code takes any; here the job that
-//! arrived first.
+//! is launched is counted, and what has ended still runs as far as deficits are concerned. Of equal
+//! deficits the code takes any; here the job that arrived first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! How a quantity is written in a scenario: one macro gives a type its text form.
 //!
 //! A type names what it expects, how a text is parsed, how the value is printed and how it is
-//! written to a file; from that it gets `FromStr`, `Display`, serde and its entry in the JSON Schema. Errors are raised in the
-//! scalar's visitor, where the YAML reader still knows line and column.
+//! written to a file; from that it gets `FromStr`, `Display`, serde and its entry in the JSON Schema.
+//! Errors are raised in the scalar's visitor, where the YAML reader still knows line and column.
 
 /// A unit and its size in the type's base unit.
 pub(super) struct Unit {

@@ -2,8 +2,9 @@
 //!
 //! The colours of series are those of Okabe and Ito, which people tell apart whatever their
 //! colour vision. The ninth series begins them anew: with dashes and other markers on lines, and
-//! tinted with other hatches on areas. Cells are coloured by Cividis, whose lightness rises evenly. In the style sheet a fixed colour stands before each
-//! custom property, for programs that know no custom properties (most that print a figure).
+//! tinted with other hatches on areas. Cells are coloured by Cividis, whose lightness rises evenly.
+//! In the style sheet a fixed colour stands before each custom property, for programs that know no
+//! custom properties (most that print a figure).
 
 use maud::{Markup, html};
 
