@@ -5,7 +5,7 @@ MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test papers outsiders fuzz bench lint format doc transcripts install clean help
+.PHONY: build demo test papers picture outsiders fuzz bench lint format doc transcripts install clean help
 
 build: ## Build the release binary, target/release/mumakil
 	$(CARGO) build --release
@@ -36,6 +36,10 @@ papers: build ## Repeat the papers' experiments and write the README's table of 
 	$(MUMAKIL) papers --markdown > target/papers.md
 	sed -i -e '/^<!-- papers: made/,/^<!-- papers: end/{//!d}' \
 	    -e '/^<!-- papers: made/r target/papers.md' README.md
+
+picture: build ## Draw the README's chart anew
+	$(MUMAKIL) study scaling-study --quiet --out target/scaling-study
+	cp target/scaling-study/charts/02.svg docs/scaling-study.svg
 
 bench: ## Measure speed; prints figures, checks none
 	$(CARGO) bench
