@@ -19,7 +19,7 @@ pub(super) struct Lines<L> {
     heads: BTreeMap<Place, L>,
 }
 
-/// A way through the jobs of a queue, in their order, among those that no change is made meanwhile.
+/// A way through the jobs of a queue, in their order. No job comes or goes meanwhile.
 #[derive(Debug)]
 pub(super) struct Walk<L> {
     /// The last head that was looked at.
