@@ -39,7 +39,7 @@ papers: build ## Repeat the papers' experiments and write the README's table of 
 
 picture: build ## Draw the README's chart anew
 	$(MUMAKIL) study scaling-study --quiet --out target/scaling-study
-	cp target/scaling-study/charts/02.svg docs/scaling-study.svg
+	cp target/scaling-study/charts/02.svg scenarios/scaling-study.svg
 
 bench: ## Measure speed; prints figures, checks none
 	$(CARGO) bench
