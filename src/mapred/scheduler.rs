@@ -168,6 +168,23 @@ pub struct Expected<'s> {
     pub memory: PerSlot<Bytes>,
 }
 
+impl<'s> Expected<'s> {
+    /// Returns what is known of a job that has tasks of these kinds.
+    pub fn new(
+        user: &'s str,
+        pool: Option<&'s str>,
+        has_tasks: PerSlot<bool>,
+        memory: PerSlot<Bytes>,
+    ) -> Self {
+        let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
+        Self {
+            user,
+            pool,
+            memory: PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) },
+        }
+    }
+}
+
 /// What is wrong with a policy's options, or seems so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {

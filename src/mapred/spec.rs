@@ -62,15 +62,8 @@ impl JobSpec {
 
     /// Returns what is known of the job before it arrives.
     pub fn expected(&self) -> Expected<'_> {
-        let memory = |tasks, memory| if tasks == 0 { Bytes::ZERO } else { memory };
-        Expected {
-            user: &self.user,
-            pool: self.named_pool(),
-            memory: PerSlot {
-                map: memory(self.maps, self.memory.map),
-                reduce: memory(self.reduces, self.memory.reduce),
-            },
-        }
+        let has_tasks = PerSlot { map: 0 < self.maps, reduce: 0 < self.reduces };
+        Expected::new(&self.user, self.named_pool(), has_tasks, self.memory)
     }
 }
 

@@ -193,16 +193,10 @@ impl JobEntry {
 
     /// Returns what is known of its jobs before they arrive.
     pub fn expected(&self) -> Expected<'_> {
-        let memory = |has_tasks, memory| if has_tasks { memory } else { Bytes::ZERO };
-        let has_maps = self.maps.is_none_or(|maps| 0 < maps.get());
-        Expected {
-            user: &self.user,
-            pool: self.pool.as_deref(),
-            memory: PerSlot {
-                map: memory(has_maps, self.map_memory),
-                reduce: memory(0 < self.reduces.get(), self.reduce_memory),
-            },
-        }
+        let map = self.maps.is_none_or(|maps| 0 < maps.get());
+        let has_tasks = PerSlot { map, reduce: 0 < self.reduces.get() };
+        let memory = PerSlot { map: self.map_memory, reduce: self.reduce_memory };
+        Expected::new(&self.user, self.pool.as_deref(), has_tasks, memory)
     }
 
     /// Writes a list without the fields that have their defaults, so that a long one stays about as

@@ -160,9 +160,7 @@ const OF_ALL: [Word<Queues>; 6] = [
         key: "maps_per_heartbeat",
         expected: "a whole number from 1 to 32767",
         say: |all, text| {
-            let most = text.parse().ok().and_then(Count::new)?;
-            all.maps_per_heartbeat = most;
-            Some(())
+            text.parse().ok().and_then(Count::new).map(|most| all.maps_per_heartbeat = most)
         },
     },
     // One map without input near ends the maps of a heartbeat.
