@@ -24,8 +24,15 @@ fn all() -> Vec<String> {
     let files = files(&root().join("scenarios")).into_iter();
     files
         .filter(|file| !PRESETS.iter().any(|folder| file.starts_with(folder)))
+        .filter(|file| !is_picture(file))
         .map(|file| file.strip_suffix(".yaml").expect("scenarios are YAML").to_owned())
         .collect()
+}
+
+/// Tells whether a file is what a study draws, which lies beside the study.
+fn is_picture(file: &str) -> bool {
+    let study = file.strip_suffix(".svg");
+    study.is_some_and(|study| root().join(format!("scenarios/{study}.yaml")).exists())
 }
 
 #[test]
