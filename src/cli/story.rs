@@ -56,6 +56,7 @@ impl Story<'_> {
                 named("off-rack", summary.locality.off_rack.map(percent)),
             ],
         );
+        line("attempts", &self.mishaps());
         let slots = &summary.slot_utilisation;
         line(
             "slots",
@@ -71,7 +72,6 @@ impl Story<'_> {
 
     fn outcomes(&self) -> [Option<String>; 4] {
         let Summary { jobs_succeeded, jobs_failed, jobs_killed, .. } = *self.summary;
-        let some = |count: u64, word| (0 < count).then(|| format!("{} {word}", digits(count)));
         [
             Some(format!("{} succeeded", digits(jobs_succeeded))),
             some(jobs_failed, "failed"),
@@ -79,6 +79,21 @@ impl Story<'_> {
             some(left(self.summary), "left"),
         ]
     }
+
+    /// Returns what became of attempts besides success.
+    fn mishaps(&self) -> [Option<String>; 3] {
+        let Summary { attempts_failed, attempts_killed, suspensions, .. } = *self.summary;
+        [
+            some(attempts_failed, "failed"),
+            some(attempts_killed, "killed"),
+            some(suspensions, "suspended"),
+        ]
+    }
+}
+
+/// Prints how many there are, if any.
+fn some(count: u64, word: &str) -> Option<String> {
+    (0 < count).then(|| format!("{} {word}", digits(count)))
 }
 
 /// Returns how many jobs have not ended.
@@ -152,6 +167,9 @@ mod tests {
             jobs_failed: 0,
             jobs_killed: 0,
             attempts: 140,
+            attempts_failed: 0,
+            attempts_killed: 0,
+            suspensions: 0,
             maps: 120,
             reduces: 20,
             makespan_s: Some(800.0),
@@ -196,6 +214,8 @@ demo   20 trackers · 12 jobs · fifo · seed 1
         let nothing = Summary {
             jobs: 1,
             jobs_succeeded: 0,
+            attempts_killed: 1_200,
+            suspensions: 3,
             mean_sojourn_s: None,
             median_sojourn_s: None,
             p95_sojourn_s: None,
@@ -204,6 +224,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
         };
         let text = tell(&nothing);
         assert!(text.contains("1 job · fifo") && text.contains("0 succeeded   1 left"), "{text}");
+        assert!(text.contains("  attempts 1,200 killed   3 suspended\n"), "{text}");
         assert!(!text.contains("sojourn") && !text.contains("wait"), "{text}");
     }
 

@@ -1,4 +1,4 @@
-//! `summary.json`: a run in thirty numbers, which a caller gets as a [`Summary`] too.
+//! `summary.json`: a run in some thirty numbers, which a caller gets as a [`Summary`] too.
 //!
 //! Jobs of the warm-up, and their attempts, are left out; slots and messages are the whole run's.
 //! Sojourn times are those of the jobs that have ended, however they ended; waits those of the jobs
@@ -45,6 +45,12 @@ pub struct Summary {
     pub jobs_killed: u64,
     /// How many map and reduce attempts were assigned.
     pub attempts: u64,
+    /// How many of them failed.
+    pub attempts_failed: u64,
+    /// How many of them were killed, completed maps that were lost among them.
+    pub attempts_killed: u64,
+    /// How often attempts were suspended.
+    pub suspensions: u64,
     /// How many maps the jobs have.
     pub maps: u64,
     /// How many reduces the jobs have.
@@ -139,6 +145,7 @@ impl Tally {
             let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
             books.counted().filter(how).count() as u64
         };
+        let sum = |of: fn(&super::Job) -> u32| books.counted().map(|job| u64::from(of(job))).sum();
         let mut sojourns: Vec<SimSpan> = books.counted().filter_map(|job| job.sojourn()).collect();
         sojourns.sort_unstable();
         let waits: Vec<SimSpan> = books.counted().filter_map(|job| job.wait()).collect();
@@ -159,8 +166,11 @@ impl Tally {
             jobs_failed: ended(Outcome::Failed),
             jobs_killed: ended(Outcome::Killed),
             attempts: books.attempts(),
-            maps: books.counted().map(|job| u64::from(job.spec.maps)).sum(),
-            reduces: books.counted().map(|job| u64::from(job.spec.reduces)).sum(),
+            attempts_failed: sum(|job| job.failed),
+            attempts_killed: sum(|job| job.killed),
+            suspensions: sum(|job| job.suspended),
+            maps: sum(|job| job.spec.maps),
+            reduces: sum(|job| job.spec.reduces),
             makespan_s: makespan(books),
             mean_sojourn_s: mean(&sojourns),
             median_sojourn_s: quantile(&sojourns, 0.5),

@@ -23,6 +23,9 @@ def check(run):
         equal("jobs that succeeded", (jobs.outcome == "succeeded").sum(), summary["jobs_succeeded"])
         equal("maps", jobs.maps.sum(), summary["maps"])
         equal("reduces", jobs.reduces.sum(), summary["reduces"])
+        equal("attempts that failed", jobs.failed.sum(), summary["attempts_failed"])
+        equal("attempts that were killed", jobs.killed.sum(), summary["attempts_killed"])
+        equal("suspensions", jobs.suspended.sum(), summary["suspensions"])
         if summary["mean_sojourn_s"] is not None:
             mean = jobs.sojourn_ms.mean() / 1000
             assert abs(mean - summary["mean_sojourn_s"]) < 0.001, f"a mean sojourn of {mean} s"

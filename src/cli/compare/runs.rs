@@ -21,7 +21,7 @@ use crate::output::results::RunResults;
 const SHOWN: usize = 10;
 
 /// The numbers of a summary that are compared: their names, their paths and units.
-const METRICS: [(&str, &str, Unit); 13] = [
+const METRICS: [(&str, &str, Unit); 16] = [
     ("jobs", "jobs", Unit::PLAIN),
     ("jobs succeeded", "jobs_succeeded", Unit::PLAIN),
     ("mean sojourn", "mean_sojourn_s", Unit::TIME),
@@ -35,6 +35,9 @@ const METRICS: [(&str, &str, Unit); 13] = [
     ("map slots held", "slot_utilisation.map", Unit::SHARE),
     ("reduce slots held", "slot_utilisation.reduce", Unit::SHARE),
     ("attempts", "attempts", Unit::PLAIN),
+    ("attempts failed", "attempts_failed", Unit::PLAIN),
+    ("attempts killed", "attempts_killed", Unit::PLAIN),
+    ("suspensions", "suspensions", Unit::PLAIN),
 ];
 
 /// A run to compare.
@@ -194,7 +197,8 @@ pub(super) mod fixture {
         "nodes": 2, "warm_up_s": 0, "jobs": 2, "jobs_succeeded": 2, "mean_sojourn_s": 40,
         "median_sojourn_s": 40, "p95_sojourn_s": 60, "mean_wait_s": 3, "makespan_s": null,
         "locality": {"node": 0.5, "rack": 0.5, "off_rack": 0},
-        "slot_utilisation": {"map": 0.5, "reduce": null}, "attempts": 9}"#;
+        "slot_utilisation": {"map": 0.5, "reduce": null}, "attempts": 9,
+        "attempts_failed": 2, "attempts_killed": 1, "suspensions": 0}"#;
 
     const HEADING: &str = "job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
                            node_local,rack_local,off_rack,failed,killed,outcome\n";
@@ -241,6 +245,9 @@ mod tests {
           map slots held          50.0 %       50.0 %   +0.0 points
           reduce slots held            –            –             –
           attempts                     9            9         1.00×
+          attempts failed              2            2         1.00×
+          attempts killed              1            1         1.00×
+          suspensions                  0            0         1.00×
 
           maps of the job      fifo      fair        change
           1 map             100.0 %   100.0 %   +0.0 points

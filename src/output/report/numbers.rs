@@ -1,5 +1,7 @@
 //! The numbers that come first.
 
+use std::iter;
+
 use super::count;
 use crate::output::chart::Unit;
 use crate::output::page::Number;
@@ -43,10 +45,26 @@ fn outcomes(summary: &Summary) -> String {
         (jobs_killed, "killed"),
         (left, "left"),
     ];
-    let some = parts.into_iter().filter(|(jobs, _)| 0 < *jobs);
-    some.map(|(jobs, word)| format!("{} {word}", count(jobs as f64))).collect::<Vec<_>>().join(", ")
+    some(parts).join(", ")
 }
 
+/// Returns whose the attempts are, and what became of them besides success.
 fn tasks(summary: &Summary) -> String {
-    format!("of {} maps, {} reduces", count(summary.maps as f64), count(summary.reduces as f64))
+    let of = format!(
+        "of {} maps, {} reduces",
+        count(summary.maps as f64),
+        count(summary.reduces as f64)
+    );
+    let mishaps = [
+        (summary.attempts_failed, "failed"),
+        (summary.attempts_killed, "killed"),
+        (summary.suspensions, "suspended"),
+    ];
+    iter::once(of).chain(some(mishaps)).collect::<Vec<_>>().join(", ")
+}
+
+/// Prints how many there are of each, if any.
+fn some<const N: usize>(parts: [(u64, &str); N]) -> Vec<String> {
+    let some = parts.into_iter().filter(|(number, _)| 0 < *number);
+    some.map(|(number, word)| format!("{} {word}", count(number as f64))).collect()
 }
