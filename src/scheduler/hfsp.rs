@@ -17,6 +17,7 @@ mod options;
 mod phase;
 mod trainer;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use self::options::Rules;
@@ -24,11 +25,11 @@ pub use self::options::{Confidence, HfspOptions, Means, Order, SuspendedSpec, Va
 use self::phase::{Claim, Phase, What};
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
-use super::part::ranking::Place;
+use super::part::ranking::{Giver, Place};
 use super::part::suspensions::Suspensions;
 use crate::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
-    Preemption, Reason, Scheduler, Site, SlotKind, Truth, View,
+    Preemption, Reason, Report, Scheduler, Site, SlotKind, Truth, View,
 };
 use crate::units::SimSpan;
 
@@ -47,7 +48,7 @@ pub struct Hfsp {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     attempt: AttemptId,
-    place: Place,
+    giver: Giver,
     ran: SimSpan,
 }
 
@@ -133,7 +134,7 @@ impl Hfsp {
             return false;
         }
         let candidates = self.candidates(offer, kind, how);
-        let Some(last) = candidates.iter().map(|candidate| candidate.place).max() else {
+        let Some(last) = candidates.iter().map(|candidate| candidate.giver.place).max() else {
             return false;
         };
         let Self { phases, delay, rules, .. } = self;
@@ -148,10 +149,7 @@ impl Hfsp {
                 What::Resume(_) => u32::MAX,
                 _ => wanted.saturating_sub(spare),
             };
-            let excess = phase.in_excess(claim.place, lacking, |job| {
-                how == Preemption::Suspend && !is_suspendable(&offer.view(), job)
-            });
-            let victim = victim(&candidates, &excess, claim.place, rules.victims)?;
+            let victim = victim(&candidates, claim.place, lacking, rules.victims)?;
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))
         });
@@ -184,11 +182,21 @@ impl Hfsp {
                 && report.attempt.task.is_work()
                 && is_free(report.attempt)
         });
-        let candidate = of_kind.filter_map(|report| {
-            let place = phase.place_of(report.attempt.job())?;
-            Some(Candidate { attempt: report.attempt, place, ran: report.ran })
-        });
-        candidate.collect()
+        let placed =
+            of_kind.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
+        let placed: Vec<(Place, &Report)> = placed.collect();
+        let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
+        let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
+        let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
+        let candidate = |giver: Giver| {
+            let own = placed.iter().filter(move |(place, _)| *place == giver.place);
+            own.map(move |(_, Report { attempt, ran, .. })| Candidate {
+                attempt: *attempt,
+                giver,
+                ran: *ran,
+            })
+        };
+        givers.flat_map(candidate).collect()
     }
 
     /// Returns the first in line of what is suspended on a tracker.
@@ -238,24 +246,22 @@ fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
 }
 
 /// Returns which of the candidates gives its slot up to one before them, of the jobs that have too
-/// many.
+/// many if so many are lacking.
 fn victim(
     candidates: &[Candidate],
-    excess: &[Place],
     claimant: Place,
+    lacking: u32,
     rule: Victims,
 ) -> Option<AttemptId> {
-    let able = candidates
-        .iter()
-        .filter(|candidate| candidate.place.1 != claimant.1 && excess.contains(&candidate.place));
+    let able = candidates.iter().filter(|Candidate { giver, .. }| {
+        claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
+    });
     let chosen = match rule {
         Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
         Victims::LargestJob => {
-            able.min_by_key(|one| (std::cmp::Reverse(one.place), one.ran, one.attempt))
+            able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt))
         }
-        Victims::LargestJobOldest => {
-            able.min_by_key(|one| (std::cmp::Reverse(one.place), one.attempt))
-        }
+        Victims::LargestJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
     };
     chosen.map(|one| one.attempt)
 }

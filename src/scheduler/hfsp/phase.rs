@@ -9,7 +9,7 @@ use super::trainer::{Findings, Trainer};
 use crate::mapred::{AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View};
 use crate::random::Purpose;
 use crate::scheduler::part::estimator::{Estimator, Family};
-use crate::scheduler::part::ranking::{Place, Rank, Ranking};
+use crate::scheduler::part::ranking::{Giver, Place, Rank, Ranking};
 use crate::scheduler::part::share::weight;
 use crate::scheduler::part::virtual_cluster::{Size, VirtualCluster};
 use crate::units::SimSpan;
@@ -80,7 +80,6 @@ impl Phase {
         if tasks == 0 {
             return;
         }
-        self.age(view);
         let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
         if known.is_none() {
             self.trainer.enter(job.id(), tasks);
@@ -92,9 +91,10 @@ impl Phase {
         };
         let work = known.unwrap_or(guess);
         let weight = if self.rules.weights { weight(job.priority(), None) } else { 1.0 };
-        self.cluster.enter(job.id(), Size { tasks, work, weight });
+        self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
+        self.is_stale = true;
         self.left.insert(job.id(), work);
-        self.ranking.rank(job.id(), Rank(f64::INFINITY));
+        self.ranking.enter(job.id(), Rank(f64::INFINITY));
     }
 
     fn is_oracle(&self) -> bool {
@@ -132,8 +132,7 @@ impl Phase {
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            self.age(view);
-            self.cluster.leave(job.id());
+            self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
 
@@ -166,24 +165,17 @@ impl Phase {
         let tasks = f64::from(job.tasks(self.kind).total());
         let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
         let done = if self.rules.discount { done } else { 0.0 };
-        self.age(view);
-        self.cluster.set_left(id, (size - done).max(0.0));
+        self.cluster.set_left(view.now(), id, (size - done).max(0.0));
+        self.is_stale = true;
         let unfinished = tasks - f64::from(job.tasks(self.kind).finished());
         self.left.insert(id, size * unfinished / tasks);
     }
 
     // ---- places ----
 
-    /// Lets the virtual cluster catch up, since something is about to change.
-    fn age(&mut self, view: &View<'_>) {
-        self.cluster.age(view.now());
-        self.is_stale = true;
-    }
-
     /// Takes a job out that is over.
     pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
-        self.age(view);
-        self.cluster.leave(job);
+        self.is_stale |= self.cluster.leave(view.now(), job);
         self.trainer.remove(job);
         self.left.remove(&job);
         self.ranking.remove(job);
@@ -206,8 +198,9 @@ impl Phase {
         if !self.is_stale && slots == self.slots {
             return;
         }
-        self.cluster.age(view.now());
-        self.cluster.set_slots(slots);
+        if slots != self.slots {
+            self.cluster.set_slots(view.now(), slots);
+        }
         (self.slots, self.is_stale) = (slots, false);
         let ranks: Vec<(JobId, f64)> = match self.rules.order {
             Order::ProjectedFinish => self.cluster.finishes(),
@@ -215,19 +208,12 @@ impl Phase {
             Order::VirtualWork => {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
-                self.cluster.left().map(|(id, left, ended)| (id, rank(left, ended))).collect()
+                let left = self.cluster.left(view.now());
+                left.map(|(id, left, ended)| (id, rank(left, ended))).collect()
             }
-            Order::RemainingWork => self
-                .cluster
-                .left()
-                .map(|(id, ..)| (id, self.left.get(&id).copied().unwrap_or(0.0)))
-                .collect(),
+            Order::RemainingWork => self.left.iter().map(|(id, left)| (*id, *left)).collect(),
         };
-        for (id, rank) in ranks {
-            if self.ranking.place(id).is_some() {
-                self.ranking.rank(id, Rank(rank));
-            }
-        }
+        self.ranking.rank(ranks.into_iter().map(|(id, rank)| (id, Rank(rank))));
     }
 
     // ---- claims ----
@@ -281,16 +267,10 @@ impl Phase {
         self.trainer.needs(attempt)
     }
 
-    /// Returns the jobs behind a place that have too many slots if so many are lacking before; some
-    /// are spared, whatever they have.
-    pub(super) fn in_excess(
-        &self,
-        behind: Place,
-        lacking: u32,
-        is_spared: impl Fn(JobId) -> bool,
-    ) -> Vec<Place> {
-        let granted = |job| if is_spared(job) { u32::MAX } else { self.trainer.granted(job) };
-        let gives = self.ranking.in_excess(behind, lacking, granted);
-        gives.filter(|(_, most)| 0 < *most).map(|(place, _)| place).collect()
+    /// Returns the jobs that could give slots up, the last first; some are spared, whatever they
+    /// have.
+    pub(super) fn givers(&self, is_spared: impl Fn(JobId) -> bool) -> impl Iterator<Item = Giver> {
+        let granted = move |job| if is_spared(job) { u32::MAX } else { self.trainer.granted(job) };
+        self.ranking.givers(granted).filter(|giver| 0 < giver.own)
     }
 }

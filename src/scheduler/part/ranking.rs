@@ -1,8 +1,8 @@
 //! Jobs by rank: where each stands, what it has to launch, and what slots it holds.
 //!
-//! The order changes when a policy says so, the counts with every launch and end; each change costs
-//! O(log n). Whoever is first should have slots first. So if the first lack some, those that
-//! are in excess are the tasks of the last: [`Ranking::in_excess`].
+//! The order changes when a policy says so, at once for many jobs; the counts with every launch and
+//! end, each at O(log n). Whoever is first should have slots first. So if the first lack some, the last give
+//! theirs: [`Ranking::givers`].
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -43,6 +43,17 @@ pub struct Ranking {
     held: u32,
 }
 
+/// A job that holds slots, as one that could give them to others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Giver {
+    /// The job's place.
+    pub place: Place,
+    /// How many it could give.
+    pub own: u32,
+    /// How many those behind it could give, who give first.
+    pub behind: u32,
+}
+
 /// How a job stands.
 #[derive(Clone, Copy, Debug)]
 struct Standing {
@@ -53,19 +64,37 @@ struct Standing {
     held: u32,
 }
 
-impl Ranking {
-    /// Gives a job its place; a new one has nothing to launch yet.
-    pub fn rank(&mut self, job: JobId, rank: Rank) {
-        let standing = match self.jobs.get(&job) {
-            Some(standing) if standing.rank == rank => return,
-            Some(standing) => Standing { rank, ..*standing },
-            None => Standing { rank, pending: 0, held: 0 },
-        };
-        self.put(job, Some(standing));
+impl Standing {
+    fn waits(&self) -> bool {
+        0 < self.pending
     }
 
-    /// Notes what a job could launch and how many slots it holds; of no effect on one without a
-    /// place.
+    fn holds(&self) -> bool {
+        0 < self.held
+    }
+}
+
+impl Ranking {
+    /// Takes a job in, with nothing to launch yet.
+    pub fn enter(&mut self, job: JobId, rank: Rank) {
+        self.put(job, Some(Standing { rank, pending: 0, held: 0 }));
+    }
+
+    /// Gives jobs their places; of no effect on those that never came in.
+    pub fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
+        for (job, rank) in ranks {
+            self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
+        }
+        // Most places have changed: to build anew is cheaper than to move them one by one.
+        let places = |has: fn(&Standing) -> bool| {
+            let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
+            those.map(|(job, standing)| (standing.rank, *job)).collect()
+        };
+        (self.waiting, self.holding) = (places(Standing::waits), places(Standing::holds));
+    }
+
+    /// Notes what a job could launch and how many slots it holds; of no effect on one that never
+    /// came in.
     pub fn count(&mut self, job: JobId, pending: u32, held: u32) {
         if let Some(standing) = self.jobs.get(&job) {
             self.put(job, Some(Standing { pending, held, ..*standing }));
@@ -85,10 +114,10 @@ impl Ranking {
         let place = |standing: Option<Standing>, has: fn(&Standing) -> bool| {
             standing.filter(has).map(|standing| (standing.rank, job))
         };
-        let waits = |standing: &Standing| 0 < standing.pending;
-        let holds = |standing: &Standing| 0 < standing.held;
-        move_in(&mut self.waiting, place(was, waits), place(now, waits));
-        move_in(&mut self.holding, place(was, holds), place(now, holds));
+        let [waited, waits] = [was, now].map(|standing| place(standing, Standing::waits));
+        let [held, holds] = [was, now].map(|standing| place(standing, Standing::holds));
+        move_in(&mut self.waiting, waited, waits);
+        move_in(&mut self.holding, held, holds);
         let held = |standing: Option<Standing>| standing.map_or(0, |standing| standing.held);
         self.held = self.held + held(now) - held(was);
     }
@@ -108,24 +137,15 @@ impl Ranking {
         self.waiting.iter().map(|place| (*place, self.jobs[&place.1].pending))
     }
 
-    /// Returns the jobs behind a place that would have to give slots up for so many others, each
-    /// with the most that it would give: the last gives first, and nobody gives those that it
-    /// is granted whatever happens.
-    pub fn in_excess(
-        &self,
-        behind: Place,
-        wanted: u32,
-        granted: impl Fn(JobId) -> u32,
-    ) -> impl Iterator<Item = (Place, u32)> {
-        let mut left = wanted;
-        let holding =
-            self.holding.range((std::ops::Bound::Excluded(behind), std::ops::Bound::Unbounded));
-        holding.rev().map_while(move |place| {
+    /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
+    /// whatever happens.
+    pub fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = Giver> {
+        let mut behind = 0;
+        self.holding.iter().rev().map(move |place| {
             let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));
-            let given = own.min(left);
-            let goes_on = 0 < left;
-            left -= given;
-            goes_on.then_some((*place, given))
+            let giver = Giver { place: *place, own, behind };
+            behind += own;
+            giver
         })
     }
 }
@@ -145,15 +165,15 @@ mod tests {
     fn ranking(counts: &[(u32, u32)]) -> Ranking {
         let mut ranking = Ranking::default();
         for (id, (pending, held)) in (0..).zip(counts) {
-            ranking.rank(JobId(id), Rank(f64::from(id)));
+            ranking.enter(JobId(id), Rank(f64::from(id)));
             ranking.count(JobId(id), *pending, *held);
         }
         ranking
     }
 
-    fn excess(ranking: &Ranking, behind: u32, wanted: u32) -> Vec<(u32, u32)> {
-        let behind = ranking.place(JobId(behind)).expect("it stands in line");
-        ranking.in_excess(behind, wanted, |_| 0).map(|((_, job), most)| (job.0, most)).collect()
+    fn givers(ranking: &Ranking, granted: u32) -> Vec<(u32, u32, u32)> {
+        let givers = ranking.givers(|_| granted);
+        givers.map(|giver| (giver.place.1.0, giver.own, giver.behind)).collect()
     }
 
     #[test]
@@ -163,7 +183,7 @@ mod tests {
             ranking.waiting().map(|((_, job), _)| job.0).collect()
         };
         assert_eq!(waiting(&ranking), [1, 2]);
-        ranking.rank(JobId(2), Rank(-1.0));
+        ranking.rank([(JobId(2), Rank(-1.0)), (JobId(9), Rank(-2.0))]);
         ranking.count(JobId(0), 1, 4);
         assert_eq!(waiting(&ranking), [2, 0, 1]);
         ranking.remove(JobId(0));
@@ -171,20 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_in_line_give_first_and_no_more_than_is_wanted() {
+    fn the_last_in_line_give_first() {
         let ranking = ranking(&[(5, 0), (0, 10), (0, 3), (0, 4)]);
-        assert_eq!(excess(&ranking, 0, 5), [(3, 4), (2, 1)]);
-        assert_eq!(excess(&ranking, 0, 99), [(3, 4), (2, 3), (1, 10)]);
-        assert_eq!(excess(&ranking, 2, 99), [(3, 4)], "nobody gives to those behind");
-        assert!(excess(&ranking, 0, 0).is_empty());
+        assert_eq!(givers(&ranking, 0), [(3, 4, 0), (2, 3, 4), (1, 10, 7)]);
     }
 
     #[test]
     fn what_is_granted_is_not_given() {
         let ranking = ranking(&[(5, 0), (0, 3), (0, 4)]);
-        let behind = ranking.place(JobId(0)).expect("it stands in line");
-        let given: Vec<(u32, u32)> =
-            ranking.in_excess(behind, 5, |_| 3).map(|((_, job), most)| (job.0, most)).collect();
-        assert_eq!(given, [(2, 1), (1, 0)]);
+        assert_eq!(givers(&ranking, 3), [(2, 1, 0), (1, 0, 1)]);
     }
 }

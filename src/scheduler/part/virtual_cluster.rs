@@ -5,7 +5,8 @@
 //! slots are divided by weight, and what a job cannot use goes to the others, so that the smallest
 //! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`. Shares change
 //! only when a job comes, changes or ends: in between work melts away at constant rates, and nobody
-//! has to look. Tasks are never looked at, only counted.
+//! has to look. So what changes shares lets time pass first, in O(n log n) for n jobs, and nothing
+//! else does. Tasks are never looked at, only counted.
 //!
 //! The papers deal whole slots in turn, the smallest job first. Where there are more jobs than slots
 //! that leaves the largest without any, for as long as smaller ones keep coming: it would starve.
@@ -64,9 +65,8 @@ impl VirtualCluster {
         Self { pace, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
     }
 
-    /// Lets time pass up to now; to be called before anything is changed. Takes O(n log n) for n
-    /// jobs.
-    pub fn age(&mut self, now: SimTime) {
+    /// Lets time pass up to now.
+    fn age(&mut self, now: SimTime) {
         let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
         self.aged = self.aged.max(now);
         if passed == 0.0 {
@@ -75,8 +75,8 @@ impl VirtualCluster {
         let until = self.clock + passed;
         let mut sharing = self.sharing();
         sharing.run(until);
-        for (id, left, ended) in sharing.outcome() {
-            let job = self.jobs.get_mut(&id).expect("who shares is a member");
+        let sharers = self.jobs.values_mut().filter(|job| job.ended.is_none());
+        for (job, (_, left, ended)) in sharers.zip(sharing.outcome()) {
             (job.left, job.ended) = (left, ended);
         }
         self.clock = until;
@@ -84,37 +84,46 @@ impl VirtualCluster {
     }
 
     /// Changes the number of slots.
-    pub fn set_slots(&mut self, slots: u32) {
+    pub fn set_slots(&mut self, now: SimTime, slots: u32) {
+        self.age(now);
         self.slots = slots;
     }
 
     /// Takes a job in.
-    pub fn enter(&mut self, job: JobId, size: Size) {
+    pub fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
+        self.age(now);
         let member = Member { size, left: size.work, ended: None, is_gone: false };
         self.jobs.insert(job, member);
     }
 
     /// Corrects the work that is left of a job.
-    pub fn set_left(&mut self, id: JobId, left: f64) {
+    pub fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
+        self.age(now);
         if let Some(job) = self.jobs.get_mut(&id) {
             job.left = left;
             job.ended = (left <= 0.0).then_some(self.clock);
         }
     }
 
-    /// Hears that a job is over in the real cluster.
-    pub fn leave(&mut self, id: JobId) {
-        if let Some(job) = self.jobs.get_mut(&id) {
-            job.is_gone = true;
-            if job.ended.is_some() || job.left.is_infinite() {
-                self.jobs.remove(&id);
-            }
+    /// Hears that a job is over in the real cluster. Returns whether the others have more slots from
+    /// now on: only a job that would never end goes at once.
+    pub fn leave(&mut self, now: SimTime, id: JobId) -> bool {
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
+        job.is_gone = true;
+        let endless = job.left.is_infinite();
+        if endless {
+            self.age(now);
         }
+        if endless || self.jobs[&id].ended.is_some() {
+            self.jobs.remove(&id);
+        }
+        endless
     }
 
-    /// Returns the work that was left of each job when time last passed, and when it ended if it
-    /// has, in the order of their numbers.
-    pub fn left(&self) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
+    /// Returns the work that is left of each job, and when it ended if it has, in the order of their
+    /// numbers.
+    pub fn left(&mut self, now: SimTime) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
+        self.age(now);
         self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
 
@@ -128,7 +137,7 @@ impl VirtualCluster {
         ended.chain(to_end).collect()
     }
 
-    /// Returns the sharing as it stands, ready to go on.
+    /// Returns the sharing as it stood when time last passed, ready to go on.
     fn sharing(&self) -> Sharing {
         let sharers = self.jobs.iter().filter(|(_, job)| job.ended.is_none());
         let sharers: Vec<Sharer> =
@@ -155,7 +164,7 @@ mod tests {
 
     fn cluster(slots: u32) -> VirtualCluster {
         let mut cluster = VirtualCluster::new(1.0);
-        cluster.set_slots(slots);
+        cluster.set_slots(at(0), slots);
         cluster
     }
 
@@ -174,13 +183,11 @@ mod tests {
     #[test]
     fn jobs_end_as_processor_sharing_ends_them() {
         let mut cluster = cluster(100);
-        cluster.enter(JobId(1), size(100, 3_000.0));
-        cluster.age(at(10));
-        cluster.enter(JobId(2), size(100, 1_000.0));
+        cluster.enter(at(0), JobId(1), size(100, 3_000.0));
+        cluster.enter(at(10), JobId(2), size(100, 1_000.0));
         // Two share: the second would need 20 s.
         assert_eq!(finish(&cluster, 2), 30.0);
-        cluster.age(at(15));
-        cluster.enter(JobId(3), size(100, 1_000.0));
+        cluster.enter(at(15), JobId(3), size(100, 1_000.0));
         assert_eq!(order(&cluster), [2, 3, 1]);
         // 750 of the second are left at a third of the server; then 250 of the third at a half; the
         // first has the whole server for its last 1,000.
@@ -192,11 +199,9 @@ mod tests {
     #[test]
     fn a_job_uses_no_more_slots_than_it_has_tasks() {
         let mut cluster = cluster(100);
-        cluster.enter(JobId(1), size(100, 3_000.0));
-        cluster.age(at(10));
-        cluster.enter(JobId(2), size(55, 550.0));
-        cluster.age(at(13));
-        cluster.enter(JobId(3), size(35, 350.0));
+        cluster.enter(at(0), JobId(1), size(100, 3_000.0));
+        cluster.enter(at(10), JobId(2), size(55, 550.0));
+        cluster.enter(at(13), JobId(3), size(35, 350.0));
         // A third each, of which the third job can use all: 350 / (100 / 3); then 50 at a half.
         let rounded = [3, 2].map(|id| (finish(&cluster, id) * 1e6).round() / 1e6);
         assert_eq!(rounded, [23.5, 24.5]);
@@ -206,37 +211,37 @@ mod tests {
     #[test]
     fn where_slots_are_fewer_than_jobs_all_have_parts_of_them() {
         let mut cluster = cluster(1);
-        cluster.enter(JobId(0), size(9, 10.0));
-        cluster.enter(JobId(1), size(1, 4.0));
-        cluster.enter(JobId(2), size(3, 7.0));
+        cluster.enter(at(0), JobId(0), size(9, 10.0));
+        cluster.enter(at(0), JobId(1), size(1, 4.0));
+        cluster.enter(at(0), JobId(2), size(3, 7.0));
         assert_eq!([1, 2, 0].map(|id| finish(&cluster, id)), [12.0, 18.0, 21.0]);
     }
 
     #[test]
     fn weights_divide_the_slots() {
         let mut cluster = cluster(10);
-        cluster.enter(JobId(0), Size { tasks: 100, work: 80.0, weight: 4.0 });
-        cluster.enter(JobId(1), Size { tasks: 100, work: 20.0, weight: 1.0 });
+        cluster.enter(at(0), JobId(0), Size { tasks: 100, work: 80.0, weight: 4.0 });
+        cluster.enter(at(0), JobId(1), Size { tasks: 100, work: 20.0, weight: 1.0 });
         assert_eq!([finish(&cluster, 0), finish(&cluster, 1)], [10.0, 10.0]);
     }
 
     #[test]
     fn a_job_of_unknown_size_is_last_and_leaves_at_once() {
         let mut cluster = cluster(10);
-        cluster.enter(JobId(0), size(10, f64::INFINITY));
-        cluster.enter(JobId(1), size(10, 1e9));
+        cluster.enter(at(0), JobId(0), size(10, f64::INFINITY));
+        cluster.enter(at(0), JobId(1), size(10, 1e9));
         assert_eq!(order(&cluster), [1, 0]);
-        cluster.leave(JobId(0));
+        assert!(!cluster.leave(at(0), JobId(1)), "its share is its own until it virtually ends");
+        assert!(cluster.leave(at(0), JobId(0)));
         assert_eq!(order(&cluster), [1]);
     }
 
     #[test]
     fn a_job_that_is_really_over_keeps_its_share_until_it_is_virtually_over() {
         let mut cluster = cluster(10);
-        cluster.enter(JobId(0), size(10, 100.0));
-        cluster.enter(JobId(1), size(10, 200.0));
-        cluster.age(at(5));
-        cluster.leave(JobId(0));
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        cluster.enter(at(0), JobId(1), size(10, 200.0));
+        cluster.leave(at(5), JobId(0));
         assert_eq!(finish(&cluster, 1), 30.0, "as if the other were there");
         cluster.age(at(21));
         assert_eq!(order(&cluster), [1], "it was over at 20 s");
@@ -245,23 +250,21 @@ mod tests {
     #[test]
     fn a_job_that_is_virtually_over_stands_where_it_ended() {
         let mut cluster = cluster(10);
-        cluster.enter(JobId(0), size(10, 100.0));
-        cluster.age(at(50));
-        cluster.enter(JobId(1), size(10, 1.0));
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        cluster.enter(at(50), JobId(1), size(10, 1.0));
         assert_eq!(finish(&cluster, 0), 10.0);
         assert_eq!(order(&cluster), [0, 1]);
         // Larger than was thought: it goes on.
-        cluster.set_left(JobId(0), 100.0);
+        cluster.set_left(at(50), JobId(0), 100.0);
         assert_eq!(order(&cluster), [1, 0]);
     }
 
     #[test]
     fn half_the_pace_ends_jobs_at_the_same_virtual_time() {
         let mut cluster = VirtualCluster::new(0.5);
-        cluster.set_slots(10);
-        cluster.enter(JobId(0), size(10, 100.0));
-        cluster.age(at(10));
-        assert_eq!(cluster.left().next(), Some((JobId(0), 50.0, None)));
+        cluster.set_slots(at(0), 10);
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        assert_eq!(cluster.left(at(10)).next(), Some((JobId(0), 50.0, None)));
     }
 
     /// The same by walking from end to end with the shares that another part computes.
@@ -308,7 +311,7 @@ mod tests {
             }).collect();
             let mut cluster = cluster(slots);
             for (id, job) in (0..).zip(&jobs) {
-                cluster.enter(JobId(id), *job);
+                cluster.enter(at(0), JobId(id), *job);
             }
             let expected = walked(&jobs, slots);
             // To look in between changes nothing.
