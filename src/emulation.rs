@@ -79,6 +79,8 @@ pub enum RunWarning {
     },
     /// Every job was submitted before the warm-up was over.
     NothingCounted,
+    /// What the policy doubts of jobs that come from files or are drawn.
+    Policy(String),
 }
 
 impl fmt::Display for RunWarning {
@@ -96,6 +98,7 @@ impl fmt::Display for RunWarning {
                 "no job came after the warm-up, so the statistics say nothing; lower \
                  `record.warm_up`",
             ),
+            Self::Policy(doubt) => f.write_str(doubt),
         }
     }
 }
@@ -216,8 +219,8 @@ fn emulate_by_rules(
         Ending::Stopped(stop) => Ok(Emulated {
             stop,
             decision_time: thinking.decision_time.clone(),
-            warnings: lag_warning(scenario, topology, stats.lag.as_ref())
-                .into_iter()
+            warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
+                .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                 .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
                 .collect(),
             ended: recording.ended,
@@ -273,7 +276,7 @@ fn rules(scenario: &Scenario) -> Rules {
 
 /// Returns the cores of a scenario, and the messages that set them going.
 fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
-    let Prepared { scenario, topology, workload } = prepared;
+    let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let opening = opening(prepared);
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);

@@ -24,6 +24,8 @@ pub struct Prepared {
     pub topology: Arc<Topology>,
     /// The jobs of its workload.
     pub workload: Workload,
+    /// What the policy doubts of jobs and nodes that the scenario alone does not tell of.
+    pub doubts: Vec<String>,
 }
 
 /// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
@@ -103,9 +105,9 @@ impl Prepared {
             },
         )?;
         scenario.workload = spec;
-        let prepared = Self { scenario, topology, workload };
+        let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
         prepared.check()?;
-        prepared.check_policy(registry)?;
+        prepared.doubts = prepared.ask_policy(registry)?;
         Ok(prepared)
     }
 
@@ -144,18 +146,22 @@ impl Prepared {
         Ok(())
     }
 
-    /// Lets the policy look at jobs and nodes that only a file tells of.
-    fn check_policy(&self, registry: &Registry) -> Result<(), EmulationError> {
+    /// Lets the policy look at jobs and nodes that the scenario alone does not tell of. Returns its
+    /// doubts, without those that it had before.
+    fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
+        let known = self.scenario.site();
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
         let slots = self.topology.slots();
         let site = mapred::Site {
-            folder: &self.scenario.folder,
-            line: &self.scenario.hadoop.line,
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
             jobs: jobs.collect::<BTreeSet<_>>().into_iter().collect(),
+            ..known.clone()
         };
-        Ok(registry.check(&self.scenario.scheduler, &site)?)
+        let policy = &self.scenario.scheduler;
+        let said = registry.check(policy, &known)?;
+        let doubts = registry.check(policy, &site)?;
+        Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
     }
 
     /// Returns how many jobs there are.

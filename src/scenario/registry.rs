@@ -100,12 +100,17 @@ impl Registry {
         built.map_err(without_place)
     }
 
-    /// Checks the policy that a loaded scenario chose once more, where all jobs are known.
+    /// Checks the policy that a loaded scenario chose once more, where all jobs are known. Returns
+    /// what seems wrong.
     ///
     /// # Errors
     /// If the policy cannot work with these jobs.
-    pub fn check(&self, choice: &SchedulerChoice, site: &Site<'_>) -> Result<(), ScenarioError> {
-        self.complete(choice, site).map(|_| ()).map_err(without_place)
+    pub fn check(
+        &self,
+        choice: &SchedulerChoice,
+        site: &Site<'_>,
+    ) -> Result<Vec<String>, ScenarioError> {
+        self.complete(choice, site).map(|(_, doubts)| doubts).map_err(without_place)
     }
 
     /// Returns a choice with every option and with what seems wrong, or what is wrong with it.

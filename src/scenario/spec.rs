@@ -75,7 +75,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// Returns what a policy may know of the place where it is to work.
-    pub(super) fn site(&self) -> Site<'_> {
+    pub(crate) fn site(&self) -> Site<'_> {
         Site {
             folder: &self.folder,
             line: &self.hadoop.line,

@@ -375,6 +375,29 @@ fn preemption_for_which_nobody_is_ever_starved_is_told() {
 }
 
 #[test]
+fn pools_that_may_be_meant_by_others_are_told_once() {
+    let room = Room::new();
+    let told = |workload: &str, command: &str| {
+        let yaml = format!(
+            "workload: {{{workload}}}\n\
+             scheduler: {{fair: {{allocations: {{pools: {{nightly: {{min_maps: 1}}}}}}}}}}\n"
+        );
+        room.write("pools.yaml", &yaml);
+        let output = room.mumakil(command).output().unwrap();
+        assert!(output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        said.matches("no job: `nightly`; that have jobs, but are not declared: `nigthly`").count()
+    };
+    let listed = "jobs: [{name: a, pool: nigthly, maps: 1, map_time: 1s}]";
+    let drawn = "mix: {jobs: 2, arrivals: {gap: 1s}, \
+                 types: {a: {pool: nigthly, maps: 1, map_time: 1s}}}";
+    assert_eq!(told(listed, "check pools.yaml"), 1);
+    assert_eq!(told(listed, "run pools.yaml --force"), 1);
+    assert_eq!(told(drawn, "run pools.yaml --force"), 1);
+    assert_eq!(told(&listed.replace("nigthly", "nightly"), "run pools.yaml --force"), 0);
+}
+
+#[test]
 fn what_a_scheduler_takes_no_notice_of_is_told() {
     let room = Room::new();
     let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\

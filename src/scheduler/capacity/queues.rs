@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::file::parse;
 use crate::mapred::{Auto, Complaint, JobSpec, Site};
 use crate::scheduler::part::file_or::{FileOr, Filed};
-use crate::scheduler::part::names::{DEEPEST, Names};
+use crate::scheduler::part::names::{DEEPEST, Names, listed};
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// The queue of jobs that name none there is.
@@ -281,12 +281,12 @@ fn strangers(queues: &IndexMap<String, Queue>, names: &BTreeSet<&str>) -> Vec<Co
     let has_default = queues.is_empty() || leaves.get(DEFAULT) == Some(&true);
     let is_strange =
         |name: &&&str| has_default && !leaves.contains_key(**name) && **name != DEFAULT;
-    let strange: Vec<String> = names.iter().filter(is_strange).map(|n| format!("`{n}`")).collect();
+    let strange: Vec<&str> = names.iter().filter(is_strange).copied().collect();
     let warning = (!strange.is_empty()).then(|| Complaint {
         path: vec!["queues".to_owned()],
         message: format!(
             "jobs of {} stand in the queue `{DEFAULT}`, since there is none of that name",
-            strange.join(", ")
+            listed(strange)
         ),
         hint: "declare them".to_owned(),
         is_warning: true,

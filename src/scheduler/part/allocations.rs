@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::allocation_file::parse;
 use super::file_or::{FileOr, Filed};
+use super::names::listed;
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::{Pools, check};
 use crate::cluster::SlotKind;
@@ -66,7 +67,9 @@ impl Allocations {
             let pools = self.given();
             complaints.extend(too_much(&pools, site));
             let names = site.jobs.iter().map(|job| pool_by.choose(job.pool, job.user));
-            complaints.extend(no_leaves(&pools, names));
+            let names: BTreeSet<&str> = names.collect();
+            complaints.extend(no_leaves(&pools, &names));
+            complaints.extend(strangers(&pools, &names));
         }
         complaints
     }
@@ -94,15 +97,54 @@ fn too_much(pools: &Pools, site: &Site<'_>) -> Vec<Complaint> {
 }
 
 /// Returns a complaint for each pool that jobs name and cannot stand in.
-fn no_leaves<'n>(pools: &Pools, names: impl IntoIterator<Item = &'n str>) -> Vec<Complaint> {
+fn no_leaves(pools: &Pools, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let tree = PoolTree::new(pools);
-    let names: BTreeSet<&str> = names.into_iter().collect();
-    let is_inner = |name: &&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
-    let complaint = |name: &str| Complaint {
+    let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
+    let complaint = |name: &&str| Complaint {
         path: vec!["pools".to_owned()],
         message: format!("a job names the pool `{name}`, which has pools inside of it"),
         hint: "jobs stand in pools without others inside: name one of these".to_owned(),
         is_warning: false,
     };
-    names.into_iter().filter(is_inner).map(complaint).collect()
+    names.iter().filter(is_inner).map(complaint).collect()
+}
+
+/// Warns if jobs name pools that nobody has declared, while some that are declared have no job: one
+/// may be meant by the other.
+fn strangers(pools: &Pools, names: &BTreeSet<&str>) -> Option<Complaint> {
+    let tree = PoolTree::new(pools);
+    let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
+    let mut idle = leaves.filter(|name| !names.contains(name)).peekable();
+    let mut strange = names.iter().copied().filter(|name| tree.find(name).is_none()).peekable();
+    (idle.peek().is_some() && strange.peek().is_some()).then(|| Complaint {
+        path: vec!["pools".to_owned()],
+        message: format!(
+            "pools that are declared, but have no job: {}; that have jobs, but are not declared: {}",
+            listed(idle),
+            listed(strange)
+        ),
+        hint: "a pool that is not declared is promised nothing and weighs 1".to_owned(),
+        is_warning: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_may_be_another_by_mistake_is_told() {
+        let pools = "pools: {production: {pools: {daily: {}}}, adhoc: {}}";
+        let pools: Pools = serde_yaml::from_str(pools).unwrap();
+        let told = |names: &[&str]| {
+            strangers(&pools, &names.iter().copied().collect()).map(|complaint| complaint.message)
+        };
+        assert_eq!(told(&["daily", "adhoc", "alice"]), None, "users may have pools of their own");
+        assert_eq!(told(&["adhoc"]), None, "a pool may wait for later jobs");
+        assert_eq!(
+            told(&["dayly", "adhoc"]).unwrap(),
+            "pools that are declared, but have no job: `daily`; that have jobs, but are not \
+             declared: `dayly`"
+        );
+    }
 }

@@ -8,6 +8,19 @@ pub const DEEPEST: usize = 64;
 /// How many characters a name may have.
 pub const LONGEST_NAME: usize = 100;
 
+/// So many names are told; of more, how many they are.
+const TOLD: usize = 4;
+
+/// Returns names as messages list them.
+pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut names = names.into_iter();
+    let told: Vec<String> = names.by_ref().take(TOLD).map(|name| format!("`{name}`")).collect();
+    match names.count() {
+        0 => told.join(", "),
+        more => format!("{} and {more} more", told.join(", ")),
+    }
+}
+
 /// The names that have come so far.
 #[derive(Debug)]
 pub struct Names<'n> {
@@ -36,5 +49,16 @@ impl<'n> Names<'n> {
         } else {
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_of_many_names_are_told() {
+        assert_eq!(listed(["a", "b"]), "`a`, `b`");
+        assert_eq!(listed(["a", "b", "c", "d", "e", "f"]), "`a`, `b`, `c`, `d` and 2 more");
     }
 }
