@@ -337,6 +337,11 @@ fn opening(prepared: &Prepared) -> Opening {
                     Address::tracker(node.tracker()),
                     Msg::PowerOff,
                 ));
+                opening.push((
+                    SimTime::ZERO + *at,
+                    Address::JOB_TRACKER,
+                    Msg::Darkness(node.tracker()),
+                ));
             }
             Fault::Start { at, node } => {
                 opening.push((SimTime::ZERO + *at, Address::tracker(node.tracker()), Msg::PowerOn));

@@ -163,7 +163,7 @@ impl JobTracker {
         let mut directives = launches;
         directives.append(&mut self.ledger.trackers[id.index()].orders);
         directives.extend(commits.into_iter().map(Directive::Commit));
-        let maps = self.maps_wanted(&status);
+        let maps = self.maps_wanted(&status, &directives);
         let interval = self.ledger.heartbeat_interval();
         let tracker = &mut self.ledger.trackers[id.index()];
         // Filled in place unless the last one is still on its way.
@@ -284,18 +284,22 @@ impl JobTracker {
         (directives, looks)
     }
 
-    /// Returns how far the maps are that reduces on the tracker wait for, each job once.
-    fn maps_wanted(&self, status: &Status) -> Vec<MapsDone> {
+    /// Returns how far the maps are that reduces on the tracker fetch from, each job once.
+    ///
+    /// In Hadoop a tracker asks for itself as soon as it has a new reduce, in Mumak never.
+    fn maps_wanted(&self, status: &Status, directives: &[Directive]) -> Vec<MapsDone> {
+        let asks_at_once = !self.ledger.hadoop.is_mumak();
+        let launched = directives.iter().filter_map(|directive| match directive {
+            Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
+            _ => None,
+        });
+        let fetching = status.reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
-        for report in status.reports.iter().filter(|report| report.wants_maps) {
-            let job = report.attempt.job();
-            if wanted.iter().any(|maps| maps.job == job) {
-                continue;
-            }
-            if let Some(known) = self.ledger.job(job) {
-                let (done, total) = (known.maps_over(), known.maps.total);
-                wanted.push(MapsDone { job, done, total });
-            }
+        for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
+            let is_new = wanted.iter().all(|maps| maps.job != job);
+            wanted.extend(
+                self.ledger.job(job).filter(|_| is_new).map(|job| self.ledger.maps_to_fetch(job)),
+            );
         }
         wanted
     }
@@ -370,6 +374,7 @@ impl Core for JobTracker {
             Msg::AskLoad => {
                 out.send(Address::INJECTOR, Msg::Load(Arc::new(self.ledger.load())));
             }
+            Msg::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
             Msg::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
             Msg::Expire => self.expire(now, out),
             Msg::Tick => self.tick(now, out),

@@ -52,6 +52,8 @@ pub(super) struct Ledger {
     /// What was handed out within the expiry, and a little before: when, in this order, and what.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
+    /// Those whose machines have died, which the JobTracker has yet to find out.
+    pub(super) dark: BTreeSet<TrackerId>,
     /// How many trackers may get tasks.
     pub(super) active: u32,
     /// Their slots.
@@ -117,6 +119,7 @@ impl Ledger {
             wants_task_cleanup: PerSlot::default(),
             launches: VecDeque::new(),
             trackers,
+            dark: BTreeSet::new(),
             active: 0,
             capacity: PerSlot::default(),
             occupied: PerSlot::default(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role,
-    TrackerId,
+    TaskKind, TrackerId,
 };
 use crate::cluster::Use;
 use crate::units::{SimSpan, SimTime};
@@ -77,6 +77,9 @@ pub enum Msg {
     PowerOn,
     /// The world to a TaskTracker: its machine dies.
     PowerOff,
+    /// The world to the JobTracker: what lies on a machine cannot be fetched any more. Reduces would
+    /// find out; here they hear of fewer maps.
+    Darkness(TrackerId),
 
     /// A TaskTracker to the fabric: a flow begins.
     FlowBegins(Arc<FlowBegins>),
@@ -116,6 +119,7 @@ impl Msg {
             self,
             Self::PowerOn
                 | Self::PowerOff
+                | Self::Darkness(_)
                 | Self::FlowBegins(_)
                 | Self::FlowEnds(_)
                 | Self::Rates(_)
@@ -258,6 +262,13 @@ pub struct Launch {
     pub locality: Option<Locality>,
     /// How many slots it takes.
     pub slots: u32,
+}
+
+impl Launch {
+    /// Returns whether this is a reduce, and not what removes its output.
+    pub fn is_reduce(&self) -> bool {
+        self.role == Role::Work && self.attempt.task.kind == TaskKind::Reduce
+    }
 }
 
 /// How far a job's maps are.

@@ -203,14 +203,14 @@ impl TaskTracker {
         self.last_reply = Some(reply.id);
         self.interval = reply.interval;
         self.attempts.retain(|attempt| !attempt.is_settled());
+        for directive in &reply.directives {
+            self.obey(now, directive, out);
+        }
         for maps in &reply.maps {
             for attempt in self.attempts.iter_mut().filter(|a| a.id().job() == maps.job) {
                 let next = attempt.learn_maps(now, *maps, self.costs.hadoop.poll);
                 self.clockwork.plan(next, attempt, out);
             }
-        }
-        for directive in &reply.directives {
-            self.obey(now, directive, out);
         }
         self.fill_slots(now, out);
         let next = if self.hurried { SimSpan::ZERO } else { self.fuzzy_interval() };

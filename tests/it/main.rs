@@ -20,6 +20,7 @@ mod modified_fair;
 mod mumak;
 mod readme;
 mod scenarios;
+mod shuffles;
 mod sources;
 mod srt;
 mod studies;

@@ -7,7 +7,7 @@ use crate::cluster::{FileId, Node, Placement, RackId};
 use crate::mapred::{
     Fact, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Reach, Reason, Role, TaskKind,
 };
-use crate::units::{Bytes, Count, Factor, Rate};
+use crate::units::{Bytes, Count, Factor, Fraction, Rate};
 
 /// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
 /// has said and seen.
@@ -397,6 +397,38 @@ fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {
         .chain(launches(&bench.at(610).beat_and_receive(2, &[])))
         .collect();
     assert!(again.contains(&maps[0].task.attempt(1)), "{again:?}");
+}
+
+#[test]
+fn of_a_lost_tracker_only_what_still_worked_is_cleaned_up_after() {
+    for (state, is_unclean) in [(AttemptState::Running, true), (AttemptState::CommitPending, false)]
+    {
+        let mut bench = bench(Hadoop { task_cleanup: true, ..hadoop() });
+        bench.submit(job(0, 1, 0));
+        let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
+        bench.at(4).beat_and_receive(0, &[(map, state)]);
+        bench.at(600).beat_and_receive(1, &[]);
+        bench.at(606).hear(Msg::Expire);
+        let next = launches(&bench.at(607).beat_and_receive(1, &[]));
+        let again = if is_unclean { vec![] } else { vec![map.task.attempt(1)] };
+        assert_eq!(next, again, "{state:?}");
+    }
+}
+
+#[test]
+fn a_reduce_is_launched_with_what_it_can_fetch_and_from_the_dead_nobody_can() {
+    let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
+    bench.submit(job(0, 2, 2));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    assert_eq!(maps.len(), 2);
+    let done: Vec<_> = maps.iter().map(|map| (*map, AttemptState::Succeeded)).collect();
+    bench.at(4).beat_and_receive(0, &done);
+    let told = |bench: &Bench| bench.replies.last().map(|(_, reply, _)| reply.maps.clone());
+    let reduce = launches(&bench.at(5).beat_and_receive(1, &[]))[0];
+    assert_eq!(told(&bench).unwrap(), [MapsDone { job: JobId(0), done: 2, total: 2 }]);
+    bench.hear(Msg::Darkness(TrackerId(0)));
+    bench.at(8).beat_and_receive(1, &[(reduce, AttemptState::Running)]);
+    assert_eq!(told(&bench).unwrap(), [MapsDone { job: JobId(0), done: 0, total: 2 }]);
 }
 
 /// A map is assigned at 20 s to a tracker that then goes on to say this of it.

@@ -1,10 +1,10 @@
 //! Trackers: they join, and they are given up with all that lay on them.
 
-use super::{Ledger, Tracker, unclean_outcome};
-use crate::mapred::job::Stage;
+use super::{Ledger, Tracker};
+use crate::mapred::job::{Job, Stage, Task};
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId, TaskKind,
-    TrackerId,
+    AttemptId, AttemptState, Fact, JobId, MapsDone, Outbox, Outcome, PerSlot, SlotKind, TaskId,
+    TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -22,6 +22,7 @@ impl Ledger {
             tracker.reports.clear();
             tracker.orders.clear();
         });
+        self.dark.remove(&id);
         out.emit(now, Fact::TrackerJoined(id));
     }
 
@@ -64,6 +65,7 @@ impl Ledger {
             tracker.is_registered = false;
             tracker.orders.clear();
         });
+        self.dark.remove(&id);
         out.emit(now, Fact::TrackerLost(id));
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
@@ -86,13 +88,25 @@ impl Ledger {
             return;
         }
         match record.state {
-            AttemptState::Unassigned => self.lose(now, attempt, Outcome::Killed, out),
-            AttemptState::FailedUnclean if cleans => {
-                self.leave_unclean(now, attempt, AttemptState::FailedUnclean, out);
+            AttemptState::Running | AttemptState::Suspended if cleans => {
+                self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out);
             }
-            _ if cleans => self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out),
-            state => self.lose(now, attempt, unclean_outcome(state), out),
+            // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
+            _ => self.lose(now, attempt, Outcome::Killed, out),
         }
+    }
+
+    /// Returns how many maps a job's reduces can have fetched by now. Nobody can fetch from a machine
+    /// that has died, though it be known to nobody yet.
+    pub(in crate::mapred) fn maps_to_fetch(&self, job: &Job) -> MapsDone {
+        let is_out_of_reach =
+            |task: &&Task| matches!(task.stage, Stage::Done(_, at) if self.dark.contains(&at));
+        let out_of_reach = match self.dark.is_empty() {
+            true => 0,
+            false => job.maps.tasks.iter().filter(is_out_of_reach).count() as u32,
+        };
+        let (done, total) = (job.maps_over() - out_of_reach, job.maps.total);
+        MapsDone { job: job.id(), done, total }
     }
 
     /// Makes the completed maps of a job with reduces run again if their output lay on a tracker;

@@ -184,8 +184,7 @@ impl Attempt {
             wants_maps: !self.has_ended()
                 && self.role == Role::Work
                 && self.id.task.kind == TaskKind::Reduce
-                && matches!(self.phase, Phase::Start | Phase::Shuffle)
-                && !self.fetch.is_complete,
+                && matches!(self.phase, Phase::Start | Phase::Shuffle),
         }
     }
 

@@ -126,7 +126,9 @@ impl Attempt {
             && self.role == Role::Work
             && self.id.task.kind == TaskKind::Reduce
             && !self.has_ended();
-        if !fetches {
+        let is_complete = maps.done == maps.total;
+        let is_news = !is_complete || !self.fetch.is_complete;
+        if !fetches || !is_news {
             return Next::Nothing;
         }
         let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
@@ -140,11 +142,9 @@ impl Attempt {
         let all = self.plan.shuffle.alone;
         let there = SimSpan::from_micros((all.as_micros() as f64 * share) as u64);
         // What has been fetched stays, though its map be lost.
-        self.fetch.available = self.fetch.available.max(there);
-        self.fetch.is_complete = maps.done == maps.total;
-        if self.fetch.is_complete {
-            self.fetch.available = all;
-        }
+        let fetched = if self.shares_fetching() { self.course.done() } else { self.fetch.done };
+        self.fetch.available = if is_complete { all } else { there.max(fetched) };
+        self.fetch.is_complete = is_complete;
         if is_running {
             self.go_on(now, asks.max(self.course.since()) - now)
         } else {

@@ -1,0 +1,63 @@
+//! What reduces fetch, and when they can.
+
+use std::fs;
+
+use serde::Deserialize;
+
+use crate::Room;
+
+/// A row of `tasks.csv`, as far as it is looked at.
+#[derive(Debug, Deserialize)]
+struct Row {
+    kind: String,
+    node: String,
+    finish_ms: u64,
+    shuffle_ms: Option<u64>,
+    outcome: String,
+}
+
+/// Runs a scenario and returns its attempts.
+fn attempts(yaml: &str) -> Vec<Row> {
+    let room = Room::new();
+    room.write("shuffle.yaml", yaml);
+    room.mumakil("run shuffle.yaml --out out").assert().success();
+    let table = fs::File::open(room.path("out/tasks.csv")).unwrap();
+    csv::Reader::from_reader(table).deserialize().map(Result::unwrap).collect()
+}
+
+fn reduces(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(|row| row.kind == "reduce" && row.outcome == "succeeded")
+}
+
+/// Sixteen maps in two waves on four nodes, then two reduces.
+const JOB: &str =
+    "{name: a, maps: 16, reduces: 2, map_time: 10s, shuffle_time: 20s, reduce_time: 30s}";
+
+#[test]
+fn a_reduce_knows_of_the_maps_that_ended_before_it_was_launched() {
+    let yaml = format!(
+        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+         workload: {{jobs: [{JOB}]}}\n"
+    );
+    let rows = attempts(&yaml);
+    let took: Vec<Option<u64>> = reduces(&rows).map(|row| row.shuffle_ms).collect();
+    assert_eq!(took, [Some(20_000); 2], "no heartbeat more");
+}
+
+#[test]
+fn nobody_fetches_from_a_machine_that_has_died() {
+    let yaml = format!(
+        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+         faults: [{{at: 40s, stop: node-1}}]\nworkload: {{jobs: [{JOB}]}}\n"
+    );
+    let rows = attempts(&yaml);
+    let again = rows.iter().filter(|row| row.kind == "map").count();
+    let lay_there = rows.iter().filter(|row| row.kind == "map" && row.node == "node-1");
+    assert_eq!(again, 16 + lay_there.count(), "all that lay there runs again");
+    // The machine is missed after ten minutes at the earliest.
+    let missed = 40_000 + 600_000;
+    for row in reduces(&rows) {
+        assert!(missed < row.finish_ms, "{row:?}");
+    }
+    assert_eq!(reduces(&rows).count(), 2);
+}
