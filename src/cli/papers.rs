@@ -11,6 +11,7 @@ use super::progress::StudyBar;
 use super::study::Session;
 use super::{terminal, verdicts};
 use crate::output::Unfinished;
+use crate::output::page::Judgement;
 use crate::scenario::Registry;
 use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
 use crate::study::{Shard, Study, conclude};
@@ -97,7 +98,7 @@ impl Arguments {
         } else {
             self.tell(&rows)?;
         }
-        verdicts::hold_all_but(rows.iter().filter(|row| row.verdict == "fails").count())
+        verdicts::hold_all_but(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())
     }
 
     /// Returns the experiments that are asked for, in the order of the list.
@@ -187,7 +188,7 @@ fn table(rows: &[Row], markdown: bool) -> String {
     }
     table.set_header(["id", "what", "published", "ours", "verdict"]);
     for row in rows {
-        let verdict = row.verdict.replace('_', " ");
+        let verdict = row.verdict.word().to_owned();
         let cells = [&row.id, &row.expectation, &row.published, &row.measured, &verdict];
         // A bar would end the cell in Markdown.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
