@@ -68,6 +68,7 @@ impl Arguments {
             experiments.extend(file.listed()?.map(|listed| (listed, file)));
         }
         let chosen = self.chosen(&experiments)?;
+        papers::check(&self.out)?;
         let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");

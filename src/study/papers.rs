@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::scenario::{Draft, Problem, ScenarioError};
 
-pub use report::{Outcome, Repeated, Row, report};
+pub use report::{Outcome, Repeated, Row, check, report};
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -316,6 +316,8 @@ fn somebodys_files_are_not_written_over() {
         "study parts.yaml --out part",
         "study merge part --out mine",
         "study merge missing --out new",
+        "papers MK-19 --out mine",
+        "papers MK-19 --out run",
     ] {
         let refused = room.mumakil(arguments).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{arguments}");

@@ -1,5 +1,6 @@
 //! What became of the experiments: a table of verdicts for programs, and a page for people.
 
+use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -8,9 +9,9 @@ use crate::output::chart::{Drawing, style};
 use crate::output::page::{Chart, Judgement, Number, Page, Part, Section};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::study::{Concluded, Sheet};
+use crate::study::{Concluded, Sheet, store};
 
-/// The table.
+/// The table, by which the folder is known.
 const VERDICTS: &str = "verdicts.json";
 
 /// The judgements, the one that says the most first.
@@ -134,6 +135,23 @@ pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
     write_file(folder, "report.html", page(repeated, &rows).html().as_bytes())
 }
 
+/// Checks that the report may be written into a folder: that it is empty, hidden files aside, or
+/// has an earlier one, or nothing but experiments, as what was ended before its report leaves it.
+///
+/// # Errors
+/// If there is something else, or it cannot be read.
+pub fn check(folder: &Path) -> Result<(), OutputError> {
+    let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<Row>>(&text).is_ok();
+    let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
+    if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
+        || store::visible(folder)?.iter().all(is_experiment)
+    {
+        return Ok(());
+    }
+    let why = "it has something else than the papers' experiments; choose another folder";
+    Err(OutputError::Foreign { path: folder.to_owned(), why: why.to_owned() })
+}
+
 fn page(repeated: &[Repeated], rows: &[Row]) -> Page {
     let number = |verdict, label: &str| Number {
         label: label.to_owned(),
@@ -180,6 +198,8 @@ fn section(experiment: &Repeated) -> Section {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
     fn skipped(files: usize) -> Repeated {
@@ -197,5 +217,45 @@ mod tests {
         assert_eq!(skipped(2).summary().measured, "2 skipped");
         let nothing = skipped(0).summary();
         assert_eq!((nothing.verdict, &*nothing.published), (Judgement::Reported, "55 min"));
+    }
+
+    /// Returns whether the report may be written beside these files.
+    fn is_ours(files: &[(&str, &str)]) -> bool {
+        let room = TempDir::new().unwrap();
+        for (name, text) in files {
+            let path = room.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        match check(room.path()) {
+            Ok(()) => true,
+            Err(error) => {
+                assert!(matches!(error, OutputError::Foreign { .. }), "{error}");
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_is_written_where_nothing_is_but_experiments() {
+        let study = ("MK-19/study.json", r#"{"study": "MK-19"}"#);
+        assert!(is_ours(&[]) && is_ours(&[(".mumakil-half", "")]));
+        // Ended in an experiment, and before its first run.
+        assert!(is_ours(&[study, ("DS-F1/.lock", "")]));
+        assert!(!is_ours(&[("report.html", "mine")]));
+        assert!(!is_ours(&[study, ("report.html", "mine")]));
+        assert!(!is_ours(&[("notes/today.txt", "mine")]));
+        assert!(!is_ours(&[("other/study.json", r#"{"study": "MK-19"}"#)]));
+    }
+
+    #[test]
+    fn a_report_replaces_an_earlier_one() {
+        let room = TempDir::new().unwrap();
+        report(&[skipped(1)], room.path()).unwrap();
+        fs::write(room.path().join("notes.txt"), "mine").unwrap();
+        check(room.path()).unwrap();
+        fs::write(room.path().join(VERDICTS), "mine").unwrap();
+        assert!(check(room.path()).is_err());
+        check(&room.path().join("none")).unwrap();
     }
 }
