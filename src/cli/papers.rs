@@ -10,6 +10,7 @@ use super::interrupt;
 use super::progress::StudyBar;
 use super::study::Session;
 use super::{terminal, verdicts};
+use crate::nearest::nearest;
 use crate::output::Unfinished;
 use crate::output::page::Judgement;
 use crate::scenario::Registry;
@@ -114,7 +115,7 @@ impl Arguments {
         for name in &self.ids {
             if !LIST.iter().any(|listed| asked(listed, name)) {
                 let known = LIST.iter().map(|listed| listed.id);
-                let near = crate::expect::nearest(name, known.clone());
+                let near = nearest(name, known.clone());
                 let hint = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
