@@ -27,7 +27,6 @@ mod complaint;
 mod eval;
 mod expectation;
 mod function;
-mod nearest;
 mod parse;
 mod plan;
 mod quantity;
@@ -53,7 +52,6 @@ pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;
 pub use verdict::{State, Verdict};
 
-pub(crate) use nearest::nearest;
 pub(crate) use space::combinations;
 
 /// Returns the name of each quantity that expressions know, what it has its numbers for, and what it

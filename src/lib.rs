@@ -51,6 +51,7 @@
 //! | [`random`] | the random stream of each purpose and subject; distributions |
 //! | [`statistics`] | means, quantiles, bands of confidence |
 //! | [`theory`] | closed forms: what a run should show |
+//! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
@@ -74,6 +75,7 @@ pub mod cluster;
 pub mod emulation;
 pub mod expect;
 pub mod mapred;
+pub mod nearest;
 pub mod output;
 pub mod random;
 pub mod record;

@@ -10,7 +10,9 @@ use super::interrupt;
 use super::progress::StudyBar;
 use super::study::Session;
 use super::{terminal, verdicts};
+use crate::nearest::nearest;
 use crate::output::Unfinished;
+use crate::output::page::Judgement;
 use crate::scenario::Registry;
 use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
 use crate::study::{Shard, Study, conclude};
@@ -67,6 +69,7 @@ impl Arguments {
             experiments.extend(file.listed()?.map(|listed| (listed, file)));
         }
         let chosen = self.chosen(&experiments)?;
+        papers::check(&self.out)?;
         let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
         interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
@@ -97,7 +100,7 @@ impl Arguments {
         } else {
             self.tell(&rows)?;
         }
-        verdicts::hold_all_but(rows.iter().filter(|row| row.verdict == "fails").count())
+        verdicts::hold_all_but(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())
     }
 
     /// Returns the experiments that are asked for, in the order of the list.
@@ -112,7 +115,7 @@ impl Arguments {
         for name in &self.ids {
             if !LIST.iter().any(|listed| asked(listed, name)) {
                 let known = LIST.iter().map(|listed| listed.id);
-                let near = crate::expect::nearest(name, known.clone());
+                let near = nearest(name, known.clone());
                 let hint = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
@@ -187,7 +190,7 @@ fn table(rows: &[Row], markdown: bool) -> String {
     }
     table.set_header(["id", "what", "published", "ours", "verdict"]);
     for row in rows {
-        let verdict = row.verdict.replace('_', " ");
+        let verdict = row.verdict.word().to_owned();
         let cells = [&row.id, &row.expectation, &row.published, &row.measured, &verdict];
         // A bar would end the cell in Markdown.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };

@@ -13,9 +13,13 @@ fn line(expected: &Expectation, found: &Verdict) -> String {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
     let mut text = format!("  {:<9}{what}\n", word(found.state));
     let mut more = |words: &str| text += &format!("           {words}\n");
+    if expected.what.is_some() {
+        more(&expected.that);
+    }
     more(&found.measured);
     if 1 < found.cells && !found.worst.is_empty() {
-        more(&format!("in {} of {} cells; the worst is {}", found.held, found.cells, found.worst));
+        let (held, cells, worst) = (found.held, found.cells, &found.worst);
+        more(&format!("holds in {held} of {cells} cells; shown is the worst, {worst}"));
     }
     if 0 < found.left_out {
         let cells = counted(found.left_out as u64, "more cell");
@@ -54,5 +58,32 @@ pub(super) fn hold_all_but(failed: usize) -> Result<(), Failure> {
         0 => Ok(()),
         1 => Err(Failure::run("1 expectation does not hold")),
         _ => Err(Failure::run(format!("{} do not hold", counted(failed as u64, "expectation")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expectation_in_words_says_what_they_stand_for_and_in_how_many_cells_it_holds() {
+        let what = Some("large clusters are quick".to_owned());
+        let expected = Expectation { what, ..Expectation::new("makespan < 1min") };
+        let found = Verdict {
+            state: State::Fails,
+            measured: "2 min < 1 min".to_owned(),
+            worst: "nodes=10".to_owned(),
+            cells: 3,
+            left_out: 0,
+            held: 2,
+            gap_closed: false,
+        };
+        let lines = [
+            "  FAILS    large clusters are quick",
+            "           makespan < 1min",
+            "           2 min < 1 min",
+            "           holds in 2 of 3 cells; shown is the worst, nodes=10",
+        ];
+        assert_eq!(tell(&[expected], &[found]).lines().collect::<Vec<_>>(), lines);
     }
 }

@@ -27,7 +27,8 @@ pub(super) enum Purpose {
 
 /// Makes a plan for a study.
 pub(super) fn check(node: &Node, space: &Space, purpose: Purpose) -> Result<Term, Complaint> {
-    let mut checker = Checker { space, purpose, outer: Vec::new(), points: 0 };
+    let common = vec![None; space.axes.len()];
+    let mut checker = Checker { space, purpose, outer: Vec::new(), common, points: 0 };
     let term = checker.term(node)?;
     if term.of.shape != Shape::One && purpose != Purpose::Sample {
         let message = format!("`{}` is {}", node.item, term.of.shape.word());
@@ -50,6 +51,8 @@ struct Checker<'a> {
     purpose: Purpose,
     /// The settings of the calls around, the innermost last, and whether anything took them.
     outer: Vec<(Setting, bool)>,
+    /// For each axis of which lists of values were chosen, those that all these lists have.
+    common: Vec<Option<Vec<usize>>>,
     /// How many values `by` has gone through so far.
     points: usize,
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::nearest::nearest;
+
 /// Why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
@@ -30,7 +32,7 @@ impl Complaint {
         known: impl IntoIterator<Item = &'n str, IntoIter: Clone>,
     ) -> Self {
         let known = known.into_iter();
-        match super::nearest::nearest(name, known.clone()) {
+        match nearest(name, known.clone()) {
             Some(near) => self.hint(format!("did you mean `{near}`?")),
             None => self.one_of(known),
         }

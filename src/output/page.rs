@@ -11,6 +11,8 @@
 
 mod markup;
 
+use serde::{Deserialize, Serialize};
+
 /// A report.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -81,7 +83,8 @@ pub struct Verdict {
 }
 
 /// What became of an expectation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Judgement {
     /// It is so.
     Holds,

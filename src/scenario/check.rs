@@ -14,8 +14,8 @@ use super::path::Path;
 use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
-use crate::expect::nearest;
 use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::nearest::nearest;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{

@@ -13,7 +13,8 @@ use serde_yaml::{Mapping, Value};
 
 use super::locate::Part;
 use super::path::{Path, Step};
-use crate::expect::{Complaint, nearest};
+use crate::expect::Complaint;
+use crate::nearest::nearest;
 use crate::units::plain;
 
 /// A mistake, before its place in the text is known.

@@ -2,20 +2,17 @@
 //!
 //! An experiment is a study or a scenario under `scenarios/papers/` that names its id; some have
 //! several files. The list here is the whole list of what is to be repeated, so that one without a
-//! file yet is missed.
+//! file yet is missed. What became of them is told by `report`.
+
+mod report;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::{Concluded, Sheet};
-use crate::output::chart::{Drawing, style};
-use crate::output::page::{Chart, Number, Page, Part, Section};
-use crate::output::report::verdicts;
-use crate::output::{OutputError, write_file};
 use crate::scenario::{Draft, Problem, ScenarioError};
+
+pub use report::{Outcome, Repeated, Row, check, report};
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,158 +178,6 @@ impl ExperimentFile {
             let problem = problem.nearest(&id, LIST.iter().map(|listed| listed.id));
             ScenarioError::invalid(vec![draft.finding(problem)])
         })
-    }
-}
-
-/// An experiment and what became of it.
-#[derive(Debug)]
-pub struct Repeated {
-    /// Its id.
-    pub id: String,
-    /// What it is about.
-    pub what: String,
-    /// What was published, as a whole.
-    pub published: String,
-    /// What became of each of its files.
-    pub files: Vec<Outcome>,
-}
-
-/// What became of a file of an experiment.
-#[derive(Debug)]
-pub enum Outcome {
-    /// It was not run; why.
-    Skipped(String),
-    /// It was run.
-    Run {
-        /// What it says of itself.
-        sheet: Box<Sheet>,
-        /// What it came to.
-        concluded: Box<Concluded>,
-    },
-}
-
-/// A line of the table of verdicts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
-    /// The experiment.
-    pub id: String,
-    /// What is expected, or what the experiment is about.
-    pub expectation: String,
-    /// What was published.
-    pub published: String,
-    /// What was measured.
-    pub measured: String,
-    /// `holds`, `fails`, `known_gap`, `reported` or `skipped`.
-    pub verdict: &'static str,
-}
-
-impl Repeated {
-    /// Returns all of it in one line: what was measured, or how many expectations hold.
-    pub fn summary(&self) -> Row {
-        let rows = self.rows();
-        let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
-        // The first of these that there is, is what the experiment as a whole comes to.
-        let order = ["fails", "known_gap", "holds", "reported", "skipped"];
-        let verdict = order.into_iter().find(|verdict| 0 < count(verdict)).unwrap_or("skipped");
-        let measured = match &rows[..] {
-            [row] => row.measured.clone(),
-            _ => {
-                let told = order.into_iter().filter(|verdict| 0 < count(verdict));
-                let told = told.map(|verdict| {
-                    format!("{} {}", count(verdict), verdict.replace("holds", "hold"))
-                });
-                told.collect::<Vec<_>>().join(", ").replace('_', " ")
-            }
-        };
-        let (expectation, published) = (self.what.clone(), self.published.clone());
-        Row { id: self.id.clone(), expectation, published, measured, verdict }
-    }
-
-    /// Returns its lines of the table; at least one.
-    pub fn rows(&self) -> Vec<Row> {
-        let row = |expectation: &str, published: &str, measured: &str, verdict| Row {
-            id: self.id.clone(),
-            expectation: expectation.to_owned(),
-            published: published.to_owned(),
-            measured: measured.to_owned(),
-            verdict,
-        };
-        let mut rows = Vec::new();
-        for file in &self.files {
-            match file {
-                Outcome::Skipped(why) => {
-                    rows.push(row(&self.what, &self.published, why, "skipped"));
-                }
-                Outcome::Run { sheet, concluded } => {
-                    let judged = sheet.expect.iter().zip(&concluded.findings.verdicts);
-                    rows.extend(judged.map(|(expected, found)| {
-                        let published = expected.published.as_ref().unwrap_or(&self.published);
-                        let what = expected.what.as_ref().unwrap_or(&expected.that);
-                        row(what, published, &found.measured, found.state.word())
-                    }));
-                }
-            }
-        }
-        if rows.is_empty() {
-            rows.push(row(&self.what, &self.published, "it expects nothing", "reported"));
-        }
-        rows
-    }
-}
-
-/// Writes the report of all experiments: `verdicts.json` and `report.html`.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
-    let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
-    let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
-    text.push('\n');
-    write_file(folder, "verdicts.json", text.as_bytes())?;
-    write_file(folder, "report.html", page(repeated, &rows).html().as_bytes())
-}
-
-fn page(repeated: &[Repeated], rows: &[Row]) -> Page {
-    let count = |verdict: &str, label: &str| Number {
-        label: label.to_owned(),
-        value: rows.iter().filter(|row| row.verdict == verdict).count().to_string(),
-        note: String::new(),
-    };
-    let numbers = Part::Numbers(vec![
-        count("holds", "hold"),
-        count("fails", "fail"),
-        count("known_gap", "known gaps"),
-        count("reported", "reported"),
-        count("skipped", "skipped"),
-    ]);
-    let mut sections = vec![Section { title: "Verdicts".to_owned(), parts: vec![numbers] }];
-    for experiment in repeated {
-        let mut parts = Vec::new();
-        if !experiment.published.is_empty() {
-            parts.push(Part::Text(format!("Published: {}.", experiment.published)));
-        }
-        for file in &experiment.files {
-            match file {
-                Outcome::Skipped(why) => parts.push(Part::Text(format!("Skipped: {why}."))),
-                Outcome::Run { sheet, concluded } => {
-                    parts.push(Part::Verdicts(verdicts(
-                        &sheet.expect,
-                        &concluded.findings.verdicts,
-                    )));
-                    let chart =
-                        |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
-                    parts.push(Part::Charts(concluded.drawings.iter().map(chart).collect()));
-                }
-            }
-        }
-        sections.push(Section { title: format!("{}: {}", experiment.id, experiment.what), parts });
-    }
-    Page {
-        title: "The papers' experiments".to_owned(),
-        subtitle: "What was published, and what Mumakil measures".to_owned(),
-        style: style(),
-        sections,
-        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::statistics::{Band, Estimate};
 
-/// The file that has the results for programs.
+/// The file that has the results for programs; where it is, the study is complete.
 const SUMMARY: &str = "summary.json";
 
 /// The tables that not every study has.
@@ -61,7 +61,6 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         ("cells.csv", tables::cells(sheet, &findings)),
-        (SUMMARY, tables::summary(sheet, &findings)),
         ("report.html", page(sheet, &findings, &drawings).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
@@ -83,6 +82,8 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
     clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
+    // Last, for who finds it takes the rest to be there.
+    write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, drawings })
 }
 

@@ -157,18 +157,11 @@ impl Study {
             }
             sweep => Sweep::read(sweep, &mut problems),
         };
-        for axis in &sweep.axes {
-            if let Some(set) = draft.argued(&Path::of(&axis.name)) {
-                let message =
-                    format!("`{}` is an axis of this study, so this says nothing", axis.name);
-                problems
-                    .push(Problem::value(set.clone(), message).hint("its values stand in `sweep`"));
-            }
-        }
+        let searched = keys.search.as_ref().map(Search::first);
+        problems.extend(unheard(&draft, &sweep, searched.as_ref()));
         // What names axes is looked at when these are in order.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
-        let searched = keys.search.as_ref().map(Search::first);
         let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
         let mut space = Space { axes, compared: None };
         let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
@@ -244,6 +237,31 @@ impl Study {
     pub fn axes(&self) -> impl Iterator<Item = &str> {
         self.sweep.axes.iter().map(|axis| axis.name.as_str())
     }
+}
+
+/// Returns what is wrong with values that were put where the study puts its own over them.
+fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem> {
+    let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
+    let mut own: Vec<(Path, &str, &str)> = swept
+        .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
+        .collect();
+    // What is searched and is no field has the path of everything, and is refused as such.
+    let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
+    own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
+        let hint = "its values stand in `search`";
+        (put.path.clone(), "is what this study searches for", hint)
+    }));
+    // A count begins with the scenario's own seed, a list does not have it.
+    if let Seeds::List(_) = sweep.seeds {
+        let hint = "they stand in `sweep.seeds`";
+        own.push((Path::of("seed"), "is not used, for the study lists its seeds", hint));
+    }
+    let problem = |(path, why, hint): (Path, &str, &str)| {
+        let set = draft.argued(&path)?;
+        let message = format!("`{path}` {why}, so this says nothing");
+        Some(Problem::value(set.clone(), message).hint(hint))
+    };
+    own.into_iter().filter_map(problem).collect()
 }
 
 /// Returns what the runs must record, and notes what is wrong in the expressions.
@@ -374,15 +392,41 @@ mod tests {
         }
     }
 
+    /// Returns what is wrong with a study over which these were put.
+    fn put_over(yaml: &str, sets: &[&str]) -> Result<Study, String> {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let draft = Draft::of("study.yaml", yaml).unwrap().with(&sets);
+        Study::of(draft).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn what_is_put_at_an_axis_would_say_nothing() {
-        let draft =
-            Draft::of("study.yaml", "sweep: {cluster.nodes: [1, 2], scheduler: [fair]}").unwrap();
-        let sets = ["cluster.nodes=5", "scheduler.fair.preemption=true", "cluster.racks=2"];
-        let error = Study::of(draft.with(&sets.map(str::to_owned))).unwrap_err().to_string();
+        let error = put_over(
+            "sweep: {cluster.nodes: [1, 2], scheduler: [fair]}",
+            &["cluster.nodes=5", "scheduler.fair.preemption=true", "cluster.racks=2"],
+        );
+        let error = error.unwrap_err();
         assert!(error.contains("--set cluster.nodes=5"), "{error}");
         assert!(error.contains("`scheduler` is an axis of this study"), "{error}");
         assert!(!error.contains("racks"), "{error}");
+
+        let zip = "sweep: {zip: {cluster.nodes: [1, 2], cluster.racks: [1, 2]}}";
+        let error = put_over(zip, &["cluster.racks=2"]).unwrap_err();
+        assert!(error.contains("`cluster.racks` is an axis of this study"), "{error}");
+
+        let search = "search: {over: cluster.nodes, from: 1, to: 9, until: makespan < 1h}\n\
+                      sweep: {seeds: 2}";
+        let error = put_over(search, &["cluster.nodes=5"]).unwrap_err();
+        assert!(error.contains("`cluster.nodes` is what this study searches for"), "{error}");
+        assert!(put_over(search, &["cluster.racks=2"]).is_ok());
+    }
+
+    #[test]
+    fn a_seed_that_is_put_is_the_first_of_a_count_and_none_of_a_list() {
+        assert!(put_over("sweep: {seeds: 2}", &["seed=7"]).is_ok());
+        let error = put_over("sweep: {seeds: [1, 2]}", &["seed=7"]).unwrap_err();
+        assert!(error.contains("--set seed=7"), "{error}");
+        assert!(error.contains("the study lists its seeds"), "{error}");
     }
 
     #[test]

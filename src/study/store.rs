@@ -56,7 +56,7 @@ impl Store {
     /// If there is something else than this study, if somebody else works on it, or if nothing can
     /// be written.
     pub fn claim(&self, study: &str, share: Share) -> Result<Claim, OutputError> {
-        self.check(study)?;
+        check(&self.study, study)?;
         let path = self.study.join(LOCK);
         let error = |source| OutputError::Write { path: path.clone(), source };
         fs::create_dir_all(&self.study).map_err(error)?;
@@ -81,17 +81,6 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// Checks that the folder is empty, hidden files aside, or has a study of this name.
-    fn check(&self, study: &str) -> Result<(), OutputError> {
-        let is_visible = |name: &String| !name.starts_with('.');
-        let is_empty = !names(&self.study)?.iter().any(is_visible);
-        if is_empty || sheet::name(&self.study).as_deref() == Some(study) {
-            return Ok(());
-        }
-        let why = format!("it has something else than the study `{study}`; choose another folder");
-        Err(OutputError::Foreign { path: self.study.clone(), why })
-    }
-
     /// Returns where a run is kept.
     pub fn place(&self, id: &str) -> PathBuf {
         self.study.join(RUNS).join(id)
@@ -111,6 +100,15 @@ impl Store {
     }
 }
 
+/// Checks that a folder is empty, hidden files aside, or has a study of this name.
+pub(super) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
+    if visible(folder)?.is_empty() || sheet::name(folder).as_deref() == Some(study) {
+        return Ok(());
+    }
+    let why = format!("it has something else than the study `{study}`; choose another folder");
+    Err(OutputError::Foreign { path: folder.to_owned(), why })
+}
+
 /// Removes what has such a name from a folder, if that is there.
 pub(super) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), OutputError> {
     for name in names(folder)?.iter().filter(|name| is_old(name)) {
@@ -120,6 +118,13 @@ pub(super) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), 
         removed.map_err(|source| OutputError::Write { path, source })?;
     }
     Ok(())
+}
+
+/// Returns the names of what is in a folder, hidden files aside; none if it is not there.
+pub(super) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
+    let mut names = names(folder)?;
+    names.retain(|name| !name.starts_with('.'));
+    Ok(names)
 }
 
 /// Returns the names of what is in a folder; none if it is not there.

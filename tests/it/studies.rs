@@ -284,6 +284,25 @@ fn a_run_that_cannot_be_read_is_told_with_its_folder() {
 }
 
 #[test]
+fn a_study_has_a_summary_only_when_all_else_is_written() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    for file in ["summary.json", "report.html"] {
+        fs::remove_file(room.path("out").join(file)).unwrap();
+    }
+    // A folder of this name is in the report's way.
+    fs::create_dir(room.path("out/report.html")).unwrap();
+    room.write("out/report.html/mine", "");
+    let broken = room.mumakil("study study.yaml --out out").output().unwrap();
+    assert_eq!(broken.status.code(), Some(3));
+    assert!(!room.path("out/summary.json").exists());
+    fs::remove_dir_all(room.path("out/report.html")).unwrap();
+    study(&room, "--out out");
+    assert!(room.path("out/summary.json").exists());
+}
+
+#[test]
 fn somebodys_files_are_not_written_over() {
     let room = Room::new();
     room.write("study.yaml", STUDY).write("parts.yaml", &STUDY.replace("small", "other"));
@@ -297,6 +316,8 @@ fn somebodys_files_are_not_written_over() {
         "study parts.yaml --out part",
         "study merge part --out mine",
         "study merge missing --out new",
+        "papers MK-19 --out mine",
+        "papers MK-19 --out run",
     ] {
         let refused = room.mumakil(arguments).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{arguments}");

@@ -30,16 +30,20 @@ impl Checker<'_> {
             let chosen = self.chosen(quantity, filter)?.ok_or_else(|| {
                 self.no_key(filter, &format!("`{}` cannot be chosen by", quantity.name))
             })?;
-            if !selection.add(chosen) {
+            if !selection.add(&chosen) {
                 let message = format!("`{}` is set twice", filter.key.item);
                 return Err(Complaint::new(filter.key.span.clone(), message));
             }
+            self.meet(&chosen, filter)?;
         }
         for place in (0..self.outer.len()).rev() {
-            if let Some(chosen) = self.chosen(quantity, &self.outer[place].0)? {
+            let setting = self.outer[place].0.clone();
+            if let Some(chosen) = self.chosen(quantity, &setting)? {
                 // What is set further inside has taken its place, and that was meant.
                 self.outer[place].1 = true;
-                selection.add(chosen);
+                if selection.add(&chosen) {
+                    self.meet(&chosen, &setting)?;
+                }
             }
         }
         for (axis, pick) in selection.cell.iter().enumerate() {
@@ -54,10 +58,27 @@ impl Checker<'_> {
             let setting = self.outer[place].0.clone();
             if self.axis(setting.key.span.clone(), &setting.key.item)? == Some(axis) {
                 self.outer[place].1 = true;
-                return self.values(axis, &setting.value);
+                let pick = self.values(axis, &setting.value)?;
+                self.meet(&Chosen::Cells(axis, pick.clone()), &setting)?;
+                return Ok(pick);
             }
         }
         Ok(Pick::Free)
+    }
+
+    /// Narrows the cells to those of a list. An expectation is judged cell by cell, so that lists of
+    /// one axis are all of the same cell: they must have a value in common.
+    fn meet(&mut self, chosen: &Chosen, setting: &Setting) -> Checked<()> {
+        let Chosen::Cells(axis, Pick::Among(places)) = chosen else { return Ok(()) };
+        let common = self.common[*axis].get_or_insert_with(|| places.clone());
+        common.retain(|place| places.contains(place));
+        if !common.is_empty() {
+            return Ok(());
+        }
+        let axis = self.space.axes[*axis].name();
+        let message = format!("`{setting}` leaves no cell in which all lists of `{axis}` meet");
+        let hint = format!("to compare two cells, write one value for each, such as `{axis}=…`");
+        Err(Complaint::new(setting.value.span.clone(), message).hint(hint))
     }
 
     /// What is compared is of one of the values compared.
@@ -162,17 +183,17 @@ impl Checker<'_> {
 
 impl Selection {
     /// Adds what is chosen, unless the same has been chosen already.
-    fn add(&mut self, chosen: Chosen) -> bool {
+    fn add(&mut self, chosen: &Chosen) -> bool {
         match chosen {
             Chosen::Rows(filter) => {
                 let new = self.rows.iter().all(|other| other.key != filter.key);
-                self.rows.extend(new.then_some(filter));
+                self.rows.extend(new.then(|| filter.clone()));
                 new
             }
             Chosen::Cells(axis, pick) => {
-                let new = self.cell[axis] == Pick::Free;
+                let new = self.cell[*axis] == Pick::Free;
                 if new {
-                    self.cell[axis] = pick;
+                    self.cell[*axis] = pick.clone();
                 }
                 new
             }

@@ -214,6 +214,36 @@ fn filters_must_fit_what_they_choose_from() {
 }
 
 #[test]
+fn lists_of_an_axis_must_have_a_value_in_common() {
+    let space = space(&[("cluster.nodes", &["10", "20", "30", "40"])], None);
+    let complaint = |text: &str| {
+        let checked = Expr::parse(text).unwrap().expectation(&space);
+        checked.err().map(|complaint| format!("{}: {complaint}", complaint.column(text)))
+    };
+    let meet = |column: usize, setting: &str| {
+        Some(format!(
+            "{column}: `{setting}` leaves no cell in which all lists of `nodes` meet; to compare \
+             two cells, write one value for each, such as `nodes=…`"
+        ))
+    };
+    for (text, column, setting) in [
+        ("mean(wait, nodes=[10, 20]) < mean(wait, nodes=[30, 40])", 47, "nodes=[30, 40]"),
+        ("makespan[nodes=..20] < 1s or makespan[nodes=30..] < 2s", 45, "nodes=30.."),
+        ("makespan[nodes=[]] < 1s", 16, "nodes=[]"),
+    ] {
+        assert_eq!(complaint(text), meet(column, setting), "{text}");
+    }
+    for text in [
+        "mean(wait, nodes=[10, 20]) < mean(wait, nodes=[20, 30])",
+        "makespan[nodes=[10, 20]] < makespan[nodes=40]",
+        "mean(wait[nodes=[30, 40]], nodes=[10, 20]) < makespan[nodes=[30, 40]]",
+        "min(makespan, by=nodes[10, 20]) < min(makespan, by=nodes[30, 40])",
+    ] {
+        assert_eq!(complaint(text), None, "{text}");
+    }
+}
+
+#[test]
 fn nested_curves_do_not_multiply_for_ever() {
     let nested = "min(".repeat(40) + "makespan[scheduler=fair]" + &", by=nodes)".repeat(40);
     assert!(wrong(&nested).ends_with(": this goes through too many values"));

@@ -12,8 +12,8 @@ use roxmltree::Node;
 use rustc_hash::FxHashSet;
 
 use super::queues::{Limit, Queue, Queues, check};
-use crate::expect::nearest;
 use crate::mapred::Auto;
+use crate::nearest::nearest;
 use crate::scheduler::part::names::DEEPEST;
 use crate::scheduler::part::xml::{self, Fault, Findings, Kind, Told, clip, text_of};
 use crate::units::{Count, Factor, Fraction, SimSpan};

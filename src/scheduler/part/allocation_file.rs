@@ -18,7 +18,7 @@ use roxmltree::Node;
 use super::names::{DEEPEST, LONGEST_NAME};
 use super::pools::{JobOrder, Number, Pool, Pools, User, check};
 use super::xml::{Fault, Findings, Kind, Told, clip, text_of};
-use crate::expect::nearest;
+use crate::nearest::nearest;
 use crate::units::{Factor, SimSpan};
 
 /// Reads the text of an allocation file.

@@ -1,10 +1,7 @@
 //! "Did you mean …?": the known name nearest to one that is not known.
 
 /// Returns the candidate that takes the fewest changes of letters, if they are few for its length.
-pub(crate) fn nearest<'c>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = simple(name);
     // Long texts are no misspelt names, and their distance would take long.
     if name.len() > 64 {

@@ -1,0 +1,261 @@
+//! What became of the experiments: a table of verdicts for programs, and a page for people.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::output::chart::{Drawing, style};
+use crate::output::page::{Chart, Judgement, Number, Page, Part, Section};
+use crate::output::report::verdicts;
+use crate::output::{OutputError, write_file};
+use crate::study::{Concluded, Sheet, store};
+
+/// The table, by which the folder is known.
+const VERDICTS: &str = "verdicts.json";
+
+/// The judgements, the one that says the most first.
+const JUDGEMENTS: [Judgement; 5] = [
+    Judgement::Fails,
+    Judgement::KnownGap,
+    Judgement::Holds,
+    Judgement::Reported,
+    Judgement::Skipped,
+];
+
+/// An experiment and what became of it.
+#[derive(Debug)]
+pub struct Repeated {
+    /// Its id.
+    pub id: String,
+    /// What it is about.
+    pub what: String,
+    /// What was published, as a whole.
+    pub published: String,
+    /// What became of each of its files.
+    pub files: Vec<Outcome>,
+}
+
+/// What became of a file of an experiment.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was not run; why.
+    Skipped(String),
+    /// It was run.
+    Run {
+        /// What it says of itself.
+        sheet: Box<Sheet>,
+        /// What it came to.
+        concluded: Box<Concluded>,
+    },
+}
+
+/// A line of the table of verdicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// The experiment.
+    pub id: String,
+    /// What is expected, or what the experiment is about.
+    pub expectation: String,
+    /// What was published.
+    pub published: String,
+    /// What was measured.
+    pub measured: String,
+    /// What became of it.
+    pub verdict: Judgement,
+}
+
+impl Repeated {
+    /// Returns all of it in one line: what was measured, or how many expectations hold.
+    pub fn summary(&self) -> Row {
+        let rows = self.rows();
+        let counts = JUDGEMENTS.map(|judgement| (judgement, count(&rows, judgement)));
+        let found = || counts.iter().filter(|(_, count)| 0 < *count);
+        let measured = match &rows[..] {
+            [row] => row.measured.clone(),
+            _ => {
+                let told = found().map(|(judgement, count)| match judgement {
+                    Judgement::Holds => format!("{count} hold"),
+                    other => format!("{count} {}", other.word()),
+                });
+                told.collect::<Vec<_>>().join(", ")
+            }
+        };
+        let verdict = found().next().map_or(Judgement::Skipped, |(judgement, _)| *judgement);
+        let (expectation, published) = (self.what.clone(), self.published.clone());
+        Row { id: self.id.clone(), expectation, published, measured, verdict }
+    }
+
+    /// Returns its lines of the table; at least one.
+    pub fn rows(&self) -> Vec<Row> {
+        let row = |expectation: &str, published: &str, measured: &str, verdict| Row {
+            id: self.id.clone(),
+            expectation: expectation.to_owned(),
+            published: published.to_owned(),
+            measured: measured.to_owned(),
+            verdict,
+        };
+        let mut rows = Vec::new();
+        for file in &self.files {
+            match file {
+                Outcome::Skipped(why) => {
+                    rows.push(row(&self.what, &self.published, why, Judgement::Skipped));
+                }
+                Outcome::Run { sheet, concluded } => {
+                    let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
+                    rows.extend(judged.iter().map(|found| {
+                        let published = found.published.as_ref().unwrap_or(&self.published);
+                        let measured = found.measured.as_deref().unwrap_or_default();
+                        row(&found.expectation, published, measured, found.judgement)
+                    }));
+                }
+            }
+        }
+        if rows.is_empty() {
+            let nothing = "it expects nothing";
+            rows.push(row(&self.what, &self.published, nothing, Judgement::Reported));
+        }
+        rows
+    }
+}
+
+fn count(rows: &[Row], verdict: Judgement) -> usize {
+    rows.iter().filter(|row| row.verdict == verdict).count()
+}
+
+/// Writes the report of all experiments: `verdicts.json` and `report.html`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
+    let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
+    let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
+    text.push('\n');
+    write_file(folder, VERDICTS, text.as_bytes())?;
+    write_file(folder, "report.html", page(repeated, &rows).html().as_bytes())
+}
+
+/// Checks that the report may be written into a folder: that it is empty, hidden files aside, or
+/// has an earlier one, or nothing but experiments, as what was ended before its report leaves it.
+///
+/// # Errors
+/// If there is something else, or it cannot be read.
+pub fn check(folder: &Path) -> Result<(), OutputError> {
+    let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<Row>>(&text).is_ok();
+    let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
+    if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
+        || store::visible(folder)?.iter().all(is_experiment)
+    {
+        return Ok(());
+    }
+    let why = "it has something else than the papers' experiments; choose another folder";
+    Err(OutputError::Foreign { path: folder.to_owned(), why: why.to_owned() })
+}
+
+fn page(repeated: &[Repeated], rows: &[Row]) -> Page {
+    let number = |verdict, label: &str| Number {
+        label: label.to_owned(),
+        value: count(rows, verdict).to_string(),
+        note: String::new(),
+    };
+    let numbers = Part::Numbers(vec![
+        number(Judgement::Holds, "hold"),
+        number(Judgement::Fails, "fail"),
+        number(Judgement::KnownGap, "known gaps"),
+        number(Judgement::Reported, "reported"),
+        number(Judgement::Skipped, "skipped"),
+    ]);
+    let verdicts = Section { title: "Verdicts".to_owned(), parts: vec![numbers] };
+    Page {
+        title: "The papers' experiments".to_owned(),
+        subtitle: "What was published, and what Mumakil measures".to_owned(),
+        style: style(),
+        sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
+        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// Returns what the page says of an experiment.
+fn section(experiment: &Repeated) -> Section {
+    let mut parts = Vec::new();
+    if !experiment.published.is_empty() {
+        parts.push(Part::Text(format!("Published: {}.", experiment.published)));
+    }
+    for file in &experiment.files {
+        match file {
+            Outcome::Skipped(why) => parts.push(Part::Text(format!("Skipped: {why}."))),
+            Outcome::Run { sheet, concluded } => {
+                let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
+                parts.push(Part::Verdicts(judged));
+                let chart =
+                    |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
+                parts.push(Part::Charts(concluded.drawings.iter().map(chart).collect()));
+            }
+        }
+    }
+    Section { title: format!("{}: {}", experiment.id, experiment.what), parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn skipped(files: usize) -> Repeated {
+        Repeated {
+            id: "MK-19".to_owned(),
+            what: "a trace".to_owned(),
+            published: "55 min".to_owned(),
+            files: (0..files).map(|_| Outcome::Skipped("no trace".to_owned())).collect(),
+        }
+    }
+
+    #[test]
+    fn several_verdicts_are_counted_and_one_is_told_itself() {
+        assert_eq!(skipped(1).summary().measured, "no trace");
+        assert_eq!(skipped(2).summary().measured, "2 skipped");
+        let nothing = skipped(0).summary();
+        assert_eq!((nothing.verdict, &*nothing.published), (Judgement::Reported, "55 min"));
+    }
+
+    /// Returns whether the report may be written beside these files.
+    fn is_ours(files: &[(&str, &str)]) -> bool {
+        let room = TempDir::new().unwrap();
+        for (name, text) in files {
+            let path = room.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        match check(room.path()) {
+            Ok(()) => true,
+            Err(error) => {
+                assert!(matches!(error, OutputError::Foreign { .. }), "{error}");
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_is_written_where_nothing_is_but_experiments() {
+        let study = ("MK-19/study.json", r#"{"study": "MK-19"}"#);
+        assert!(is_ours(&[]) && is_ours(&[(".mumakil-half", "")]));
+        // Ended in an experiment, and before its first run.
+        assert!(is_ours(&[study, ("DS-F1/.lock", "")]));
+        assert!(!is_ours(&[("report.html", "mine")]));
+        assert!(!is_ours(&[study, ("report.html", "mine")]));
+        assert!(!is_ours(&[("notes/today.txt", "mine")]));
+        assert!(!is_ours(&[("other/study.json", r#"{"study": "MK-19"}"#)]));
+    }
+
+    #[test]
+    fn a_report_replaces_an_earlier_one() {
+        let room = TempDir::new().unwrap();
+        report(&[skipped(1)], room.path()).unwrap();
+        fs::write(room.path().join("notes.txt"), "mine").unwrap();
+        check(room.path()).unwrap();
+        fs::write(room.path().join(VERDICTS), "mine").unwrap();
+        assert!(check(room.path()).is_err());
+        check(&room.path().join("none")).unwrap();
+    }
+}
