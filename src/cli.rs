@@ -7,9 +7,9 @@
 //! | code | means |
 //! |---|---|
 //! | 0 | done; a simulated job that fails is a result |
-//! | 1 | the run failed: the policy panicked, no job could go on, or an invariant was broken |
+//! | 1 | an expectation fails, or a run did: the policy panicked, no job could go on, an invariant was broken |
 //! | 2 | the scenario or the command line is wrong |
-//! | 3 | the environment is at fault (a full disk), or Mumakil itself |
+//! | 3 | the environment is at fault, such as a full disk, or Mumakil itself |
 //! | 130 | interrupted |
 
 use std::ffi::OsString;

@@ -93,7 +93,13 @@ impl Scenario {
 
     /// Returns the files that the scenario names.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut TraceFile> {
-        self.workload.files_mut().chain(self.cluster.topology.as_mut())
+        self.keyed_files_mut().map(|(_, file)| file)
+    }
+
+    /// Returns the files that the scenario names, each with its key.
+    fn keyed_files_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut TraceFile)> {
+        let nodes = self.cluster.topology.as_mut().map(|file| ("cluster.topology", file));
+        self.workload.files_mut().chain(nodes)
     }
 
     /// Returns the class of a job that names none: the first whose rule it fits.

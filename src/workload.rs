@@ -30,7 +30,7 @@ pub use jobs::{JobEntry, Penalty, TaskCount};
 pub(crate) use jobs::{LATEST, MOST_JOBS, in_order};
 use list::List;
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
-pub use rumen::{Rumen, RumenModel};
+pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
 pub use sls::Sls;
 pub use spec::{JobFile, Jobs, WarmStart, WorkloadSpec};

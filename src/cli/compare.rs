@@ -64,8 +64,8 @@ impl Arguments {
                 let folders = self.folders.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let page = self.out.is_some().then(|| page::of_runs(&runs)).transpose()?;
-                (runs::tell(&runs)?, page)
+                let page = self.out.is_some().then(|| page::of_runs(&runs));
+                (runs::tell(&runs), page)
             }
             Kind::Study => {
                 let folders = self.folders.iter().zip(names);

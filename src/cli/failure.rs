@@ -11,7 +11,7 @@ use crate::record::RecordError;
 use crate::scenario::{Finding, ScenarioError};
 use crate::trace::TraceError;
 
-/// The exit code of a run that failed.
+/// The exit code of a run that failed, or an expectation of it.
 const RUN: u8 = 1;
 /// The exit code of bad input, and of a wrong command line.
 pub(super) const INPUT: u8 = 2;

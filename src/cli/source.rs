@@ -30,7 +30,7 @@ pub(super) fn load(
         )));
     }
     overrides.put_over(&mut draft);
-    Ok(draft.resolve(registry)?)
+    Ok(draft.resolve_with_files(registry)?)
 }
 
 /// Opens a file, or a starter; a file wins over a starter of the same name.

@@ -37,7 +37,7 @@ pub struct ClusterSpec {
     pub speed: Factor,
     /// Whether attempts share the cores of their node: each computes on one core at most, and where
     /// more compute than there are cores all are slower. Without, each has a core. Times of a
-    /// trace stay as they are.
+    /// trace are not changed by it.
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,

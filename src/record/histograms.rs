@@ -122,7 +122,9 @@ impl Histograms {
             }
             if let Some(sojourn) = job.sojourn() {
                 note("job_sojourn".to_owned(), sojourn);
-                note(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
+                if !job.spec.class.is_empty() {
+                    note(format!("job_sojourn-{}", tame(&job.spec.class)), sojourn);
+                }
             }
         }
         if let Some(lag) = end.clock_lag {

@@ -46,6 +46,15 @@ pub enum Warning {
         /// Its class.
         class: String,
     },
+    /// A field of a job changes nothing.
+    IdleField {
+        /// The job.
+        job: String,
+        /// The field.
+        field: &'static str,
+        /// Why.
+        why: &'static str,
+    },
     /// What the policy says of its options.
     Policy(String),
 }
@@ -67,6 +76,11 @@ impl fmt::Display for Warning {
                 f,
                 "the class `{class}` of the job `{job}` is not among the scenario's classes; \
                  add it there or mend its name"
+            ),
+            Self::IdleField { job, field, why } => write!(
+                f,
+                "`{field}` of the job `{job}` changes nothing, since {why}; mend that or leave \
+                 `{field}` out"
             ),
             Self::Policy(doubt) => f.write_str(doubt),
         }
@@ -101,6 +115,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         if drawn.is_none() {
             check_names(jobs, found);
             check_order(jobs, found);
+            check_idle_fields(jobs, found);
         }
     }
     if intact("workload") && intact("cluster") {
@@ -307,6 +322,14 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
             };
             found.value(&path, message);
         }
+    }
+}
+
+/// What a job says is of use.
+fn check_idle_fields(jobs: &[JobEntry], found: &mut Checked) {
+    for job in jobs {
+        let warning = |(field, why)| Warning::IdleField { job: job.name.clone(), field, why };
+        found.warnings.extend(job.idle_fields().into_iter().map(warning));
     }
 }
 

@@ -254,6 +254,25 @@ impl Draft {
         }
     }
 
+    /// Returns the scenario, with every value in place, if the files with jobs and nodes that it names
+    /// are there. [`Self::resolve`] does not ask for them.
+    ///
+    /// # Errors
+    /// With everything that is wrong in it, or the files that are missing.
+    pub fn resolve_with_files(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
+        let mut loaded = self.resolve(registry)?;
+        let folder = loaded.scenario.folder.clone();
+        let missing = loaded.scenario.keyed_files_mut().filter_map(|(key, file)| {
+            let path = file.find(&folder);
+            let why = std::fs::metadata(&path).err()?;
+            let message = format!("cannot read {}: {why}", path.display());
+            let hint = "a relative path begins in the scenario's folder, or where you are";
+            Some(self.finding(Problem::value(Path::of(key), message).hint(hint)))
+        });
+        let missing: Vec<Finding> = missing.collect();
+        if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
+    }
+
     /// Returns the folder of the file, in which relative paths begin.
     pub(crate) fn folder(&self) -> PathBuf {
         std::path::Path::new(&*self.text.file).parent().unwrap_or("".as_ref()).to_owned()

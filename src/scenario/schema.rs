@@ -176,6 +176,59 @@ mod tests {
         assert_eq!(one["required"], json!([]), "a preset may give it");
     }
 
+    /// Notes where the schema's default is not what a scenario has that does not say the field.
+    fn disagreeing(path: &str, schema: &Value, resolved: &Value, found: &mut Vec<String>) {
+        if let Some(default) = schema.get("default").filter(|default| !default.is_object())
+            && *default != *resolved
+        {
+            found.push(format!("{path}: {default} in the schema, {resolved} in a scenario"));
+        }
+        let forms = schema["anyOf"].as_array().into_iter().flatten();
+        for schema in forms.chain([schema]) {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            for (key, inner) in fields {
+                if let Some(resolved) = resolved.get(key).filter(|value| !value.is_null()) {
+                    disagreeing(&format!("{path}.{key}"), inner, resolved, found);
+                }
+            }
+        }
+        let (items, named) = (schema.get("items"), schema.get("additionalProperties"));
+        let first = resolved.as_array().and_then(|list| list.first());
+        if let Some((schema, resolved)) = items.zip(first) {
+            disagreeing(&format!("{path}[]"), schema, resolved, found);
+        }
+        let of_name = resolved.as_object().and_then(|named| named.values().next());
+        if let Some((schema, resolved)) = named.zip(of_name) {
+            disagreeing(&format!("{path}.NAME"), schema, resolved, found);
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_left_out_has_the_default_that_the_schema_says() {
+        let schema = schema(&Registry::builtin());
+        for workload in [
+            "{jobs: [{name: a, maps: 1, penalty: {}}]}",
+            "{jobs: [{name: a, maps: 1}], warm_start: {}}",
+            "{jobs: {path: x}}",
+            "{rumen: {trace: x}}",
+            "{rumen: {trace: x, penalty: {}}}",
+            "{swim: {file: x}}",
+            "{sls: {file: x}}",
+            "{mix: {jobs: 1, types: {a: {maps: 1, map_time: 1s}}}}",
+        ] {
+            let yaml = format!("workload: {workload}");
+            let loaded = crate::scenario::parse("unnamed", &yaml, &[], &Registry::builtin());
+            let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
+            let resolved: Value = serde_yaml::from_str(&scenario.to_yaml()).unwrap();
+            let mut found = Vec::new();
+            // Defaults of presets are shown as the preset has them written, such as 0.5ms for 500us.
+            for key in ["workload", "record"] {
+                disagreeing(key, &schema["properties"][key], &resolved[key], &mut found);
+            }
+            assert_eq!(found, [] as [&str; 0], "{workload}");
+        }
+    }
+
     #[test]
     fn nothing_in_the_schema_is_void() {
         fn void(schema: &Value) -> bool {

@@ -33,6 +33,25 @@ fn a_scenario_is_complete_with_a_job() {
 }
 
 #[test]
+fn a_field_that_changes_nothing_is_told() {
+    let warnings = |job: &str| {
+        let loaded = parse_with(&format!("workload: {{jobs: [{{name: a, maps: 1, {job}}}]}}"), &[]);
+        let warnings = loaded.unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        warnings("shuffle: 1GiB, every: 3s"),
+        [
+            "`shuffle` of the job `a` changes nothing, since it has no `reduces`; mend that or leave \
+             `shuffle` out",
+            "`every` of the job `a` changes nothing, since its `count` is 1; mend that or leave \
+             `every` out",
+        ]
+    );
+    assert_eq!(warnings("reduces: 1, shuffle: 1GiB, count: 2, every: 3s"), [""; 0]);
+}
+
+#[test]
 fn every_preset_resolves_and_reads_back_the_same() {
     for line in HADOOP.names() {
         for cluster in CLUSTERS.names() {

@@ -37,10 +37,11 @@ struct Pinned {
 impl TraceFile {
     /// Returns where the file is: a relative path begins in the folder of the scenario, or else
     /// where the command was called. If its content is known it may begin in a folder further out, too:
-    /// a resolved scenario lies in the results, and names files as its scenario did.
+    /// a resolved scenario lies in the results, and names files as its scenario did. One that is
+    /// nowhere is missed in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
         let found = self.near(folder).or_else(|| self.further_out(folder));
-        found.unwrap_or_else(|| self.path.clone())
+        found.unwrap_or_else(|| folder.join(&self.path))
     }
 
     /// Returns the file in the scenario's folder or where the command was called. Where there are both,

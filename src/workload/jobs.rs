@@ -374,6 +374,21 @@ impl JobEntry {
         faults
     }
 
+    /// Returns the fields that are given and change nothing as the others are, and why.
+    pub(crate) fn idle_fields(&self) -> Vec<(&'static str, &'static str)> {
+        let (has_reduces, is_one) = (0 < self.reduces.get(), self.count.get() == 1);
+        let of_reduces = [
+            ("shuffle", self.shuffle != Bytes::ZERO),
+            ("shuffle_time", self.shuffle_time.is_some()),
+            ("reduce_time", self.reduce_time.is_some()),
+            ("reduce_rate", self.reduce_rate.is_some()),
+        ];
+        let of_reduces = of_reduces.into_iter().filter(|(_, given)| *given && !has_reduces);
+        let idle = of_reduces.map(|(field, _)| (field, "it has no `reduces`"));
+        let every = (is_one && !self.every.is_zero()).then_some(("every", "its `count` is 1"));
+        idle.chain(every).collect()
+    }
+
     fn spec(
         &self,
         id: JobId,
@@ -591,6 +606,20 @@ mod tests {
         let schema = schemars::schema_for!(JobEntry);
         let fields = schema.as_value()["properties"].as_object().unwrap();
         assert_eq!(fields.keys().collect::<Vec<_>>(), JobEntry::FIELDS);
+    }
+
+    #[test]
+    fn a_field_is_idle_where_another_leaves_nothing_for_it_to_say() {
+        let idle = |yaml: &str| {
+            let job: JobEntry = serde_yaml::from_str(yaml).unwrap();
+            job.idle_fields().into_iter().map(|(field, _)| field).collect::<Vec<_>>()
+        };
+        let reduces = "shuffle: 1GiB, shuffle_time: 1s, reduce_time: 1s, reduce_rate: 1MB/s";
+        let all = ["shuffle", "shuffle_time", "reduce_time", "reduce_rate"];
+        assert_eq!(idle(&format!("{{name: a, maps: 1, {reduces}}}")), all);
+        assert_eq!(idle(&format!("{{name: a, maps: 1, reduces: 1, {reduces}}}")), [""; 0]);
+        assert_eq!(idle("{name: a, maps: 1, output: 1GiB, every: 1s}"), ["every"]);
+        assert_eq!(idle("{name: a, maps: 1, every: 1s, count: 2}"), [""; 0]);
     }
 
     #[test]

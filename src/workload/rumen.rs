@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use self::admitted::{Admitted, BACKWARDS, Numbered, map_time, number_of};
 use super::hosts::Hosts;
 use super::jobs::{MOST_BYTES, Phases};
-use super::{Found, JobEntry, Penalty, Site};
+use super::{Found, JobEntry, Site};
 use crate::cluster::TrackerId;
 use crate::mapred::{
     Cdf, Locality, Priority, Split, TaskTimes, Traced, TracedTask, TracedTimes, TracedTry,
@@ -43,9 +43,11 @@ pub struct Rumen {
     /// How the trace is read; Mumak's way with `hadoop: mumak`, else as measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<RumenModel>,
-    /// How many times as long a map takes whose input is not on its node.
-    #[serde(default = "distances")]
-    pub penalty: Penalty,
+    /// How many times as long a map takes whose input is not on its node. One that was logged as far
+    /// from its input as it is now takes its logged time; others theirs times the one factor over the
+    /// other.
+    #[serde(default)]
+    pub penalty: RumenPenalty,
     /// Whether broken jobs are left out instead of being an error.
     #[serde(default)]
     pub lenient: bool,
@@ -61,9 +63,23 @@ pub enum RumenModel {
     Mumak,
 }
 
-/// Mumak's factors.
-fn distances() -> Penalty {
-    Penalty { rack: Factor::of(1.5), off_rack: Factor::of(3.0) }
+/// How many times as long a map takes whose input is not on its node; Mumak's factors, unless given.
+///
+/// A type beside the [`Penalty`](super::Penalty) of a job entry, which is none unless given: a default
+/// belongs to its type, so that a factor that is left out is the same whether the other one is given or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RumenPenalty {
+    /// In the same rack.
+    pub rack: Factor,
+    /// In another rack.
+    pub off_rack: Factor,
+}
+
+impl Default for RumenPenalty {
+    fn default() -> Self {
+        Self { rack: Factor::of(1.5), off_rack: Factor::of(3.0) }
+    }
 }
 
 /// Locations with more hosts than this are no use.
@@ -106,7 +122,7 @@ impl Rumen {
 /// Makes jobs of what is logged.
 struct Reader<'a> {
     model: RumenModel,
-    penalty: &'a Penalty,
+    penalty: &'a RumenPenalty,
     hosts: Hosts<'a>,
     seed: u64,
     /// When the first job that runs was submitted, in the milliseconds of the trace.

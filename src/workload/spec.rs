@@ -166,18 +166,25 @@ impl WorkloadSpec {
         }
     }
 
-    /// Returns the files that hold jobs or the hosts that they run on.
-    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut TraceFile> {
-        let jobs = match &mut self.jobs {
+    /// Returns the files that hold jobs or the hosts that they run on, each with its key.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut TraceFile)> {
+        let Self { jobs, rumen, swim, sls, .. } = self;
+        let jobs = match jobs {
             Some(Jobs::File(jobs)) => Some(&mut jobs.file),
             _ => None,
         };
-        let rumen =
-            self.rumen.as_mut().map(|rumen| (Some(&mut rumen.trace), rumen.topology.as_mut()));
-        let swim = self.swim.as_mut().map(|swim| (Some(&mut swim.file), None));
-        let sls = self.sls.as_mut().map(|sls| (Some(&mut sls.file), sls.nodes.as_mut()));
-        let pairs = [rumen, swim, sls].into_iter().flatten();
-        jobs.into_iter().chain(pairs.flat_map(|(one, other)| one.into_iter().chain(other)))
+        let (trace, topology) =
+            rumen.as_mut().map(|rumen| (&mut rumen.trace, rumen.topology.as_mut())).unzip();
+        let (listed, nodes) = sls.as_mut().map(|sls| (&mut sls.file, sls.nodes.as_mut())).unzip();
+        let files = [
+            ("workload.jobs", jobs),
+            ("workload.rumen.trace", trace),
+            ("workload.rumen.topology", topology.flatten()),
+            ("workload.swim.file", swim.as_mut().map(|swim| &mut swim.file)),
+            ("workload.sls.file", listed),
+            ("workload.sls.nodes", nodes.flatten()),
+        ];
+        files.into_iter().filter_map(|(key, file)| Some((key, file?)))
     }
 
     /// Returns whether jobs come from the trace of another tool.

@@ -184,7 +184,8 @@ fn stack() {
 fn gantt() {
     let row = |i: usize| GanttRow {
         group: format!("rack {}", i / 6),
-        name: format!("n{} {} {}", i / 3, if i % 3 < 2 { "map" } else { "reduce" }, i % 3),
+        node: format!("n{}", i / 3),
+        kind: if i % 3 < 2 { SlotKind::Map } else { SlotKind::Reduce },
     };
     let mut bars = Vec::new();
     for slot in 0..12usize {
@@ -203,6 +204,7 @@ fn gantt() {
                 end: start + length,
                 kind: if reduce { SlotKind::Reduce } else { SlotKind::Map },
                 outcome: Some(outcome),
+                suspended: if (slot, number) == (2, 0) { 12.0 } else { 0.0 },
                 label: format!("count {}_{number}", if reduce { "r" } else { "m" }),
             });
             start += length + 1.5;
@@ -215,6 +217,7 @@ fn gantt() {
         end: 160.0 + 0.1 * f64::from(i) + 0.05,
         kind: SlotKind::Map,
         outcome: Some(Outcome::Succeeded),
+        suspended: 0.0,
         label: format!("tiny m_{i}"),
     }));
     let chart = Gantt {

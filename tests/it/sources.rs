@@ -164,10 +164,34 @@ fn a_resolved_trace_is_found_from_where_the_first_run_was_called() {
 }
 
 #[test]
+fn a_missing_file_is_told_by_its_place_and_where_it_was_looked_for() {
+    let room = Room::new();
+    fs::create_dir(room.path("sub")).unwrap();
+    room.write("sub/here.txt", "");
+    for (workload, column) in [
+        ("{jobs: none.csv}", 18),
+        ("{swim: {file: none.csv}}", 25),
+        ("{rumen: {trace: none.csv}}", 27),
+        ("{sls: {file: none.csv}}", 24),
+        ("{sls: {nodes: none.csv, file: here.txt}}", 25),
+    ] {
+        room.write("sub/lost.yaml", &format!("workload: {workload}"));
+        for command in ["run", "check"] {
+            let output = room.mumakil(command).arg("sub/lost.yaml").output().unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{text}");
+            assert!(text.starts_with("error: cannot read sub/none.csv: "), "{text}");
+            assert!(text.contains(&format!("--> sub/lost.yaml:1:{column} ")), "{text}");
+            assert!(text.contains("^^^^^^^^ a relative path begins in the scenario's"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
     let room = room();
     for (set, message) in [
-        ("workload.rumen.trace=missing.json", "cannot read the trace missing.json"),
+        ("workload.rumen.trace=missing.json", "cannot read missing.json: "),
         ("workload.rumen.trace=replay.yaml", "replay.yaml:1:"),
         ("cluster.map_slots=0", "no node has a map slot, but `job_1` has maps"),
         ("workload.rumen.topology=jobs.json", "jobs.json holds Rumen's jobs, not a topology"),

@@ -3,7 +3,6 @@
 use super::pairs::Pairs;
 use super::runs::{About, Run, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
-use crate::cli::failure::Failure;
 use crate::expect::Unit;
 use crate::output::chart::{self, Axis, Caption, Drawing, Ecdf, Sample, style};
 use crate::output::page::{Cell, Chart, Column, Page, Part, Section, Table};
@@ -13,11 +12,11 @@ use crate::output::report::distribution;
 const MOST_CHANGES: usize = 1_000;
 
 /// Returns the page about runs.
-pub(super) fn of_runs(runs: &[Run]) -> Result<Page, Failure> {
+pub(super) fn of_runs(runs: &[Run]) -> Page {
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&Run, Pairs<'_>)> =
         runs[1..].iter().map(|run| (run, Pairs::new(&runs[0].jobs, &run.jobs))).collect();
-    let in_short = vec![Part::Table(what(runs)), Part::Table(headline(runs)?.table())];
+    let in_short = vec![Part::Table(what(runs)), Part::Table(headline(runs).table())];
     let charts = [sojourns(runs), differences(&names, &pairs)];
     let chart = |drawing: Drawing| Chart { svg: drawing.inline(), caption: String::new() };
     let sections = [
@@ -30,13 +29,13 @@ pub(super) fn of_runs(runs: &[Run]) -> Result<Page, Failure> {
         ),
     ];
     let section = |(title, parts): (&str, _)| Section { title: title.to_owned(), parts };
-    Ok(Page {
+    Page {
         title: names.join(" · "),
         subtitle: format!("{} runs; changes are to {}", runs.len(), names[0]),
         style: style(),
         sections: sections.map(section).into(),
         footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
-    })
+    }
 }
 
 /// Returns what was run.
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_page_shows_runs_side_by_side_and_job_by_job() {
-        let page = of_runs(&[run("<fifo>", [20, 60]), run("fair", [10, 90])]).unwrap();
+        let page = of_runs(&[run("<fifo>", [20, 60]), run("fair", [10, 90])]);
         let titles: Vec<&str> = page.sections.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["In short", "Sojourn", "Locality", "Job by job"]);
         let html = page.html();

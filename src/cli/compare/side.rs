@@ -92,7 +92,7 @@ impl SideRow {
         if is_count { digits(value as u64) } else { self.unit.show(value) }
     }
 
-    /// Returns how much a value differs from the first.
+    /// Returns how much a value differs from the first. Nothing beside nothing is the same, `1.00×`.
     fn change(&self, value: Option<f64>) -> Option<Change> {
         let (first, value) = (self.values[0]?, value?);
         if self.unit.share {
@@ -107,9 +107,15 @@ impl Change {
     fn cell(self) -> Cell {
         match self {
             Self::Times(times) => Cell::number(times, ratio(times)),
-            Self::Points(points) => Cell::number(points, format!("{:+.1} points", points * 100.0)),
+            Self::Points(points) => Cell::number(points, more_points(points)),
         }
     }
+}
+
+/// Prints how much of the whole more: `-3.8 points`. What rounds to nothing has no sign.
+fn more_points(share: f64) -> String {
+    let points = share * 100.0;
+    if points.abs() < 0.05 { "0.0 points".to_owned() } else { format!("{points:+.1} points") }
 }
 
 /// Prints how many times as much: `0.93×`.
@@ -134,6 +140,7 @@ mod tests {
             rows: vec![
                 row("mean sojourn", Unit::TIME, [Some(80.0), Some(60.0)]),
                 row("node-local", Unit::SHARE, [Some(0.95), Some(0.912)]),
+                row("rack-local", Unit::SHARE, [Some(0.05), Some(0.0499999)]),
                 row("failed", Unit::PLAIN, [Some(0.0), Some(0.0)]),
                 row("killed", Unit::PLAIN, [Some(0.0), Some(2_000.0)]),
                 row("makespan", Unit::TIME, [None, Some(9.0)]),
@@ -144,6 +151,7 @@ mod tests {
             "  metric               fifo         fair        change
   mean sojourn   1 min 20 s   1 min 00 s         0.75×
   node-local         95.0 %       91.2 %   -3.8 points
+  rack-local          5.0 %        5.0 %    0.0 points
   failed                  0            0         1.00×
   killed                  0        2,000             –
   makespan                –        9.0 s             –

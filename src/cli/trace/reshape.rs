@@ -5,7 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::story::counted;
 use crate::cli::terminal;
 use crate::units::{Factor, SimSpan};
-use crate::workload::exchange::{Folding, Scaling};
+use crate::workload::exchange::{Folding, Scaling, Trace};
 
 /// Keep some of the jobs of a trace, drawn at random, at their times
 ///
@@ -77,8 +77,12 @@ pub(super) struct Fold {
 impl Sample {
     pub(super) fn run(self) -> Result<(), Failure> {
         let mut trace = self.input.read()?;
-        trace.sample(self.jobs, self.seed).map_err(Failure::input)?;
-        self.output.write(&trace)
+        let kept = trace.sample(self.jobs, self.seed).map_err(Failure::input)?;
+        if kept < self.jobs {
+            let all = counted(kept as u64, "job");
+            terminal::warn(&format!("the trace has only {all}, which are all kept"));
+        }
+        finish(&trace, &self.output)
     }
 }
 
@@ -91,7 +95,7 @@ impl Scale {
             let jobs = counted(without_bytes, "job");
             terminal::warn(&format!("--size changes nothing of {jobs}: no bytes are said of them"));
         }
-        self.output.write(&trace)
+        finish(&trace, &self.output)
     }
 }
 
@@ -100,6 +104,17 @@ impl Fold {
         let mut trace = self.input.read()?;
         let folding = Folding { cycle: self.cycle, into: self.into };
         trace.fold(folding, self.seed).map_err(Failure::input)?;
-        self.output.write(&trace)
+        finish(&trace, &self.output)
     }
+}
+
+/// Writes a trace, and tells how a run of it need not wait for its first job.
+fn finish(trace: &Trace, output: &Output) -> Result<(), Failure> {
+    if let Some(idle) = trace.idle_start() {
+        terminal::warn(&format!(
+            "the first job comes after {idle}, as in the trace; with `start: 0s` in its workload a \
+             run begins with it"
+        ));
+    }
+    output.write(trace)
 }

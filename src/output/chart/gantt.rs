@@ -43,8 +43,10 @@ pub struct Gantt {
 pub struct GanttRow {
     /// The rack of its node.
     pub group: String,
-    /// Its name.
-    pub name: String,
+    /// Its node; slots of a node stand together.
+    pub node: String,
+    /// Whether it is for maps or reduces.
+    pub kind: SlotKind,
 }
 
 /// An attempt.
@@ -60,6 +62,8 @@ pub struct GanttBar {
     pub kind: SlotKind,
     /// How it ended; `None` if it was still running.
     pub outcome: Option<Outcome>,
+    /// How long it was suspended in between.
+    pub suspended: f64,
     /// Its name.
     pub label: String,
 }
@@ -184,6 +188,7 @@ impl Gantt {
         if 1 < plot.shared {
             sheet.note(&format!("Each lane holds {} slots.", plot.shared));
         }
+        note_suspended(&mut sheet, &bars);
         extent.notes(&self.x).for_each(|note| sheet.note(&note));
         sheet.finish()
     }
@@ -193,12 +198,12 @@ impl Gantt {
         let shared = self.rows.len().div_ceil(LANES).max(1);
         let lanes = self.rows.len().div_ceil(shared).max(1);
         let lane = (540.0 / lanes as f64).clamp(1.8, 20.0);
-        let named = shared == 1 && SIZE + 1.0 <= lane;
-        let widest = |names: &mut dyn Iterator<Item = &String>| {
+        let labels = if shared == 1 { self.labels(lane) } else { Vec::new() };
+        let widest = |names: &mut dyn Iterator<Item = &str>| {
             names.map(|name| width(&shorten(name, LONGEST)) + 8.0).fold(0.0, f64::max)
         };
-        let groups = widest(&mut self.rows.iter().map(|row| &row.group));
-        let names = if named { widest(&mut self.rows.iter().map(|row| &row.name)) } else { 0.0 };
+        let groups = widest(&mut self.rows.iter().map(|row| row.group.as_str()));
+        let names = widest(&mut labels.iter().map(|(_, name)| name.as_str()));
         let top = sheet.below + 6.0;
         let area = Area {
             left: MARGIN + groups + names,
@@ -208,16 +213,38 @@ impl Gantt {
         };
         let plot = Plot { x, area, shared, lane };
         sheet.x_axis(&plot.x, &plot.area);
-        if named {
-            sheet.add(html! {
-                @for (number, row) in self.rows.iter().enumerate() {
-                    text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
-                        y=(At(plot.top(number) + lane / 2.0 + 5.0)) { (shorten(&row.name, LONGEST)) }
-                }
-            });
-        }
+        sheet.add(html! {
+            @for (lane, name) in labels {
+                text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
+                    y=(At(area.top + lane * plot.lane + 5.0)) { (shorten(&name, LONGEST)) }
+            }
+        });
         sheet.add(self.groups(&plot));
         plot
+    }
+
+    /// Returns the names of the slots where lanes are high enough for them, or else of the nodes where
+    /// theirs are, and in which lane the middle of each is.
+    fn labels(&self, lane: f64) -> Vec<(f64, String)> {
+        let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
+        if is_high(1) {
+            let name = |row: &GanttRow| format!("{} {}", row.node, row.kind.word());
+            return self
+                .rows
+                .iter()
+                .enumerate()
+                .map(|(i, row)| (i as f64 + 0.5, name(row)))
+                .collect();
+        }
+        let mut first = 0;
+        let nodes = self.rows.chunk_by(|a, b| (&a.group, &a.node) == (&b.group, &b.node));
+        let labels = nodes.map(|slots| {
+            let middle = first as f64 + slots.len() as f64 / 2.0;
+            first += slots.len();
+            is_high(slots.len()).then(|| (middle, slots[0].node.clone()))
+        });
+        // All of them or none: a gap would seem to say something.
+        labels.collect::<Option<_>>().unwrap_or_default()
     }
 
     /// The names of the groups beside their first lanes, and lines between them.
@@ -285,9 +312,14 @@ impl Gantt {
             None => "still running",
         };
         let text = |value| self.x.unit.text(value);
-        let GanttRow { group, name } = &self.rows[bar.row];
+        let GanttRow { group, node, kind } = &self.rows[bar.row];
         let (from, to) = (text(bar.start), text(bar.end));
-        format!("{} on {group} {name}: {from} to {to}, {end}", bar.label)
+        let suspended = match bar.suspended {
+            span if 0.0 < span => format!(", suspended for {} of it", text(span)),
+            _ => String::new(),
+        };
+        let slot = kind.word();
+        format!("{} on {group} {node} {slot}: {from} to {to}{suspended}, {end}", bar.label)
     }
 }
 
@@ -366,6 +398,19 @@ fn runs(cells: &BTreeMap<Spot, Cell>) -> Vec<Run> {
     runs
 }
 
+/// Says how many attempts were suspended. When they were is not known, so that it cannot be drawn.
+fn note_suspended(sheet: &mut Sheet, bars: &[&GanttBar]) {
+    let suspended = bars.iter().filter(|bar| 0.0 < bar.suspended).count();
+    if 0 < suspended {
+        let (were, bars) =
+            if suspended == 1 { ("was", "its bar runs") } else { ("were", "their bars run") };
+        sheet.note(&format!(
+            "{} of the attempts {were} suspended in between; {bars} on over that time.",
+            Unit::Count.text(suspended as f64)
+        ));
+    }
+}
+
 /// Returns the keys of the looks in use.
 fn keys(bars: &[&GanttBar]) -> Vec<Key> {
     let looks = Look::ALL.into_iter();
@@ -384,7 +429,11 @@ mod tests {
     use super::*;
 
     fn gantt(rows: usize, bars: Vec<GanttBar>) -> String {
-        let row = |i| GanttRow { group: format!("r{}", i / 4), name: format!("n{i}") };
+        let row = |i| GanttRow {
+            group: format!("r{}", i / 4),
+            node: format!("n{}", i / 2),
+            kind: SlotKind::Map,
+        };
         let chart = Gantt {
             caption: Caption::default(),
             x: Axis::linear("Time", Unit::Seconds),
@@ -396,14 +445,32 @@ mod tests {
 
     fn bar(row: usize, start: f64, end: f64) -> GanttBar {
         let outcome = Some(Outcome::Succeeded);
-        GanttBar { row, start, end, kind: SlotKind::Map, outcome, label: "m_1".to_owned() }
+        let label = "m_1".to_owned();
+        GanttBar { row, start, end, kind: SlotKind::Map, outcome, suspended: 0.0, label }
     }
 
     #[test]
     fn an_attempt_tells_what_it_was() {
         let svg = gantt(1, vec![bar(0, 0.0, 90.0)]);
-        assert!(svg.contains("m_1 on r0 n0: 0 s to 1 min 30 s, succeeded"), "{svg}");
-        assert!(!svg.contains("merged"));
+        assert!(svg.contains("m_1 on r0 n0 map: 0 s to 1 min 30 s, succeeded"), "{svg}");
+        assert!(!svg.contains("merged") && !svg.contains("suspended"));
+    }
+
+    #[test]
+    fn suspended_attempts_are_told() {
+        let paused = GanttBar { suspended: 20.0, ..bar(0, 0.0, 90.0) };
+        let svg = gantt(1, vec![paused, bar(0, 90.0, 99.0)]);
+        assert!(svg.contains("0 s to 1 min 30 s, suspended for 20 s of it, succeeded"), "{svg}");
+        assert!(svg.contains("1 of the attempts was suspended in between; its bar runs on"));
+    }
+
+    #[test]
+    fn slots_are_named_where_there_is_room_or_else_nodes() {
+        for (rows, names) in [(30, [true, false]), (48, [false, true]), (100, [false, false])] {
+            let svg = gantt(rows, vec![bar(0, 0.0, 9.0)]);
+            let has = [">n7 map</text>", ">n7</text>"].map(|name| svg.contains(name));
+            assert_eq!(has, names, "{rows} rows");
+        }
     }
 
     #[test]

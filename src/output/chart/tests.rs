@@ -168,21 +168,24 @@ prop_compose! {
 
 prop_compose! {
     fn bar()(row in 0usize..40, start in number(), length in number(), reduce in any::<bool>(),
-        outcome in prop::option::of(0u8..3), label in name()) -> GanttBar {
+        outcome in prop::option::of(0u8..3), suspended in number(), label in name()) -> GanttBar {
         let kind = if reduce { SlotKind::Reduce } else { SlotKind::Map };
         let outcome = outcome.map(|outcome| match outcome {
             0 => Outcome::Succeeded,
             1 => Outcome::Failed,
             _ => Outcome::Killed,
         });
-        GanttBar { row, start, end: start + length, kind, outcome, label }
+        GanttBar { row, start, end: start + length, kind, outcome, suspended, label }
     }
 }
 
 prop_compose! {
-    fn gantt()(caption in caption(), x in axis(), rows in vec((name(), name()), 0..400),
+    fn gantt()(caption in caption(), x in axis(), rows in vec((name(), name(), any::<bool>()), 0..400),
         bars in vec(bar(), 0..100)) -> Drawing {
-        let rows = rows.into_iter().map(|(group, name)| GanttRow { group, name }).collect();
+        let row = |(group, node, map)| {
+            GanttRow { group, node, kind: if map { SlotKind::Map } else { SlotKind::Reduce } }
+        };
+        let rows = rows.into_iter().map(row).collect();
         Gantt { caption, x, rows, bars }.draw()
     }
 }

@@ -14,8 +14,8 @@ use crate::mapred::{Outcome, PerSlot, SlotKind};
 use crate::output::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, Unit};
 use crate::record::Place;
 
-const COLUMNS: [&str; 8] =
-    ["job", "kind", "task", "attempt", "node", "start_ms", "finish_ms", "outcome"];
+const COLUMNS: [&str; 9] =
+    ["job", "kind", "task", "attempt", "node", "start_ms", "finish_ms", "outcome", "suspended_ms"];
 
 /// More attempts than this are not read into memory.
 pub(super) const MOST_ATTEMPTS: u64 = 200_000;
@@ -40,6 +40,7 @@ struct Attempt {
     start: f64,
     end: f64,
     outcome: Option<Outcome>,
+    suspended: f64,
     label: String,
 }
 
@@ -60,6 +61,7 @@ impl Attempts<'_> {
             end: attempt.end / 1e3,
             kind: attempt.slot,
             outcome: attempt.outcome,
+            suspended: attempt.suspended / 1e3,
             label: attempt.label,
         };
         let caption = Caption {
@@ -119,6 +121,7 @@ impl Attempts<'_> {
                 "killed" => Some(Outcome::Killed),
                 _ => None,
             },
+            suspended: row.number(8)?.unwrap_or_default(),
             label: format!("{name} {kind} {task}{again}"),
         })
     }
@@ -147,9 +150,12 @@ impl Attempts<'_> {
             for node in nodes {
                 for kind in SlotKind::BOTH {
                     first[node][kind] = rows.len();
-                    let name = format!("{} {}", self.places[node].node, kind.word());
-                    let row = || GanttRow { group: rack.to_owned(), name: name.clone() };
-                    rows.extend((0..lanes[node][kind].len()).map(|_| row()));
+                    let row = GanttRow {
+                        group: rack.to_owned(),
+                        node: self.places[node].node.clone(),
+                        kind,
+                    };
+                    rows.extend(vec![row; lanes[node][kind].len()]);
                 }
             }
         }
@@ -179,6 +185,7 @@ mod tests {
             start,
             end,
             outcome: None,
+            suspended: 0.0,
             label: String::new(),
         };
         let mut ends = vec![0.0];

@@ -21,9 +21,9 @@ job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,rack_lo
 ";
 
 const TASKS: &str = "\
-job,kind,task,attempt,node,start_ms,finish_ms,outcome
-0,map,0,0,node-0,1000,5000,succeeded
-1,map,0,1,node-1,2500,,unfinished
+job,kind,task,attempt,node,start_ms,finish_ms,outcome,suspended_ms
+0,map,0,0,node-0,1000,5000,succeeded,0
+1,map,0,1,node-1,2500,,unfinished,0
 ";
 
 const TIMELINE: &str = "\

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::{JobEntry, Trace, TraceJob};
 use crate::random::{Purpose, stream};
+use crate::trace::Format;
 use crate::units::{Bytes, Factor, Quantity, SimSpan};
 use crate::workload::file_clashes;
 use crate::workload::jobs::MOST_BYTES;
@@ -22,7 +23,7 @@ pub enum ReshapeError {
     /// There would be no job.
     #[error("no job would be left of the trace")]
     Nothing,
-    /// A span is none.
+    /// A span or a factor is none.
     #[error("`{option}` is above zero")]
     Zero {
         /// The name of the option.
@@ -72,16 +73,16 @@ pub struct Folding {
 
 impl Trace {
     /// Keeps so many of the jobs, each as likely as the others, in their order; those of a family
-    /// count as one.
+    /// count as one. Returns how many are kept: all, where there are fewer.
     ///
     /// # Errors
     /// If none would be left.
-    pub fn sample(&mut self, count: usize, seed: u64) -> Result<(), ReshapeError> {
+    pub fn sample(&mut self, count: usize, seed: u64) -> Result<usize, ReshapeError> {
         self.expand();
         self.draw_families(count, seed)
     }
 
-    fn draw_families(&mut self, count: usize, seed: u64) -> Result<(), ReshapeError> {
+    fn draw_families(&mut self, count: usize, seed: u64) -> Result<usize, ReshapeError> {
         let families = self.families();
         let count = count.min(families.len());
         if count == 0 {
@@ -95,15 +96,18 @@ impl Trace {
         let mut keep = keep.into_iter();
         self.jobs.retain(|_| keep.next().unwrap_or(false));
         self.mend_gaps();
-        Ok(())
+        Ok(count)
     }
 
     /// Multiplies times and sizes; returns how many jobs say no bytes that could be. `block` is the
     /// size of a block.
     ///
     /// # Errors
-    /// If a job could not be run any more, or only too late.
+    /// If a job could not be run any more, or only too late, or if none would have any bytes.
     pub fn scale(&mut self, by: Scaling, block: Bytes) -> Result<u64, ReshapeError> {
+        if by.size.get() == 0.0 {
+            return Err(ReshapeError::Zero { option: "size" });
+        }
         let (first, time) = (self.first(), by.time.get());
         let mut without_bytes = 0;
         for job in &mut self.jobs {
@@ -186,6 +190,16 @@ impl Trace {
         self.jobs.extend(jobs.into_iter().map(|(_, job)| job));
         self.mend_gaps();
         Ok(())
+    }
+
+    /// Returns the time before the first job, if that is more than a twentieth of the whole: a run of the
+    /// trace would mostly show how it idles.
+    ///
+    /// Rumen's times are those of a clock on a wall, and a run counts from the first job.
+    pub fn idle_start(&self) -> Option<SimSpan> {
+        let (first, length) = (self.first(), self.length());
+        let is_long = length.as_f64() < 19.0 * first.as_f64() && self.format != Format::RumenJobs;
+        is_long.then_some(first)
     }
 
     /// Returns when the first job comes.
@@ -384,6 +398,15 @@ mod tests {
     }
 
     #[test]
+    fn a_long_time_before_the_first_job_is_noticed() {
+        let idle = |text: &str| read(text.as_bytes()).idle_start();
+        assert_eq!(idle("name,maps,submit\na,1,5s\nb,1,100s\n"), None);
+        let late = Some(SimSpan::from_secs(6));
+        assert_eq!(idle("name,maps,submit\na,1,6s\nb,1,100s\n"), late);
+        assert_eq!(read(RUMEN).idle_start(), None);
+    }
+
+    #[test]
     fn a_folded_trace_is_as_dense_as_it_was() {
         let mut trace = hundred();
         trace.fold(Folding { cycle: None, into: SimSpan::from_secs(600) }, 1).unwrap();
@@ -471,6 +494,11 @@ mod tests {
         assert_eq!(fold(Some(0), 60), zero("cycle"));
         let error = fold(None, 86_400).unwrap_err().to_string();
         assert_eq!(error, "`into` is 24h, but the trace spans only 99min");
+        assert_eq!(
+            hundred().scale(by(1.0, 0.0), BLOCK),
+            Err(ReshapeError::Zero { option: "size" })
+        );
+        assert_eq!(hundred().sample(1_000, 1), Ok(100));
         assert_eq!(hundred().sample(0, 1), Err(ReshapeError::Nothing));
         assert_eq!(hundred().scale(by(1e9, 1.0), BLOCK), Err(ReshapeError::TooLate));
     }
