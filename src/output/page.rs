@@ -74,6 +74,8 @@ pub struct Verdict {
     pub judgement: Judgement,
     /// The expectation.
     pub expectation: String,
+    /// The expression that it stands for, if it is in words.
+    pub expression: Option<String>,
     /// What the source published.
     pub published: Option<String>,
     /// What was measured here.

@@ -113,6 +113,7 @@ fn verdict(verdict: &Verdict) -> Markup {
             " "
             span.what { (verdict.expectation) }
             " "
+            @if let Some(expression) = &verdict.expression { code.that { (expression) } " " }
             @if verdict.published.is_some() || verdict.measured.is_some() {
                 span.facts {
                     (fact("published", &verdict.published))
@@ -212,6 +213,7 @@ mod tests {
         let verdict = Verdict {
             judgement: Judgement::Holds,
             expectation: nasty(),
+            expression: Some(nasty()),
             published: Some(nasty()),
             measured: Some(nasty()),
             note: Some(nasty()),
@@ -263,13 +265,18 @@ mod tests {
     fn a_verdict_has_a_sign_and_a_word() {
         let verdict = Verdict {
             judgement: Judgement::KnownGap,
-            expectation: "locality.node >= 0.98".to_owned(),
+            expectation: "enough is local".to_owned(),
+            expression: Some("locality.node >= 0.98".to_owned()),
             published: Some("98 %".to_owned()),
             measured: None,
             note: None,
         };
         let verdict = html(Part::Verdicts(vec![verdict]));
         assert!(verdict.contains("≈") && verdict.contains("known gap"), "{verdict}");
+        assert!(
+            verdict.contains(r#"<code class="that">locality.node &gt;= 0.98</code>"#),
+            "{verdict}"
+        );
         assert!(verdict.contains("98 %") && !verdict.contains("measured"), "{verdict}");
     }
 

@@ -29,6 +29,7 @@ fn verdict(expected: &Expectation, found: &expect::Verdict) -> Verdict {
             State::Reported => Judgement::Reported,
         },
         expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
+        expression: expected.what.is_some().then(|| expected.that.clone()),
         published: expected.published.clone(),
         measured: Some(found.measured.clone()),
         note: (!note.is_empty()).then(|| note.join("; ")),
