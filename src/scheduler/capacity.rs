@@ -20,6 +20,7 @@ mod reserved;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unheeded;
 
 use self::admission::Admission;
 use self::lines::Walk;

@@ -317,7 +317,7 @@ impl Scheduler for Hfsp {
             self.phases[kind].look(&offer.view(), offer.tracker());
             self.phases[kind].settle(&offer.view());
         }
-        // Nobody waits for full trackers: Hadoop asks no policy for them.
+        // Time passes with offers of free slots: for full trackers Hadoop asks no policy.
         if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
             self.delay.begin(&offer.view());
         }

@@ -51,6 +51,8 @@ pub(super) struct Node {
     /// When the first slots are due that it is to get back, if it is to get some.
     pub(super) due: PerSlot<Option<SimTime>>,
 
+    /// Of a leaf: the slots of trackers that are kept for its jobs.
+    pub(super) kept: PerSlot<u32>,
     /// Of a leaf: the slots that its jobs could use.
     pub(super) pending: PerSlot<u64>,
     /// Of a leaf: its jobs that have not ended, in their order.

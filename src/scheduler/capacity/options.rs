@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::node::{Node, ROUNDING};
 use super::queues::{self, QueueBy, Queues};
 use super::tree::Tree;
+use super::unheeded::unheeded;
 use crate::mapred::{Complaint, PerSlot, Site, SlotKind};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
@@ -98,6 +99,7 @@ impl CapacityOptions {
         complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
             complaints.extend(slotless(&self.allocations.given(), self.rules, site));
+            complaints.extend(unheeded(self));
         }
         complaints
     }

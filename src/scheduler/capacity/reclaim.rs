@@ -172,6 +172,5 @@ impl Reclaim {
 /// Returns what a queue has beyond its guaranteed slots; trackers that are kept for it are no tasks.
 fn excess(tree: &Tree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
-    let beyond = node.used[kind].saturating_sub(node.slots[kind]);
-    if beyond == 0 { 0 } else { beyond.saturating_sub(tree.kept(id, kind)) }
+    node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])
 }

@@ -163,7 +163,10 @@ impl Tree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }
-        let Node { users, jobs, .. } = &mut self.nodes[member.queue.index()];
+        let Node { users, jobs, kept, .. } = &mut self.nodes[member.queue.index()];
+        for kind in SlotKind::BOTH {
+            kept[kind] -= member.reserved[kind] * member.width[kind];
+        }
         jobs.remove(&member.place);
         if let Some(user) = users.get_mut(&member.user) {
             user.jobs -= 1;
@@ -184,8 +187,11 @@ impl Tree {
     /// Counts a tracker that is kept for a job, or is not any more.
     pub(super) fn reserve(&mut self, view: &View<'_>, job: JobId, kind: SlotKind, is_kept: bool) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
+            let kept = &mut self.nodes[member.queue.index()].kept[kind];
             let reserved = &mut member.reserved[kind];
+            *kept -= *reserved * member.width[kind];
             *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
+            *kept += *reserved * member.width[kind];
         }
         self.refresh(view, job);
     }
@@ -308,11 +314,5 @@ impl Tree {
             tasks.min(u64::from(room / width)) * u64::from(*width)
         };
         node.ready[kind].iter().map(of_line).sum()
-    }
-
-    /// Returns how many slots are kept for a queue's jobs. Walks its jobs.
-    pub(super) fn kept(&self, queue: QueueId, kind: SlotKind) -> u32 {
-        let members = self.node(queue).jobs.iter().filter_map(|(.., job)| self.member(*job));
-        members.map(|member| member.reserved[kind] * member.width[kind]).sum()
     }
 }

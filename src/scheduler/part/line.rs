@@ -17,6 +17,8 @@ pub struct Line {
     jobs: BTreeMap<Place, (PoolId, Arc<str>)>,
     /// Whether jobs have come or gone since it was last decided which may run.
     is_new: bool,
+    /// The jobs that have come since, where nobody has to wait.
+    entered: Vec<JobId>,
 }
 
 /// A job's place in line.
@@ -25,7 +27,8 @@ type Place = (Priority, SimTime, JobId);
 impl Line {
     /// Returns an empty line.
     pub fn new(pools: &Pools) -> Self {
-        Self { limits: Limits::new(pools), jobs: BTreeMap::new(), is_new: false }
+        let limits = Limits::new(pools);
+        Self { limits, jobs: BTreeMap::new(), is_new: false, entered: Vec::new() }
     }
 
     /// Returns whether some jobs may have to wait for others.
@@ -38,6 +41,9 @@ impl Line {
         let place = (job.priority(), job.submitted_at(), job.id());
         self.jobs.insert(place, (pool, job.spec().user.clone()));
         self.is_new = true;
+        if !self.limits.are_there() {
+            self.entered.push(job.id());
+        }
     }
 
     /// Lets a job go that arrived at this instant.
@@ -45,11 +51,12 @@ impl Line {
         self.is_new |= self.jobs.remove(&(priority, arrived, job)).is_some();
     }
 
-    /// Says of each job whether it may run, if jobs have come or gone since this was last said.
-    ///
-    /// Walks all jobs.
+    /// Says which jobs may run, if jobs have come or gone since this was last said: of each job where
+    /// some may have to wait, else of those that have come.
     pub fn choose(&mut self, pools: &PoolTree, mut say: impl FnMut(JobId, bool)) {
-        if mem::take(&mut self.is_new) {
+        if !self.limits.are_there() {
+            self.entered.drain(..).for_each(|job| say(job, true));
+        } else if mem::take(&mut self.is_new) {
             let mut admission = self.limits.admit(pools);
             for ((.., job), (pool, user)) in &self.jobs {
                 say(*job, admission.may_run(*pool, user));
