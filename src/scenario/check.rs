@@ -9,6 +9,8 @@ mod mix;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use indexmap::IndexMap;
+
 use super::faults::Fault;
 use super::path::Path;
 use super::read::Problem;
@@ -46,10 +48,12 @@ pub enum Warning {
         /// Its class.
         class: String,
     },
-    /// A field of a job changes nothing.
+    /// A field of jobs changes nothing.
     IdleField {
-        /// The job.
+        /// The first of the jobs.
         job: String,
+        /// How many others there are.
+        others: usize,
         /// The field.
         field: &'static str,
         /// Why.
@@ -77,11 +81,17 @@ impl fmt::Display for Warning {
                 "the class `{class}` of the job `{job}` is not among the scenario's classes; \
                  add it there or mend its name"
             ),
-            Self::IdleField { job, field, why } => write!(
-                f,
-                "`{field}` of the job `{job}` changes nothing, since {why}; mend that or leave \
-                 `{field}` out"
-            ),
+            Self::IdleField { job, others, field, why } => {
+                let others = match others {
+                    0 => String::new(),
+                    others => format!(" (and of {others} more)"),
+                };
+                write!(
+                    f,
+                    "`{field}` of the job `{job}`{others} changes nothing, since {why}; mend that \
+                     or leave `{field}` out"
+                )
+            }
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -327,10 +337,20 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
 
 /// What a job says is of use.
 fn check_idle_fields(jobs: &[JobEntry], found: &mut Checked) {
+    // A long list is told once.
+    let mut idle: IndexMap<_, (&JobEntry, usize)> = IndexMap::new();
     for job in jobs {
-        let warning = |(field, why)| Warning::IdleField { job: job.name.clone(), field, why };
-        found.warnings.extend(job.idle_fields().into_iter().map(warning));
+        for field in job.idle_fields() {
+            idle.entry(field).and_modify(|(_, others)| *others += 1).or_insert((job, 0));
+        }
     }
+    let warning = |((field, why), (job, others)): (_, (&JobEntry, _))| Warning::IdleField {
+        job: job.name.clone(),
+        others,
+        field,
+        why,
+    };
+    found.warnings.extend(idle.into_iter().map(warning));
 }
 
 /// Jobs come from one place.

@@ -49,6 +49,13 @@ fn a_field_that_changes_nothing_is_told() {
         ]
     );
     assert_eq!(warnings("reduces: 1, shuffle: 1GiB, count: 2, every: 3s"), [""; 0]);
+    assert_eq!(
+        warnings("every: 3s}, {name: b, maps: 1, every: 3s}, {name: c, maps: 1, every: 1s"),
+        [
+            "`every` of the job `a` (and of 2 more) changes nothing, since its `count` is 1; mend that \
+             or leave `every` out",
+        ]
+    );
 }
 
 #[test]
