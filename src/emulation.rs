@@ -332,16 +332,9 @@ fn opening(prepared: &Prepared) -> Opening {
     for fault in &scenario.faults {
         match fault {
             Fault::Stop { at, node } => {
-                opening.push((
-                    SimTime::ZERO + *at,
-                    Address::tracker(node.tracker()),
-                    Msg::PowerOff,
-                ));
-                opening.push((
-                    SimTime::ZERO + *at,
-                    Address::JOB_TRACKER,
-                    Msg::Darkness(node.tracker()),
-                ));
+                let (at, tracker) = (SimTime::ZERO + *at, node.tracker());
+                opening.push((at, Address::tracker(tracker), Msg::PowerOff));
+                opening.push((at, Address::JOB_TRACKER, Msg::Darkness(tracker)));
             }
             Fault::Start { at, node } => {
                 opening.push((SimTime::ZERO + *at, Address::tracker(node.tracker()), Msg::PowerOn));

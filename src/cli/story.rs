@@ -56,7 +56,7 @@ impl Story<'_> {
                 named("off-rack", summary.locality.off_rack.map(percent)),
             ],
         );
-        line("attempts", &self.mishaps());
+        line("attempts", &summary.mishaps().map(some));
         let slots = &summary.slot_utilisation;
         line(
             "slots",
@@ -70,35 +70,21 @@ impl Story<'_> {
         text
     }
 
+    /// Returns how the jobs ended; that none succeeded is told, too.
     fn outcomes(&self) -> [Option<String>; 4] {
-        let Summary { jobs_succeeded, jobs_failed, jobs_killed, .. } = *self.summary;
-        [
-            Some(format!("{} succeeded", digits(jobs_succeeded))),
-            some(jobs_failed, "failed"),
-            some(jobs_killed, "killed"),
-            some(left(self.summary), "left"),
-        ]
+        let [succeeded, others @ ..] = self.summary.outcomes();
+        let [failed, killed, left] = others.map(some);
+        [Some(told(succeeded)), failed, killed, left]
     }
+}
 
-    /// Returns what became of attempts besides success.
-    fn mishaps(&self) -> [Option<String>; 3] {
-        let Summary { attempts_failed, attempts_killed, suspensions, .. } = *self.summary;
-        [
-            some(attempts_failed, "failed"),
-            some(attempts_killed, "killed"),
-            some(suspensions, "suspended"),
-        ]
-    }
+fn told((count, word): (u64, &str)) -> String {
+    format!("{} {word}", digits(count))
 }
 
 /// Prints how many there are, if any.
-fn some(count: u64, word: &str) -> Option<String> {
-    (0 < count).then(|| format!("{} {word}", digits(count)))
-}
-
-/// Returns how many jobs have not ended.
-fn left(summary: &Summary) -> u64 {
-    summary.jobs - summary.jobs_succeeded - summary.jobs_failed - summary.jobs_killed
+fn some(counted: (u64, &str)) -> Option<String> {
+    (0 < counted.0).then(|| told(counted))
 }
 
 fn named(name: &str, value: Option<String>) -> Option<String> {

@@ -222,6 +222,27 @@ impl Watcher for Tally {
 }
 
 impl Summary {
+    /// Returns how many jobs ended in which way, in words; last, how many are left.
+    pub fn outcomes(&self) -> [(u64, &'static str); 4] {
+        let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *self;
+        let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
+        [
+            (jobs_succeeded, "succeeded"),
+            (jobs_failed, "failed"),
+            (jobs_killed, "killed"),
+            (left, "left"),
+        ]
+    }
+
+    /// Returns what became of attempts besides success, in words.
+    pub fn mishaps(&self) -> [(u64, &'static str); 3] {
+        [
+            (self.attempts_failed, "failed"),
+            (self.attempts_killed, "killed"),
+            (self.suspensions, "suspended"),
+        ]
+    }
+
     /// Writes `summary.json` in `folder`.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RecordError> {
         let mut file = Text::create(folder, "summary.json")?;

@@ -181,11 +181,13 @@ impl Attempt {
             progress: self.progress(told),
             ran,
             worked: self.worked(ran),
-            wants_maps: !self.has_ended()
-                && self.role == Role::Work
-                && self.id.task.kind == TaskKind::Reduce
-                && matches!(self.phase, Phase::Start | Phase::Shuffle),
+            wants_maps: self.fetches(),
         }
+    }
+
+    /// Returns whether this is a reduce, and not what removes its output.
+    pub(super) fn is_reduce(&self) -> bool {
+        self.role == Role::Work && self.id.task.kind == TaskKind::Reduce
     }
 
     /// Returns how long the process has worked, without the time that it was stopped.
@@ -337,9 +339,10 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> Next {
         self.close_phase(now);
-        let is_reduce = self.role == Role::Work && self.id.task.kind == TaskKind::Reduce;
         match self.phase {
-            Phase::Start if is_reduce => self.enter(Phase::Shuffle, now, self.plan.shuffle.alone),
+            Phase::Start if self.is_reduce() => {
+                self.enter(Phase::Shuffle, now, self.plan.shuffle.alone)
+            }
             Phase::Start => self.enter(Phase::Work, now, self.working_span()),
             Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort.alone),
             Phase::Sort => self.enter(Phase::Reduce, now, self.working_span()),

@@ -34,18 +34,10 @@ pub(super) fn numbers(summary: &Summary) -> Vec<Number> {
 }
 
 fn outcomes(summary: &Summary) -> String {
-    let Summary { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *summary;
-    if jobs_succeeded == jobs {
+    if summary.jobs_succeeded == summary.jobs {
         return "all succeeded".to_owned();
     }
-    let left = jobs - jobs_succeeded - jobs_failed - jobs_killed;
-    let parts = [
-        (jobs_succeeded, "succeeded"),
-        (jobs_failed, "failed"),
-        (jobs_killed, "killed"),
-        (left, "left"),
-    ];
-    some(parts).join(", ")
+    some(summary.outcomes()).join(", ")
 }
 
 /// Returns whose the attempts are, and what became of them besides success.
@@ -55,12 +47,7 @@ fn tasks(summary: &Summary) -> String {
         count(summary.maps as f64),
         count(summary.reduces as f64)
     );
-    let mishaps = [
-        (summary.attempts_failed, "failed"),
-        (summary.attempts_killed, "killed"),
-        (summary.suspensions, "suspended"),
-    ];
-    iter::once(of).chain(some(mishaps)).collect::<Vec<_>>().join(", ")
+    iter::once(of).chain(some(summary.mishaps())).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints how many there are of each, if any.

@@ -64,20 +64,19 @@ impl Allocations {
             Err(complaints) => return complaints,
         };
         if complaints.iter().all(|complaint| complaint.is_warning) {
-            let pools = self.given();
-            complaints.extend(too_much(&pools, site));
+            let tree = PoolTree::new(&self.given());
+            complaints.extend(too_much(&tree, site));
             let names = site.jobs.iter().map(|job| pool_by.choose(job.pool, job.user));
             let names: BTreeSet<&str> = names.collect();
-            complaints.extend(no_leaves(&pools, &names));
-            complaints.extend(strangers(&pools, &names));
+            complaints.extend(no_leaves(&tree, &names));
+            complaints.extend(strangers(&tree, &names));
         }
         complaints
     }
 }
 
 /// Warns if the pools are promised more than the cluster has.
-fn too_much(pools: &Pools, site: &Site<'_>) -> Vec<Complaint> {
-    let tree = PoolTree::new(pools);
+fn too_much(tree: &PoolTree, site: &Site<'_>) -> Vec<Complaint> {
     let outermost = &tree.pool(PoolId::ROOT).children;
     let complaint = |kind: SlotKind| {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();
@@ -97,8 +96,7 @@ fn too_much(pools: &Pools, site: &Site<'_>) -> Vec<Complaint> {
 }
 
 /// Returns a complaint for each pool that jobs name and cannot stand in.
-fn no_leaves(pools: &Pools, names: &BTreeSet<&str>) -> Vec<Complaint> {
-    let tree = PoolTree::new(pools);
+fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
     let complaint = |name: &&str| Complaint {
         path: vec!["pools".to_owned()],
@@ -111,8 +109,7 @@ fn no_leaves(pools: &Pools, names: &BTreeSet<&str>) -> Vec<Complaint> {
 
 /// Warns if jobs name pools that nobody has declared, while some that are declared have no job: one
 /// may be meant by the other.
-fn strangers(pools: &Pools, names: &BTreeSet<&str>) -> Option<Complaint> {
-    let tree = PoolTree::new(pools);
+fn strangers(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
     let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
     let mut idle = leaves.filter(|name| !names.contains(name)).peekable();
     let mut strange = names.iter().copied().filter(|name| tree.find(name).is_none()).peekable();
@@ -135,9 +132,9 @@ mod tests {
     #[test]
     fn a_pool_that_may_be_another_by_mistake_is_told() {
         let pools = "pools: {production: {pools: {daily: {}}}, adhoc: {}}";
-        let pools: Pools = serde_yaml::from_str(pools).unwrap();
+        let tree = PoolTree::new(&serde_yaml::from_str(pools).unwrap());
         let told = |names: &[&str]| {
-            strangers(&pools, &names.iter().copied().collect()).map(|complaint| complaint.message)
+            strangers(&tree, &names.iter().copied().collect()).map(|complaint| complaint.message)
         };
         assert_eq!(told(&["daily", "adhoc", "alice"]), None, "users may have pools of their own");
         assert_eq!(told(&["adhoc"]), None, "a pool may wait for later jobs");

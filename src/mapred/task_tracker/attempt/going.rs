@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{Attempt, Next};
 use crate::cluster::{Demand, Use};
-use crate::mapred::{AttemptState, Effort, MapsDone, Phase, Role, TaskKind};
+use crate::mapred::{AttemptState, Effort, MapsDone, Phase};
 use crate::units::{SimSpan, SimTime};
 
 /// What the fabric knows of an attempt.
@@ -115,6 +115,11 @@ impl Attempt {
 
     // ---- shuffles ----
 
+    /// Returns whether it fetches the outputs of maps, or is about to.
+    pub(super) fn fetches(&self) -> bool {
+        matches!(self.phase, Phase::Start | Phase::Shuffle) && self.is_reduce() && !self.has_ended()
+    }
+
     /// Hears how many maps have ended; their output is there from the child's next poll on.
     pub(in super::super) fn learn_maps(
         &mut self,
@@ -122,13 +127,9 @@ impl Attempt {
         maps: MapsDone,
         poll: SimSpan,
     ) -> Next {
-        let fetches = matches!(self.phase, Phase::Start | Phase::Shuffle)
-            && self.role == Role::Work
-            && self.id.task.kind == TaskKind::Reduce
-            && !self.has_ended();
         let is_complete = maps.done == maps.total;
         let is_news = !is_complete || !self.fetch.is_complete;
-        if !fetches || !is_news {
+        if !self.fetches() || !is_news {
             return Next::Nothing;
         }
         let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
