@@ -51,6 +51,8 @@
 //! | [`random`] | the random stream of each purpose and subject; distributions |
 //! | [`statistics`] | means, quantiles, bands of confidence |
 //! | [`theory`] | closed forms: what a run should show |
+//! | [`chart`] | charts as SVG: data in, markup out |
+//! | [`page`] | a report as one HTML file |
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
@@ -70,6 +72,7 @@
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
 //! unit test drives them by hand, and the actors around them are a few lines.
 
+pub mod chart;
 pub mod cli;
 pub mod cluster;
 pub mod emulation;
@@ -77,6 +80,7 @@ pub mod expect;
 pub mod mapred;
 pub mod nearest;
 pub mod output;
+pub mod page;
 pub mod random;
 pub mod record;
 pub mod runtime;

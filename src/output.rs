@@ -5,11 +5,9 @@
 //! deterministic outputs by eight letters that two people can compare on the telephone, and
 //! [`Perf`] is the one file that is not among them. The [`report`] shows what is in the others.
 
-pub mod chart;
 mod digest;
 mod file;
 mod folder;
-pub mod page;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod perf;

@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::terminal;
 use crate::expect::ReadError;
 use crate::output::RESOLVED;
-use crate::output::page::Page;
+use crate::page::Page;
 
 /// Compare runs, or studies, with each other
 ///

@@ -12,7 +12,7 @@ use super::study::Session;
 use super::{terminal, verdicts};
 use crate::nearest::nearest;
 use crate::output::Unfinished;
-use crate::output::page::Judgement;
+use crate::page::Judgement;
 use crate::scenario::Registry;
 use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
 use crate::study::{Shard, Study, conclude};

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::expect::{Expectation, Expr, Space, Verdict};
-use crate::output::page::Page;
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, EXPECTATIONS, Perf, REPORT, RunFolder};
+use crate::page::Page;
 use crate::record::Alone;
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
 use crate::workload::Submission;

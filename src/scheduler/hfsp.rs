@@ -10,12 +10,15 @@
 //! them hold, those are suspended or killed, or are waited for. Only as many as are lacking, and none
 //! that tells a size. Once too many are suspended on a tracker, it is waited there.
 //!
-//! [`Ranking`]: super::part::ranking::Ranking
+//! [`Ranking`]: self::ranking::Ranking
 //! [`Trainer`]: self::trainer::Trainer
 
 mod options;
 mod phase;
+mod ranking;
+mod suspensions;
 mod trainer;
+mod virtual_cluster;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -23,10 +26,10 @@ use std::collections::BTreeSet;
 use self::options::Rules;
 pub use self::options::{Confidence, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims};
 use self::phase::{Claim, Phase, What};
+use self::ranking::{Giver, Place};
+use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
-use super::part::ranking::{Giver, Place};
-use super::part::suspensions::Suspensions;
 use crate::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
     Preemption, Reason, Report, Scheduler, Site, SlotKind, Truth, View,

@@ -8,10 +8,10 @@ use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
 use super::store::{CHARTS, FAILED, clear};
 use super::{Store, merged, tables};
-use crate::output::chart::{Drawing, style};
-use crate::output::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
+use crate::chart::{Drawing, style};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
+use crate::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
 use crate::statistics::{Band, Estimate};
 
 /// The file that has the results for programs; where it is, the study is complete.

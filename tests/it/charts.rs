@@ -1,11 +1,11 @@
 //! One golden drawing of each kind of chart.
 
-use mumakil::mapred::{Outcome, SlotKind};
-use mumakil::output::chart::{
+use mumakil::chart::{
     Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
     Gantt, GanttBar, GanttRow, Heat, Layer, Line, Lines, Percentiles, Point, Reference, Sample,
     Stack, Unit,
 };
+use mumakil::mapred::{Outcome, SlotKind};
 
 fn caption(id: &str, title: &str) -> Caption {
     Caption { id: id.to_owned(), title: title.to_owned(), description: format!("{title}.") }
@@ -30,7 +30,7 @@ fn sample(seed: u32, count: u32, scale: f64) -> Vec<f64> {
 
 #[test]
 fn the_style_of_all_charts() {
-    insta::assert_snapshot!(mumakil::output::chart::style());
+    insta::assert_snapshot!(mumakil::chart::style());
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use super::pairs::Pairs;
 use super::runs::{About, Run, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
+use crate::chart::{self, Axis, Caption, Drawing, Ecdf, Sample, style};
 use crate::expect::Unit;
-use crate::output::chart::{self, Axis, Caption, Drawing, Ecdf, Sample, style};
-use crate::output::page::{Cell, Chart, Column, Page, Part, Section, Table};
 use crate::output::report::distribution;
+use crate::page::{Cell, Chart, Column, Page, Part, Section, Table};
 
 /// A table of changes has so many rows.
 const MOST_CHANGES: usize = 1_000;

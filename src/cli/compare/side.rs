@@ -4,7 +4,7 @@
 use crate::cli::story::digits;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
-use crate::output::page::{Cell, Column, Table};
+use crate::page::{Cell, Column, Table};
 
 /// Numbers side by side.
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use super::side::{Side, SideRow};
 use super::unreadable;
+use crate::chart::style;
 use crate::cli::failure::Failure;
 use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
-use crate::output::chart::style;
-use crate::output::page::{Page, Part, Section};
+use crate::page::{Page, Part, Section};
 use crate::study::{Sheet, SheetCell, read_sheet};
 
 /// More cells than that are not printed.

@@ -9,7 +9,7 @@ use super::super::failure::Failure;
 use super::super::story::span;
 use super::super::table::{Align, table};
 use super::Form;
-use crate::output::chart::{Axis, Caption, Layer, Stack, Unit};
+use crate::chart::{Axis, Caption, Layer, Stack, Unit};
 use crate::output::write_file;
 use crate::statistics::mean;
 use crate::theory::DomainError;

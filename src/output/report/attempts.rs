@@ -8,10 +8,10 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::jobs::JobRow;
+use crate::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, Unit};
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Results, Row, Table};
 use crate::mapred::{Outcome, PerSlot, SlotKind};
-use crate::output::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, Unit};
 use crate::record::Place;
 
 const COLUMNS: [&str; 9] =

@@ -6,11 +6,11 @@ use hdrhistogram::Histogram;
 use indexmap::IndexMap;
 
 use super::jobs::SIZES;
-use crate::expect::{ReadError, Results};
-use crate::output::chart::{
+use crate::chart::{
     Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
     Percentiles, Sample, Unit,
 };
+use crate::expect::{ReadError, Results};
 
 /// Times that differ by more than this factor are drawn on a logarithmic axis.
 const WIDE: f64 = 30.0;
@@ -138,7 +138,7 @@ fn points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::chart::Spacing;
+    use crate::chart::Spacing;
 
     #[test]
     fn times_that_differ_much_have_a_logarithmic_axis() {

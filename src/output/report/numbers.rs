@@ -3,8 +3,8 @@
 use std::iter;
 
 use super::count;
-use crate::output::chart::Unit;
-use crate::output::page::Number;
+use crate::chart::Unit;
+use crate::page::Number;
 use crate::record::Summary;
 
 /// Returns what is known of them.

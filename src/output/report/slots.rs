@@ -4,9 +4,9 @@ use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
 use super::jobs::{JobRow, read_jobs};
+use crate::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
 use crate::expect::{ReadError, Results, Table};
 use crate::mapred::{PerSlot, SlotKind};
-use crate::output::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
 
 const COLUMNS: [&str; 4] = ["time_ms", "kind", "job", "slots"];
 

@@ -2,8 +2,8 @@
 
 use super::count;
 use super::jobs::JobRow;
-use crate::output::chart::Unit;
-use crate::output::page::{Cell, Column, Table};
+use crate::chart::Unit;
+use crate::page::{Cell, Column, Table};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::expect::{self, Expectation, State};
-use crate::output::page::{Judgement, Verdict};
+use crate::page::{Judgement, Verdict};
 
 /// Returns the verdicts beside what was expected.
 pub fn verdicts(expected: &[Expectation], found: &[expect::Verdict]) -> Vec<Verdict> {

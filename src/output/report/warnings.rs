@@ -2,7 +2,7 @@
 
 use super::counted;
 use super::jobs::JobRow;
-use crate::output::chart::Unit;
+use crate::chart::Unit;
 use crate::statistics::quantile;
 
 /// So many jobs are named; of the others only their number is.

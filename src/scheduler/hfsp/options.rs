@@ -7,10 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::suspensions::Limits;
 use crate::mapred::{Auto, Complaint};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::estimator::{Family, SizeError};
-use crate::scheduler::part::suspensions::Limits;
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// The options of `hfsp`. What is not given is as the variant has it.

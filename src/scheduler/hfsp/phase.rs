@@ -5,13 +5,13 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::options::{Order, Rules};
+use super::ranking::{Giver, Place, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
+use super::virtual_cluster::{Size, VirtualCluster};
 use crate::mapred::{AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View};
 use crate::random::Purpose;
 use crate::scheduler::part::estimator::{Estimator, Family};
-use crate::scheduler::part::ranking::{Giver, Place, Rank, Ranking};
 use crate::scheduler::part::share::weight;
-use crate::scheduler::part::virtual_cluster::{Size, VirtualCluster};
 use crate::units::SimSpan;
 
 /// All jobs' tasks of one kind.

@@ -1,12 +1,12 @@
 //! The drawing of a study's charts.
 
 use super::{ChartSpec, Kind, Layout, OneOrMore};
-use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Table, Unit};
-use crate::mapred::SlotKind;
-use crate::output::chart::{
+use crate::chart::{
     self, Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
     Heat, Line, Lines, Percentiles, Point, Sample,
 };
+use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Table, Unit};
+use crate::mapred::SlotKind;
 use crate::output::report::slots_over_time;
 use crate::statistics::{Band, Estimate, interval};
 use crate::study::findings::Findings;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::chart::{Drawing, style};
-use crate::output::page::{Chart, Judgement, Number, Page, Part, Section};
+use crate::chart::{Drawing, style};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
+use crate::page::{Chart, Judgement, Number, Page, Part, Section};
 use crate::study::{Concluded, Sheet, store};
 
 /// The table, by which the folder is known.

@@ -9,7 +9,7 @@ use crate::mapred::{AttemptId, AttemptState, JobId, Offer, SlotKind, TrackerId};
 
 /// The attempts that are suspended.
 #[derive(Debug)]
-pub struct Suspensions {
+pub(super) struct Suspensions {
     limits: Limits,
     by_tracker: Vec<Here>,
     where_is: FxHashMap<AttemptId, TrackerId>,
@@ -18,11 +18,11 @@ pub struct Suspensions {
 
 /// How many suspended attempts a tracker bears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(super) struct Limits {
     /// With so many, no more are suspended.
-    pub most: u32,
+    pub(super) most: u32,
     /// With so few, others are again.
-    pub few: u32,
+    pub(super) few: u32,
 }
 
 /// What is suspended on a tracker.
@@ -35,14 +35,14 @@ struct Here {
 
 impl Suspensions {
     /// Returns no suspensions.
-    pub fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         let (where_is, of_job) = (FxHashMap::default(), FxHashMap::default());
         Self { limits, by_tracker: Vec::new(), where_is, of_job }
     }
 
     /// Returns whether something more may be suspended on the tracker of an offer; leaves a note
     /// there when that changes.
-    pub fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
+    pub(super) fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
         let limits = self.limits;
         let here = self.here(offer.tracker());
         let reports = offer.view().reports(offer.tracker());
@@ -63,14 +63,14 @@ impl Suspensions {
     }
 
     /// Notes that an attempt was suspended.
-    pub fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
+    pub(super) fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
         self.here(tracker).attempts.push(attempt);
         self.where_is.insert(attempt, tracker);
         *self.of_job.entry((attempt.job(), attempt.slot())).or_default() += 1;
     }
 
     /// Notes that an attempt goes on or has ended; returns whether it was suspended.
-    pub fn forget(&mut self, attempt: AttemptId) -> bool {
+    pub(super) fn forget(&mut self, attempt: AttemptId) -> bool {
         let Some(tracker) = self.where_is.remove(&attempt) else { return false };
         self.here(tracker).attempts.retain(|other| *other != attempt);
         if let Some(count) = self.of_job.get_mut(&(attempt.job(), attempt.slot())) {
@@ -80,7 +80,7 @@ impl Suspensions {
     }
 
     /// Notes that a job has ended, and all its attempts with it.
-    pub fn forget_job(&mut self, job: JobId) {
+    pub(super) fn forget_job(&mut self, job: JobId) {
         for here in &mut self.by_tracker {
             here.attempts.retain(|attempt| attempt.job() != job);
         }
@@ -89,17 +89,17 @@ impl Suspensions {
     }
 
     /// Returns whether an attempt is suspended.
-    pub fn contains(&self, attempt: AttemptId) -> bool {
+    pub(super) fn contains(&self, attempt: AttemptId) -> bool {
         self.where_is.contains_key(&attempt)
     }
 
     /// Returns how many attempts of a job are suspended.
-    pub fn of(&self, job: JobId, kind: SlotKind) -> u32 {
+    pub(super) fn of(&self, job: JobId, kind: SlotKind) -> u32 {
         self.of_job.get(&(job, kind)).copied().unwrap_or_default()
     }
 
     /// Returns the attempts that are suspended on a tracker, in the order in which they were.
-    pub fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
+    pub(super) fn on(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
         let here = self.by_tracker.get(tracker.index());
         here.into_iter().flat_map(|here| here.attempts.iter().copied())
     }

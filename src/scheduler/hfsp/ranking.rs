@@ -13,7 +13,7 @@ use crate::mapred::JobId;
 
 /// Where a job stands: a lower rank is served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rank(pub f64);
+pub(super) struct Rank(pub f64);
 
 impl Eq for Rank {}
 
@@ -30,11 +30,11 @@ impl Ord for Rank {
 }
 
 /// A job with its rank: no two jobs stand in the same place.
-pub type Place = (Rank, JobId);
+pub(super) type Place = (Rank, JobId);
 
 /// Jobs by rank, for one kind of slot.
 #[derive(Debug, Default)]
-pub struct Ranking {
+pub(super) struct Ranking {
     jobs: FxHashMap<JobId, Standing>,
     /// Those that have tasks to launch.
     waiting: BTreeSet<Place>,
@@ -45,13 +45,13 @@ pub struct Ranking {
 
 /// A job that holds slots, as one that could give them to others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Giver {
+pub(super) struct Giver {
     /// The job's place.
-    pub place: Place,
+    pub(super) place: Place,
     /// How many it could give.
-    pub own: u32,
+    pub(super) own: u32,
     /// How many those behind it could give, who give first.
-    pub behind: u32,
+    pub(super) behind: u32,
 }
 
 /// How a job stands.
@@ -76,12 +76,12 @@ impl Standing {
 
 impl Ranking {
     /// Takes a job in, with nothing to launch yet.
-    pub fn enter(&mut self, job: JobId, rank: Rank) {
+    pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
         self.put(job, Some(Standing { rank, pending: 0, held: 0 }));
     }
 
     /// Gives jobs their places; of no effect on those that never came in.
-    pub fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
+    pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
         for (job, rank) in ranks {
             self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
         }
@@ -95,14 +95,14 @@ impl Ranking {
 
     /// Notes what a job could launch and how many slots it holds; of no effect on one that never
     /// came in.
-    pub fn count(&mut self, job: JobId, pending: u32, held: u32) {
+    pub(super) fn count(&mut self, job: JobId, pending: u32, held: u32) {
         if let Some(standing) = self.jobs.get(&job) {
             self.put(job, Some(Standing { pending, held, ..*standing }));
         }
     }
 
     /// Takes a job out.
-    pub fn remove(&mut self, job: JobId) {
+    pub(super) fn remove(&mut self, job: JobId) {
         self.put(job, None);
     }
 
@@ -123,23 +123,23 @@ impl Ranking {
     }
 
     /// Returns a job's place.
-    pub fn place(&self, job: JobId) -> Option<Place> {
+    pub(super) fn place(&self, job: JobId) -> Option<Place> {
         self.jobs.get(&job).map(|standing| (standing.rank, job))
     }
 
     /// Returns the slots that all jobs hold.
-    pub fn held(&self) -> u32 {
+    pub(super) fn held(&self) -> u32 {
         self.held
     }
 
     /// Returns the jobs with tasks to launch, the first ranks first, with how many.
-    pub fn waiting(&self) -> impl Iterator<Item = (Place, u32)> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (Place, u32)> {
         self.waiting.iter().map(|place| (*place, self.jobs[&place.1].pending))
     }
 
     /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
     /// whatever happens.
-    pub fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = Giver> {
+    pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = Giver> {
         let mut behind = 0;
         self.holding.iter().rev().map(move |place| {
             let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));

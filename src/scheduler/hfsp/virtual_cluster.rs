@@ -25,7 +25,7 @@ use crate::units::SimTime;
 
 /// Jobs that share virtual slots.
 #[derive(Debug)]
-pub struct VirtualCluster {
+pub(super) struct VirtualCluster {
     /// How fast virtual time goes: 1 is as fast as time.
     pace: f64,
     slots: u32,
@@ -38,13 +38,13 @@ pub struct VirtualCluster {
 
 /// A job as it comes into the virtual cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Size {
+pub(super) struct Size {
     /// How many slots it can use: above zero.
-    pub tasks: u32,
+    pub(super) tasks: u32,
     /// Its work in slot-seconds; may be infinite.
-    pub work: f64,
+    pub(super) work: f64,
     /// Its part, in proportion to those of the others: above zero.
-    pub weight: f64,
+    pub(super) weight: f64,
 }
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ struct Member {
 
 impl VirtualCluster {
     /// Returns an empty cluster without slots.
-    pub fn new(pace: f64) -> Self {
+    pub(super) fn new(pace: f64) -> Self {
         let jobs = BTreeMap::new();
         Self { pace, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
     }
@@ -84,20 +84,20 @@ impl VirtualCluster {
     }
 
     /// Changes the number of slots.
-    pub fn set_slots(&mut self, now: SimTime, slots: u32) {
+    pub(super) fn set_slots(&mut self, now: SimTime, slots: u32) {
         self.age(now);
         self.slots = slots;
     }
 
     /// Takes a job in.
-    pub fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
+    pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
         let member = Member { size, left: size.work, ended: None, is_gone: false };
         self.jobs.insert(job, member);
     }
 
     /// Corrects the work that is left of a job.
-    pub fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
+    pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
         self.age(now);
         if let Some(job) = self.jobs.get_mut(&id) {
             job.left = left;
@@ -107,7 +107,7 @@ impl VirtualCluster {
 
     /// Hears that a job is over in the real cluster. Returns whether the others have more slots from
     /// now on: only a job that would never end goes at once.
-    pub fn leave(&mut self, now: SimTime, id: JobId) -> bool {
+    pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.jobs.get_mut(&id) else { return false };
         job.is_gone = true;
         let endless = job.left.is_infinite();
@@ -122,14 +122,14 @@ impl VirtualCluster {
 
     /// Returns the work that is left of each job, and when it ended if it has, in the order of their
     /// numbers.
-    pub fn left(&mut self, now: SimTime) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
+    pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
         self.age(now);
         self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
     /// Takes O(n log n).
-    pub fn finishes(&self) -> Vec<(JobId, f64)> {
+    pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let mut sharing = self.sharing();
         sharing.run(f64::INFINITY);
         let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
