@@ -2,26 +2,22 @@
 //!
 //! A text becomes a [`Scenario`] in steps: the YAML is read into a tree ([`Draft`]), the command
 //! line's `--set` is put over it (`set`), presets are laid under it (`preset`), the tree becomes
-//! typed (`read`), and what no single field can say is checked (`check`). No step stops at the
-//! first mistake: all of them are reported together, each with its place in the text (`locate`,
-//! `report`). Behind this module nothing is checked again.
+//! typed, and what no single field can say is checked (`check`). No step stops at the
+//! first mistake: all of them are reported together, each with its place in the text
+//! ([`crate::yaml`]). Behind this module nothing is checked again.
 
 mod check;
 mod classes;
 mod draft;
+mod error;
 mod faults;
-mod locate;
-mod path;
 mod preset;
-mod read;
 mod reference;
 mod registry;
-mod report;
 mod schema;
 mod set;
 mod spec;
 mod starter;
-mod tree;
 
 use serde_yaml::with::singleton_map_recursive;
 
@@ -30,16 +26,14 @@ use crate::trace::TraceFile;
 pub use check::Warning;
 pub use classes::{ClassRule, Comparison, Counted};
 pub use draft::Draft;
+pub use error::ScenarioError;
 pub use faults::{Fault, NodeName};
 pub use reference::reference;
 pub use registry::{PolicyEntry, Registry, SchedulerChoice};
-pub use report::{Excerpt, Finding, Place, ScenarioError};
 pub use schema::schema;
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{STARTERS, Starter};
 
-pub(crate) use path::Path;
-pub(crate) use read::{MOST, Problem, read};
 pub(crate) use schema::generator;
 
 /// Larger files are refused unread.

@@ -12,8 +12,6 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::faults::Fault;
-use super::path::Path;
-use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
 use crate::mapred::{Auto, Hadoop, SlotKind};
@@ -24,6 +22,7 @@ use crate::workload::{
     JobEntry, Jobs, LATEST, MOST_JOBS, ONE_SIZE, Rumen, Sls, Swim, TakenNames, WorkloadSpec,
     file_clashes, in_order,
 };
+use crate::yaml::{Path, Problem};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use serde_yaml::{Mapping, Value};
 
-use super::locate::{Part, locate};
-use super::path::{Path, Step};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS, is_other_choice, overlay};
-use super::read::{MOST, Problem, read};
-use super::report::{Excerpt, Finding, Place, ScenarioError, clip};
-use super::{LARGEST_FILE, Loaded, Name, Registry, Scenario, Warning, check, classes, set, tree};
+use super::{
+    LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes, set,
+};
+use crate::yaml::{
+    Excerpt, Finding, MOST, Path, PointAt, Problem, Spot, Step, clip, locate, read, tree,
+};
 
 /// A scenario that has been read but not understood yet.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ impl Draft {
     /// If it is no YAML.
     pub fn of(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let source = Text { file: file.into(), text: text.into() };
-        match tree::read(text) {
+        match tree(text) {
             Ok(tree) => Ok(Self {
                 text: source,
                 root: tree.value,
@@ -79,7 +80,7 @@ impl Draft {
                 puts: Vec::new(),
             }),
             Err(error) => {
-                let place = error.at.map_or(Place::File(file.to_owned()), |at| source.place(at));
+                let place = error.at.map_or(Spot::File(file.to_owned()), |at| source.place(at));
                 let (hint, path) = (None, String::new());
                 Err(ScenarioError::Invalid {
                     findings: vec![Finding { message: error.message, hint, path, place }],
@@ -101,7 +102,7 @@ impl Draft {
             self.put(&path, value, Origin::Argument(argument.to_owned()))
         });
         if let Err(message) = put {
-            let place = Place::Argument(argument.to_owned());
+            let place = Spot::Argument(argument.to_owned());
             self.findings.push(Finding { message, hint: None, path: String::new(), place });
         }
     }
@@ -284,15 +285,15 @@ impl Draft {
         let mut place = match put {
             None => self.text.locate(&problem.path, problem.part),
             Some(Put { origin: Origin::Argument(argument), .. }) => {
-                Place::Argument(argument.clone())
+                Spot::Argument(argument.clone())
             }
             Some(Put { origin: Origin::Text(text, at), target, .. }) => {
                 let inside = problem.path.0.strip_prefix(&target.0[..]);
                 let path = Path([&at.0, inside.unwrap_or_default()].concat());
-                text.locate(&path, if inside.is_some() { problem.part } else { Part::Key })
+                text.locate(&path, if inside.is_some() { problem.part } else { PointAt::Key })
             }
         };
-        if let (Place::Text { column, excerpt, .. }, Some(within)) = (&mut place, &problem.within) {
+        if let (Spot::Text { column, excerpt, .. }, Some(within)) = (&mut place, &problem.within) {
             *column += excerpt.narrow(within);
         }
         Finding {
@@ -305,14 +306,14 @@ impl Draft {
 }
 
 impl Text {
-    fn place(&self, (line, column): (usize, usize)) -> Place {
+    fn place(&self, (line, column): (usize, usize)) -> Spot {
         let excerpt = Excerpt::of(&self.text, line, column);
-        Place::Text { file: self.file.to_string(), line, column, excerpt }
+        Spot::Text { file: self.file.to_string(), line, column, excerpt }
     }
 
-    fn locate(&self, path: &Path, part: Part) -> Place {
+    fn locate(&self, path: &Path, part: PointAt) -> Spot {
         locate(&self.text, path, part)
-            .map_or(Place::File(self.file.to_string()), |at| self.place(at))
+            .map_or(Spot::File(self.file.to_string()), |at| self.place(at))
     }
 }
 
@@ -345,7 +346,7 @@ fn doubled(path: Path) -> Problem {
         _ => path.to_string(),
     };
     let problem = Problem::key(path, format!("the key `{key}` stands twice"));
-    Problem { part: Part::SecondKey, ..problem }
+    Problem { part: PointAt::SecondKey, ..problem }
 }
 
 /// Returns what the user wrote with the presets under it, and the presets alone.
@@ -437,7 +438,7 @@ mod tests {
         let draft = laid("{cluster: {racks: 0}}", "\ncluster: {nodes: 0}");
         let place = |path: &str| match draft.finding(Problem::value(Path::of(path), "wrong")).place
         {
-            Place::Text { file, line, column, .. } => (file, line, column),
+            Spot::Text { file, line, column, .. } => (file, line, column),
             other => panic!("{other:?}"),
         };
         assert_eq!(place("cluster.racks"), ("under.yaml".to_owned(), 1, 19));

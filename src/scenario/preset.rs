@@ -5,9 +5,7 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
-use super::read::Problem;
-use super::tree;
+use crate::yaml::{Path, Problem, Step, tree};
 
 /// The presets of one key of a scenario.
 pub(super) struct Presets {
@@ -130,7 +128,7 @@ impl Presets {
 }
 
 fn parse(text: &str) -> Value {
-    tree::read(text).expect("the tests read every embedded preset").value
+    tree(text).expect("the tests read every embedded preset").value
 }
 
 /// Lays `over` over `under`: mappings key by key, everything else as a whole.

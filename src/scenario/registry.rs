@@ -13,14 +13,13 @@ use serde::{Serialize, Serializer};
 use serde_yaml::with::singleton_map_recursive;
 use serde_yaml::{Mapping, Value};
 
-use super::path::Path;
+use super::ScenarioError;
 use super::preset::overlay;
-use super::read::{MOST, Problem, read};
-use super::report::{Finding, Place, ScenarioError};
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
 use crate::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
+use crate::yaml::{Finding, MOST, Path, Problem, Spot, read};
 
 /// The policies that scenarios can name, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -176,7 +175,7 @@ fn without_place(problems: Vec<Problem>) -> ScenarioError {
         message: problem.message,
         hint: problem.hint,
         path: problem.path.to_string(),
-        place: Place::File("the chosen policy".to_owned()),
+        place: Spot::File("the chosen policy".to_owned()),
     };
     ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }

@@ -2,8 +2,7 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
-use super::tree;
+use crate::yaml::{Path, Step, tree};
 
 /// Reads `path=value`.
 pub(super) fn parse(text: &str) -> Result<(Path, Value), String> {
@@ -16,7 +15,7 @@ pub(super) fn parse(text: &str) -> Result<(Path, Value), String> {
     if ["null", "~"].contains(&value.trim()) {
         return Ok((path, Value::Null));
     }
-    match tree::read(value) {
+    match tree(value) {
         Ok(tree) if tree.doubled.is_empty() => Ok((path, tree.value)),
         Ok(tree) => Err(format!("the key `{}` stands twice", tree.doubled[0])),
         Err(error) => Err(error.message),
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     fn set(yaml: &str, setting: &str) -> Result<String, String> {
-        let mut root = tree::read(yaml).unwrap().value;
+        let mut root = tree(yaml).unwrap().value;
         let (path, value) = parse(setting)?;
         put(&mut root, &path, value)?;
         Ok(serde_json::to_string(&root).unwrap())

@@ -21,7 +21,7 @@ use super::axes;
 use super::sheet::{Sheet, SheetAxis};
 use crate::expect::{Space, combinations};
 use crate::mapred::SlotKind;
-use crate::scenario::{Path, Problem};
+use crate::yaml::{Path, Problem};
 
 pub(super) use artist::Artist;
 

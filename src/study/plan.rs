@@ -18,10 +18,10 @@ use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    ClockSpec, Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario,
-    ScenarioError, Warning,
+    ClockSpec, Draft, Name, PolicyEntry, RecordSpec, Registry, Scenario, ScenarioError, Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
+use crate::yaml::{Path, Problem};
 
 /// More runs than that are a mistake.
 const MOST_RUNS: u128 = 1_000_000;

@@ -11,9 +11,8 @@ use super::axes::{self, Axis, Seeds, Sweep};
 use super::draw::ChartSpec;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
-use crate::scenario::{
-    Draft, Experiment, MOST, Name, Path, Problem, Registry, ScenarioError, Starter, generator, read,
-};
+use crate::scenario::{Draft, Experiment, Name, Registry, ScenarioError, Starter, generator};
+use crate::yaml::{MOST, Path, Problem, read};
 
 /// A study: a scenario, and what varies in it.
 #[derive(Clone, Debug)]

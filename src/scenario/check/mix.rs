@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{Checked, cycle};
-use crate::scenario::path::{Path, Step};
-use crate::scenario::read::Problem;
 use crate::units::SimSpan;
 use crate::workload::{Arrivals, JobEntry, Mix, in_order};
+use crate::yaml::{Path, Problem, Step};
 
 /// The most types that a mix may have: a family of jobs with the longest delays ends before time
 /// does.

@@ -2,7 +2,7 @@
 
 use super::{ChartSpec, Kind, Layout};
 use crate::expect::{Expr, Needs, Plan, Space, Table};
-use crate::scenario::{Path, Problem};
+use crate::yaml::{Path, Problem};
 
 impl ChartSpec {
     /// Returns what it reads of every run.

@@ -1,12 +1,9 @@
-//! What is wrong with a scenario, said so that it can be mended: place, path, excerpt, hint.
+//! What is wrong with a file, said so that it can be mended: place, path, excerpt, hint.
 
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 
-use super::LARGEST_FILE;
 use super::read::Within;
 
 /// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
@@ -14,7 +11,7 @@ const PLACE: Style = AnsiColor::Cyan.on_default().bold();
 /// What of the text is marked, and what to do about it.
 const MARK: Style = AnsiColor::Red.on_default().bold();
 
-/// One mistake in a scenario.
+/// One mistake in a file.
 ///
 /// Prints as an excerpt of the text with the place marked, without the leading `error: `; as `{:#}`
 /// with the colours of a terminal.
@@ -28,14 +25,14 @@ pub struct Finding {
     /// The field, such as `workload.jobs[0].maps`; empty for the file as a whole.
     pub path: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: Spot,
 }
 
 /// Where a mistake stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
-    /// In the scenario's text.
+pub enum Spot {
+    /// In its text.
     Text {
         /// The file, or what stands for it.
         file: String,
@@ -48,7 +45,7 @@ pub enum Place {
     },
     /// In an argument of the command line, such as `--set cluster.nodes=0`.
     Argument(String),
-    /// In the scenario as a whole.
+    /// In the file as a whole.
     File(String),
 }
 
@@ -64,60 +61,14 @@ pub struct Excerpt {
     pub marked: usize,
 }
 
-/// Why a scenario cannot be run.
-///
-/// Print it after `error: `: where there are several findings, the others bring their own.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ScenarioError {
-    /// The file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file is larger than any scenario, and was not read.
-    #[error("the scenario {} is larger than {} MiB", path.display(), LARGEST_FILE >> 20)]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is something else than text.
-    #[error("the scenario {} is not a text: byte {offset} does not belong in UTF-8", path.display())]
-    NotText {
-        /// The file.
-        path: PathBuf,
-        /// The first wrong byte, from 0.
-        offset: usize,
-    },
-    /// The text says something that cannot be.
-    #[error("{}", print(findings))]
-    Invalid {
-        /// All that was found, in the order of the text; never empty.
-        findings: Vec<Finding>,
-    },
-}
-
-impl ScenarioError {
-    /// Returns the error of these findings, in the order of the text.
-    pub(crate) fn invalid(mut findings: Vec<Finding>) -> Self {
-        findings.sort_by_key(|finding| match finding.place {
-            Place::Text { line, column, .. } => (line, column),
-            _ => (0, 0),
-        });
-        Self::Invalid { findings }
-    }
-}
-
-fn print(findings: &[Finding]) -> String {
+/// Prints findings after `error: `: all but the first bring their own.
+pub(crate) fn print(findings: &[Finding]) -> String {
     let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
     blocks.join("\n\nerror: ")
 }
 
 /// Shortens what a message quotes, and keys of a path: either may be as long as the file.
-pub(super) fn clip(text: &str) -> String {
+pub(crate) fn clip(text: &str) -> String {
     text.split_inclusive(['"', '`', '.'])
         .map(|part| match part.char_indices().nth(WIDEST) {
             Some((end, _)) => {
@@ -134,7 +85,7 @@ const WIDEST: usize = 100;
 
 impl Excerpt {
     /// Cuts out what stands at a line and column, from 1.
-    pub(super) fn of(text: &str, line: usize, column: usize) -> Self {
+    pub(crate) fn of(text: &str, line: usize, column: usize) -> Self {
         let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         // A line may be the whole file: look only at the part that could be shown.
         let first = column.saturating_sub(WIDEST / 2 + 1);
@@ -154,7 +105,7 @@ impl Excerpt {
 
     /// Marks no more than a part of the text that is marked, if that is what stands here; returns by
     /// how much the mark has moved.
-    pub(super) fn narrow(&mut self, to: &Within) -> usize {
+    pub(crate) fn narrow(&mut self, to: &Within) -> usize {
         let marked: String = self.line.chars().skip(self.before).collect();
         let bare = marked.trim_start_matches(['"', '\'']);
         if !bare.starts_with(&to.text) {
@@ -194,7 +145,7 @@ impl fmt::Display for Finding {
         let (place, mark) =
             if f.alternate() { (PLACE, MARK) } else { (Style::new(), Style::new()) };
         match &self.place {
-            Place::Text { file, line, column, excerpt } => {
+            Spot::Text { file, line, column, excerpt } => {
                 let margin = " ".repeat(line.to_string().len());
                 write!(f, "\n{margin} {place}--> {file}:{line}:{column}{place:#}")?;
                 write!(f, "{path}{}", self.path)?;
@@ -206,7 +157,7 @@ impl fmt::Display for Finding {
                 }
                 write!(f, "{mark:#}")
             }
-            Place::Argument(whole) | Place::File(whole) => {
+            Spot::Argument(whole) | Spot::File(whole) => {
                 write!(f, "\n  {place}--> {whole}{place:#}{path}{}", self.path)?;
                 match &self.hint {
                     Some(hint) => write!(f, "\n   {mark}= {hint}{mark:#}"),
@@ -275,9 +226,9 @@ mod tests {
             place,
         };
         for place in [
-            Place::Text { file: file.clone(), line: 1, column: 8, excerpt },
-            Place::Argument("--set cluster.nodes=0".to_owned()),
-            Place::File(file),
+            Spot::Text { file: file.clone(), line: 1, column: 8, excerpt },
+            Spot::Argument("--set cluster.nodes=0".to_owned()),
+            Spot::File(file),
         ] {
             let finding = finding(place);
             let (plain, coloured) = (finding.to_string(), format!("{finding:#}"));

@@ -11,7 +11,7 @@ use super::path::{Path, Step};
 
 /// What of a node to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PointAt {
     /// Its value.
     Value,
     /// The key that it is the value of.
@@ -22,13 +22,13 @@ pub(crate) enum Part {
 
 /// Returns the line and column, from 1, of a node; of what is around it where the text lacks it,
 /// but never of the text as a whole.
-pub(super) fn locate(text: &str, path: &Path, part: Part) -> Option<(usize, usize)> {
+pub(crate) fn locate(text: &str, path: &Path, part: PointAt) -> Option<(usize, usize)> {
     let mut part = part;
     let outermost = usize::from(!path.0.is_empty());
     (outermost..=path.0.len()).rev().find_map(|len| {
         let follow = Follow { steps: &path.0[..len], part };
         // What is around is pointed at by its value: its first key, mostly.
-        part = Part::Value;
+        part = PointAt::Value;
         let error = follow.deserialize(serde_yaml::Deserializer::from_str(text)).err()?;
         let place = error.location()?;
         error.to_string().contains(FOUND).then(|| (place.line(), place.column()))
@@ -41,7 +41,7 @@ const FOUND: &str = "\u{1}found\u{1}";
 #[derive(Clone, Copy)]
 struct Follow<'p> {
     steps: &'p [Step],
-    part: Part,
+    part: PointAt,
 }
 
 impl<'de> DeserializeSeed<'de> for Follow<'_> {
@@ -100,8 +100,8 @@ impl<'de> Visitor<'de> for Follow<'_> {
         let Some((step, steps)) = self.steps.split_first() else {
             return Err(de::Error::custom(FOUND));
         };
-        let at_the_key = steps.is_empty() && self.part != Part::Value;
-        let mut skip = usize::from(self.part == Part::SecondKey);
+        let at_the_key = steps.is_empty() && self.part != PointAt::Value;
+        let mut skip = usize::from(self.part == PointAt::SecondKey);
         while let Some(same) = map.next_key_seed(Key { step, raise: at_the_key && skip == 0 })? {
             if !same {
                 map.next_value::<IgnoredAny>()?;
@@ -153,25 +153,25 @@ cluster:
   nodes: 3
 ";
 
-    fn at(path: &str, part: Part) -> (usize, usize) {
+    fn at(path: &str, part: PointAt) -> (usize, usize) {
         locate(TEXT, &Path::of(path), part).unwrap()
     }
 
     #[test]
     fn values_and_keys_are_found() {
-        assert_eq!(at("seed", Part::Value), (1, 7));
-        assert_eq!(at("seed", Part::Key), (1, 1));
-        assert_eq!(at("cluster.nodes", Part::Value), (3, 10));
-        assert_eq!(at("cluster.nodes", Part::SecondKey), (6, 3));
-        assert_eq!(at("cluster.groups[1].cores", Part::Value), (5, 12));
-        assert_eq!(at("cluster.groups[1]", Part::Value), (4, 24));
+        assert_eq!(at("seed", PointAt::Value), (1, 7));
+        assert_eq!(at("seed", PointAt::Key), (1, 1));
+        assert_eq!(at("cluster.nodes", PointAt::Value), (3, 10));
+        assert_eq!(at("cluster.nodes", PointAt::SecondKey), (6, 3));
+        assert_eq!(at("cluster.groups[1].cores", PointAt::Value), (5, 12));
+        assert_eq!(at("cluster.groups[1]", PointAt::Value), (4, 24));
     }
 
     #[test]
     fn what_is_not_there_is_pointed_at_by_what_is_around() {
-        assert_eq!(at("cluster.groups[1].memory", Part::Value), (4, 24));
-        assert_eq!(at("cluster.groups[9]", Part::Value), (4, 11));
-        assert_eq!(locate(TEXT, &Path::of("workload"), Part::Key), None);
-        assert_eq!(locate("", &Path::default(), Part::Value), None);
+        assert_eq!(at("cluster.groups[1].memory", PointAt::Value), (4, 24));
+        assert_eq!(at("cluster.groups[9]", PointAt::Value), (4, 11));
+        assert_eq!(locate(TEXT, &Path::of("workload"), PointAt::Key), None);
+        assert_eq!(locate("", &Path::default(), PointAt::Value), None);
     }
 }

@@ -20,24 +20,24 @@ const DEEPEST: usize = 128;
 
 /// A document as read.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// Its values; of a doubled key the first.
-    pub(super) value: Value,
+    pub(crate) value: Value,
     /// Keys that stand twice in a mapping.
-    pub(super) doubled: Vec<Path>,
+    pub(crate) doubled: Vec<Path>,
 }
 
 /// Why a text is no YAML that could be a scenario.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TreeError {
+pub(crate) struct TreeError {
     /// What is wrong.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// The line and column, from 1, if they are known.
-    pub(super) at: Option<(usize, usize)>,
+    pub(crate) at: Option<(usize, usize)>,
 }
 
 /// Reads a document. A text without any value is an empty mapping.
-pub(super) fn read(text: &str) -> Result<Tree, TreeError> {
+pub(crate) fn read(text: &str) -> Result<Tree, TreeError> {
     refuse_deep_nesting(text)?;
     let state = RefCell::new(State { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
     match (Node { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {

@@ -11,7 +11,7 @@ use serde_path_to_error::Segment;
 use serde_yaml::with::singleton_map_recursive;
 use serde_yaml::{Mapping, Value};
 
-use super::locate::Part;
+use super::locate::PointAt;
 use super::path::{Path, Step};
 use crate::expect::Complaint;
 use crate::nearest::nearest;
@@ -21,7 +21,7 @@ use crate::units::plain;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) path: Path,
-    pub(crate) part: Part,
+    pub(crate) part: PointAt,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
     /// What of the value's text is wrong, if not all of it.
@@ -42,12 +42,12 @@ pub(crate) const MOST: usize = 20;
 impl Problem {
     /// A value that is wrong.
     pub(crate) fn value(path: Path, message: impl Into<String>) -> Self {
-        Self { path, part: Part::Value, message: message.into(), hint: None, within: None }
+        Self { path, part: PointAt::Value, message: message.into(), hint: None, within: None }
     }
 
     /// A key that is wrong.
     pub(crate) fn key(path: Path, message: impl Into<String>) -> Self {
-        Self { path, part: Part::Key, message: message.into(), hint: None, within: None }
+        Self { path, part: PointAt::Key, message: message.into(), hint: None, within: None }
     }
 
     /// An expression that is wrong in some column of its text.
@@ -226,8 +226,8 @@ fn problem(path: Path, message: &str) -> Problem {
     let unknown = wrong.starts_with("unknown field") || wrong.starts_with("unknown name");
     let name = quoted(wrong).into_iter().next().filter(|_| unknown);
     let part = match (&name, path.0.last()) {
-        (Some(name), Some(Step::Key(key))) if key == name => Part::Key,
-        _ => Part::Value,
+        (Some(name), Some(Step::Key(key))) if key == name => PointAt::Key,
+        _ => PointAt::Value,
     };
     let known = quoted(known);
     let problem = Problem { path, part, message: message.clone(), hint: None, within: None };

@@ -1,4 +1,4 @@
-//! Where in a scenario something stands: `workload.jobs[0].maps`.
+//! Where in a tree something stands: `workload.jobs[0].maps`.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub(crate) enum Step {
 
 /// The steps from the root to a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Path(pub(super) Vec<Step>);
+pub(crate) struct Path(pub(crate) Vec<Step>);
 
 impl Path {
     /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
