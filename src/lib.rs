@@ -55,7 +55,7 @@
 //! | [`page`] | a report as one HTML file |
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`expect`] | the language of metrics and expectations |
-//! | [`yaml`] | files that people write: trees, paths, and mistakes with their places |
+//! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |

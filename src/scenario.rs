@@ -1,7 +1,7 @@
 //! The scenario: one YAML file that says everything about a run.
 //!
 //! A text becomes a [`Scenario`] in steps: the YAML is read into a tree ([`Draft`]), the command
-//! line's `--set` is put over it (`set`), presets are laid under it (`preset`), the tree becomes
+//! line's `--set` is laid over it, presets are laid under it (`preset`), the tree becomes
 //! typed, and what no single field can say is checked (`check`). No step stops at the
 //! first mistake: all of them are reported together, each with its place in the text
 //! ([`crate::yaml`]). Behind this module nothing is checked again.
@@ -15,7 +15,6 @@ mod preset;
 mod reference;
 mod registry;
 mod schema;
-mod set;
 mod spec;
 mod starter;
 

@@ -22,7 +22,7 @@ use crate::workload::{
     JobEntry, Jobs, LATEST, MOST_JOBS, ONE_SIZE, Rumen, Sls, Swim, TakenNames, WorkloadSpec,
     file_clashes, in_order,
 };
-use crate::yaml::{Path, Problem};
+use crate::yaml::{Displaced, Path, Problem};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +58,8 @@ pub enum Warning {
         /// Why.
         why: &'static str,
     },
+    /// Settings are gone with the choice or preset that they belong to.
+    Displaced(Displaced),
     /// What the policy says of its options.
     Policy(String),
 }
@@ -91,10 +93,27 @@ impl fmt::Display for Warning {
                      or leave `{field}` out"
                 )
             }
+            Self::Displaced(Displaced { settings, of, at, by, origin }) => {
+                // A resolved scenario has dozens.
+                let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
+                let more = match rest.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "with `{by}` for `{at}` ({origin}) these settings of {of} say nothing: \
+                     `{}`{more}; repeat those that shall hold, or leave them out",
+                    shown.join("`, `")
+                )
+            }
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
 }
+
+/// So many settings a warning lists.
+const MOST_SETTINGS: usize = 6;
 
 /// What the checks found.
 #[derive(Default)]
@@ -375,7 +394,10 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
         [first, second, ..] => {
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
-            found.problems.push(Problem::key(path, message));
+            let hint = format!(
+                "keep one of them; `{second}: null` takes away what a preset or a base brings"
+            );
+            found.problems.push(Problem::key(path, message).hint(hint));
         }
     }
 }

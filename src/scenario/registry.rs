@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,12 +15,12 @@ use serde_yaml::with::singleton_map_recursive;
 use serde_yaml::{Mapping, Value};
 
 use super::ScenarioError;
-use super::preset::overlay;
+use super::schema::shape_of;
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
 use crate::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
-use crate::yaml::{Finding, MOST, Path, Problem, Spot, read};
+use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, read};
 
 /// The policies that scenarios can name, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -28,21 +29,22 @@ pub struct Registry {
 }
 
 /// What a registry knows of a policy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PolicyEntry {
     about: &'static str,
     is_builtin: bool,
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
+    shape: Arc<LazyLock<Shape>>,
     complete: Complete,
     build: Build,
 }
 
 /// Returns options with every one of them, what is wrong with them, and what seems so.
-type Complete = fn(&Value, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
+type Complete = fn(&Value, &Shape, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
 
 /// Builds a policy from its options as they are written.
-type Build = fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
+type Build = fn(&Value, &Shape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
 impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
@@ -67,8 +69,9 @@ impl Registry {
             is_builtin: false,
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
+            shape: Arc::new(LazyLock::new(shape_of::<P::Options>)),
             complete: complete::<P>,
-            build: |options| match options_of::<P>(options) {
+            build: |options, shape| match options_of::<P>(options, shape) {
                 (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
                 (_, problems) => Err(problems),
             },
@@ -94,7 +97,8 @@ impl Registry {
     /// against its registry.
     pub fn build(&self, choice: &SchedulerChoice) -> Result<Box<dyn Scheduler>, ScenarioError> {
         let built = self.known(choice).and_then(|entry| {
-            (entry.build)(&choice.options).map_err(|problems| inside(choice, problems))
+            (entry.build)(&choice.options, &entry.shape)
+                .map_err(|problems| inside(choice, problems))
         });
         built.map_err(without_place)
     }
@@ -118,7 +122,8 @@ impl Registry {
         choice: &SchedulerChoice,
         site: &Site<'_>,
     ) -> Result<(SchedulerChoice, Vec<String>), Vec<Problem>> {
-        let (options, problems, doubts) = (self.known(choice)?.complete)(&choice.options, site);
+        let entry = self.known(choice)?;
+        let (options, problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
         if problems.is_empty() {
             Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
         } else {
@@ -163,6 +168,11 @@ impl PolicyEntry {
         (self.defaults)()
     }
 
+    /// Returns the shape of the policy's options.
+    pub(super) fn shape(&self) -> Arc<Shape> {
+        Arc::new(Shape::clone(&self.shape))
+    }
+
     /// Returns the JSON Schema of the policy's options.
     pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
         (self.schema)(schemas)
@@ -187,8 +197,12 @@ fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Returns options with every one of them, what is wrong with them, and what seems so.
-fn complete<P: Policy>(written: &Value, site: &Site<'_>) -> (Value, Vec<Problem>, Vec<String>) {
-    let (options, mut problems) = options_of::<P>(written);
+fn complete<P: Policy>(
+    written: &Value,
+    shape: &Shape,
+    site: &Site<'_>,
+) -> (Value, Vec<Problem>, Vec<String>) {
+    let (options, mut problems) = options_of::<P>(written, shape);
     let Some(mut options) = options else { return (Value::Null, problems, Vec::new()) };
     let mut doubts = Vec::new();
     if problems.is_empty() {
@@ -213,14 +227,15 @@ fn to_value<T: Serialize>(options: &T) -> Value {
         .expect("a policy's options can be written as YAML")
 }
 
-fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) {
+fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>, Vec<Problem>) {
     let plain = defaults::<P>();
-    let mut options = plain.clone();
     let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
-    if !says_nothing {
-        overlay(&mut options, written.clone(), &Path::default());
+    if says_nothing {
+        return read(plain.clone(), &plain, MOST);
     }
-    read(options, &plain, MOST)
+    let mut options = Layer::from(plain.clone());
+    options.lay(written.clone().into(), shape);
+    read(options.into_tree(), &plain, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.

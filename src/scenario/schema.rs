@@ -3,13 +3,16 @@
 //! The types describe the scenario with every value in place. What users write may be shorter: a
 //! preset's name for its mapping, a policy's name without options, no field that has a default.
 
-use schemars::SchemaGenerator;
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
+use crate::yaml::Shape;
 
 /// Returns the JSON Schema of scenarios whose policies are those of a registry.
 pub fn schema(registry: &Registry) -> Value {
@@ -22,6 +25,33 @@ pub fn schema(registry: &Registry) -> Value {
     *scheduler = scheduler_schema(registry, &scheduler["description"]);
     describe_choices(&mut root);
     root
+}
+
+/// Returns the shape of what users write: how layers of it are merged, and which names are known.
+///
+/// It is made when it is first asked for, and once. Layers are merged before anybody says with which
+/// registry the scenario is read, so only of our own policies the options are known: those of others
+/// are merged key by key.
+pub(super) fn shape() -> &'static Shape {
+    static SHAPE: OnceLock<Shape> = OnceLock::new();
+    SHAPE.get_or_init(|| {
+        let mut shape = shape_of::<Scenario>();
+        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+            shape.change(presets.key, |of| of.name_by(presets.field));
+        }
+        let registry = Registry::builtin();
+        let policies = registry
+            .names()
+            .filter_map(|name| Some((name.to_owned(), registry.get(name)?.shape())));
+        shape.change("scheduler", |of| *of = Shape::open_choice(policies));
+        shape
+    })
+}
+
+/// Returns the shape of a type. Each type in it is looked at once, which inline schemas would not do.
+pub(super) fn shape_of<T: JsonSchema>() -> Shape {
+    let schemas = SchemaSettings::draft2020_12().into_generator();
+    Shape::of(schemas.into_root_schema_for::<T>().as_value())
 }
 
 /// Says what a choice means where its name is written, not only around it.

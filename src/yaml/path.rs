@@ -53,6 +53,11 @@ impl Path {
         Self(steps)
     }
 
+    /// Returns the path of what these steps lead to inside of this node.
+    pub(crate) fn join(&self, inside: &[Step]) -> Self {
+        Self([&self.0[..], inside].concat())
+    }
+
     /// Returns the path of a dotted text that the program itself names.
     pub(crate) fn of(keys: &str) -> Self {
         Self::parse(keys).expect("a path in the source is well formed")

@@ -64,7 +64,7 @@ impl Problem {
 
     /// Returns the problem of something that stands at a path.
     pub(crate) fn inside(self, at: &Path) -> Self {
-        Self { path: Path([&at.0[..], &self.path.0].concat()), ..self }
+        Self { path: at.join(&self.path.0), ..self }
     }
 
     /// Adds what to do about it.

@@ -16,6 +16,7 @@ mod fair;
 mod fifo;
 mod hfsp;
 mod invalid;
+mod layers;
 mod modified_fair;
 mod mumak;
 mod readme;
