@@ -44,6 +44,7 @@ pub mod rumen;
 pub mod sls;
 pub mod swim;
 mod text;
+mod words;
 
 pub use error::{Place, TraceError};
 pub use file::{TraceFile, sha256_of};

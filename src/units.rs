@@ -10,13 +10,11 @@ mod number;
 mod size;
 mod text;
 mod time;
-mod words;
 
 pub use number::{Count, Factor, Fraction};
 pub use size::{Bytes, Rate};
 pub(crate) use text::text_form;
 pub use time::{SimSpan, SimTime};
-pub(crate) use words::plain;
 
 /// A quantity that models compute with as a float, in the type's base unit.
 pub trait Quantity: Copy {

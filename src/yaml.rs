@@ -3,13 +3,14 @@
 //!
 //! A text becomes a tree of values (`tree`). Trees are laid over each other (`layer`) by what may
 //! stand in them (`shape`), and a [`Document`] knows where each value was written. A tree becomes a
-//! typed value with all mistakes at once (`read`), and a mistake's path becomes a place in the text
+//! typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a place in the text
 //! (`locate`, `finding`). What the keys mean is not known here.
 
 mod document;
 mod finding;
 mod layer;
 mod locate;
+mod node;
 mod path;
 mod read;
 mod shape;

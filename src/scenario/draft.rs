@@ -148,7 +148,7 @@ impl Draft {
         let (merged, plain) = self.complete(&mut problems);
         // Every mistake takes another reading, so those of a large file come a few at a time.
         let most = if self.document.len() > 1 << 20 { 3 } else { MOST };
-        let (scenario, mistakes) = read::<Scenario>(merged, &plain, most);
+        let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
         problems.extend(mistakes);
         let mut warnings: Vec<Warning> =
             self.displaced.iter().cloned().map(Warning::Displaced).collect();

@@ -231,11 +231,11 @@ fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>,
     let plain = defaults::<P>();
     let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
     if says_nothing {
-        return read(plain.clone(), &plain, MOST);
+        return read(plain.clone(), &plain, shape, MOST);
     }
     let mut options = Layer::from(plain.clone());
     options.lay(written.clone().into(), shape);
-    read(options.into_tree(), &plain, MOST)
+    read(options.into_tree(), &plain, shape, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::FirstFew;
 use super::error::{Fault, clip};
-use crate::units::plain;
+use super::words::plain;
 
 /// Reads an object.
 pub(super) fn parse<T: DeserializeOwned>(

@@ -7,15 +7,14 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use serde_path_to_error::Segment;
-use serde_yaml::with::singleton_map_recursive;
-use serde_yaml::{Mapping, Value};
+use serde_yaml::Value;
 
 use super::locate::PointAt;
+use super::node::{Kind, Mistake, Node};
 use super::path::{Path, Step};
+use super::shape::Shape;
 use crate::expect::Complaint;
 use crate::nearest::nearest;
-use crate::units::plain;
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,61 +83,35 @@ impl Problem {
     }
 }
 
-/// Reads a value, looking for up to `most` mistakes. The result is without mistakes if, and only if,
-/// no problem comes with it.
+/// Reads a value of a shape, looking for up to `most` mistakes. The result is without mistakes if, and
+/// only if, no problem comes with it.
 pub(crate) fn read<T: DeserializeOwned>(
     mut root: Value,
     fallback: &Value,
+    shape: &Shape,
     most: usize,
 ) -> (Option<T>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut repairs = Repairs::default();
     loop {
-        let (path, message) = match attempt(&root) {
+        let mistake = match T::deserialize(Node(&root)) {
             Ok(value) => return (Some(value), problems),
-            Err((path, message)) => match missing_option::<T>(&root, &path, &message) {
-                Some(option) => (path, format!("this name needs its options, such as `{option}`")),
-                None => (path, message),
-            },
+            Err(mistake) => mistake,
         };
+        let path = mistake.path();
         // What a repair took away is not missing, and what is left around it is not the user's: its
         // mistake has been reported.
-        let follows = match missing_field(&message) {
-            Some(field) => repairs.removed.contains(&path.key(field)),
-            None => repairs.reached_into(&path),
+        let follows = match mistake.kind {
+            Kind::Missing(field) => repairs.removed.contains(&path.key(field)),
+            _ => repairs.reached_into(&path),
         };
         if !follows {
-            problems.push(problem(repairs.original(&path), &message));
+            problems.push(problem(&mistake, repairs.original(&path), shape));
         }
         if problems.len() == most || !repairs.make(&mut root, path, fallback) {
             return (None, problems);
         }
     }
-}
-
-fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, (Path, String)> {
-    let mut track = serde_path_to_error::Track::new();
-    let from = serde_path_to_error::Deserializer::new(root, &mut track);
-    singleton_map_recursive::deserialize(from).map_err(|error: serde_yaml::Error| {
-        let blamed = track.path();
-        let steps = blamed.iter().map_while(|segment| match segment {
-            Segment::Map { key } => Some(Step::Key(key.clone())),
-            Segment::Seq { index } => Some(Step::Index(*index)),
-            Segment::Enum { .. } | Segment::Unknown => None,
-        });
-        (Path(steps.collect()), error.to_string())
-    })
-}
-
-/// Returns an option that a name at a path needs, if it is a name of a choice without its options.
-fn missing_option<T: DeserializeOwned>(root: &Value, path: &Path, message: &str) -> Option<String> {
-    message.contains("unit variant, expected").then_some(())?;
-    let name = path.get(root)?.as_str()?;
-    let choice = Mapping::from_iter([(Value::from(name), Value::from(Mapping::new()))]);
-    let mut opened = root.clone();
-    *path.get_mut(&mut opened)? = choice.into();
-    let (at, message) = attempt::<T>(&opened).err()?;
-    missing_field(&message).filter(|_| path.contains(&at)).map(str::to_owned)
 }
 
 /// What was changed to get on with the reading.
@@ -213,33 +186,49 @@ fn undo(dropped: &[usize], index: usize) -> usize {
     dropped.iter().fold(index, |index, gone| index + usize::from(*gone <= index))
 }
 
-fn missing_field(message: &str) -> Option<&str> {
-    message.strip_prefix("missing field `")?.strip_suffix('`')
+/// Says a mistake in the words of files. What is known where it stands, the shape tells: it has what
+/// a file may say and the type does not, such as a preset's name.
+fn problem(mistake: &Mistake, path: Path, shape: &Shape) -> Problem {
+    match &mistake.kind {
+        Kind::UnknownField(name, known) => {
+            let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
+            let of_shape = shape.at(&around).names();
+            let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
+            unknown("field", name, &known, path)
+        }
+        Kind::UnknownName(name, known) => unknown("name", name, known, path),
+        Kind::Missing(field) => Problem::value(path, format!("missing field `{field}`")),
+        Kind::Bare(name) => {
+            let such_as = match shape.at(&path).needed_option(name) {
+                Some(option) => format!(", such as `{option}`"),
+                None => String::new(),
+            };
+            Problem::value(path, format!("this name needs its options{such_as}"))
+        }
+        Kind::Wrong(message) => Problem::value(path, message),
+    }
 }
 
-fn problem(path: Path, message: &str) -> Problem {
-    let message = plain(message);
-    let quoted = |text: &str| -> Vec<String> {
-        text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+fn unknown(what: &str, name: &str, known: &[&str], path: Path) -> Problem {
+    let quoted: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+    let expected = match &quoted[..] {
+        [] => "none here".to_owned(),
+        [only] => only.clone(),
+        [one, other] => format!("{one} or {other}"),
+        _ => format!("one of {}", quoted.join(", ")),
     };
-    let (wrong, known) = message.split_once(", expected ").unwrap_or((&message, ""));
-    let unknown = wrong.starts_with("unknown field") || wrong.starts_with("unknown name");
-    let name = quoted(wrong).into_iter().next().filter(|_| unknown);
-    let part = match (&name, path.0.last()) {
-        (Some(name), Some(Step::Key(key))) if key == name => PointAt::Key,
-        _ => PointAt::Value,
+    let message = format!("unknown {what} `{name}`, expected {expected}");
+    let problem = match path.0.last() {
+        Some(Step::Key(key)) if key == name => Problem::key(path, message),
+        _ => Problem::value(path, message),
     };
-    let known = quoted(known);
-    let problem = Problem { path, part, message: message.clone(), hint: None, within: None };
-    match name {
-        Some(name) => problem.nearest(&name, known.iter().map(String::as_str)),
-        None => problem,
-    }
+    problem.nearest(name, known.iter().copied())
 }
 
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
+    use serde_json::json;
 
     use super::*;
     use crate::units::{Count, SimSpan};
@@ -258,11 +247,33 @@ mod tests {
         name: String,
         #[serde(default)]
         time: SimSpan,
+        #[serde(default)]
+        wake: Wake,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case", deny_unknown_fields)]
+    enum Wake {
+        #[default]
+        Never,
+        After {
+            time: SimSpan,
+        },
+    }
+
+    /// What the shape must know of these types for the messages.
+    fn shape() -> Shape {
+        let after = json!({ "properties": { "time": {} }, "required": ["time"] });
+        let wake =
+            json!({ "oneOf": [{ "enum": ["never"] }, { "properties": { "after": after } }] });
+        let piece = json!({ "properties": { "name": {}, "time": {}, "wake": wake } });
+        Shape::of(&json!({ "properties": { "size": {}, "parts": { "items": piece } } }))
     }
 
     fn problems(yaml: &str) -> Vec<String> {
         let fallback = serde_yaml::from_str("{size: 3}").unwrap();
-        let (_, problems) = read::<Whole>(serde_yaml::from_str(yaml).unwrap(), &fallback, MOST);
+        let (_, problems) =
+            read::<Whole>(serde_yaml::from_str(yaml).unwrap(), &fallback, &shape(), MOST);
         problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
     }
 
@@ -291,6 +302,24 @@ mod tests {
     #[test]
     fn what_a_repair_removed_is_not_missed() {
         assert_eq!(problems("{size: 1, parts: [{name: {}}]}").len(), 1);
+    }
+
+    #[test]
+    fn a_choice_is_one_name_with_the_options_that_it_takes() {
+        for (wake, problem) in [
+            ("after", ": this name needs its options, such as `time`"),
+            ("{after: }", ": this name needs its options, such as `time`"),
+            ("{after: {}}", ".after: missing field `time`"),
+            ("{never: {}}", ".never: this name takes no options"),
+            ("{after: {time: 1s}, never: }", ": a choice is one name with its options"),
+            ("[after]", ": invalid type: a list, expected a name, or a name with its options"),
+            ("afer", ": unknown name `afer`, expected `never` or `after`"),
+            ("{afer: {}}", ".afer: unknown name `afer`, expected `never` or `after`"),
+        ] {
+            let found = problems(&format!("{{size: 1, parts: [{{name: a, wake: {wake}}}]}}"));
+            assert_eq!(found, [format!("parts[0].wake{problem}")]);
+        }
+        assert_eq!(problems("{size: 1, parts: [{name: a, wake: {never: }}]}"), [""; 0]);
     }
 
     #[test]

@@ -1,19 +1,12 @@
-//! What is wrong with a value, in the words of people.
+//! What is wrong with a value of a JSON object, in the words of people.
 
-/// What `serde` says, and what a user of YAML or JSON would say.
-const WORDS: [(&str, &str); 21] = [
+/// What the reader of JSON says, and what a user of JSON would say.
+const WORDS: [(&str, &str); 14] = [
     ("unknown variant", "unknown name"),
-    ("invalid type: unit variant, expected newtype variant", "this name needs its options"),
-    ("invalid type: unit variant, expected struct variant", "this name needs its options"),
-    ("invalid type: newtype variant, expected unit variant", "this name takes no options"),
-    ("invalid type: map, expected unit", "this name takes no options"),
-    ("invalid value: map, expected map with a single key", "a choice is one name with its options"),
-    ("expected enum", "expected a name, or a name with its options"),
     ("unit value", "nothing"),
     ("invalid type: sequence", "invalid type: a list"),
     ("invalid type: map", "invalid type: a mapping"),
     ("expected a sequence", "expected a list"),
-    ("expected an array of length", "expected a list of"),
     ("expected a map", "expected a mapping"),
     ("expected a string", "expected a text"),
     ("expected a boolean", "expected `true` or `false`"),
@@ -26,7 +19,7 @@ const WORDS: [(&str, &str); 21] = [
 ];
 
 /// Puts the words of files and of people for those of Rust.
-pub(crate) fn plain(message: &str) -> String {
+pub(super) fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     for (rust, word) in WORDS {
         text = text.replace(rust, word);
