@@ -123,7 +123,7 @@ impl List {
 
 fn check_header(header: &[String]) -> Result<(), Fault> {
     for (place, column) in header.iter().enumerate() {
-        if !JobEntry::FIELDS.contains(&column.as_str()) {
+        if !JobEntry::field_names().contains(&column.as_str()) {
             return Err(Fault::new("", format!("unknown column `{column}`"))
                 .hint("the columns are the fields of a job in a scenario, such as `submit`"));
         }
@@ -331,7 +331,7 @@ pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> 
     let said: Vec<Mapping> = JobEntry::said(jobs).collect();
     let is_said =
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
-    let columns: Vec<&str> = JobEntry::FIELDS.iter().filter(is_said).copied().collect();
+    let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
     to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
     for (job, fields) in jobs.iter().zip(&said) {
         let cell = |column: &&str| {
