@@ -97,8 +97,9 @@ impl Scenario {
     }
 
     /// Returns the files that the scenario names, each with its key.
-    fn keyed_files_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut TraceFile)> {
-        let nodes = self.cluster.topology.as_mut().map(|file| ("cluster.topology", file));
+    fn keyed_files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
+        let nodes =
+            self.cluster.topology.as_mut().map(|file| ("cluster.topology".to_owned(), file));
         self.workload.files_mut().chain(nodes)
     }
 

@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -12,6 +13,7 @@ use super::failure::Failure;
 use super::terminal;
 use crate::trace::Strictness;
 use crate::units::Bytes;
+use crate::workload::Formats;
 use crate::workload::exchange::Trace;
 
 mod convert;
@@ -40,15 +42,25 @@ enum Command {
 }
 
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         match self.command {
-            Command::Inspect(arguments) => arguments.run(),
-            Command::Convert(arguments) => arguments.run(),
-            Command::Sample(arguments) => arguments.run(),
-            Command::Scale(arguments) => arguments.run(),
-            Command::Fold(arguments) => arguments.run(),
+            Command::Inspect(arguments) => arguments.run(formats),
+            Command::Convert(arguments) => arguments.run(formats),
+            Command::Sample(arguments) => arguments.run(formats),
+            Command::Scale(arguments) => arguments.run(formats),
+            Command::Fold(arguments) => arguments.run(formats),
         }
     }
+}
+
+/// Lets `--to` be any format that jobs can be written in.
+pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Command {
+    let targets = formats.iter().filter_map(|format| format.target());
+    let targets: Vec<PossibleValue> =
+        targets.map(|target| PossibleValue::new(target.key).help(target.about)).collect();
+    trace.mut_subcommand("convert", |convert| {
+        convert.mut_arg("to", |to| to.value_parser(PossibleValuesParser::new(targets)))
+    })
 }
 
 /// What every command reads.
@@ -67,8 +79,9 @@ struct Input {
 
 impl Input {
     /// Reads the file; says what was left out.
-    fn read(&self) -> Result<Trace, Failure> {
-        let trace = Trace::read(&self.file, self.block, Strictness::of(self.lenient))?;
+    fn read(&self, formats: &Formats) -> Result<Trace, Failure> {
+        let strictness = Strictness::of(self.lenient);
+        let trace = Trace::read(&self.file, self.block, strictness, formats)?;
         if 0 < trace.skipped.count {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(

@@ -226,6 +226,7 @@ impl Draft {
         problems.extend(mistakes);
         let mut warnings = Vec::new();
         let scenario = scenario.map(|mut scenario| {
+            problems.extend(registry.read_sources(&mut scenario.workload, &plain, most));
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
@@ -267,7 +268,7 @@ impl Draft {
             let why = std::fs::metadata(&path).err()?;
             let message = format!("cannot read {}: {why}", path.display());
             let hint = "a relative path begins in the scenario's folder, or where you are";
-            Some(self.finding(Problem::value(Path::of(key), message).hint(hint)))
+            Some(self.finding(Problem::value(Path::of(&key), message).hint(hint)))
         });
         let missing: Vec<Finding> = missing.collect();
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }

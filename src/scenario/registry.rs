@@ -1,7 +1,7 @@
-//! The policies that scenarios can name.
+//! The policies and the kinds of workload that scenarios can name, and the formats of traces.
 //!
-//! A user's own binary adds its policies to a registry and has everything with it: checked
-//! options, hints, the JSON Schema, the resolved scenario.
+//! A user's own binary adds its own to a registry and has everything with it: checked options,
+//! hints, the JSON Schema, the resolved scenario.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,15 +17,41 @@ use super::path::Path;
 use super::preset::overlay;
 use super::read::{MOST, Problem, read};
 use super::report::{Finding, Place, ScenarioError};
+use super::schema::generator;
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
 use crate::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
+use crate::workload::{
+    Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
+};
 
-/// The policies that scenarios can name, in the order in which they were added.
-#[derive(Clone, Debug, Default)]
+/// What scenarios can name: policies and kinds of workload, each in the order in which they were
+/// added, and the formats of trace files.
+#[derive(Clone, Debug)]
 pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
+    sources: IndexMap<&'static str, SourceEntry>,
+    formats: Formats,
+}
+
+/// What a registry knows of a kind of workload.
+#[derive(Clone, Copy, Debug)]
+struct SourceEntry {
+    about: &'static str,
+    schema: fn(SchemaGenerator) -> Schema,
+    read: ReadSource,
+}
+
+/// Reads the options of a source, of which so many mistakes are looked for; where those are mended
+/// the fallback has what to go on with.
+type ReadSource = fn(Value, &Value, usize) -> (Option<Box<dyn Source>>, Vec<Problem>);
+
+/// No policies; see [`Registry::new`].
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// What a registry knows of a policy.
@@ -56,9 +82,14 @@ impl Registry {
         registry
     }
 
-    /// Returns a registry without policies.
+    /// Returns a registry without policies, with the kinds of workload and the formats of traces that
+    /// Mumakil brings.
     pub fn new() -> Self {
-        Self::default()
+        let (policies, sources) = (IndexMap::new(), IndexMap::new());
+        let mut registry = Self { policies, sources, formats: Formats::builtin() };
+        registry.add_source::<Jobs>().add_source::<Mix>();
+        registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
+        registry
     }
 
     /// Adds a policy; one of the same name gives way.
@@ -76,6 +107,65 @@ impl Registry {
         };
         self.policies.insert(P::NAME, entry);
         self
+    }
+
+    /// Adds a kind of workload; one of the same key gives way.
+    pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
+        let entry = SourceEntry {
+            about: S::ABOUT,
+            schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
+            read: |options, fallback, most| {
+                let (source, problems) = read::<S>(options, fallback, most);
+                (source.map(|source| Box::new(source) as Box<dyn Source>), problems)
+            },
+        };
+        self.sources.insert(S::KEY, entry);
+        self
+    }
+
+    /// Adds a format of trace files; one of the same name gives way.
+    pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
+        self.formats.add(format);
+        self
+    }
+
+    /// Returns the formats of trace files.
+    pub fn formats(&self) -> &Formats {
+        &self.formats
+    }
+
+    /// Returns the JSON Schema of the options of each kind of workload, by its key, and what it is.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (&'static str, Schema, &'static str)> {
+        self.sources.iter().map(|(key, entry)| (*key, (entry.schema)(generator()), entry.about))
+    }
+
+    /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at
+    /// most so many things; the fallback has what stands there when nothing is said.
+    pub(super) fn read_sources(
+        &self,
+        workload: &mut WorkloadSpec,
+        fallback: &Value,
+        most: usize,
+    ) -> Vec<Problem> {
+        let at = Path::of("workload");
+        let mut problems = Vec::new();
+        for (key, entry) in &self.sources {
+            // What is null is as if it were not there.
+            let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
+            let Some(options) = options else { continue };
+            let at = at.key(key);
+            let fallback = at.get(fallback).unwrap_or(&Value::Null);
+            let (source, mistakes) = (entry.read)(options, fallback, most);
+            problems.extend(mistakes.into_iter().map(|problem| problem.inside(&at)));
+            workload.sources.extend(source);
+        }
+        let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
+        for key in workload.unread.keys().filter_map(Value::as_str) {
+            let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+            let message = format!("unknown field `{key}`, expected one of {}", names.join(", "));
+            problems.push(Problem::key(at.key(key), message).nearest(key, known()));
+        }
+        problems
     }
 
     /// Returns the names of the policies.

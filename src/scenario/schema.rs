@@ -3,8 +3,8 @@
 //! The types describe the scenario with every value in place. What users write may be shorter: a
 //! preset's name for its mapping, a policy's name without options, no field that has a default.
 
-use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
@@ -15,6 +15,7 @@ use super::spec::Scenario;
 pub fn schema(registry: &Registry) -> Value {
     let mut root = generator().into_root_schema_for::<Scenario>().to_value();
     root["required"] = json!(["workload"]);
+    add_sources(&mut root["properties"]["workload"], registry);
     for presets in [HADOOP, CLUSTERS, WORKLOADS] {
         shorten_preset(&mut root["properties"][presets.key], &presets);
     }
@@ -22,6 +23,27 @@ pub fn schema(registry: &Registry) -> Value {
     *scheduler = scheduler_schema(registry, &scheduler["description"]);
     describe_choices(&mut root);
     root
+}
+
+/// Puts the kinds of workload before the keys that every workload has.
+fn add_sources(workload: &mut Value, registry: &Registry) {
+    let Some(fields) = workload["properties"].as_object_mut() else { return };
+    let every = std::mem::take(fields);
+    for (key, schema, about) in registry.sources() {
+        fields.insert(key.to_owned(), described(schema, about));
+    }
+    fields.extend(every);
+}
+
+/// Returns the schema of options as a part of another, with what they are of.
+fn described(options: Schema, about: &str) -> Value {
+    let mut options = options.to_value();
+    if let Some(words) = options.as_object_mut() {
+        words.shift_remove("$schema");
+        words.shift_remove("title");
+        words.insert("description".to_owned(), about.into());
+    }
+    options
 }
 
 /// Says what a choice means where its name is written, not only around it.
@@ -108,14 +130,9 @@ fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
     let names: Vec<&str> = registry.names().collect();
     let mut policies = serde_json::Map::new();
     for (name, policy) in names.iter().filter_map(|name| Some((*name, registry.get(name)?))) {
-        let mut options = policy.schema(generator()).to_value();
+        let mut options = described(policy.schema(generator()), policy.about());
         let defaults = serde_json::to_value(policy.default_options());
         fill_defaults(&mut options, &defaults.expect("options are JSON as well"));
-        if let Some(options) = options.as_object_mut() {
-            options.shift_remove("$schema");
-            options.shift_remove("title");
-            options.insert("description".to_owned(), policy.about().into());
-        }
         policies.insert(name.to_owned(), options);
     }
     let long = json!({

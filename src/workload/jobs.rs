@@ -192,7 +192,7 @@ impl JobEntry {
     }
 
     /// Returns a job of which only the name is said.
-    pub(crate) fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         let name = StrDeserializer::<serde::de::value::Error>::new(name);
         let fields = MapDeserializer::new([("name", name)].into_iter());
         Self::deserialize(fields).expect("a job needs only a name")
@@ -505,6 +505,29 @@ pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
+/// Returns entries of which each follows the next, and the last the first, if there are any.
+pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut waits = vec![true; follows.len()];
+    for job in in_order(follows) {
+        waits[job] = false;
+    }
+    let mut job = waits.iter().position(|&waits| waits)?;
+    let mut walked = Vec::new();
+    let mut step = vec![None; waits.len()];
+    loop {
+        if let Some(begin) = step[job] {
+            let mut round: Vec<usize> = walked[begin..].to_vec();
+            // Begin with the one that stands first in the file, whichever was met first.
+            let first = (0..round.len()).min_by_key(|&place| round[place])?;
+            round.rotate_left(first);
+            return Some(round);
+        }
+        step[job] = Some(walked.len());
+        walked.push(job);
+        job = *follows[job].iter().find(|&&before| waits[before])?;
+    }
+}
+
 /// Returns for each entry when its first job could be submitted if all others took no time.
 fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<SimSpan> {
     let mut earliest = vec![SimSpan::default(); entries.len()];
@@ -699,5 +722,19 @@ mod tests {
             .collect();
         files.sort_unstable();
         assert_eq!(files, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_a_chain_is_none() {
+        assert_eq!(cycle(&[vec![], vec![0], vec![0, 1]]), None);
+        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
+        assert_eq!(cycle(&[vec![], vec![3, 0], vec![1], vec![2], vec![3]]), Some(vec![1, 3, 2]));
+    }
+
+    #[test]
+    fn a_long_chain_is_no_deep_recursion() {
+        let chain: Vec<Vec<usize>> =
+            (0..1_000_000_usize).map(|job| vec![(job + 1) % 1_000_000]).collect();
+        assert_eq!(cycle(&chain).map(|round| round.len()), Some(1_000_000));
     }
 }

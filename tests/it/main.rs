@@ -18,6 +18,7 @@ mod hfsp;
 mod invalid;
 mod modified_fair;
 mod mumak;
+mod own_format;
 mod readme;
 mod scenarios;
 mod shuffles;

@@ -1,5 +1,6 @@
 //! `mumakil trace inspect`: what is in a trace, in a screenful.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -8,12 +9,12 @@ use crate::cli::failure::Failure;
 use crate::cli::story::{counted, digits, span};
 use crate::cli::terminal::{self, BOLD};
 use crate::mapred::TaskTimes;
-use crate::trace::rumen::{LoggedJob, LoggedTopology, Outcome};
-use crate::trace::sls::{SlsRack, Synth};
-use crate::trace::{FirstFew, Format, Records, Strictness, TraceError, recognise};
+use crate::trace::FirstFew;
+use crate::trace::rumen::Outcome;
 use crate::units::{Bytes, Count};
-use crate::workload::JobEntry;
-use crate::workload::exchange::{Trace, TraceJob};
+use crate::workload::exchange::{Endings, Trace};
+use crate::workload::format::{Contents, GeneratorSize, HostFile};
+use crate::workload::{Formats, JobEntry};
 
 /// Say what is in a trace: format, jobs, tasks, sizes and times
 #[derive(Debug, clap::Args)]
@@ -27,53 +28,33 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let path = &self.input.file;
-        let format = recognise(path)?;
-        let text = match format {
-            Format::RumenTopology | Format::SlsNodes | Format::SlsSynth => {
-                let parts = other(path, format)?;
-                format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "))
+        let format = formats.recognise(path)?;
+        let parts = match format.contents() {
+            Contents::Jobs(_) | Contents::List { .. } => {
+                let trace = self.input.read(formats)?;
+                let text = told(path, &trace, &trace.entries(self.input.block));
+                return Ok(terminal::print(&text)?);
             }
-            _ => {
-                let trace = self.input.read()?;
-                told(path, &trace, &trace.entries(self.input.block))
-            }
+            Contents::Hosts(read) => racks_and_nodes(&read(path)?),
+            Contents::Generator { size, .. } => to_draw(size(path)?),
         };
+        let text = format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "));
         Ok(terminal::print(&text)?)
     }
 }
 
-/// Returns what is in a file that has no jobs.
-fn other(path: &Path, format: Format) -> Result<Vec<String>, TraceError> {
-    let strict = Strictness::Strict;
-    let racks_and_nodes = |racks: Vec<&str>, nodes: usize| {
-        let mut racks = racks;
-        racks.sort_unstable();
-        racks.dedup();
-        vec![counted(racks.len() as u64, "rack"), counted(nodes as u64, "node")]
-    };
-    Ok(match format {
-        Format::RumenTopology => {
-            let tree = Records::<LoggedTopology>::open(path, strict)?.only()?;
-            let hosts = tree.hosts();
-            racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
-        }
-        Format::SlsNodes => {
-            let mut records = Records::<SlsRack>::open(path, strict)?;
-            let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
-            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
-            racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
-        }
-        _ => {
-            let synth = Records::<Synth>::open(path, strict)?.only()?;
-            let classes: usize = synth.workloads.iter().map(|all| all.job_classes.len()).sum();
-            vec![
-                format!("{} to draw", counted(synth.num_jobs.into(), "job")),
-                format!("from {}", counted(classes as u64, "class").replace("ss s", "sses")),
-            ]
-        }
-    })
+fn racks_and_nodes(HostFile { hosts, .. }: &HostFile) -> [String; 2] {
+    let racks: BTreeSet<&str> = hosts.iter().map(|(rack, _)| rack.as_str()).collect();
+    [counted(racks.len() as u64, "rack"), counted(hosts.len() as u64, "node")]
+}
+
+fn to_draw(GeneratorSize { jobs, classes }: GeneratorSize) -> [String; 2] {
+    [
+        format!("{} to draw", counted(jobs, "job")),
+        format!("from {}", counted(classes, "class").replace("ss s", "sses")),
+    ]
 }
 
 /// Something that is counted or measured of every job, or of every task.
@@ -144,11 +125,8 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> String {
 }
 
 fn outcomes(trace: &Trace, text: &mut String) {
-    let logged = |job: &'_ TraceJob| match job {
-        TraceJob::Rumen(job) => Some(LoggedJob::clone(job)),
-        _ => None,
-    };
-    let jobs: Vec<LoggedJob> = trace.jobs.iter().filter_map(logged).collect();
+    let endings: Vec<Endings> =
+        trace.jobs.iter().filter_map(|job| job.foreign()?.endings()).collect();
     let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
         let kinds = [
             (Some(Outcome::Success), "succeeded"),
@@ -166,9 +144,8 @@ fn outcomes(trace: &Trace, text: &mut String) {
             let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
         }
     };
-    line("jobs", jobs.iter().map(|job| job.outcome).collect());
-    let tasks = jobs.iter().flat_map(|job| job.map_tasks.iter().chain(&job.reduce_tasks));
-    line("attempts", tasks.flat_map(|task| &task.attempts).map(|a| a.result).collect());
+    line("jobs", endings.iter().map(|of| of.job).collect());
+    line("attempts", endings.iter().flat_map(|of| &of.attempts).copied().collect());
 }
 
 /// Adds what is odd about a trace.
