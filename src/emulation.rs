@@ -15,6 +15,7 @@ use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
+use crate::fault::Effects;
 use crate::mapred::{
     Address, CommitPending, Core, Costs, Fabric, JobTracker, Msg, Scheduler, Shared, Stop,
     TaskTracker, Truth,
@@ -23,7 +24,7 @@ use crate::output::OutputError;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
-use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
+use crate::scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
@@ -194,8 +195,9 @@ fn emulate_by_rules(
         verifier,
     )?;
 
-    let (cast, opening) = assemble(prepared, policy);
-    let links = links(scenario, topology);
+    let effects = Effects::of(&scenario.faults, &prepared.workload);
+    let (cast, opening) = assemble(prepared, &effects, policy);
+    let links = links(scenario, topology, &effects);
     let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
     let (stats, ending) = match scenario.clock {
         ClockSpec::Virtual => runtime::run_virtual(cast, links, opening, Box::new(events), until),
@@ -275,24 +277,20 @@ fn rules(scenario: &Scenario) -> Rules {
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.
-fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
+fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
-    let opening = opening(prepared);
+    let opening = opening(topology, effects);
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
     let fabric = shared.as_ref().map(|s| -> Box<dyn Core> { Box::new(Fabric::new(s.resources())) });
     let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
-    let failures = |fault: &Fault| match fault {
-        Fault::TaskFailures(share) => Some(*share),
-        _ => None,
-    };
     let costs = Arc::new(Costs {
         seed,
         hadoop: hadoop.clone(),
         rates: ReadRates::new(cluster),
         topology: topology.clone(),
-        task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
+        task_failures: effects.task_failures,
         shared,
     });
     if let Some((_, node)) = topology.nodes().next() {
@@ -306,13 +304,11 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
         Box::new(policy),
         settled_at,
     );
-    let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
-    let lossy = scenario.faults.iter().any(mends);
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core> {
         let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
         let phase = SimSpan::from_micros(rng.random_range(0..=spread.as_micros()));
-        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, lossy))
+        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, effects.resends))
     });
     let cast = Cast {
         job_tracker: Box::new(job_tracker),
@@ -323,42 +319,19 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
     (cast, opening)
 }
 
-/// Returns the messages that set a run going: machines start, faults happen, jobs arrive.
-fn opening(prepared: &Prepared) -> Opening {
-    let Prepared { scenario, topology, .. } = prepared;
+/// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
+fn opening(topology: &Topology, effects: &Effects<'_>) -> Opening {
     let start = |(id, _)| (SimTime::ZERO, Address::tracker(id), Msg::PowerOn);
-    let mut opening: Opening = topology.nodes().map(start).collect();
-    opening.push((SimTime::ZERO, Address::INJECTOR, Msg::Arrive));
-    for fault in &scenario.faults {
-        match fault {
-            Fault::Stop { at, node } => {
-                let (at, tracker) = (SimTime::ZERO + *at, node.tracker());
-                opening.push((at, Address::tracker(tracker), Msg::PowerOff));
-                opening.push((at, Address::JOB_TRACKER, Msg::Darkness(tracker)));
-            }
-            Fault::Start { at, node } => {
-                opening.push((SimTime::ZERO + *at, Address::tracker(node.tracker()), Msg::PowerOn));
-            }
-            Fault::Kill { at, job } => {
-                let kill = |id| (SimTime::ZERO + *at, Address::JOB_TRACKER, Msg::KillJob(id));
-                opening.extend(prepared.jobs_of(job).map(kill));
-            }
-            _ => {}
-        }
-    }
-    opening
+    let arrive = (SimTime::ZERO, Address::INJECTOR, Msg::Arrive);
+    topology.nodes().map(start).chain([arrive]).chain(effects.opening.iter().cloned()).collect()
 }
 
-fn links(scenario: &Scenario, topology: &Topology) -> Links {
-    let mut links = Links::new(scenario.seed, &scenario.cluster.network, topology);
-    for fault in &scenario.faults {
-        match fault {
-            Fault::Loss(share) => links.loss = *share,
-            Fault::Duplication(share) => links.duplication = *share,
-            _ => {}
-        }
+fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {
+    Links {
+        loss: effects.loss,
+        duplication: effects.duplication,
+        ..Links::new(scenario.seed, &scenario.cluster.network, topology)
     }
-    links
 }
 
 #[cfg(test)]

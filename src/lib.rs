@@ -60,6 +60,7 @@
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
+//! | [`fault`] | what goes wrong in a run: its options, its check and its effects, one file each |
 //! | [`scenario`] | the YAML: read, checked, diagnosed, resolved; the registry of policies |
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
@@ -77,6 +78,7 @@ pub mod cli;
 pub mod cluster;
 pub mod emulation;
 pub mod expect;
+pub mod fault;
 pub mod mapred;
 pub mod nearest;
 pub mod output;

@@ -9,7 +9,6 @@
 mod check;
 mod classes;
 mod draft;
-mod faults;
 mod locate;
 mod path;
 mod preset;
@@ -30,7 +29,6 @@ use crate::trace::TraceFile;
 pub use check::Warning;
 pub use classes::{ClassRule, Comparison, Counted};
 pub use draft::Draft;
-pub use faults::{Fault, NodeName};
 pub use reference::reference;
 pub use registry::{PolicyEntry, Registry, SchedulerChoice};
 pub use report::{Excerpt, Finding, Place, ScenarioError};

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::EmulationError;
 use crate::cluster::{ClusterSpec, PerSlot, SlotKind, Topology, TrackerId};
-use crate::mapred::{self, JobId};
+use crate::fault::Known;
+use crate::mapred;
 use crate::record::Place;
-use crate::scenario::{Fault, Registry, Scenario};
+use crate::scenario::{Registry, Scenario};
 use crate::trace::rumen::LoggedTopology;
 use crate::trace::sls::SlsRack;
 use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
@@ -127,21 +128,12 @@ impl Prepared {
                 }
             }
         }
-        let nodes = self.topology.len();
+        let known = Known {
+            nodes: Some(self.topology.len()),
+            jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
+        };
         for fault in &self.scenario.faults {
-            match fault {
-                Fault::Stop { node, .. } | Fault::Start { node, .. }
-                    if nodes <= node.tracker().0 =>
-                {
-                    return unfit(format!(
-                        "faults: there is no {node}: the cluster has {nodes} nodes"
-                    ));
-                }
-                Fault::Kill { job, .. } if self.jobs_of(job).next().is_none() => {
-                    return unfit(format!("faults: there is no job `{job}` in the workload"));
-                }
-                _ => {}
-            }
+            fault.check(&known).or_else(|misfit| unfit(format!("faults: {}", misfit.message)))?;
         }
         Ok(())
     }
@@ -172,13 +164,6 @@ impl Prepared {
     /// Returns what outputs call the nodes.
     pub fn places(&self) -> Arc<[Place]> {
         self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
-    }
-
-    /// Returns the jobs of a name: one, or all of an entry with a count.
-    pub(super) fn jobs_of(&self, name: &str) -> impl Iterator<Item = JobId> {
-        let place = self.workload.names.iter().position(|other| other == name);
-        let arrivals = self.workload.arrivals.iter();
-        arrivals.filter(move |job| Some(job.batch.index()) == place).map(|job| job.spec.id)
     }
 }
 

@@ -11,11 +11,11 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
-use super::faults::Fault;
 use super::path::Path;
 use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
+use crate::fault::{Known, Misfit};
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::nearest::nearest;
 use crate::trace::TraceFile;
@@ -416,28 +416,18 @@ fn check_faults(
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some())
         || workload.sls.as_ref().is_some_and(|sls| sls.nodes.is_some());
-    let nodes = match &cluster.topology {
-        None if !in_file => cluster.nodes.get(),
-        _ => u32::MAX,
-    };
+    let in_file = in_file || cluster.topology.is_some();
     let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let known = Known {
+        nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
+        jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
+    };
     for (number, fault) in scenario.faults.iter().enumerate() {
-        let entry = Path::of(&format!("faults[{number}]"));
-        match fault {
-            Fault::Stop { node, .. } | Fault::Start { node, .. }
-                if intact("cluster") && node.tracker().0 >= nodes =>
-            {
-                let field = if matches!(fault, Fault::Stop { .. }) { "stop" } else { "start" };
-                let message = format!("there is no {node}: the cluster has {nodes} nodes");
-                found.problems.push(Problem::value(entry.key(field), message));
-            }
-            Fault::Kill { job, .. }
-                if intact("workload") && !jobs.is_empty() && !jobs.contains(job.as_str()) =>
-            {
-                let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
-                found.problems.push(problem.nearest(job, jobs.iter().copied()));
-            }
-            _ => {}
+        if let Err(Misfit { message, hint }) = fault.check(&known) {
+            let entry = Path::of(&format!("faults[{number}]"));
+            found
+                .problems
+                .push(Problem { hint, ..Problem::value(entry.key(fault.key()), message) });
         }
     }
 }
