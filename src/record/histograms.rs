@@ -168,7 +168,24 @@ impl Watcher for Histograms {
                     record(&mut self.commit_delay, commit);
                 }
             }
-            _ => {}
+            // Of jobs that came before the warm-up was over, or not of an attempt's work.
+            Fact::Assigned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. } => {}
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Learned { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. } => {}
         }
         if let Some(shift) = books.shift() {
             self.slot_moved(event.at, shift);

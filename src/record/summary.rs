@@ -203,7 +203,24 @@ impl Watcher for Tally {
             Fact::TrackerDown(tracker) => {
                 self.slots_change(event.at, tracker, PerSlot::default());
             }
-            _ => {}
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Assigned { .. }
+            | Fact::Learned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::Started { .. }
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. } => {}
         }
         if let Some(shift) = books.shift() {
             let held = &mut self.held[shift.task.slot()];

@@ -187,7 +187,23 @@ impl Watcher for Timeline {
             Fact::Assigned { attempt, counts, .. } | Fact::Learned { attempt, counts, .. } => {
                 self.count(at, attempt, counts, books)
             }
-            _ => Ok(()),
+            Fact::JobInitialised(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::Started { .. }
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. }
+            | Fact::Heartbeat { .. } => Ok(()),
         }
     }
 

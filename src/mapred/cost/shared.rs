@@ -72,7 +72,7 @@ impl Shared {
     fn own_disk(&self, attempt: AttemptId, node: TrackerId) -> DiskId {
         let purpose = match attempt.task.kind {
             TaskKind::Reduce => Purpose::ReduceDisk,
-            _ => Purpose::MapDisk,
+            TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => Purpose::MapDisk,
         };
         let mut rng = stream(self.seed, purpose, subject(attempt));
         DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
