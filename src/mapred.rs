@@ -16,7 +16,6 @@ mod ledger;
 mod map_cache;
 mod message;
 mod reason;
-pub(crate) mod sabotage;
 mod scheduler;
 mod spec;
 mod task_tracker;

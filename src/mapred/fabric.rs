@@ -46,15 +46,15 @@ impl Fabric {
             self.owners.resize(index.index() + 1, *id);
         }
         self.owners[index.index()] = *id;
-        self.flows.insert(*id, index);
+        let earlier = self.flows.insert(*id, index);
+        assert!(earlier.is_none(), "{id:?} begins a second time");
         self.plan_to_settle(out);
     }
 
     fn end(&mut self, id: FlowId, out: &mut Outbox) {
-        if let Some(index) = self.flows.remove(&id) {
-            self.sharing.end(index);
-            self.plan_to_settle(out);
-        }
+        let index = self.flows.remove(&id).unwrap_or_else(|| panic!("{id:?} ends unbegun"));
+        self.sharing.end(index);
+        self.plan_to_settle(out);
     }
 
     fn plan_to_settle(&mut self, out: &mut Outbox) {

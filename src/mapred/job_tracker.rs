@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use super::ledger::Ledger;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Directive, Hadoop, JobId, MapsDone, Msg,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, TrackerId,
-    View,
+    Address, AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId,
+    MapsDone, Msg, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind,
+    Status, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::units::{SimSpan, SimTime};
@@ -39,6 +39,8 @@ pub struct JobTracker {
     has_clockwork: bool,
     /// Whether the policy asks how far attempts are.
     reads_progress: bool,
+    /// The instant of the last message.
+    heard_at: SimTime,
 }
 
 impl JobTracker {
@@ -64,6 +66,7 @@ impl JobTracker {
             reading: 0,
             settled_at,
             has_clockwork: false,
+            heard_at: SimTime::ZERO,
         }
     }
 
@@ -107,9 +110,9 @@ impl JobTracker {
     }
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
-        if let Some((arrived, status)) = self.line.pop_front() {
-            self.serve(now, arrived, status, out);
-        }
+        let next = self.line.pop_front();
+        let (arrived, status) = next.expect("a turn is planned only while somebody waits");
+        self.serve(now, arrived, status, out);
         if !self.line.is_empty() {
             self.plan_next(now, out);
         }
@@ -240,7 +243,9 @@ impl JobTracker {
                 }
             }
             // What the removal of an attempt's output ends in, the attempt ends in.
-            _ if is_cleaner => {
+            S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
+                if is_cleaner =>
+            {
                 let outcome =
                     if was == S::FailedUnclean { Outcome::Failed } else { Outcome::Killed };
                 self.ledger.lose(now, attempt, outcome, out);
@@ -280,7 +285,15 @@ impl JobTracker {
             looks: 0,
         };
         self.scheduler.offer(&mut offer);
-        let Offer { directives, looks, .. } = offer;
+        let Offer { directives, looks, taken, freed, .. } = offer;
+        for kind in SlotKind::BOTH {
+            let (used, slots) = (status.occupied[kind] + taken[kind], status.slots[kind]);
+            debug_assert!(
+                taken[kind] == 0 || used <= slots + freed[kind],
+                "{now}: {tracker} is to use {used} {} slots and has {slots}",
+                kind.word()
+            );
+        }
         (directives, looks)
     }
 
@@ -291,15 +304,18 @@ impl JobTracker {
         let asks_at_once = !self.ledger.hadoop.is_mumak();
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
-            _ => None,
+            Directive::Launch(_)
+            | Directive::Kill(_)
+            | Directive::Suspend(_)
+            | Directive::Resume(_)
+            | Directive::Commit(_) => None,
         });
         let fetching = status.reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
-            let is_new = wanted.iter().all(|maps| maps.job != job);
-            wanted.extend(
-                self.ledger.job(job).filter(|_| is_new).map(|job| self.ledger.maps_to_fetch(job)),
-            );
+            if wanted.iter().all(|maps| maps.job != job) {
+                wanted.push(self.ledger.maps_to_fetch(self.ledger.known(job)));
+            }
         }
         wanted
     }
@@ -345,12 +361,27 @@ impl JobTracker {
             out.send(Address::INJECTOR, Msg::Stalled(self.ledger.arrived));
         }
         self.plan_expiry(out);
+        if cfg!(debug_assertions) {
+            self.ledger.assert_whole(now);
+        }
     }
 
     fn tick(&mut self, now: SimTime, out: &mut Outbox) {
         let mut orders = Orders { now, ledger: &mut self.ledger };
         self.scheduler.tick(&mut orders);
         self.plan_tick(out);
+    }
+
+    /// Asserts what must hold between two messages, of what these events tell of.
+    fn assert_sound(&mut self, now: SimTime, events: &[Event]) {
+        let earlier = std::mem::replace(&mut self.heard_at, now);
+        assert!(earlier <= now, "{now}: the JobTracker was at {earlier} before");
+        assert!(self.ledger.changes.is_empty(), "{now}: the policy has not heard of everything");
+        let (reading, threads) = (self.reading, self.spec.init_threads.get());
+        assert!(reading <= threads, "{now}: {reading} jobs are being read by {threads} threads");
+        let is_busy = reading == threads;
+        assert!(is_busy || self.unread.is_empty(), "{now}: a job waits though a thread is idle");
+        self.ledger.assert_touched(now, events);
     }
 }
 
@@ -381,5 +412,8 @@ impl Core for JobTracker {
             _ => {}
         }
         self.tell_policy(now, None);
+        if cfg!(debug_assertions) {
+            self.assert_sound(now, &out.events);
+        }
     }
 }

@@ -314,7 +314,10 @@ impl Orders<'_> {
 
     /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
     pub fn kill(&mut self, attempt: AttemptId) {
-        self.ledger.doom(attempt);
+        // A policy may name what has ended since it looked.
+        if self.ledger.attempt(attempt).is_some() {
+            self.ledger.doom(attempt);
+        }
     }
 
     /// Suspends a running attempt, at its tracker's next heartbeat.
@@ -328,7 +331,8 @@ impl Orders<'_> {
     }
 
     fn order(&mut self, attempt: AttemptId, directive: Directive) {
-        if let Some(record) = self.ledger.find_try(attempt) {
+        // As with a kill: it may be over.
+        if let Some(record) = self.ledger.attempt(attempt) {
             let tracker = record.tracker;
             self.ledger.trackers[tracker.index()].orders.push(directive);
         }

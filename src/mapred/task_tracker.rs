@@ -19,7 +19,6 @@ use rand::RngExt;
 
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
-use super::sabotage::Sabotage;
 use super::{
     Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins,
     FlowId, FlowRate, Fuzz, Launch, Msg, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
@@ -61,6 +60,8 @@ pub struct TaskTracker {
     free: PerSlot<u32>,
     memory: Memory,
     clockwork: Clockwork,
+    /// The instant of the last message.
+    heard_at: SimTime,
 }
 
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
@@ -103,6 +104,7 @@ impl TaskTracker {
             status: Arc::default(),
             attempts: Vec::new(),
             clockwork: Clockwork { tracker: id, fabric, timer: 0, flow: 0 },
+            heard_at: SimTime::ZERO,
         }
     }
 
@@ -238,6 +240,8 @@ impl TaskTracker {
 
     // ---- directives ----
 
+    /// Does what it is told. An attempt that has ended since the JobTracker heard of it last obeys
+    /// nobody: its end is on its way.
     fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
         match directive {
             Directive::Launch(launch) => self.accept(launch),
@@ -273,10 +277,12 @@ impl TaskTracker {
     fn kill(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
         let cleans = self.costs.hadoop.task_cleanup;
         if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
-            let state = match self.attempts[index].state() {
-                AttemptState::Unassigned => AttemptState::Killed,
-                _ if cleans && self.attempts[index].leaves_output() => AttemptState::KilledUnclean,
-                _ => AttemptState::Killed,
+            let attempt = &self.attempts[index];
+            let has_begun = attempt.state() != AttemptState::Unassigned;
+            let state = if cleans && has_begun && attempt.leaves_output() {
+                AttemptState::KilledUnclean
+            } else {
+                AttemptState::Killed
             };
             self.end(index, now, state, out);
         }
@@ -376,16 +382,19 @@ impl TaskTracker {
         let outcome = match state {
             AttemptState::Succeeded => Outcome::Succeeded,
             AttemptState::Failed | AttemptState::FailedUnclean => Outcome::Failed,
-            _ => Outcome::Killed,
+            AttemptState::Killed | AttemptState::KilledUnclean => Outcome::Killed,
+            AttemptState::Unassigned
+            | AttemptState::Running
+            | AttemptState::Suspended
+            | AttemptState::CommitPending => {
+                unreachable!("{now}: {} ends as {state:?}", attempt.id())
+            }
         };
         let id = attempt.id();
         self.note_end(&self.attempts[index], now, outcome, out);
         self.memory.end(id);
         if held_slot {
             self.free[slot] += slots;
-            if Sabotage::SlotFreedTwice.is_planted() {
-                self.free[slot] += slots;
-            }
             self.fill_slots(now, out);
         }
         self.hurry(out);
@@ -402,6 +411,27 @@ impl TaskTracker {
                 phases: attempt.phases(now),
             },
         );
+    }
+
+    /// Asserts what must hold between two messages.
+    fn assert_sound(&mut self, now: SimTime) {
+        let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
+        assert!(earlier <= now, "{now}: {id} was at {earlier} before");
+        assert!(self.is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
+        assert!(self.is_up || self.sent_at.is_none(), "{now}: {id} is down and awaits a reply");
+        for kind in SlotKind::BOTH {
+            let held = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
+            let held: u32 = held.map(Attempt::slots).sum();
+            let (free, slots, word) = (self.free[kind], self.node.slots[kind], kind.word());
+            assert!(
+                held + free == slots,
+                "{now}: {id}: {held} held, {free} free of {slots} {word}"
+            );
+        }
+        let alive = self.attempts.iter().filter(|attempt| attempt.has_process()).count();
+        let known = self.memory.processes();
+        assert!(alive == known, "{now}: {id}: {known} processes of {alive} attempts in memory");
+        self.attempts.iter().for_each(|attempt| attempt.assert_sound(now));
     }
 }
 
@@ -451,6 +481,9 @@ impl Core for TaskTracker {
                 self.fill_slots(now, out);
             }
             _ => {}
+        }
+        if cfg!(debug_assertions) {
+            self.assert_sound(now);
         }
     }
 }

@@ -108,9 +108,8 @@ impl JobInjector {
     }
 
     fn submit_next(&mut self, out: &mut Outbox) {
-        if let Some(Reverse((_, id))) = self.due.pop() {
-            self.submit(id, out);
-        }
+        let Reverse((_, id)) = self.due.pop().expect("it was looked at before whether one is due");
+        self.submit(id, out);
     }
 
     fn submit(&mut self, id: JobId, out: &mut Outbox) {
@@ -193,6 +192,12 @@ impl Core for JobInjector {
             Msg::Stalled(arrived) if arrived == self.sent => self.stalled(out),
             _ => {}
         }
+        debug_assert!(
+            self.next_at().is_none_or(|at| self.wake <= at),
+            "{now}: a job is due at {:?}, and nothing is planned before {}",
+            self.next_at(),
+            self.wake
+        );
     }
 }
 
