@@ -1,7 +1,7 @@
 //! What goes wrong in a run, and when.
 //!
-//! A kind of fault is one file below this one: a type with its options, which implements [`Kind`]
-//! (does it fit the cluster and the workload, what does it do to a run), and one line in [`kinds!`].
+//! A kind of fault is one file below this one: a type with its options, which implements `Kind`
+//! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
 //! The type's own comment is its description in the JSON Schema and the reference.
 //!
 //! What faults do is collected in [`Effects`] before a run begins: messages that arrive at their
@@ -270,6 +270,8 @@ pub(crate) fn list_schema(schemas: &mut SchemaGenerator) -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Bytes;
+    use crate::workload::JobEntry;
 
     fn faults(yaml: &str) -> Result<Vec<Fault>, serde_yaml::Error> {
         list(serde_yaml::Deserializer::from_str(yaml))
@@ -282,6 +284,51 @@ mod tests {
                     - duplication: 0.1\n";
         assert_eq!(serde_yaml::to_string(&faults(yaml).unwrap()).unwrap(), yaml);
         assert_eq!(faults("{}").unwrap(), []);
+    }
+
+    fn workload(jobs: &str) -> Workload {
+        let jobs: Vec<JobEntry> = serde_yaml::from_str(jobs).unwrap();
+        Workload::from_jobs(&jobs, Bytes::from_mib(64), &|_, _| "".into())
+    }
+
+    #[test]
+    fn a_later_share_holds_instead_of_an_earlier_one() {
+        let workload = workload("[{name: a, maps: 1}]");
+        let faults = faults("[{loss: 0.1}, {task_failures: 0.2}, {loss: 0.3}]").unwrap();
+        let effects = Effects::of(&faults, &workload);
+        let shares = [effects.loss, effects.task_failures, effects.duplication];
+        assert_eq!(shares.map(Fraction::get), [0.3, 0.2, 0.0]);
+        assert!(effects.resends);
+    }
+
+    #[test]
+    fn a_kill_is_told_of_every_job_of_its_name() {
+        let workload = workload("[{name: a, maps: 1}, {name: b, maps: 1, count: 3}]");
+        let faults = faults("[{at: 5s, kill: b}, {at: 9s, stop: node-2}]").unwrap();
+        let opening = Effects::of(&faults, &workload).opening;
+        let seconds: Vec<f64> = opening.iter().map(|(at, ..)| at.as_secs_f64()).collect();
+        assert_eq!(seconds, [5.0, 5.0, 5.0, 9.0, 9.0], "a stop is told of node and JobTracker");
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_go_wrong() {
+        let known = Known { nodes: Some(2), jobs: Some(BTreeSet::from(["small", "large"])) };
+        for (fault, why) in [
+            ("{at: 1s, stop: node-3}", Some("there is no node-3: the cluster has 2 nodes")),
+            ("{at: 1s, start: node-2}", None),
+            ("{at: 1s, kill: smal}", Some("there is no job `smal` in the workload")),
+            ("{at: 1s, kill: large}", None),
+            ("{loss: 0.1}", None),
+        ] {
+            let fault: Fault = serde_yaml::from_str(fault).unwrap();
+            let misfit = fault.check(&known).err().map(|misfit| misfit.message);
+            assert_eq!(misfit.as_deref(), why, "{fault:?}");
+            assert_eq!(
+                fault.check(&Known::default()),
+                Ok(()),
+                "{fault:?}, when a file has to tell"
+            );
+        }
     }
 
     #[test]

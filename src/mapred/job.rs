@@ -194,8 +194,10 @@ impl Job {
 
     /// Returns how many tasks of a kind could be launched now.
     pub fn pending(&self, kind: SlotKind) -> u32 {
+        if !self.is_running() {
+            return 0;
+        }
         match kind {
-            _ if !self.is_running() => 0,
             SlotKind::Map => self.maps.waiting,
             SlotKind::Reduce if self.reduces_ready_at.is_some() => self.reduces.waiting,
             SlotKind::Reduce => 0,

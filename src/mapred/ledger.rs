@@ -224,11 +224,8 @@ impl Ledger {
         let job = entry(&mut self.jobs, id);
         let needed = (slow_start * f64::from(job.maps.total)).ceil();
         let is_ready = needed <= f64::from(job.maps_over());
-        job.reduces_ready_at = match job.reduces_ready_at {
-            _ if !is_ready => None,
-            None => Some(now.max(job.running_at)),
-            since => since,
-        };
+        let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
+        job.reduces_ready_at = is_ready.then_some(since);
         let is_running = job.is_running();
         let left = |tasks: &super::job::Tasks| tasks.total - tasks.finished - tasks.failed;
         let load = PerSlot {
