@@ -16,13 +16,13 @@ use rand::RngExt;
 use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::mapred::{
-    Address, CommitPending, Core, Costs, Fabric, JobTracker, Msg, Scheduler, Shared, Stop,
-    TaskTracker, Truth,
+    CommitPending, Core, Costs, Fabric, JobTracker, Mail, Scheduler, Shared, Stop, TaskTracker,
+    ToFabric, ToInjector, ToJobTracker, ToTracker, Truth,
 };
 use crate::output::OutputError;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
-use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
+use crate::runtime::{self, Cast, Ending, Links, Opening, Play, Stopwatch};
 use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
 use crate::units::{Fraction, SimSpan, SimTime};
@@ -195,13 +195,16 @@ fn emulate_by_rules(
     )?;
 
     let (cast, opening) = assemble(prepared, policy);
-    let links = links(scenario, topology);
-    let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
+    let play = Play {
+        cast,
+        links: links(scenario, topology),
+        opening,
+        events: Box::new(events),
+        until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
+    };
     let (stats, ending) = match scenario.clock {
-        ClockSpec::Virtual => runtime::run_virtual(cast, links, opening, Box::new(events), until),
-        ClockSpec::Scaled(factor) => {
-            runtime::run_scaled(cast, links, opening, Box::new(events), until, factor)
-        }
+        ClockSpec::Virtual => runtime::run_virtual(play),
+        ClockSpec::Scaled(factor) => runtime::run_scaled(play, factor),
     };
 
     let facts = RunFacts {
@@ -281,8 +284,11 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
     let opening = opening(prepared);
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
-    let fabric = shared.as_ref().map(|s| -> Box<dyn Core> { Box::new(Fabric::new(s.resources())) });
-    let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
+    let fabric = |shared: &Shared| -> Box<dyn Core<Msg = ToFabric>> {
+        Box::new(Fabric::new(shared.resources()))
+    };
+    let fabric = shared.as_ref().map(fabric);
+    let settled_at = opening.iter().map(|(at, _)| *at).max().unwrap_or(SimTime::ZERO);
     let failures = |fault: &Fault| match fault {
         Fault::TaskFailures(share) => Some(*share),
         _ => None,
@@ -309,7 +315,7 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
     let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
     let lossy = scenario.faults.iter().any(mends);
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
-    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core> {
+    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core<Msg = ToTracker>> {
         let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
         let phase = SimSpan::from_micros(rng.random_range(0..=spread.as_micros()));
         Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, lossy))
@@ -326,21 +332,22 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
 /// Returns the messages that set a run going: machines start, faults happen, jobs arrive.
 fn opening(prepared: &Prepared) -> Opening {
     let Prepared { scenario, topology, .. } = prepared;
-    let start = |(id, _)| (SimTime::ZERO, Address::tracker(id), Msg::PowerOn);
+    let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     let mut opening: Opening = topology.nodes().map(start).collect();
-    opening.push((SimTime::ZERO, Address::INJECTOR, Msg::Arrive));
+    opening.push((SimTime::ZERO, ToInjector::Arrive.into()));
     for fault in &scenario.faults {
         match fault {
             Fault::Stop { at, node } => {
                 let (at, tracker) = (SimTime::ZERO + *at, node.tracker());
-                opening.push((at, Address::tracker(tracker), Msg::PowerOff));
-                opening.push((at, Address::JOB_TRACKER, Msg::Darkness(tracker)));
+                opening.push((at, Mail::Tracker(tracker, ToTracker::PowerOff)));
+                opening.push((at, ToJobTracker::Darkness(tracker).into()));
             }
             Fault::Start { at, node } => {
-                opening.push((SimTime::ZERO + *at, Address::tracker(node.tracker()), Msg::PowerOn));
+                let start = Mail::Tracker(node.tracker(), ToTracker::PowerOn);
+                opening.push((SimTime::ZERO + *at, start));
             }
             Fault::Kill { at, job } => {
-                let kill = |id| (SimTime::ZERO + *at, Address::JOB_TRACKER, Msg::KillJob(id));
+                let kill = |id| (SimTime::ZERO + *at, ToJobTracker::KillJob(id).into());
                 opening.extend(prepared.jobs_of(job).map(kill));
             }
             _ => {}

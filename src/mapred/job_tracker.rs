@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use super::ledger::Ledger;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Directive, Hadoop, JobId, MapsDone, Msg,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, TrackerId,
-    View,
+    AttemptId, AttemptState, CommitPending, Core, Directive, Hadoop, JobId, Mail, MapsDone, Offer,
+    Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, ToInjector,
+    ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::units::{SimSpan, SimTime};
@@ -73,7 +73,7 @@ impl JobTracker {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
             self.reading += 1;
-            out.plan(self.spec.init, Address::JOB_TRACKER, Msg::Initialised(job));
+            out.plan(self.spec.init, ToJobTracker::Initialised(job));
         }
     }
 
@@ -103,7 +103,7 @@ impl JobTracker {
     }
 
     fn plan_next(&self, now: SimTime, out: &mut Outbox) {
-        out.plan(self.busy_until.saturating_since(now), Address::JOB_TRACKER, Msg::Serve);
+        out.plan(self.busy_until.saturating_since(now), ToJobTracker::Serve);
     }
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
@@ -117,7 +117,6 @@ impl JobTracker {
 
     fn serve(&mut self, now: SimTime, arrived: SimTime, status: Arc<Status>, out: &mut Outbox) {
         let id = status.tracker;
-        let to = Address::tracker(id);
         let queued = now - arrived;
         let Some(last_id) = self.admit(now, &status, out) else {
             let tracker = &self.ledger.trackers[id.index()];
@@ -127,7 +126,8 @@ impl JobTracker {
                 Arc::new(Reply { call: status.call, reinit: true, queued, ..Reply::default() })
             };
             self.busy_until = now + self.spec.per_heartbeat;
-            return out.send_after(self.spec.per_heartbeat, to, Msg::Reply(reply));
+            let mail = Mail::Tracker(id, ToTracker::Reply(reply));
+            return out.send_after(self.spec.per_heartbeat, mail);
         };
 
         self.ledger.trackers[id.index()].last_seen = now;
@@ -178,7 +178,7 @@ impl JobTracker {
             queued,
         };
         self.busy_until = now + span;
-        out.send_after(span, to, Msg::Reply(tracker.last_reply.clone()));
+        out.send_after(span, Mail::Tracker(id, ToTracker::Reply(tracker.last_reply.clone())));
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
@@ -316,12 +316,12 @@ impl JobTracker {
 
     fn plan_expiry(&self, out: &mut Outbox) {
         let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
-        out.plan(third, Address::JOB_TRACKER, Msg::Expire);
+        out.plan(third, ToJobTracker::Expire);
     }
 
     fn plan_tick(&self, out: &mut Outbox) {
         if let Some(span) = self.scheduler.tick_every() {
-            out.plan(span, Address::JOB_TRACKER, Msg::Tick);
+            out.plan(span, ToJobTracker::Tick);
         }
     }
 
@@ -342,7 +342,7 @@ impl JobTracker {
         // blacklisted will get tasks again.
         let is_idle = self.ledger.active == 0 || !self.ledger.has_work();
         if is_idle && expiry * 2 < quiet && self.ledger.blacklisted().next().is_none() {
-            out.send(Address::INJECTOR, Msg::Stalled(self.ledger.arrived));
+            out.send(ToInjector::Stalled(self.ledger.arrived));
         }
         self.plan_expiry(out);
     }
@@ -355,30 +355,31 @@ impl JobTracker {
 }
 
 impl Core for JobTracker {
-    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+    type Msg = ToJobTracker;
+
+    fn handle(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
         self.wind_clockwork(out);
         match msg {
-            Msg::Status(status) => self.queue_up(now, status, out),
-            Msg::Serve => self.serve_next(now, out),
-            Msg::Submit(spec) => {
+            ToJobTracker::Status(status) => self.queue_up(now, status, out),
+            ToJobTracker::Serve => self.serve_next(now, out),
+            ToJobTracker::Submit(spec) => {
                 let job = spec.id;
                 self.ledger.submit(now, spec, out);
                 self.unread.push_back(job);
                 self.read_splits(out);
             }
-            Msg::Initialised(job) => {
+            ToJobTracker::Initialised(job) => {
                 self.reading -= 1;
                 self.ledger.initialise(now, job, out);
                 self.read_splits(out);
             }
-            Msg::AskLoad => {
-                out.send(Address::INJECTOR, Msg::Load(Arc::new(self.ledger.load())));
+            ToJobTracker::AskLoad => {
+                out.send(ToInjector::Load(Arc::new(self.ledger.load())));
             }
-            Msg::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
-            Msg::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
-            Msg::Expire => self.expire(now, out),
-            Msg::Tick => self.tick(now, out),
-            _ => {}
+            ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
+            ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
+            ToJobTracker::Expire => self.expire(now, out),
+            ToJobTracker::Tick => self.tick(now, out),
         }
         self.tell_policy(now, None);
     }

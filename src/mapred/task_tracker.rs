@@ -21,9 +21,9 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::sabotage::Sabotage;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins,
-    FlowId, FlowRate, Fuzz, Launch, Msg, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
-    TrackerId,
+    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins, FlowId,
+    FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, SlotKind, Status, ToFabric,
+    ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::Node;
 use crate::random::{ChaCha8Rng, Purpose, stream};
@@ -67,8 +67,8 @@ pub struct TaskTracker {
 /// earlier one finds nobody.
 struct Clockwork {
     tracker: TrackerId,
-    /// Who tells the rates of flows; none, if attempts share nothing.
-    fabric: Option<Address>,
+    /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
+    has_fabric: bool,
     /// The number of the last timer.
     timer: u64,
     /// The number of the last flow.
@@ -83,7 +83,7 @@ impl TaskTracker {
     pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
         let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
         let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
-        let fabric = costs.shared.as_ref().map(Shared::fabric);
+        let has_fabric = costs.shared.is_some();
         Self {
             id,
             free: node.slots,
@@ -102,12 +102,8 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             attempts: Vec::new(),
-            clockwork: Clockwork { tracker: id, fabric, timer: 0, flow: 0 },
+            clockwork: Clockwork { tracker: id, has_fabric, timer: 0, flow: 0 },
         }
-    }
-
-    fn address(&self) -> Address {
-        Address::tracker(self.id)
     }
 
     // ---- power ----
@@ -152,7 +148,7 @@ impl TaskTracker {
 
     fn plan_beat(&mut self, after: SimSpan, out: &mut Outbox) {
         self.beat += 1;
-        out.plan(after, self.address(), Msg::Beat(self.beat));
+        out.plan(after, Mail::Tracker(self.id, ToTracker::Beat(self.beat)));
     }
 
     fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
@@ -179,9 +175,10 @@ impl TaskTracker {
     }
 
     fn post_status(&mut self, out: &mut Outbox) {
-        out.send(Address::JOB_TRACKER, Msg::Status(self.status.clone()));
+        out.send(ToJobTracker::Status(self.status.clone()));
         if self.lossy {
-            out.plan(self.costs.hadoop.rpc_timeout, self.address(), Msg::NoReply(self.beat));
+            let no_reply = ToTracker::NoReply(self.beat);
+            out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
         }
     }
 
@@ -413,14 +410,16 @@ impl Clockwork {
                 self.timer += 1;
                 of.await_timer(self.timer);
                 let is_flow = of.flow().is_some();
-                let ends = if is_flow { Msg::FlowDone } else { Msg::PhaseEnds };
-                out.plan(span, Address::tracker(self.tracker), ends(self.timer));
+                let ends = if is_flow { ToTracker::FlowDone } else { ToTracker::PhaseEnds };
+                out.plan(span, Mail::Tracker(self.tracker, ends(self.timer)));
             }
             Next::Flow => {
                 self.flow += 1;
                 let id = FlowId { tracker: self.tracker, number: self.flow };
-                if let (Some(fabric), Some(uses)) = (self.fabric, of.begin_flow(id.number)) {
-                    out.affect(fabric, Msg::FlowBegins(Arc::new(FlowBegins { id, uses })));
+                if self.has_fabric
+                    && let Some(uses) = of.begin_flow(id.number)
+                {
+                    out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses })));
                 }
             }
             Next::Nothing | Next::Commit | Next::Done | Next::Broken => {}
@@ -429,28 +428,35 @@ impl Clockwork {
 
     /// Ends the flow of an attempt, if it has one.
     fn end_flow(&self, of: &mut Attempt, out: &mut Outbox) {
-        if let (Some(fabric), Some(number)) = (self.fabric, of.leave_flow()) {
-            out.affect(fabric, Msg::FlowEnds(FlowId { tracker: self.tracker, number }));
+        if self.has_fabric
+            && let Some(number) = of.leave_flow()
+        {
+            out.affect(ToFabric::FlowEnds(FlowId { tracker: self.tracker, number }));
         }
     }
 }
 
 impl Core for TaskTracker {
-    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+    type Msg = ToTracker;
+
+    fn handle(&mut self, now: SimTime, msg: ToTracker, out: &mut Outbox) {
         match msg {
-            Msg::PowerOn => self.power_on(now, out),
-            Msg::PowerOff => self.power_off(now, out),
-            Msg::Beat(number) if number == self.beat && self.is_up => self.send_status(now, out),
-            Msg::NoReply(number) if number == self.beat && self.sent_at.is_some() => {
-                self.post_status(out);
-            }
-            Msg::Reply(reply) if self.is_up => self.hear(now, &reply, out),
-            Msg::Rates(rates) => self.take_rates(now, &rates, out),
-            Msg::PhaseEnds(timer) | Msg::FlowDone(timer) => {
+            ToTracker::PowerOn => self.power_on(now, out),
+            ToTracker::PowerOff => self.power_off(now, out),
+            // The timer of a heartbeat that has been moved, or of a machine that has died since.
+            ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
+            ToTracker::Beat(_) => self.send_status(now, out),
+            // The reply has come in time.
+            ToTracker::NoReply(number) if number != self.beat || self.sent_at.is_none() => {}
+            ToTracker::NoReply(_) => self.post_status(out),
+            // The machine has died while the reply was on its way.
+            ToTracker::Reply(_) if !self.is_up => {}
+            ToTracker::Reply(reply) => self.hear(now, &reply, out),
+            ToTracker::Rates(rates) => self.take_rates(now, &rates, out),
+            ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {
                 self.phase_ends(now, timer, out);
                 self.fill_slots(now, out);
             }
-            _ => {}
         }
     }
 }

@@ -88,8 +88,8 @@ pub struct Recording<W> {
 
 /// Where actors put their events. The default one leads nowhere.
 ///
-/// Each clone fills a chunk of its own, and each chunk keeps its order; allocated with its first
-/// event, sent when full, when flushed and when dropped.
+/// They are in their order; a chunk is allocated with its first event, sent when full, when flushed
+/// and when dropped.
 #[derive(Debug, Default)]
 pub struct EventSender {
     chunk: Vec<Event>,
@@ -224,16 +224,6 @@ impl EventSink for EventSender {
     }
     fn is_broken(&self) -> bool {
         Self::is_broken(self)
-    }
-    fn another(&self) -> Box<dyn EventSink> {
-        Box::new(self.clone())
-    }
-}
-
-/// A sender with a chunk of its own.
-impl Clone for EventSender {
-    fn clone(&self) -> Self {
-        Self { chunk: Vec::new(), line: self.line.clone() }
     }
 }
 

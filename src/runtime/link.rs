@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use crate::cluster::{NetworkSpec, RackId, Topology};
-use crate::mapred::{Address, Letter};
+use crate::mapred::{Letter, Mail, TrackerId};
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan};
 
@@ -21,7 +21,7 @@ pub struct Links {
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
-    /// For each address, whether it stands in another rack than the JobTracker.
+    /// For each tracker, whether it stands in another rack than the JobTracker.
     pub is_away: Vec<bool>,
     /// The share of heartbeats and replies that never arrive.
     pub loss: Fraction,
@@ -37,7 +37,7 @@ impl Links {
             seed,
             latency: network.latency.clone(),
             cross_rack: network.cross_rack.clone(),
-            is_away: [false, false].into_iter().chain(trackers).collect(),
+            is_away: trackers.collect(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
         }
@@ -45,6 +45,41 @@ impl Links {
 
     fn is_faulty(&self) -> bool {
         self.loss > Fraction::ZERO || self.duplication > Fraction::ZERO
+    }
+}
+
+/// Who sends or receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    JobTracker,
+    Injector,
+    Tracker(TrackerId),
+    Fabric,
+}
+
+impl Address {
+    fn of(mail: &Mail) -> Self {
+        match mail {
+            Mail::JobTracker(_) => Self::JobTracker,
+            Mail::Injector(_) => Self::Injector,
+            Mail::Tracker(id, _) => Self::Tracker(*id),
+            Mail::Fabric(_) => Self::Fabric,
+        }
+    }
+
+    /// Returns which random stream the travels of its messages come from, if they travel.
+    fn stream(self) -> Option<u64> {
+        match self {
+            Self::JobTracker => Some(0),
+            Self::Injector => Some(1),
+            Self::Tracker(id) => Some(u64::from(id.0) + 2),
+            // It is no machine: what it says is physics.
+            Self::Fabric => None,
+        }
+    }
+
+    fn is_tracker(self) -> bool {
+        matches!(self, Self::Tracker(_))
     }
 }
 
@@ -59,27 +94,32 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(links: Arc<Links>, from: Address) -> Self {
         let draws = !links.latency.is_constant() || !links.cross_rack.is_constant();
-        let rng = (draws || links.is_faulty())
-            .then(|| Box::new(stream(links.seed, Purpose::Link, from.index() as u64)));
+        let rng = (from.stream())
+            .filter(|_| draws || links.is_faulty())
+            .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
         Self { links, from, rng }
     }
 
+    pub(super) fn from(&self) -> Address {
+        self.from
+    }
+
     /// Calls `arrive` with the delay of every copy of a letter that gets through.
-    pub(super) fn carry(&mut self, letter: Letter, mut arrive: impl FnMut(SimSpan, Letter)) {
-        if !letter.travels {
-            return arrive(letter.after, letter);
+    pub(super) fn carry(&mut self, letter: Letter, mut arrive: impl FnMut(SimSpan, Mail)) {
+        let Letter { after, travels, mail } = letter;
+        if !travels {
+            return arrive(after, mail);
         }
-        let between_machines = self.from.as_tracker().is_some() || letter.to.as_tracker().is_some();
-        if between_machines && self.links.is_faulty() {
+        let to = Address::of(&mail);
+        if self.links.is_faulty() && (self.from.is_tracker() || to.is_tracker()) {
             if self.happens(self.links.loss) {
                 return;
             }
             if self.happens(self.links.duplication) {
-                let copy = Letter { msg: letter.msg.clone(), ..letter };
-                arrive(copy.after + self.latency(copy.to), copy);
+                arrive(after + self.latency(to), mail.clone());
             }
         }
-        arrive(letter.after + self.latency(letter.to), letter);
+        arrive(after + self.latency(to), mail);
     }
 
     fn happens(&mut self, share: Fraction) -> bool {
@@ -87,13 +127,16 @@ impl Link {
     }
 
     fn latency(&mut self, to: Address) -> SimSpan {
-        let is_away = |address: Address| self.links.is_away[address.index()];
+        let is_away = |address| match address {
+            Address::Tracker(id) => self.links.is_away[id.index()],
+            Address::JobTracker | Address::Injector | Address::Fabric => false,
+        };
         let crosses = is_away(self.from) != is_away(to);
         let latency = if crosses { &self.links.cross_rack } else { &self.links.latency };
         match (latency, &mut self.rng) {
             (Dist::Constant(span), _) => *span,
             (drawn, Some(rng)) => drawn.sample(&mut **rng),
-            (Dist::Drawn(_), None) => unreachable!("a drawn latency has its stream"),
+            (Dist::Drawn(_), None) => unreachable!("who sends over the network has a stream"),
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::cluster::FileId;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::{
-    Address, Fact, Input, JobChange, JobId, JobSpec, Msg, Outbox, Outcome, PerSlot, SlotKind,
-    TaskKind,
+    Fact, Input, JobChange, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, TaskKind,
+    ToInjector,
 };
 use crate::units::SimTime;
 
@@ -130,7 +130,7 @@ impl Ledger {
         if outcome == Outcome::Succeeded {
             self.count_faults(now, id, out);
         }
-        out.send(Address::INJECTOR, Msg::JobEnded(id, outcome));
+        out.send(ToInjector::JobEnded(id, outcome));
         self.change(now, id, JobChange::Ended(outcome));
         self.forget_if_drained(id);
     }
