@@ -11,8 +11,12 @@ mod actor;
 mod drive;
 mod link;
 mod mailboxes;
+#[cfg(test)]
+mod rig;
 mod scaled;
 mod stopwatch;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 use hdrhistogram::Histogram;

@@ -140,3 +140,137 @@ impl Link {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{MS, beat, call, remark, tell};
+    use super::*;
+    use crate::random::Shape;
+
+    const NEAR: Address = Address::Tracker(TrackerId(0));
+    const AWAY: Address = Address::Tracker(TrackerId(1));
+
+    /// Links of two trackers, one beside the JobTracker and one in another rack: 1 ms inside of a
+    /// rack, 3 ms between racks.
+    fn links() -> Links {
+        Links {
+            seed: 42,
+            latency: Dist::Constant(MS),
+            cross_rack: Dist::Constant(MS * 3),
+            is_away: vec![false, true],
+            loss: Fraction::ZERO,
+            duplication: Fraction::ZERO,
+        }
+    }
+
+    fn link(links: &Links, from: Address) -> Link {
+        Link::new(Arc::new(links.clone()), from)
+    }
+
+    /// Returns the delays of what arrives of a letter that is kept back for 10 ms.
+    fn send(link: &mut Link, mail: Mail) -> Vec<SimSpan> {
+        let mut delays = Vec::new();
+        let letter = Letter { after: MS * 10, travels: true, mail };
+        link.carry(letter, |delay, _| delays.push(delay));
+        delays
+    }
+
+    /// Returns the stream from which a sender's travels are drawn.
+    fn draws(sender: u64) -> ChaCha8Rng {
+        stream(42, Purpose::Link, sender)
+    }
+
+    #[test]
+    fn a_letter_takes_what_its_sender_keeps_it_and_the_latency_between_their_racks() {
+        let links = links();
+        for (from, mail, travels) in [
+            (Address::Injector, call(0), 1),
+            (Address::JobTracker, remark(0), 1),
+            (Address::JobTracker, tell(0, 0), 1),
+            (Address::JobTracker, tell(1, 0), 3),
+            (NEAR, call(0), 1),
+            (AWAY, call(0), 3),
+            (AWAY, remark(0), 3),
+        ] {
+            let expected = [MS * (10 + travels)];
+            assert_eq!(send(&mut link(&links, from), mail.clone()), expected, "{from:?}: {mail:?}");
+        }
+    }
+
+    #[test]
+    fn plans_and_physics_do_not_travel() {
+        let lossy = Links { loss: Fraction::of(1.0), ..links() };
+        for (from, mail) in [(AWAY, beat(1, 0)), (AWAY, call(0)), (Address::Fabric, tell(1, 0))] {
+            let mut delays = Vec::new();
+            let letter = Letter { after: MS * 10, travels: false, mail };
+            link(&lossy, from).carry(letter, |delay, _| delays.push(delay));
+            assert_eq!(delays, [MS * 10], "{from:?}");
+        }
+    }
+
+    #[test]
+    fn heartbeats_and_replies_are_lost_in_their_share() {
+        let lossy = Links { loss: Fraction::of(0.2), ..links() };
+        let (mut tracker, mut rng) = (link(&lossy, AWAY), draws(3));
+        let mut lost = 0;
+        for _ in 0..10_000 {
+            let is_lost = rng.random::<f64>() < 0.2;
+            if !is_lost {
+                let _is_doubled = rng.random::<f64>();
+            }
+            assert_eq!(send(&mut tracker, call(0)).is_empty(), is_lost);
+            lost += u32::from(is_lost);
+        }
+        // Four standard deviations of 40.
+        assert!((1_840..2_160).contains(&lost), "{lost}");
+        let mut job_tracker = link(&lossy, Address::JobTracker);
+        let lost = (0..10_000).filter(|_| send(&mut job_tracker, tell(0, 0)).is_empty()).count();
+        assert!((1_840..2_160).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn a_doubled_letter_travels_twice() {
+        let latency = Dist::Drawn(Shape::Uniform { from: MS * 2, to: MS * 4 });
+        let doubling =
+            Links { duplication: Fraction::of(0.3), cross_rack: latency.clone(), ..links() };
+        let (mut tracker, mut rng) = (link(&doubling, AWAY), draws(3));
+        let mut doubled = 0;
+        for _ in 0..10_000 {
+            let _is_lost = rng.random::<f64>();
+            let copies = if rng.random::<f64>() < 0.3 { 2 } else { 1 };
+            let expected: Vec<_> =
+                (0..copies).map(|_| MS * 10 + latency.sample(&mut rng)).collect();
+            assert_eq!(send(&mut tracker, call(0)), expected);
+            doubled += copies - 1;
+        }
+        // Four standard deviations of 46.
+        assert!((2_816..3_184).contains(&doubled), "{doubled}");
+    }
+
+    #[test]
+    fn what_clients_say_is_neither_lost_nor_doubled() {
+        let one = Fraction::of(1.0);
+        let faulty = Links { loss: one, duplication: one, ..links() };
+        assert_eq!(send(&mut link(&faulty, Address::Injector), call(0)).len(), 1);
+        assert_eq!(send(&mut link(&faulty, Address::JobTracker), remark(0)).len(), 1);
+    }
+
+    #[test]
+    fn every_sender_draws_from_a_stream_of_its_own() {
+        let latency = Dist::Drawn(Shape::Uniform { from: MS, to: MS * 1_000 });
+        let links = Links { latency: latency.clone(), cross_rack: latency.clone(), ..links() };
+        let senders = [(Address::JobTracker, 0), (Address::Injector, 1), (NEAR, 2), (AWAY, 3)];
+        for (from, sender) in senders {
+            let expected = MS * 10 + latency.sample(&mut draws(sender));
+            assert_eq!(send(&mut link(&links, from), call(0)), [expected], "{from:?}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_drawn_there_is_no_stream() {
+        assert!(link(&links(), AWAY).rng.is_none());
+        let lossy = Links { loss: Fraction::of(0.1), ..links() };
+        assert!(link(&lossy, AWAY).rng.is_some());
+        assert!(link(&lossy, Address::Fabric).rng.is_none());
+    }
+}

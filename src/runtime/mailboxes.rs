@@ -89,3 +89,77 @@ impl Clock for Rc<VirtualClock> {
         self.deliver_next();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen};
+    use super::super::rig::{tell, told, witness};
+    use super::*;
+    use crate::mapred::{Core, Stop, ToTracker};
+    use crate::units::SimSpan;
+
+    #[test]
+    fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(2) };
+        play.cast.job_tracker = core(|now, msg, out| {
+            see(out, now, called(&msg));
+            if called(&msg) == 0 {
+                // Without delay, and yet after what was sent before.
+                out.send(tell(0, 4));
+                out.plan(SimSpan::ZERO, recall(5));
+                out.send(remark(6));
+            }
+        });
+        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+            core(|now, msg, out| see(out, now, told(&msg)))
+        };
+        play.cast.trackers = (0..2).map(tracker).collect();
+        play.cast.injector = core(|now, _, out| see(out, now, 6));
+        // Messages and clockwork by turns.
+        play.opening =
+            vec![(ms(1), call(0)), (ms(1), beat(1, 1)), (ms(1), tell(1, 2)), (ms(1), beat(0, 3))];
+        let (stats, _) = run_virtual(play);
+        assert_eq!(seen(&facts), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!((stats.messages, stats.end), (4, ms(1)));
+    }
+
+    #[test]
+    fn time_goes_from_one_message_to_the_next_however_far_that_is() {
+        const YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
+        let mut play = play(0);
+        play.cast.job_tracker = core(|now, msg, out| {
+            assert_eq!(now, SimTime::ZERO + YEAR * u64::from(called(&msg)));
+            if called(&msg) < 1_000 {
+                out.plan(YEAR, recall(called(&msg) + 1));
+            }
+        });
+        play.opening = vec![(SimTime::ZERO, recall(0))];
+        let (stats, ending) = run_virtual(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled));
+        assert_eq!(stats.end, SimTime::ZERO + YEAR * 1_000);
+    }
+
+    #[test]
+    fn what_comes_after_the_end_is_not_delivered() {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(0) };
+        play.cast.job_tracker = core(|now, msg, out| {
+            see(out, now, called(&msg));
+            out.stop = (called(&msg) == 1).then_some(Stop::Done);
+        });
+        play.opening = [call(0), call(1), call(2), recall(3)].map(|mail| (ms(1), mail)).to_vec();
+        let (stats, ending) = run_virtual(play);
+        assert_eq!((stats.messages, ending), (2, Ending::Stopped(Stop::Done)));
+        assert_eq!(seen(&facts), [0, 1]);
+    }
+
+    #[test]
+    fn a_message_after_the_end_of_time_is_not_delivered_and_one_at_it_is() {
+        let mut play = Play { until: ms(5), ..play(0) };
+        play.opening = vec![(ms(5), call(0)), (ms(5) + MS, call(1))];
+        let (stats, ending) = run_virtual(play);
+        assert_eq!(ending, Ending::Stopped(Stop::TimeUp));
+        assert_eq!((stats.messages, stats.end), (1, ms(5)));
+    }
+}

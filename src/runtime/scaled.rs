@@ -232,3 +232,174 @@ impl Pacer<'_> {
         self.agenda.take_over(&mut events, ending);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread::ThreadId;
+
+    use parking_lot::Mutex;
+
+    use super::super::rig::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
+    use super::super::rig::{tell, told, witness};
+    use super::*;
+    use crate::mapred::{Core, ToTracker};
+
+    fn factor(factor: f64) -> impl Fn(Play) -> (RunStats, Ending) {
+        move |play| run_scaled(play, factor)
+    }
+
+    /// Lets wall time pass: at least so much.
+    fn hold_up(wall: Duration) {
+        let (_nobody, nothing) = unbounded::<()>();
+        let _ = nothing.recv_timeout(wall);
+    }
+
+    #[test]
+    fn a_wall_that_has_not_been_looked_at_begins_at_zero() {
+        let wall = Wall::new(1e-6);
+        assert_eq!(wall.now(), SimTime::ZERO);
+    }
+
+    #[test]
+    fn the_wall_waits_for_an_hour_at_most_and_not_for_the_past() {
+        let wall = Wall::new(10.0);
+        assert_eq!(wall.until(SimTime::NEVER), Duration::from_secs(3_600));
+        assert_eq!(wall.until(SimTime::ZERO), Duration::ZERO);
+        let left = wall.until(SimTime::ZERO + SimSpan::from_secs(10_000));
+        assert!(left <= Duration::from_secs(1_000), "a tenth of it: {left:?}");
+    }
+
+    #[test]
+    fn virtual_time_is_wall_time_times_the_factor() {
+        let wall = Wall::new(100.0);
+        wall.now();
+        hold_up(Duration::from_millis(20));
+        assert!(ms(2_000) <= wall.now(), "{}", wall.now());
+    }
+
+    #[test]
+    fn nothing_is_handled_before_it_is_due() {
+        let mut play = play(1);
+        let early = Arc::new(Mutex::new(0));
+        let count = early.clone();
+        play.cast.job_tracker = core(move |now, msg, _| {
+            *count.lock() += u32::from(now < ms(called(&msg).into()));
+        });
+        play.opening = (0..200).map(|number| (ms(number), call(number as u32))).collect();
+        let (stats, _) = factor(50.0)(play);
+        assert_eq!((*early.lock(), stats.messages), (0, 200));
+    }
+
+    #[test]
+    fn the_job_tracker_has_a_thread_of_its_own_and_trackers_share_several() {
+        let threads = Arc::new(Mutex::new(Vec::<(u32, ThreadId)>::new()));
+        let mut play = play(0);
+        let note = |number| {
+            let threads = threads.clone();
+            move || threads.lock().push((number, thread::current().id()))
+        };
+        let of_job_tracker = note(0);
+        play.cast.job_tracker = core(move |_, _, _| of_job_tracker());
+        let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
+            let of_tracker = note(id + 1);
+            core(move |_, _, _| of_tracker())
+        };
+        play.cast.trackers = (0..8).map(tracker).collect();
+        play.links = links(8);
+        play.opening = (0..8).map(|id| (ms(1), tell(id, 0))).collect();
+        play.opening.push((ms(1), call(0)));
+        factor(1_000.0)(play);
+        let mut threads = threads.lock().clone();
+        threads.sort_by_key(|(number, _)| *number);
+        let (own, shared) = threads.split_first().unwrap();
+        assert_eq!((own.0, shared.len()), (0, 8));
+        assert!(shared.iter().all(|(_, thread)| *thread != own.1));
+        assert!(shared.iter().any(|(_, thread)| *thread != shared[0].1));
+    }
+
+    #[test]
+    fn causes_are_told_before_effects() {
+        const ALL: u32 = 300;
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(3) };
+        // A number goes round three trackers, on whatever threads they are.
+        let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
+            core(move |now, msg: ToTracker, out| {
+                see(out, now, told(&msg));
+                if told(&msg) + 1 < ALL {
+                    out.send(tell((id + 1) % 3, told(&msg) + 1));
+                }
+            })
+        };
+        play.cast.trackers = (0..3).map(tracker).collect();
+        play.opening = vec![(ms(1), tell(0, 0))];
+        factor(1_000.0)(play);
+        assert_eq!(seen(&facts), (0..ALL).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn lag_is_how_late_messages_reach_a_core_that_is_busy() {
+        let mut play = play(1);
+        play.cast.job_tracker = core(|_, msg, _| {
+            if called(&msg) == 0 {
+                hold_up(Duration::from_millis(20));
+            }
+        });
+        play.opening = vec![(ms(1), call(0)), (ms(1), call(1)), (ms(1), beat(0, 0))];
+        let (stats, _) = factor(1_000.0)(play);
+        let lag = stats.lag.expect("a scaled run has some");
+        assert_eq!(lag.len(), 3, "clockwork counts, it may be late as well");
+        // Twenty milliseconds are twenty virtual seconds; the histogram keeps three digits.
+        assert!(19_900_000 <= lag.max(), "{}", lag.max());
+    }
+
+    #[test]
+    fn a_run_that_ends_while_mailboxes_are_full_leaves_the_rest_unhandled() {
+        let (events, facts) = witness();
+        let handled = Arc::new(Mutex::new(0));
+        let mut play = Play { events, ..play(0) };
+        let count = handled.clone();
+        play.cast.job_tracker = core(move |_, _, _| {
+            *count.lock() += 1;
+            // Busy for as long as anybody takes facts, which is until the run is over.
+            while facts.recv().is_ok() {}
+        });
+        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+            core(|_, msg: ToTracker, out| {
+                for number in 0..told(&msg) {
+                    out.send(call(number));
+                }
+                out.send(remark(0));
+            })
+        };
+        play.cast.trackers = (0..50).map(tracker).collect();
+        play.links = links(50);
+        let mut remarks = 0;
+        play.cast.injector = core(move |_, _, out| {
+            remarks += 1;
+            // Every tracker's calls were sent before its remark.
+            out.stop = (remarks == 50).then_some(Stop::Done);
+        });
+        play.opening = (0..50).map(|id| (ms(1), tell(id, 200))).collect();
+        let (stats, ending) = factor(1_000.0)(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Done));
+        assert_eq!(stats.messages, 50 + 50 * 200 + 50, "all were in their mailboxes");
+        assert_eq!(*handled.lock(), 1);
+    }
+
+    #[test]
+    fn what_is_sent_as_the_run_ends_reaches_nobody() {
+        let mut play = play(9);
+        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+            core(|_, _, out| {
+                out.stop = Some(Stop::Done);
+                out.send_after(MS, call(0));
+            })
+        };
+        play.cast.trackers = (0..9).map(tracker).collect();
+        play.cast.job_tracker = core(|_, _, _| panic!("nobody calls when the run is over"));
+        play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
+        let (_, ending) = factor(1_000.0)(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Done));
+    }
+}
