@@ -82,7 +82,7 @@ impl<M: Message> Body<M> {
 
     /// Lets the core handle a message and carries the letters that it leaves: `post` gets each with
     /// the instant of its arrival. Its events are in `out`. Returns how this ends the run, if it
-    /// does; the core of an ended run may have panicked and is never called again.
+    /// does; then the core must not be called again: it may have panicked half-way.
     pub(super) fn handle(
         &mut self,
         now: SimTime,

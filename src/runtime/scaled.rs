@@ -83,7 +83,7 @@ impl Wall {
 struct ScaledClock {
     wall: Wall,
     pacer: Sender<Parcel>,
-    /// Whether the actor has found that the pacer has gone.
+    /// Whether the run is over as far as the actor knows: it has ended it, or the pacer has gone.
     is_over: Cell<bool>,
 }
 
@@ -106,9 +106,10 @@ impl Clock for ScaledClock {
         let post = |at, mail| letters.push((at, mail));
         let ending = body.borrow_mut().handle(now, msg, &mut outbox, post);
         let (lag, events) = (now.saturating_since(due), outbox.events);
+        let ends = ending.is_some();
         let sent = self.pacer.send(Parcel { lag, letters, events, ending });
-        // A pacer that has gone has ended the run; what is left in the mailbox is not part of it.
-        self.is_over.set(sent.is_err());
+        // What is left in the mailbox then is not part of the run.
+        self.is_over.set(ends || sent.is_err());
     }
 }
 
@@ -123,6 +124,7 @@ struct Threads {
 impl Threads {
     fn start(clock: ScaledClock) -> Self {
         let cores = thread::available_parallelism().map_or(2, usize::from);
+        // Two for the trackers even on a small machine: they have to be concurrent.
         let count = 1 + cores.saturating_sub(1).max(2);
         let arbiters = (0..count).map(|_| Arbiter::new()).collect();
         Self { arbiters, clock, seated: Cell::default() }

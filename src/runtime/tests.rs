@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
 use super::rig::{links, witness};
@@ -178,6 +179,26 @@ fn a_core_that_panics_ends_the_run_with_its_words() {
                 assert_eq!(ending, Ending::Panicked(words.to_owned()), "{drive}");
                 assert_eq!(seen(&facts), [0], "{drive}: nobody hears what it was about to tell");
             }
+        }
+    }
+}
+
+#[test]
+fn a_core_that_has_ended_the_run_is_not_called_again() {
+    let ends: [fn(&mut Outbox); 2] =
+        [|out| out.stop = Some(Stop::Done), |_| panic!("so ends a run")];
+    for (drive, run) in DRIVES {
+        for end in ends {
+            let called = Arc::new(AtomicU32::new(0));
+            let mut play = play(1);
+            let count = called.clone();
+            play.cast.job_tracker = core(move |_, _, out| {
+                count.fetch_add(1, Ordering::Relaxed);
+                end(out);
+            });
+            play.opening = (0..1_000).map(|number| (ms(1), call(number))).collect();
+            run(play);
+            assert_eq!(called.load(Ordering::Relaxed), 1, "{drive}");
         }
     }
 }
