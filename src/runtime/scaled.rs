@@ -358,11 +358,13 @@ mod tests {
     #[test]
     fn a_run_that_ends_while_mailboxes_are_full_leaves_the_rest_unhandled() {
         let (events, facts) = witness();
+        let (begins, begun) = unbounded();
         let handled = Arc::new(Mutex::new(0));
         let mut play = Play { events, ..play(0) };
         let count = handled.clone();
         play.cast.job_tracker = core(move |_, _, _| {
             *count.lock() += 1;
+            let _ = begins.send(());
             // Busy for as long as anybody takes facts, which is until the run is over.
             while facts.recv().is_ok() {}
         });
@@ -380,7 +382,10 @@ mod tests {
         play.cast.injector = core(move |_, _, out| {
             remarks += 1;
             // Every tracker's calls were sent before its remark.
-            out.stop = (remarks == 50).then_some(Stop::Done);
+            if remarks == 50 {
+                let _ = begun.recv();
+                out.stop = Some(Stop::Done);
+            }
         });
         play.opening = (0..50).map(|id| (ms(1), tell(id, 200))).collect();
         let (stats, ending) = factor(1_000.0)(play);
