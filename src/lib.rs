@@ -50,9 +50,9 @@
 //! | [`units`] | instants, spans, bytes, rates, shares, and how people write them |
 //! | [`random`] | the random stream of each purpose and subject; distributions |
 //! | [`statistics`] | means, quantiles, bands of confidence |
-//! | [`theory`] | closed forms: what a run should show |
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
+//! | [`theory`] | closed forms: what a run should show |
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |

@@ -14,7 +14,7 @@ use crate::nearest::nearest;
 use crate::output::Unfinished;
 use crate::page::Judgement;
 use crate::scenario::Registry;
-use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
+use crate::study::papers::{self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, VerdictRow};
 use crate::study::{Shard, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
@@ -87,15 +87,15 @@ impl Arguments {
             }
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
-                experiment.files.push(Outcome::Skipped(why));
+                experiment.files.push(FileOutcome::Skipped(why));
             }
             repeated.push(experiment);
         }
         bar.clear();
         papers::report(&repeated, &self.out)?;
-        let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
+        let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
         if self.markdown {
-            let summaries: Vec<Row> = repeated.iter().map(Repeated::summary).collect();
+            let summaries: Vec<VerdictRow> = repeated.iter().map(Repeated::summary).collect();
             terminal::print(&table(&summaries, true))?;
         } else {
             self.tell(&rows)?;
@@ -147,7 +147,7 @@ impl Arguments {
                         "it needs files in a folder that {variable} names; `scenarios/papers` says which"
                     );
                     terminal::warn(&format!("{} is skipped: {why}", experiment.id));
-                    experiment.files.push(Outcome::Skipped(why));
+                    experiment.files.push(FileOutcome::Skipped(why));
                     return Ok(());
                 }
             },
@@ -162,11 +162,11 @@ impl Arguments {
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment
             .files
-            .push(Outcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });
+            .push(FileOutcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });
         Ok(())
     }
 
-    fn tell(&self, rows: &[Row]) -> Result<(), Failure> {
+    fn tell(&self, rows: &[VerdictRow]) -> Result<(), Failure> {
         let text = if self.json {
             serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
         } else {
@@ -177,7 +177,7 @@ impl Arguments {
     }
 }
 
-fn table(rows: &[Row], markdown: bool) -> String {
+fn table(rows: &[VerdictRow], markdown: bool) -> String {
     let mut table = Table::new();
     if markdown {
         *table.style_mut() = presets::ASCII_MARKDOWN;

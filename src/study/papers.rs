@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::scenario::{Draft, Problem, ScenarioError};
 
-pub use report::{Outcome, Repeated, Row, check, report};
+pub use report::{FileOutcome, Repeated, VerdictRow, check, report};
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

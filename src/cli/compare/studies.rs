@@ -8,12 +8,11 @@ use serde::Deserialize;
 
 use super::side::{Side, SideRow};
 use super::unreadable;
-use crate::chart::style;
 use crate::cli::failure::Failure;
 use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
-use crate::page::{Page, Part, Section};
+use crate::page::{Block, Page, Section};
 use crate::study::{Sheet, SheetCell, read_sheet};
 
 /// More cells than that are not printed.
@@ -154,10 +153,7 @@ pub(super) fn tell(tables: &[Side]) -> String {
 /// Returns the page about studies.
 pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    let section = |table: &Side| Section {
-        title: table.caption.clone(),
-        parts: vec![Part::Table(table.table())],
-    };
+    let section = |table: &Side| Section::new(&table.caption, vec![Block::Table(table.table())]);
     Page {
         title: names.join(" · "),
         subtitle: format!(
@@ -165,9 +161,8 @@ pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
             studies.len(),
             names[0]
         ),
-        style: style(),
         sections: tables.iter().map(section).collect(),
-        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{ChartSpec, Kind, Layout, OneOrMore};
 use crate::chart::{
     self, Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
-    Heat, Line, Lines, Percentiles, Point, Sample,
+    Heat, LineSeries, Lines, Percentiles, Point, Sample,
 };
 use crate::expect::{Expr, Plan, ReadError, Runs as _, Space, Table, Unit};
 use crate::mapred::SlotKind;
@@ -171,7 +171,7 @@ impl<'s> Artist<'s> {
                 points.push(Point { x, y: bar.value, band: bar.whisker });
             }
             let name = if by.is_none() { text.to_owned() } else { name };
-            lines.push(Line { name, points, theory: false });
+            lines.push(LineSeries { name, points, theory: false });
         }
         let unit = self.space.axes[over].values.first().and_then(|value| value.number);
         let x = Axis::linear(

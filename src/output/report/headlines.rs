@@ -4,11 +4,11 @@ use std::iter;
 
 use super::count;
 use crate::chart::Unit;
-use crate::page::Number;
+use crate::page::Headline;
 use crate::record::Summary;
 
 /// Returns what is known of them.
-pub(super) fn numbers(summary: &Summary) -> Vec<Number> {
+pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let seconds = |value: Option<f64>| value.map(|value| Unit::Seconds.text(value));
     let share = |value: Option<f64>| value.map(|value| Unit::Share.text(value));
     let locality = &summary.locality;
@@ -28,7 +28,7 @@ pub(super) fn numbers(summary: &Summary) -> Vec<Number> {
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];
     let number = |(label, value, note): (&str, Option<String>, String)| {
-        Some(Number { label: label.to_owned(), value: value?, note })
+        Some(Headline { label: label.to_owned(), value: value?, note })
     };
     numbers.into_iter().filter_map(number).collect()
 }
