@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::draw::{Artist, ChartSpec};
+use super::draw::{Material, draw};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
 use super::store::{CHARTS, FAILED, clear};
+use super::usual::usual;
 use super::{Store, merged, tables};
 use crate::chart::Drawing;
 use crate::output::report::verdicts;
@@ -52,11 +53,16 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let runs = StudyRuns::new(sheet, store);
     let findings = Findings::of(sheet, &runs)?;
     let specs = match &sheet.charts[..] {
-        [] => ChartSpec::usual(sheet),
+        [] => usual(sheet),
         own => own.to_vec(),
     };
-    let drawings =
-        Artist::new(sheet, &runs, &findings).draw(&specs).map_err(FindingsError::from)?;
+    let measured = |text: &str, cell: &[usize]| {
+        let metric = findings.metrics.iter().find(|metric| metric.text == text)?;
+        Some(metric.numbers[runs.place(cell)?].clone())
+    };
+    let (study, space) = (&*sheet.study, sheet.space());
+    let material = Material { study, space, runs: &runs, measured: &measured };
+    let drawings = draw(&specs, &material).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),

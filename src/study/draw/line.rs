@@ -1,0 +1,51 @@
+//! `line`: a metric over an axis of numbers, with its interval.
+
+use super::canvas::{BAND, Canvas, shown};
+use super::kind::{Kind, Nature, Shown, Use};
+use crate::chart::{self, Axis, Drawing, LineSeries, Lines, Point};
+use crate::expect::ReadError;
+
+pub(super) struct LineChart<'c>(pub(super) &'c str);
+
+impl Kind for LineChart<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "line chart",
+            shows: Some(Shown::Metric),
+            over: Use::NeededNumbers,
+            by: Use::Optional,
+            has_log: true,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
+        vec![(None, self.0)]
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+        let asked = canvas.ask(&self.expressions(), Shown::Metric);
+        let (Some(over), Some(asked)) = (canvas.over, asked) else { return Ok(canvas.nothing()) };
+        let axis = &canvas.material.space.axes[over];
+        let mut lines = Vec::new();
+        for (name, by) in canvas.values(canvas.by) {
+            let mut points = Vec::new();
+            for (place, value) in axis.values.iter().enumerate() {
+                let Some((x, _)) = value.number else { continue };
+                let cell = canvas.at(&[by, Some((over, place))]);
+                let Some(bar) = canvas.estimate(&asked[0], &cell)? else { continue };
+                points.push(Point { x, y: bar.value, band: bar.whisker });
+            }
+            let name = if by.is_none() { self.0.to_owned() } else { name };
+            lines.push(LineSeries { name, points, theory: false });
+        }
+        let chart = Lines {
+            caption: canvas.caption.clone(),
+            x: Axis::linear(&*axis.path, axis.unit().map_or(chart::Unit::Plain, shown)),
+            y: canvas.axis_of(&asked),
+            lines,
+            references: Vec::new(),
+            band: BAND.to_owned(),
+        };
+        Ok(chart.draw())
+    }
+}
