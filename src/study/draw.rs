@@ -29,7 +29,7 @@ use serde_yaml::Value;
 
 use self::bars::BarChart;
 use self::boxes::BoxPlot;
-use self::canvas::Canvas;
+use self::canvas::{Asked, Canvas};
 use self::ecdf::Distribution;
 use self::heat::HeatMap;
 use self::kind::Kind;
@@ -130,9 +130,11 @@ pub(super) fn draw(
 ) -> Result<Vec<Drawing>, ReadError> {
     let mut drawings = Vec::new();
     for spec in specs {
-        // Both were looked at when the study was read, but its folder may have been changed since.
+        // All of it was looked at when the study was read. But the folder of a study may have been
+        // changed since: what is no chart any more is left out.
         let Ok((_, kind)) = spec.kind() else { continue };
         let Ok(layout) = spec.layout(&*kind, &material.space) else { continue };
+        let Some(asked) = ask(&*kind, &material.space) else { continue };
         for cell in &layout.charts {
             let canvas = Canvas {
                 material,
@@ -140,12 +142,24 @@ pub(super) fn draw(
                 over: layout.over,
                 by: layout.by,
                 cell,
+                asked: &asked,
                 log: spec.log,
             };
             drawings.push(kind.draw(&canvas)?);
         }
     }
     Ok(drawings)
+}
+
+/// Returns what the expressions of a kind mean; `None` unless all mean something.
+fn ask<'c>(kind: &'c dyn Kind, space: &Space) -> Option<Vec<Asked<'c>>> {
+    let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
+    let expressions = kind.expressions().into_iter();
+    let asked = expressions.map(|(name, text)| {
+        let plan = shown.plan(text, space).ok()?;
+        Some(Asked { name, text, plan })
+    });
+    asked.collect()
 }
 
 impl ChartSpec {

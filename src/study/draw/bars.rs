@@ -19,7 +19,7 @@ impl Kind for BarChart<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
+    fn expressions(&self) -> Vec<(&str, &str)> {
         self.0.parts()
     }
 
@@ -28,23 +28,19 @@ impl Kind for BarChart<'_> {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let expressions = self.expressions();
-        let Some(asked) = canvas.ask(&expressions, Shown::Metric) else {
-            return Ok(canvas.nothing());
-        };
-        let groups = canvas.groups(&asked);
+        let groups = canvas.groups();
         let mut series = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
             let mut bars = Vec::new();
             for group in &groups {
                 let cell = canvas.at(&[by, group.over]);
-                bars.push(canvas.estimate(&asked[group.expression], &cell)?);
+                bars.push(canvas.estimate(&canvas.asked[group.expression], &cell)?);
             }
             series.push(BarSeries { name, bars });
         }
         let chart = Bars {
             caption: canvas.caption.clone(),
-            y: canvas.axis_of(&asked),
+            y: canvas.axis(),
             x: canvas.path(canvas.over),
             groups: groups.into_iter().map(|group| group.label).collect(),
             series,

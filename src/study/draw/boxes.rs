@@ -19,7 +19,7 @@ impl Kind for BoxPlot<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
+    fn expressions(&self) -> Vec<(&str, &str)> {
         self.0.parts()
     }
 
@@ -28,23 +28,19 @@ impl Kind for BoxPlot<'_> {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let expressions = self.expressions();
-        let Some(asked) = canvas.ask(&expressions, Shown::Sample) else {
-            return Ok(canvas.nothing());
-        };
-        let groups = canvas.groups(&asked);
+        let groups = canvas.groups();
         let mut series = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
             let mut samples = Vec::new();
             for group in &groups {
                 let cell = canvas.at(&[by, group.over]);
-                samples.push(canvas.sample(&asked[group.expression].plan, &cell)?);
+                samples.push(canvas.sample(&canvas.asked[group.expression].plan, &cell)?);
             }
             series.push(BoxSeries { name, samples });
         }
         let chart = Boxes {
             caption: canvas.caption.clone(),
-            y: canvas.axis_of(&asked),
+            y: canvas.axis(),
             x: canvas.path(canvas.over),
             groups: groups.into_iter().map(|group| group.label).collect(),
             series,

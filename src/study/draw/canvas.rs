@@ -1,6 +1,5 @@
 //! What a chart is drawn on and of: its place in the study, and the numbers of its cells.
 
-use super::kind::Shown;
 use crate::chart::{self, Axis, Bar, Caption, Drawing, Lines};
 use crate::expect::{Plan, ReadError, Runs, Space, Unit};
 use crate::statistics::{Band, Estimate, interval};
@@ -32,13 +31,15 @@ pub(super) struct Canvas<'c> {
     pub(super) by: Option<usize>,
     /// Its cell, but for what is laid out.
     pub(super) cell: &'c [usize],
+    /// The expressions that it shows.
+    pub(super) asked: &'c [Asked<'c>],
     /// Whether values lie on a logarithmic axis.
     pub(super) log: bool,
 }
 
 /// An expression, and what it means.
 pub(super) struct Asked<'c> {
-    /// Its name, if there are several.
+    /// Its name; one alone has an empty one.
     pub(super) name: &'c str,
     pub(super) text: &'c str,
     pub(super) plan: Plan,
@@ -53,20 +54,6 @@ pub(super) struct Group {
 }
 
 impl Canvas<'_> {
-    /// Returns what expressions mean; `None` unless all mean something. They were looked at when the
-    /// study was read, but a study's folder may have been changed since then.
-    pub(super) fn ask<'c>(
-        &self,
-        expressions: &[(Option<&'c str>, &'c str)],
-        shown: Shown,
-    ) -> Option<Vec<Asked<'c>>> {
-        let ask = |(name, text): &(Option<&'c str>, &'c str)| {
-            let plan = shown.plan(text, &self.material.space).ok()?;
-            Some(Asked { name: name.unwrap_or_default(), text, plan })
-        };
-        expressions.iter().map(ask).collect()
-    }
-
     /// Returns each value of an axis with its label; one nameless value where there is no axis.
     pub(super) fn values(&self, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
         match axis {
@@ -79,7 +66,7 @@ impl Canvas<'_> {
     }
 
     /// Returns what stands side by side: several expressions are groups where no axis is.
-    pub(super) fn groups(&self, asked: &[Asked<'_>]) -> Vec<Group> {
+    pub(super) fn groups(&self) -> Vec<Group> {
         let values = self.values(self.over);
         let of = |(expression, asked): (usize, &Asked<'_>)| {
             let group = |(label, over): &(String, Option<Spot>)| Group {
@@ -89,7 +76,7 @@ impl Canvas<'_> {
             };
             values.iter().map(group).collect::<Vec<_>>()
         };
-        asked.iter().enumerate().flat_map(of).collect()
+        self.asked.iter().enumerate().flat_map(of).collect()
     }
 
     /// Returns what stands at an axis; nothing where there is none.
@@ -143,23 +130,18 @@ impl Canvas<'_> {
         0..if runs.has(cell) { runs.seeds() } else { 0 }
     }
 
-    /// Returns the axis of values.
-    pub(super) fn axis(&self, title: &str, unit: Unit) -> Axis {
-        let unit = shown(unit);
-        if self.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
-    }
-
-    /// Returns the axis of the values of expressions, which are of one unit.
-    pub(super) fn axis_of(&self, asked: &[Asked<'_>]) -> Axis {
-        let unit = asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
-        let title = match (asked, unit) {
+    /// Returns the axis of the values of its expressions, which are of one unit.
+    pub(super) fn axis(&self) -> Axis {
+        let unit = self.asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
+        let title = match (self.asked, unit) {
             ([asked], _) => asked.text,
             (_, Unit::TIME) => "time",
             (_, Unit::BYTES) => "size",
             (_, Unit::SHARE) => "share",
             _ => "value",
         };
-        self.axis(title, unit)
+        let unit = shown(unit);
+        if self.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
     }
 
     /// Returns a chart of nothing.

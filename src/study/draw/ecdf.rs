@@ -19,17 +19,13 @@ impl Kind for Distribution<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
+    fn expressions(&self) -> Vec<(&str, &str)> {
         self.0.parts()
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let expressions = self.expressions();
-        let Some(asked) = canvas.ask(&expressions, Shown::Sample) else {
-            return Ok(canvas.nothing());
-        };
         let mut samples = Vec::new();
-        for Asked { name, plan, .. } in &asked {
+        for Asked { name, plan, .. } in canvas.asked {
             for (label, by) in canvas.values(canvas.by) {
                 let values = canvas.sample(plan, &canvas.at(&[by]))?;
                 samples.push(Sample { name: named(name, &label), values });
@@ -37,8 +33,8 @@ impl Kind for Distribution<'_> {
         }
         let chart = Ecdf {
             caption: canvas.caption.clone(),
-            x: canvas.axis_of(&asked),
-            of: counted(canvas, &asked).to_owned(),
+            x: canvas.axis(),
+            of: counted(canvas).to_owned(),
             samples,
         };
         Ok(chart.draw())
@@ -46,13 +42,13 @@ impl Kind for Distribution<'_> {
 }
 
 /// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.
-fn counted(canvas: &Canvas<'_>, asked: &[Asked<'_>]) -> &'static str {
+fn counted(canvas: &Canvas<'_>) -> &'static str {
     let is_metric =
         |asked: &Asked<'_>| Shown::Metric.plan(asked.text, &canvas.material.space).is_ok();
     let is_of_jobs = |asked: &Asked<'_>| !asked.plan.needs().columns.contains_key(&Table::Tasks);
-    if asked.iter().all(is_metric) {
+    if canvas.asked.iter().all(is_metric) {
         "runs"
-    } else if asked.iter().all(is_of_jobs) {
+    } else if canvas.asked.iter().all(is_of_jobs) {
         "jobs"
     } else {
         "jobs or tasks"

@@ -71,12 +71,12 @@ impl OneOrMore {
         matches!(self, Self::One(_))
     }
 
-    /// Returns the expressions with their names; one alone has none.
-    pub(super) fn parts(&self) -> Vec<(Option<&str>, &str)> {
+    /// Returns the expressions with their names; one alone has an empty one.
+    pub(super) fn parts(&self) -> Vec<(&str, &str)> {
         match self {
-            Self::One(text) => vec![(None, text)],
+            Self::One(text) => vec![("", text)],
             Self::More(texts) => {
-                texts.iter().map(|(name, text)| (Some(name.as_str()), text.as_str())).collect()
+                texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
             }
         }
     }

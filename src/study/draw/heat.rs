@@ -18,20 +18,17 @@ impl Kind for HeatMap<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
-        vec![(None, self.0)]
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let Some(asked) = canvas.ask(&self.expressions(), Shown::Metric) else {
-            return Ok(canvas.nothing());
-        };
         let (columns, rows) = (canvas.values(canvas.over), canvas.values(canvas.by));
         let mut values = Vec::new();
         for (_, by) in &rows {
             let mut row = Vec::new();
             for (_, over) in &columns {
-                let bar = canvas.estimate(&asked[0], &canvas.at(&[*by, *over]))?;
+                let bar = canvas.estimate(&canvas.asked[0], &canvas.at(&[*by, *over]))?;
                 row.push(bar.map_or(f64::NAN, |bar| bar.value));
             }
             values.push(row);
@@ -42,7 +39,7 @@ impl Kind for HeatMap<'_> {
             y: canvas.path(canvas.by),
             columns: columns.into_iter().map(|(label, _)| label).collect(),
             rows: rows.into_iter().map(|(label, _)| label).collect(),
-            value: canvas.axis_of(&asked),
+            value: canvas.axis(),
             values,
         };
         Ok(chart.draw())

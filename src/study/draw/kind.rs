@@ -9,8 +9,8 @@ pub(super) trait Kind {
     /// Returns what goes for every chart of the kind.
     fn nature(&self) -> Nature;
 
-    /// Returns its expressions, with names if there are several.
-    fn expressions(&self) -> Vec<(Option<&str>, &str)>;
+    /// Returns its expressions with their names; one alone has an empty one.
+    fn expressions(&self) -> Vec<(&str, &str)>;
 
     /// Draws it.
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError>;

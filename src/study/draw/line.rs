@@ -18,13 +18,12 @@ impl Kind for LineChart<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
-        vec![(None, self.0)]
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let asked = canvas.ask(&self.expressions(), Shown::Metric);
-        let (Some(over), Some(asked)) = (canvas.over, asked) else { return Ok(canvas.nothing()) };
+        let Some(over) = canvas.over else { return Ok(canvas.nothing()) };
         let axis = &canvas.material.space.axes[over];
         let mut lines = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
@@ -32,7 +31,7 @@ impl Kind for LineChart<'_> {
             for (place, value) in axis.values.iter().enumerate() {
                 let Some((x, _)) = value.number else { continue };
                 let cell = canvas.at(&[by, Some((over, place))]);
-                let Some(bar) = canvas.estimate(&asked[0], &cell)? else { continue };
+                let Some(bar) = canvas.estimate(&canvas.asked[0], &cell)? else { continue };
                 points.push(Point { x, y: bar.value, band: bar.whisker });
             }
             let name = if by.is_none() { self.0.to_owned() } else { name };
@@ -41,7 +40,7 @@ impl Kind for LineChart<'_> {
         let chart = Lines {
             caption: canvas.caption.clone(),
             x: Axis::linear(&*axis.path, axis.unit().map_or(chart::Unit::Plain, shown)),
-            y: canvas.axis_of(&asked),
+            y: canvas.axis(),
             lines,
             references: Vec::new(),
             band: BAND.to_owned(),

@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
 use crate::chart::{Curve, Drawing, Percentiles};
-use crate::expect::{ReadError, Unit};
+use crate::expect::ReadError;
 
 /// The shares at which a histogram is drawn.
 const SHARES: [f64; 17] = [
@@ -26,20 +26,18 @@ impl Kind for PercentilePlot<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
-        vec![(None, self.0)]
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        vec![("", self.0)]
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let Some(asked) = canvas.ask(&self.expressions(), Shown::Histogram) else {
-            return Ok(canvas.nothing());
-        };
         let mut curves = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
             let cell = canvas.at(&[by]);
             let mut merged = Histogram::<u64>::new(3).expect("three digits are possible");
             for seed in canvas.seeds(&cell) {
-                let histogram = asked[0].plan.histogram(canvas.material.runs, &cell, seed)?;
+                let histogram =
+                    canvas.asked[0].plan.histogram(canvas.material.runs, &cell, seed)?;
                 if let Some(histogram) = histogram {
                     merged.add(histogram).expect("the histogram grows");
                 }
@@ -47,8 +45,7 @@ impl Kind for PercentilePlot<'_> {
             let name = if by.is_none() { self.0.to_owned() } else { name };
             curves.push(Curve { name, points: points(&merged) });
         }
-        let y = canvas.axis(self.0, Unit::TIME);
-        Ok(Percentiles { caption: canvas.caption.clone(), y, curves }.draw())
+        Ok(Percentiles { caption: canvas.caption.clone(), y: canvas.axis(), curves }.draw())
     }
 }
 

@@ -42,7 +42,7 @@ impl Kind for SlotStack<'_> {
         }
     }
 
-    fn expressions(&self) -> Vec<(Option<&str>, &str)> {
+    fn expressions(&self) -> Vec<(&str, &str)> {
         Vec::new()
     }
 
