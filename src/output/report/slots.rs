@@ -66,18 +66,6 @@ impl SlotsOverTime<'_> {
         Ok(kinds.map(draw).collect())
     }
 
-    /// Returns the chart of one kind of slot under a title.
-    fn draw_one(
-        &self,
-        results: &dyn Results,
-        kind: SlotKind,
-        (id, title): (String, String),
-    ) -> Result<Drawing, ReadError> {
-        let groups = self.groups();
-        let levels = self.levels(&groups, results)?;
-        Ok(self.stack(kind, &groups, &levels[kind], (id, title)))
-    }
-
     /// By pool; where all jobs are in one, by job or class.
     fn groups(&self) -> Groups<'_> {
         let by_pool = Groups::by("pool", self.jobs, |job| &job.pool);
@@ -163,7 +151,9 @@ pub fn slots_over_time(
     let capacity =
         PerSlot { map: number("map_slots")? as u64, reduce: number("reduce_slots")? as u64 };
     let slots = SlotsOverTime { jobs: &jobs, capacity, until: number("virtual_s")? };
-    slots.draw_one(results, kind, (id, title))
+    let groups = slots.groups();
+    let levels = slots.levels(&groups, results)?;
+    Ok(slots.stack(kind, &groups, &levels[kind], (id, title)))
 }
 
 impl<'a> Groups<'a> {

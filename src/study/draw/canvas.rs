@@ -13,10 +13,12 @@ pub(in crate::study) struct Material<'s> {
     pub(in crate::study) study: &'s str,
     pub(in crate::study) space: Space,
     pub(in crate::study) runs: &'s dyn Runs,
-    /// Returns the numbers of a metric in a cell, seed by seed, if the study measures it anyhow and
-    /// so need not be read again.
-    pub(in crate::study) measured: &'s dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>>,
+    pub(in crate::study) measured: &'s Measured<'s>,
 }
+
+/// Returns the numbers of a metric in a cell, seed by seed, if the study measures it anyhow, so that
+/// they need not be read again.
+type Measured<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
 
 /// An axis, and the place of a value on it.
 type Spot = (usize, usize);
@@ -140,7 +142,7 @@ impl Canvas<'_> {
             (_, Unit::SHARE) => "share",
             _ => "value",
         };
-        let unit = shown(unit);
+        let unit = chart_unit(unit);
         if self.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }
     }
 
@@ -159,7 +161,7 @@ pub(super) fn named(name: &str, label: &str) -> String {
 }
 
 /// Returns the unit in which a chart shows numbers of a unit.
-pub(super) fn shown(unit: Unit) -> chart::Unit {
+pub(super) fn chart_unit(unit: Unit) -> chart::Unit {
     match unit {
         Unit::SHARE => chart::Unit::Share,
         Unit::TIME => chart::Unit::Seconds,

@@ -1,6 +1,6 @@
 //! `line`: a metric over an axis of numbers, with its interval.
 
-use super::canvas::{BAND, Canvas, shown};
+use super::canvas::{BAND, Canvas, chart_unit};
 use super::kind::{Kind, Nature, Shown, Use};
 use crate::chart::{self, Axis, Drawing, LineSeries, Lines, Point};
 use crate::expect::ReadError;
@@ -39,7 +39,7 @@ impl Kind for LineChart<'_> {
         }
         let chart = Lines {
             caption: canvas.caption.clone(),
-            x: Axis::linear(&*axis.path, axis.unit().map_or(chart::Unit::Plain, shown)),
+            x: Axis::linear(&*axis.path, axis.unit().map_or(chart::Unit::Plain, chart_unit)),
             y: canvas.axis(),
             lines,
             references: Vec::new(),
