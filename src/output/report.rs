@@ -5,7 +5,7 @@
 //! a part in it: the same scenario and seed give the same page.
 //!
 //! To add a chart is to write a file beside the others here, which makes it of the run's results, and
-//! to put its function into [`SECTIONS`].
+//! to put its function into `SECTIONS`.
 //!
 //! The page is not among the files of the digest, and so can name it. It says nothing that those
 //! files do not say; a better chart in a later version then leaves a run the name that it had.

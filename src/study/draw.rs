@@ -5,7 +5,7 @@
 //! `where`, make a chart for each of their combinations.
 //!
 //! To add a kind is to write a file here, which has its options, what it makes of the keys that all
-//! charts have, and its drawing ([`Kind`]); and to put it into the list of [`kinds`]. What all kinds
+//! charts have, and its drawing (`Kind`); and to put it into the list of `kinds!`. What all kinds
 //! share is in `canvas`, what is refused of any kind in `check`.
 
 mod bars;
