@@ -17,6 +17,7 @@ mod options;
 mod queues;
 mod reclaim;
 mod reserved;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -25,11 +26,13 @@ mod unheeded;
 use self::admission::Admission;
 use self::lines::Walk;
 use self::node::QueueId;
-pub use self::options::{CapacityOptions, Rules};
+pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
+pub use self::rules::Rules;
 use self::tree::{Member, Tree};
+use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::srt::{ReduceOrder, Srt};
 use crate::mapred::{
@@ -65,7 +68,11 @@ impl Policy for Capacity {
     type Options = CapacityOptions;
 
     fn settle(options: &mut CapacityOptions, site: &Site<'_>) -> Vec<Complaint> {
-        options.settle(site)
+        let mut complaints = options.settle(site);
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            complaints.extend(unheeded(options));
+        }
+        complaints
     }
 
     fn new(options: CapacityOptions) -> Self {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Rules;
 use super::lines::{Lines, Walk};
 use super::node::Node;
+use super::rules::Rules;
 use super::tree::{Member, Tree};
 use crate::mapred::{Job, JobId, SlotKind, View};
 
@@ -59,14 +59,14 @@ impl Admission {
 
     /// Takes a job into the line of its queue.
     pub(super) fn enter(&mut self, job: &Member) {
-        self.lines[job.queue.index()].waiting.insert(job.user.clone(), job.place);
+        self.lines[job.queue.index()].waiting.insert(job.user.clone(), job.turn);
     }
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: &Member) {
         let line = &mut self.lines[job.queue.index()];
-        line.waiting.remove(job.user.clone(), job.place);
-        line.uncount(job.place.2);
+        line.waiting.remove(job.user.clone(), job.turn);
+        line.uncount(job.turn.2);
     }
 
     /// Returns the jobs that may run from now on.
@@ -81,7 +81,7 @@ impl Admission {
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
             let waiting = &mut self.lines[member.queue.index()].waiting;
-            waiting.remove(member.user.clone(), member.place);
+            waiting.remove(member.user.clone(), member.turn);
         }
         admitted
     }

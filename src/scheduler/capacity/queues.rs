@@ -12,9 +12,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file::parse;
-use crate::mapred::{Auto, Complaint, JobSpec, Site};
-use crate::scheduler::part::file_or::{FileOr, Filed};
+use crate::mapred::{Auto, Complaint, JobSpec};
+use crate::scheduler::part::file_or::Filed;
 use crate::scheduler::part::names::{DEEPEST, Names, listed};
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
@@ -98,7 +97,7 @@ impl QueueBy {
         self.choose(job.named_pool(), &job.user)
     }
 
-    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+    pub(super) fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool.unwrap_or(DEFAULT),
             Self::User => user,
@@ -141,28 +140,6 @@ pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
-}
-
-/// Reads the file, if it is one, and returns what is wrong with the queues: the option `allocations`.
-pub(super) fn settle(
-    allocations: &mut FileOr<Queues>,
-    site: &Site<'_>,
-    queue_by: QueueBy,
-) -> Vec<Complaint> {
-    let mut complaints = match allocations.settle_file(site.folder, parse) {
-        Ok(Some(warnings)) => warnings,
-        Ok(None) => check(&allocations.given()),
-        Err(complaints) => complaints,
-    };
-    if complaints.iter().all(|complaint| complaint.is_warning) {
-        let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
-        let names: BTreeSet<&str> = names.collect();
-        complaints.extend(strangers(&allocations.given().queues, &names));
-    }
-    for complaint in &mut complaints {
-        complaint.path.insert(0, "allocations".to_owned());
-    }
-    complaints
 }
 
 /// Returns what is wrong with the queues, in their order.
@@ -275,7 +252,10 @@ impl<'q> Checker<'q> {
 
 /// Returns a complaint for each name by which a job finds no place, and a warning of those that are
 /// not there.
-fn strangers(queues: &IndexMap<String, Queue>, names: &BTreeSet<&str>) -> Vec<Complaint> {
+pub(super) fn strangers(
+    queues: &IndexMap<String, Queue>,
+    names: &BTreeSet<&str>,
+) -> Vec<Complaint> {
     let mut leaves = BTreeMap::new();
     note_leaves(queues, &mut leaves);
     let has_default = queues.is_empty() || leaves.get(DEFAULT) == Some(&true);
