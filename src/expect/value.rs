@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
+use super::source::ReadError;
 use super::syntax::{Comparison, Operator};
 use crate::statistics;
 
@@ -42,6 +43,23 @@ impl Value {
         }
     }
 }
+
+/// Why there is no number.
+#[derive(Debug)]
+pub(super) enum NoNumber {
+    /// What a run has left cannot be read.
+    Read(ReadError),
+    /// What was asked for does not exist: the mean of nothing, the instant of what never happened.
+    Undefined(String),
+}
+
+impl From<ReadError> for NoNumber {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+pub(super) type Evaluated<T> = Result<T, NoNumber>;
 
 /// A step function of time from one instant to another, in seconds.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,14 +4,14 @@ use super::mean;
 
 /// A line by least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct LinearFit {
     /// What y grows by when x grows by one.
     pub slope: f64,
     /// The y where x is zero.
     pub intercept: f64,
 }
 
-impl Line {
+impl LinearFit {
     /// Returns the line nearest to the points; `None` unless two of them differ in x.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let (xs, ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
@@ -43,14 +43,14 @@ mod tests {
 
     #[test]
     fn a_line_is_found_and_deviations_are_relative_to_it() {
-        let line = Line::through(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]).unwrap();
-        assert_eq!(line, Line { slope: 2.0, intercept: 1.0 });
+        let line = LinearFit::through(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]).unwrap();
+        assert_eq!(line, LinearFit { slope: 2.0, intercept: 1.0 });
         assert_eq!(line.largest_deviation(&[(0.0, 1.0), (2.0, 6.0)]), 0.2);
     }
 
     #[test]
     fn points_above_each_other_have_no_line() {
-        assert_eq!(Line::through(&[(1.0, 3.0), (1.0, 5.0)]), None);
-        assert_eq!(Line::through(&[]), None);
+        assert_eq!(LinearFit::through(&[(1.0, 3.0), (1.0, 5.0)]), None);
+        assert_eq!(LinearFit::through(&[]), None);
     }
 }
