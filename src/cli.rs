@@ -27,6 +27,7 @@ mod check;
 mod compare;
 mod completions;
 mod failure;
+mod file;
 mod interrupt;
 mod man;
 mod papers;

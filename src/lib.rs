@@ -54,6 +54,7 @@
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
 //! | [`nearest`] | the known name that a misspelt one may mean |
+//! | [`files`] | what the files of a run are called |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
@@ -77,6 +78,7 @@ pub mod cli;
 pub mod cluster;
 pub mod emulation;
 pub mod expect;
+pub mod files;
 pub mod mapred;
 pub mod nearest;
 pub mod output;

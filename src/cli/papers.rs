@@ -11,7 +11,6 @@ use super::progress::StudyBar;
 use super::study::Session;
 use super::{terminal, verdicts};
 use crate::nearest::nearest;
-use crate::output::Unfinished;
 use crate::page::Judgement;
 use crate::scenario::Registry;
 use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
@@ -70,9 +69,8 @@ impl Arguments {
         }
         let chosen = self.chosen(&experiments)?;
         papers::check(&self.out)?;
-        let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
-        interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
+        interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let mut repeated = Vec::new();
         for listed in chosen {
             let Listed { id, what } = listed;
@@ -83,7 +81,7 @@ impl Arguments {
                 files: Vec::new(),
             };
             for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
-                self.repeat(file, &mut experiment, registry, &unfinished, &bar)?;
+                self.repeat(file, &mut experiment, registry, &bar)?;
             }
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
@@ -133,7 +131,6 @@ impl Arguments {
         file: &ExperimentFile,
         experiment: &mut Repeated,
         registry: &Registry,
-        unfinished: &Unfinished,
         bar: &StudyBar,
     ) -> Result<(), Failure> {
         let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
@@ -157,7 +154,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, unfinished, Shard::WHOLE, self.jobs, registry, bar);
+        let mut session = Session::new(out, Shard::WHOLE, self.jobs, registry, bar);
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment

@@ -9,9 +9,10 @@ use super::source::{self, Overrides};
 use super::story::{Story, counted, span};
 use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
+use crate::files::{REPORT, SUMMARY};
 use crate::mapred::Stop;
-use crate::output::perfetto::TraceFile;
-use crate::output::{REPORT, RunFolder, Unfinished};
+use crate::output::RunFolder;
+use crate::output::perfetto::PerfettoFile;
 use crate::scenario::{ClockSpec, Loaded, Registry};
 
 /// Run a scenario and write its results into a folder
@@ -90,11 +91,11 @@ impl Arguments {
                  whole; name one outside it",
             ));
         }
-        let (unfinished, bar) = (Unfinished::default(), Bar::new());
-        let folder = RunFolder::create(&target, self.force, &unfinished)?;
-        let trace = self.perfetto.map(|file| TraceFile::create(&file, self.force, &unfinished));
+        let bar = Bar::new();
+        let folder = RunFolder::create(&target, self.force)?;
+        let trace = self.perfetto.map(|file| PerfettoFile::create(&file, self.force));
         let trace = trace.transpose()?;
-        interrupt::guard(&unfinished, &bar, "interrupted, no results were written");
+        interrupt::guard(&bar, "interrupted, no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
         let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.places())).transpose()?;
@@ -109,9 +110,9 @@ impl Arguments {
         let Kept { emulated, digest, verdicts, real } = kept?;
         #[cfg(feature = "parquet")]
         if self.parquet {
-            write_parquet(folder.path())?;
+            add_parquet(folder.path())?;
         }
-        let trace = trace.map(TraceFile::commit).transpose()?;
+        let trace = trace.map(PerfettoFile::commit).transpose()?;
         let target = folder.commit()?;
 
         if !self.quiet {
@@ -123,7 +124,7 @@ impl Arguments {
                 digest: (scenario.clock == ClockSpec::Virtual).then(|| digest.to_string()),
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
-            let start = if scenario.record.report { REPORT } else { "summary.json" };
+            let start = if scenario.record.report { REPORT } else { SUMMARY };
             let wrote = format!("wrote {} (start with {start})\n", target.display());
             let traced = trace.map_or_else(String::new, |trace| {
                 format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
@@ -139,12 +140,13 @@ impl Arguments {
 
 /// Writes the large tables as Parquet, beside them.
 #[cfg(feature = "parquet")]
-fn write_parquet(folder: &std::path::Path) -> Result<(), Failure> {
-    for name in ["jobs", "tasks", "timeline"] {
-        let table = folder.join(name).with_extension("csv");
+fn add_parquet(folder: &std::path::Path) -> Result<(), Failure> {
+    use crate::files;
+    use crate::output::parquet::write_parquet;
+    for name in files::LARGE {
+        let table = folder.join(name);
         if table.is_file() {
-            let written =
-                crate::output::parquet::write_parquet(&table, &table.with_extension("parquet"));
+            let written = write_parquet(&table, &folder.join(files::parquet(name)));
             written.map_err(|error| Failure::Environment(error.into()))?;
         }
     }

@@ -19,7 +19,6 @@ use super::source;
 use super::story::counted;
 use super::{terminal, verdicts};
 use crate::expect::State;
-use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
     Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
@@ -98,11 +97,10 @@ impl Run {
             return Err(Failure::input("a search goes step by step: it has no parts to share"));
         }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
-        let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
-        interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
+        interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::new(out, &unfinished, shard, self.jobs, registry, &bar);
+        let mut session = Session::new(out, shard, self.jobs, registry, &bar);
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, String::new()),
             Some(search) => session.search(&study, search, self.quiet)?,
@@ -157,13 +155,12 @@ impl<'r> Session<'r> {
     /// Begins nothing yet; without `jobs` there is a worker for each core.
     pub(super) fn new(
         out: PathBuf,
-        unfinished: &Unfinished,
         shard: Shard,
         jobs: Option<NonZero<usize>>,
         registry: &'r Registry,
         bar: &'r StudyBar,
     ) -> Self {
-        let store = Store::of(&out, unfinished);
+        let store = Store::of(&out);
         let (mine, done, workers, began) = (0, 0, 0, outcome::now());
         Self { store, claim: None, out, shard, jobs, registry, bar, mine, done, workers, began }
     }

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tempfile::NamedTempFile;
 
 use super::failure::Failure;
-use super::terminal;
+use super::{file, terminal};
 use crate::trace::Strictness;
 use crate::units::Bytes;
 use crate::workload::exchange::Trace;
@@ -92,36 +91,22 @@ struct Output {
 }
 
 impl Output {
-    /// Writes a trace: aside first, and then in its place at once.
+    /// Writes a trace.
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {
             let mut text = Vec::new();
-            trace.write_to(&mut text).map_err(|error| self.cannot(error))?;
+            trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
             return Ok(terminal::print(&String::from_utf8_lossy(&text))?);
         }
         // What is no file, such as a device or a pipe, takes what comes, and stays what it is.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
         if is_stream {
             let stream = OpenOptions::new().write(true).open(&self.out);
-            return stream.and_then(|to| self.fill(trace, to)).map_err(|error| self.cannot(error));
+            return stream
+                .and_then(|to| self.fill(trace, to))
+                .map_err(|error| file::cannot(&self.out, error));
         }
-        if !self.force && self.out.exists() {
-            return Err(self.exists());
-        }
-        let folder = self.out.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or_else(|| Path::new("."));
-        fs::create_dir_all(folder).map_err(|error| self.cannot(error))?;
-        let mut aside = NamedTempFile::new_in(folder).map_err(|error| self.cannot(error))?;
-        self.fill(trace, aside.as_file_mut()).map_err(|error| self.cannot(error))?;
-        let placed = match self.force {
-            true => aside.persist(&self.out),
-            false => aside.persist_noclobber(&self.out),
-        };
-        match placed {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
-            Err(error) => Err(self.cannot(error.error)),
-        }
+        file::write(&self.out, self.force, |to| self.fill(trace, to))
     }
 
     /// Writes a trace into what is open.
@@ -135,20 +120,5 @@ impl Output {
             trace.write_to(&mut to)?;
         }
         to.flush()
-    }
-
-    fn cannot(&self, error: io::Error) -> Failure {
-        let context = format!("cannot write {}", self.out.display());
-        let kind = error.kind();
-        let error = anyhow::Error::new(error).context(context);
-        // The disk is not to blame for what cannot be written at all.
-        match kind {
-            io::ErrorKind::InvalidInput => Failure::Input(error),
-            _ => Failure::Environment(error),
-        }
-    }
-
-    fn exists(&self) -> Failure {
-        Failure::input(format!("{} exists already (--force replaces it)", self.out.display()))
     }
 }

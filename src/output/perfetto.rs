@@ -31,7 +31,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-pub use self::file::TraceFile;
+pub use self::file::PerfettoFile;
 
 use self::counters::Counters;
 use self::lanes::Lanes;

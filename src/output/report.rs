@@ -20,11 +20,11 @@ mod warnings;
 
 use self::attempts::{Attempts, MOST_ATTEMPTS, MOST_SLOTS};
 use self::slots::Slots;
-use super::RESOLVED;
 use super::results::RunResults;
 use crate::chart::{Caption, Drawing, Sample, Unit, style};
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Verdict};
+use crate::files::RESOLVED;
 use crate::mapred::PerSlot;
 use crate::page::{Chart, Page, Part, Section};
 use crate::record::{Place, Summary};

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::table::Text;
 use super::{Books, ByLocality, End, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
@@ -245,7 +246,7 @@ impl Summary {
 
     /// Writes `summary.json` in `folder`.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RecordError> {
-        let mut file = Text::create(folder, "summary.json")?;
+        let mut file = Text::create(folder, files::SUMMARY)?;
         file.write(|to| {
             serde_json::to_writer_pretty(&mut *to, self)?;
             to.write_all(b"\n")

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use super::{Books, End, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{AttemptId, Counts, Event, Fact, JobId, PerSlot, SlotKind};
 use crate::units::{SimSpan, SimTime};
 
@@ -67,7 +68,7 @@ struct Row<'a> {
 impl Timeline {
     pub(super) fn create(folder: &Path, step: SimSpan) -> Result<Self, RecordError> {
         let mut timeline = Self {
-            table: Table::create(folder, "timeline.csv", HEADING)?,
+            table: Table::create(folder, files::TIMELINE, HEADING)?,
             step,
             due: SimTime::ZERO,
             jobs: Vec::new(),

@@ -5,21 +5,18 @@ use std::path::Path;
 
 use super::draw::{Artist, ChartSpec};
 use super::findings::{Findings, FindingsError};
-use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
+use super::sheet::{Sheet, StudyRuns, read_sheet};
 use super::store::{CHARTS, FAILED, clear};
 use super::{Store, merged, tables};
 use crate::chart::{Drawing, style};
+use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
 use crate::statistics::{Band, Estimate};
 
-/// The file that has the results for programs; where it is, the study is complete.
-const SUMMARY: &str = "summary.json";
-
-/// The tables that not every study has.
+/// The table that not every study has.
 const COMPARISONS: &str = "comparisons.csv";
-const HISTOGRAMS: &str = "latency.hlog";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -61,13 +58,13 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         ("cells.csv", tables::cells(sheet, &findings)),
-        ("report.html", page(sheet, &findings, &drawings).html().into_bytes()),
+        (REPORT, page(sheet, &findings, &drawings).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
         files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
     }
     if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
-        files.push((HISTOGRAMS, log));
+        files.push((LATENCY, log));
     }
     for (name, content) in &files {
         write_file(folder, name, content)?;
@@ -78,11 +75,11 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     }
     // What an earlier form of the study has left and this one has not would seem to be of this one.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
-    clear(folder, |name| [COMPARISONS, HISTOGRAMS].contains(&name) && !is_written(name))?;
+    clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
     clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
-    // Last, for who finds it takes the rest to be there.
+    // Last: where it is, the study is complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, drawings })
 }
@@ -100,7 +97,7 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
     }
     let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
     text.push('\n');
-    write_file(folder, NAME, text.as_bytes())
+    write_file(folder, STUDY, text.as_bytes())
 }
 
 /// Returns the report.

@@ -13,6 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
+use crate::files::SUMMARY;
 use crate::page::{Page, Part, Section};
 use crate::study::{Sheet, SheetCell, read_sheet};
 
@@ -53,7 +54,7 @@ impl Study {
     /// Reads the folder of a study.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
         let sheet = read_sheet(folder)?;
-        let path = folder.join("summary.json");
+        let path = folder.join(SUMMARY);
         let text = fs::read_to_string(&path).map_err(|_| {
             Failure::input(format!(
                 "{} has no results yet; start its study again to go on with it",

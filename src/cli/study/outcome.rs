@@ -9,6 +9,8 @@ use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
 use crate::expect::{ReadError, Unit};
+use crate::files::REPORT;
+use crate::output::write_file;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
     ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
@@ -80,15 +82,14 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path, has_rest: bo
     const SHOWN: usize = 10;
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
     if has_rest {
-        let report = out.join("report.html");
+        let report = out.join(REPORT);
         text += &format!(", and {} is of the combinations without failures", report.display());
     }
     for run in failed.iter().take(SHOWN) {
         let id = &plan.runs[run.run].id;
         let file = out.join(FAILED).join(format!("{id}.yaml"));
         let scenario = plan.scenario(&plan.runs[run.run]).to_yaml();
-        let kept = std::fs::create_dir_all(out.join(FAILED))
-            .and_then(|()| std::fs::write(&file, scenario));
+        let kept = write_file(&out.join(FAILED), &format!("{id}.yaml"), scenario.as_bytes());
         text += &format!("\n  {}: {}", plan.describe(run.run), run.why);
         if kept.is_ok() {
             text += &format!("\n    repeat it with `mumakil run {}`", file.display());

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Drawing, style};
+use crate::files::REPORT;
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
 use crate::page::{Chart, Judgement, Number, Page, Part, Section};
@@ -132,7 +133,7 @@ pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
     let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
     text.push('\n');
     write_file(folder, VERDICTS, text.as_bytes())?;
-    write_file(folder, "report.html", page(repeated, &rows).html().as_bytes())
+    write_file(folder, REPORT, page(repeated, &rows).html().as_bytes())
 }
 
 /// Checks that the report may be written into a folder: that it is empty, hidden files aside, or
