@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
@@ -42,7 +43,7 @@ pub struct Options {
     /// Whether to check the invariants; on the virtual clock only.
     pub verify: bool,
     /// What else is to be made of the facts, such as a trace for Perfetto.
-    pub watcher: Option<Box<dyn Watcher>>,
+    pub watchers: Vec<Box<dyn Watcher>>,
 }
 
 /// What a run left beside its files.
@@ -179,20 +180,20 @@ fn emulate_by_rules(
     let Prepared { scenario, topology, .. } = prepared;
     let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
-    let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules));
-    let (events, recorder) = Recorder::start(
-        Setup {
-            settings: RecordSpec {
-                warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
-                ..scenario.record.clone()
-            },
-            folder: options.folder,
-            places: prepared.places(),
-            progress: options.progress,
-            watcher: options.watcher,
+    let verifier =
+        (options.verify && is_virtual).then(|| Arc::new(Mutex::new(Verifier::new(rules))));
+    let verifying =
+        verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
+    let (events, recorder) = Recorder::start(Setup {
+        settings: RecordSpec {
+            warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
+            ..scenario.record.clone()
         },
-        verifier,
-    )?;
+        folder: options.folder,
+        places: prepared.places(),
+        progress: options.progress,
+        watchers: options.watchers.into_iter().chain(verifying).collect(),
+    })?;
 
     let (cast, opening) = assemble(prepared, policy);
     let links = links(scenario, topology);
@@ -214,6 +215,8 @@ fn emulate_by_rules(
         ended: stats.end,
     };
     let recording = recorder.finish(facts, stats.lag.clone())?;
+    let alone = "the recorder has let go of its watchers";
+    let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
     let thinking = thinking.lock();
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
@@ -226,7 +229,7 @@ fn emulate_by_rules(
             ended: recording.ended,
             summary: recording.summary,
             lag: stats.lag,
-            verifier: recording.watcher,
+            verifier,
         }),
         Ending::Panicked(words) if thinking.panicked => {
             Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })

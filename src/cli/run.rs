@@ -102,7 +102,7 @@ impl Arguments {
         let options = Options {
             progress,
             verify: self.verify,
-            watcher: watcher.map(|watcher| Box::new(watcher) as _),
+            watchers: watcher.into_iter().map(|watcher| Box::new(watcher) as _).collect(),
             ..Options::default()
         };
         let kept = prepared.fill(&folder, registry, options);

@@ -9,7 +9,7 @@ use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, Perf, RunFolder};
 use crate::page::Page;
-use crate::record::Alone;
+use crate::record::{Alone, Watcher};
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
 use crate::workload::Submission;
 
@@ -42,13 +42,8 @@ impl Prepared {
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
         if self.scenario.record.alone {
-            self.alone(registry)?.emulate(
-                registry,
-                Options {
-                    watcher: Some(Box::new(Alone::create(folder.path())?)),
-                    ..Options::default()
-                },
-            )?;
+            let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Alone::create(folder.path())?)];
+            self.alone(registry)?.emulate(registry, Options { watchers, ..Options::default() })?;
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;

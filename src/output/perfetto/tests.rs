@@ -20,8 +20,8 @@ fn trace(stream: Stream, millis: u64) -> Vec<u8> {
     let file = PerfettoFile::create(&target, false).unwrap();
     let watcher = Box::new(file.watcher(places.clone()).unwrap());
     let settings = RecordSpec::default();
-    let setup = Setup { settings, folder: None, places, progress: None, watcher: Some(watcher) };
-    let (mut sender, recorder) = Recorder::start(setup, ()).unwrap();
+    let setup = Setup { settings, folder: None, places, progress: None, watchers: vec![watcher] };
+    let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.push(event));
     sender.flush();
     let run = RunFacts {
