@@ -9,7 +9,7 @@ use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::tip;
-use super::unit::digits;
+use crate::units::tell::significant;
 
 /// The percentiles of several histograms.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Percentiles {
                             (tip(&format!(
                                 "{}: {} % at most {}",
                                 curve.name,
-                                digits(mark.0 * 100.0, 8),
+                                significant(mark.0 * 100.0, 8),
                                 self.y.unit.text(mark.1)
                             )))
                             (marker(number, place(mark).0, place(mark).1))

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::source;
-use super::story::counted;
 use super::terminal;
 use crate::emulation::Prepared;
 use crate::scenario::{Loaded, Registry};
 use crate::study::{Plan, Study};
+use crate::units::tell::counted;
 
 /// Check scenarios and studies without running them
 ///

@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::interrupt;
 use super::progress::Bar;
 use super::source::{self, Overrides};
-use super::story::{Story, counted, span};
+use super::story::Story;
 use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
 use crate::files::{REPORT, SUMMARY};
@@ -14,6 +14,7 @@ use crate::mapred::Stop;
 use crate::output::RunFolder;
 use crate::output::perfetto::PerfettoFile;
 use crate::scenario::{ClockSpec, Loaded, Registry};
+use crate::units::tell::{counted, span};
 
 /// Run a scenario and write its results into a folder
 ///

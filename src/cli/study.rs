@@ -16,7 +16,6 @@ use super::failure::Failure;
 use super::interrupt;
 use super::progress::StudyBar;
 use super::source;
-use super::story::counted;
 use super::{terminal, verdicts};
 use crate::expect::State;
 use crate::scenario::Registry;
@@ -24,6 +23,7 @@ use crate::study::{
     Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
     conclude, write_sheet,
 };
+use crate::units::tell::counted;
 
 /// Run a study: a scenario many times, with other values and other seeds
 ///
@@ -285,7 +285,7 @@ impl From<PlanError> for Failure {
 
 /// Prints how long something took.
 fn lasted(real: Duration) -> String {
-    super::story::span(real.as_secs_f64())
+    crate::units::tell::span(real.as_secs_f64())
 }
 
 impl std::fmt::Display for outcome::Done {

@@ -72,7 +72,7 @@ impl Input {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(
                 "{} left out, the first: {first}",
-                super::story::counted(trace.skipped.count, "broken record")
+                crate::units::tell::counted(trace.skipped.count, "broken record")
             ));
         }
         Ok(trace)

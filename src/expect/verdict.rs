@@ -13,6 +13,7 @@ use super::syntax::Operator;
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber};
 use crate::statistics::{Band, Estimate, differences, interval, mean};
+use crate::units::tell;
 
 /// What became of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,7 +276,7 @@ impl Element {
     fn sign(&self, place: usize, unit: Unit) -> String {
         match self {
             Self::Compare(signs) => signs[place].sign().to_owned(),
-            Self::Within { band, relative: true } => format!("within {:.1} % of", band * 100.0),
+            Self::Within { band, relative: true } => format!("within {} of", tell::percent(*band)),
             Self::Within { band, relative: false } if unit == Unit::SHARE => {
                 format!("within {:.1} points of", band * 100.0)
             }

@@ -29,6 +29,7 @@ use crate::mapred::PerSlot;
 use crate::page::{Chart, Page, Part, Section};
 use crate::record::{Place, Summary};
 use crate::scenario::Scenario;
+use crate::units::tell::counted;
 
 pub use charts::distribution;
 pub use jobs::{JobRow, SIZES, locality_by_size, read_jobs, sojourns_by_class};
@@ -206,9 +207,4 @@ fn charted(drawings: impl IntoIterator<Item = Drawing>) -> Vec<Part> {
 
 fn count(count: impl Into<f64>) -> String {
     Unit::Count.text(count.into())
-}
-
-/// Prints a number of things: `1 job`, `2,000 jobs`.
-fn counted(things: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(things as f64), if things == 1 { "" } else { "s" })
 }

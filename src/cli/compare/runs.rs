@@ -11,13 +11,13 @@ use super::pairs::{Pairs, Spread};
 use super::side::{Side, SideRow, ratio};
 use super::unreadable;
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::expect::{ReadError, Unit};
 use crate::files::SUMMARY;
 use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
 use crate::output::results::RunResults;
+use crate::units::tell::counted;
 
 /// So many of the largest changes are printed.
 const SHOWN: usize = 10;

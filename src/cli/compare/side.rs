@@ -1,10 +1,10 @@
 //! Numbers side by side: a column for each run or study, and beside all but the first how much it
 //! differs from the first.
 
-use crate::cli::story::digits;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::page::{Cell, Column, Table};
+use crate::units::tell;
 
 /// Numbers side by side.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl SideRow {
 
     fn shown(&self, value: f64) -> String {
         let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
-        if is_count { digits(value as u64) } else { self.unit.show(value) }
+        if is_count { tell::count(value as u64) } else { self.unit.show(value) }
     }
 
     /// Returns how much a value differs from the first. Nothing beside nothing is the same, `1.00×`.

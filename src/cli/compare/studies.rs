@@ -10,12 +10,12 @@ use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::chart::style;
 use crate::cli::failure::Failure;
-use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
 use crate::files::SUMMARY;
 use crate::page::{Page, Part, Section};
 use crate::study::{Sheet, SheetCell, read_sheet};
+use crate::units::tell;
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -145,7 +145,9 @@ pub(super) fn tell(tables: &[Side]) -> String {
         let lines = Side { rows, ..table.clone() }.lines();
         let more = match more {
             0 => String::new(),
-            _ => format!("  … and {} more cells (--out writes them all)\n", digits(more as u64)),
+            _ => {
+                format!("  … and {} more cells (--out writes them all)\n", tell::count(more as u64))
+            }
         };
         format!("{BOLD}{}{BOLD:#}\n{lines}{more}", table.caption)
     };

@@ -7,10 +7,10 @@ use super::outcome;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::Bar;
-use crate::cli::story::counted;
 use crate::cli::{terminal, verdicts};
 use crate::output::OutputError;
 use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
+use crate::units::tell::counted;
 
 /// Put the parts of a study together
 ///

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cli::failure::Failure;
-use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
@@ -15,6 +14,7 @@ use crate::statistics::{Band, Estimate};
 use crate::study::{
     ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
 };
+use crate::units::tell::{self, counted};
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -60,7 +60,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     let mut text = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
         let more = (sheet.cells.len() - MOST_CELLS) as u64;
-        text += &format!("  … and {} more in cells.csv\n", digits(more));
+        text += &format!("  … and {} more in cells.csv\n", tell::count(more));
     }
     text
 }
@@ -96,7 +96,7 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path, has_rest: bo
         }
     }
     if SHOWN < failed.len() {
-        text += &format!("\n  … and {} more", digits((failed.len() - SHOWN) as u64));
+        text += &format!("\n  … and {} more", tell::count((failed.len() - SHOWN) as u64));
     }
     Failure::run(text)
 }

@@ -2,9 +2,9 @@
 
 use super::{Input, Output};
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
 use crate::cli::terminal;
 use crate::trace::{Format, recognise};
+use crate::units::tell::counted;
 use crate::workload::exchange::{Trace, TraceJob, converted};
 
 /// Convert a trace into another format

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use super::Input;
 use crate::cli::failure::Failure;
-use crate::cli::story::{counted, digits, span};
 use crate::cli::terminal::{self, BOLD};
 use crate::mapred::TaskTimes;
 use crate::trace::rumen::{LoggedJob, LoggedTopology, Outcome};
 use crate::trace::sls::{SlsRack, Synth};
 use crate::trace::{FirstFew, Format, Records, Strictness, TraceError, recognise};
+use crate::units::tell::{self, counted, decimal_size, span};
 use crate::units::{Bytes, Count};
 use crate::workload::JobEntry;
 use crate::workload::exchange::{Trace, TraceJob};
@@ -160,7 +160,7 @@ fn outcomes(trace: &Trace, text: &mut String) {
             .iter()
             .map(|(kind, word)| (outcomes.iter().filter(|outcome| *outcome == kind).count(), word))
             .filter(|(count, _)| 0 < *count)
-            .map(|(count, word)| format!("{} {word}", digits(count as u64)))
+            .map(|(count, word)| format!("{} {word}", tell::count(count as u64)))
             .collect();
         if !parts.is_empty() {
             let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
@@ -211,9 +211,9 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
         Measure { name, values, print }
     };
     let all = [
-        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), size),
-        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), size),
-        measure("output", of_jobs(&|job| bytes(job.output)), size),
+        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), decimal_size),
+        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), decimal_size),
+        measure("output", of_jobs(&|job| bytes(job.output)), decimal_size),
         measure("maps", of_jobs(&|job| f64::from(job.maps.map_or(0, Count::get))), number),
         measure("reduces", of_jobs(&|job| f64::from(job.reduces.get())), number),
         measure("map time", of_tasks(|job| &job.map_time), seconds),
@@ -252,7 +252,7 @@ fn histogram(measure: &Measure, text: &mut String) {
     let _ = writeln!(text, "\n  {}", measure.name);
     for (label, count) in bins {
         let bar = bar(count as f64 / most as f64 * BAR as f64);
-        let line = format!("  {label:>width$} {bar} {}", digits(count as u64));
+        let line = format!("  {label:>width$} {bar} {}", tell::count(count as u64));
         let _ = writeln!(text, "{line}");
     }
 }
@@ -265,50 +265,18 @@ fn bar(columns: f64) -> String {
 }
 
 fn number(value: f64) -> String {
-    digits(value as u64)
+    tell::count(value as u64)
 }
 
-/// Prints seconds, to a tenth if they are few.
+/// Prints seconds, to a tenth if they are few: never minutes, so that the numbers of a line can be
+/// compared.
 fn seconds(value: f64) -> String {
     if value < 100.0 { format!("{value:.1} s") } else { format!("{} s", number(value.round())) }
-}
-
-/// Prints bytes with three digits: `1.26 MB`.
-fn size(bytes: f64) -> String {
-    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut value = bytes;
-    let mut unit = 0;
-    while 999.5 <= value && unit + 1 < UNITS.len() {
-        value /= 1_000.0;
-        unit += 1;
-    }
-    let places = if unit == 0 || 99.95 <= value {
-        0
-    } else if 9.995 <= value {
-        1
-    } else {
-        2
-    };
-    format!("{value:.places$} {}", UNITS[unit])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_three_digits() {
-        for (bytes, text) in [
-            (0.0, "0 B"),
-            (999.0, "999 B"),
-            (999.6, "1.00 kB"),
-            (1_260_000.0, "1.26 MB"),
-            (12_600_000_000.0, "12.6 GB"),
-            (126e12, "126 TB"),
-        ] {
-            assert_eq!(size(bytes), text);
-        }
-    }
 
     #[test]
     fn a_quantile_is_a_value_that_there_is() {

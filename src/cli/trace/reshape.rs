@@ -2,8 +2,8 @@
 
 use super::{Input, Output};
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
 use crate::cli::terminal;
+use crate::units::tell::counted;
 use crate::units::{Factor, SimSpan};
 use crate::workload::exchange::{Folding, Scaling, Trace};
 
