@@ -1,7 +1,7 @@
 //! Queues as operators write them: a tree of names with shares and limits.
 //!
-//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml` ([`super::file`]); [`check`]
-//! says what is wrong with them in either case.
+//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`check`] says what is
+//! wrong with them in either case.
 //!
 //! What a queue does not say itself holds as for the queue around it. A job names its queue by the
 //! queue's name alone and stands in a leaf: a queue without others inside.
