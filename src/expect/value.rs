@@ -296,7 +296,9 @@ impl Aggregate {
             Self::Min => histogram.min() as f64,
             Self::Max => histogram.max() as f64,
             Self::Deviation => histogram.stdev(),
-            _ => return None,
+            Self::Count | Self::Sum | Self::Jain | Self::Any | Self::All | Self::Share => {
+                return None;
+            }
         };
         (!histogram.is_empty()).then_some(micros / 1e6)
     }

@@ -145,7 +145,10 @@ fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
             debug_assert_eq!(selection.cell.len(), space.axes.len(), "{}", quantity.name);
             (0..).zip(&selection.cell).for_each(|(axis, pick)| note(axis, pick));
         }
-        _ => {}
+        Kind::Constant(_) => {}
+        Kind::Aggregate { .. } | Kind::Curve { .. } | Kind::Until { .. } | Kind::Apply(..) => {
+            unreachable!("these have leaves and are none")
+        }
     });
     let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
     let cells = combinations(&choices.collect::<Vec<_>>());
