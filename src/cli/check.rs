@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     /// Files, or names of scenarios and studies that Mumakil brings
     #[arg(value_name = "SCENARIO", required = true)]
     scenarios: Vec<PathBuf>,
-    /// Put a value over theirs, such as cluster.nodes=50
+    /// Set a value in them, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }

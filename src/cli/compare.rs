@@ -22,8 +22,8 @@ use crate::page::Page;
 
 /// Compare runs, or studies, with each other
 ///
-/// Runs: their headline numbers, and job by job where the names agree. Studies: each metric in the
-/// cells that all of them have. The first is what the others are measured by.
+/// Runs are compared by their headline numbers, and job by job where the names agree; studies by
+/// each metric in the cells that all of them have. All are compared with the first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// The folders of two or more runs, or of two or more studies
     #[arg(value_name = "DIR", required = true, num_args = 2..)]
     folders: Vec<PathBuf>,
-    /// Write the comparison as a page, too, with charts
+    /// Also write the comparison as a page with charts
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the page if it exists

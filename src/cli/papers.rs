@@ -19,8 +19,8 @@ use crate::study::{Shard, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
 ///
-/// Each experiment is a study or a scenario with expectations, taken from the published result. What
-/// was done before is not done again.
+/// Each experiment is a study or a scenario with expectations, taken from the published result.
+/// Runs that are done already are not done again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
     /// A folder of experiments, instead of those that Mumakil brings
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// How many runs at a time [default: one for each core]
+    /// How many runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
 }

@@ -40,19 +40,19 @@ pub(super) struct Arguments {
     /// The folder for the results [default: out/NAME-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The seed; over the scenario's
+    /// The seed, instead of the scenario's
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Put a value over the scenario's, such as cluster.nodes=50
+    /// Set a value of the scenario, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
-    /// How time passes: `virtual`, or so many times as fast as on the wall, such as 600x
+    /// How time passes: `virtual`, or faster than real time by a factor, such as 600x
     #[arg(long)]
     clock: Option<ClockSpec>,
-    /// Write the run as a trace, too, for the Perfetto UI (https://ui.perfetto.dev)
+    /// Also write a trace of the run for the Perfetto UI (https://ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-    /// Write the tables as Parquet, too
+    /// Also write the tables as Parquet
     #[cfg(feature = "parquet")]
     #[arg(long)]
     parquet: bool,

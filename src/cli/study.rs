@@ -28,8 +28,8 @@ use crate::study::{
 
 /// Run a study: a scenario many times, with other values and other seeds
 ///
-/// Results are kept run by run. A study that was ended, in whatever way, goes on where it was when
-/// it is started again, and one that was changed does only what it has not done before.
+/// Results are kept run by run. A study that was stopped continues where it was when it is started
+/// again. A study that was changed does only the runs that are new.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
@@ -66,13 +66,13 @@ struct Run {
     /// The folder for the results [default: out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many runs at a time [default: one for each core]
+    /// How many runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
-    /// Do only the first of three parts, such as 1/3; `mumakil study merge` puts them together
+    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
-    /// Put a value over the study's, such as sweep.seeds=20
+    /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
     /// Print nothing but errors

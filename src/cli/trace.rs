@@ -18,7 +18,7 @@ mod convert;
 mod inspect;
 mod reshape;
 
-/// Look into traces, convert them, make smaller ones of them
+/// Inspect traces, convert them, make smaller ones of them
 ///
 /// Traces are files of SWIM, of Rumen, of YARN's Scheduler Load Simulator (SLS), plain or gzipped,
 /// and Mumakil's own lists of jobs: tables (CSV) and YAML. A file's format is told by what is in

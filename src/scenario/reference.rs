@@ -160,7 +160,7 @@ mod tests {
         let text = reference(&registry());
         for line in [
             "### `cluster`",
-            "| `cluster.nodes` | 1 to 100000 | `20` | How many nodes there are, those in `groups` among them. |",
+            "| `cluster.nodes` | 1 to 100000 | `20` | How many nodes there are, including those in `groups`. |",
             "| `scheduler.lazy.sleep` | a duration with a unit, such as 3s, 200ms, 10min or 1h 30min | `5s` | How long it sleeps. |",
             "| `workload.mix.types.NAME.class` | a text |  | The class that reports group them by; the type's name unless given. |",
             "| `record.events` | `true` or `false` | `false` | Every event, one a line; much. |",

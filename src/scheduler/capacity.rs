@@ -272,7 +272,7 @@ impl Capacity {
                 true => Reason::Share,
                 false => Reason::Other("lent to its queue"),
             };
-            // By the rules of 1.x, who needs several slots takes them wherever they are.
+            // By the rules of 1.x, tasks of several slots do not wait for local ones.
             let anywhere = self.options.delay.is_none() && 1 < width;
             let launched = self.launch(offer, job, kind, anywhere, why);
             return launched.map_or(Answer::No, Answer::Launched);
