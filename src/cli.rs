@@ -27,11 +27,15 @@ mod check;
 mod compare;
 mod completions;
 mod failure;
+mod help;
 mod interrupt;
 mod man;
+mod markdown;
+mod pager;
 mod papers;
 mod progress;
 mod quantities;
+mod reference;
 mod run;
 mod scenarios;
 mod schedulers;
@@ -51,18 +55,21 @@ mod verdicts;
 /// leaves tables, latency histograms, timelines and a report in a folder.
 #[derive(Debug, Parser)]
 #[command(version, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "\
+#[command(disable_help_subcommand = true, after_long_help = format!("{}\n{EXAMPLES}", help::topics()))]
+#[command(after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
 Examples:
   mumakil run quickstart                    run a scenario that Mumakil brings
   mumakil scenarios quickstart > mine.yaml  begin a scenario of your own with it
   mumakil check mine.yaml                   find all mistakes in it
   mumakil run mine.yaml --set cluster.nodes=50
   mumakil compare out/mine-42 out/mine-43   put runs side by side
-  mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS")]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
+  mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -74,11 +81,13 @@ enum Command {
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
     Quantities(quantities::Arguments),
+    Reference(reference::Arguments),
     Schema(schema::Arguments),
     Trace(trace::Arguments),
     Theory(theory::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    Help(help::Arguments),
 }
 
 /// Does what the command line says, with these policies.
@@ -109,11 +118,13 @@ impl Command {
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),
             Self::Quantities(arguments) => arguments.run(),
+            Self::Reference(arguments) => arguments.run(registry),
             Self::Schema(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(),
             Self::Theory(arguments) => arguments.run(),
             Self::Completions(arguments) => arguments.run(Arguments::command(), called()),
             Self::Man(arguments) => arguments.run(Arguments::command()),
+            Self::Help(arguments) => arguments.run(Arguments::command()),
         }
     }
 }

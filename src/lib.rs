@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //! With [`emulation::Options::folder`] the run leaves its tables and histograms as well. The whole
-//! command line is [`cli::run`], for a binary with policies of its own: see
-//! [`mapred::Scheduler`].
+//! command line is [`cli::run`], for a binary with policies of its own: see [`guide::extending`].
+//! The whole [`guide`] is here, too.
 //!
 //! # The order of events
 //! Users of this crate build on the following, and so may you.
@@ -67,6 +67,7 @@
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
 //! | [`study`] | many scenarios: what varies, the runs, what they come to |
+//! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
 //! | [`cli`] | the command line, one file for each subcommand |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
@@ -77,6 +78,7 @@ pub mod cli;
 pub mod cluster;
 pub mod emulation;
 pub mod expect;
+pub mod guide;
 pub mod mapred;
 pub mod nearest;
 pub mod output;

@@ -31,7 +31,7 @@ pub use check::Warning;
 pub use classes::{ClassRule, Comparison, Counted};
 pub use draft::Draft;
 pub use faults::{Fault, NodeName};
-pub use reference::reference;
+pub use reference::Reference;
 pub use registry::{PolicyEntry, Registry, SchedulerChoice};
 pub use report::{Excerpt, Finding, Place, ScenarioError};
 pub use schema::schema;

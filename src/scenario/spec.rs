@@ -1,7 +1,7 @@
 //! The scenario, with every value in place.
 //!
 //! What users write may be shorter; [`super::load`] completes it. The comments on the fields are
-//! the descriptions of the JSON Schema and of the reference in the README.
+//! the descriptions of the JSON Schema and of the reference.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

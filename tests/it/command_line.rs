@@ -16,15 +16,29 @@ fn stderr(output: &std::process::Output) -> String {
 #[test]
 fn a_wrong_command_line_exits_2_and_help_exits_0() {
     let room = Room::new();
-    for wrong in ["", "walk", "run", "run a b", "run a --sed 1", "run a --clock 600", "scenarios x"]
-    {
+    for wrong in [
+        "",
+        "walk",
+        "run",
+        "run a b",
+        "run a --sed 1",
+        "run a --clock 600",
+        "scenarios x",
+        "help x",
+        "reference x",
+    ] {
         room.mumakil(wrong).assert().code(2);
     }
     for right in [
         "--help",
         "--version",
         "run --help",
+        "help",
         "help run",
+        "help trace fold",
+        "help studies",
+        "reference",
+        "reference cluster.hdfs",
         "man",
         "man run",
         "man trace fold",
