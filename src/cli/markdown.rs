@@ -112,7 +112,7 @@ struct Page<'a> {
 /// What cannot be broken: letters with their colours, and how many columns they take.
 #[derive(Default)]
 struct Word {
-    shown: String,
+    parts: Vec<(Style, String)>,
     width: usize,
 }
 
@@ -178,7 +178,9 @@ impl Page<'_> {
                     self.text.push(' ');
                     used += 1;
                 }
-                self.text.push_str(&word.shown);
+                for (style, letters) in &word.parts {
+                    let _ = write!(self.text, "{style}{letters}{style:#}");
+                }
                 used += word.width;
             }
             self.text.push('\n');
@@ -247,7 +249,10 @@ impl Page<'_> {
 
 impl Word {
     fn add(&mut self, letters: &str, style: Style) {
-        let _ = write!(self.shown, "{style}{letters}{style:#}");
+        match self.parts.last_mut() {
+            Some((last, before)) if *last == style => before.push_str(letters),
+            _ => self.parts.push((style, letters.to_owned())),
+        }
         self.width += letters.chars().count();
     }
 }
@@ -307,6 +312,6 @@ mod tests {
     fn colours_are_marks_beside_others() {
         let text = shown("# A\n\nuse `b`\n", None);
         assert!(text.contains("\u{1b}[1mA"), "{text:?}");
-        assert!(text.contains("\u{1b}[36mb"), "{text:?}");
+        assert!(text.contains("\u{1b}[36m`b`\u{1b}[0m"), "{text:?}");
     }
 }

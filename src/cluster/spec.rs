@@ -122,7 +122,7 @@ pub struct HotSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// As Hadoop does: one copy anywhere, two in another rack, further ones anywhere.
+    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does.
     Hadoop,
     /// On different nodes, all equally likely.
     Random,
