@@ -31,13 +31,14 @@ fuzz: ## Fuzz each reader of traces for FUZZ_SECONDS (60); needs `cargo install 
 	        || exit 1; \
 	done
 
-papers: build ## Repeat the papers' experiments and write the README's table of them
+papers: build ## Repeat the papers' experiments and write the guide's table of them
 	$(MUMAKIL) papers
 	$(MUMAKIL) papers --markdown > target/papers.md
 	sed -i -e '/^<!-- papers: made/,/^<!-- papers: end/{//!d}' \
-	    -e '/^<!-- papers: made/r target/papers.md' README.md
+	    -e '/^<!-- papers: made/r target/papers.md' src/guide/experiments.md
 
-picture: build ## Draw the README's chart anew
+picture: build ## Draw the README's pictures anew: a run's report, a study's chart
+	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- picture
 	$(MUMAKIL) study scaling-study --quiet --out target/scaling-study
 	cp target/scaling-study/charts/02.svg scenarios/scaling-study.svg
 
@@ -54,7 +55,7 @@ format: ## Format the sources
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
 
-transcripts: ## Write what the commands in tests/cmd and README.md print now; read the difference
+transcripts: ## Write what the commands in tests/cmd, README and guide print now; read the difference
 	MUMAKIL_UPDATE=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --test it
 	git diff --stat
 

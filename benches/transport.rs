@@ -13,9 +13,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mumakil::cluster::TrackerId;
-use mumakil::mapred::{Address, Core, Msg, Outbox, Reply, Status, Stop};
+use mumakil::mapred::{
+    Core, Mail, Outbox, Reply, Status, Stop, ToInjector, ToJobTracker, ToTracker,
+};
 use mumakil::random::Dist;
-use mumakil::runtime::{Cast, Links, Timers, run_virtual};
+use mumakil::runtime::{Cast, Links, Play, Timers, run_virtual};
 use mumakil::units::{Fraction, SimSpan, SimTime};
 
 const HOUR: SimTime = SimTime::from_micros(3_600_000_000);
@@ -29,10 +31,12 @@ const SLOTS: u32 = 4;
 struct Answering;
 
 impl Core for Answering {
-    fn handle(&mut self, _now: SimTime, msg: Msg, out: &mut Outbox) {
-        if let Msg::Status(status) = msg {
+    type Msg = ToJobTracker;
+
+    fn handle(&mut self, _now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
+        if let ToJobTracker::Status(status) = msg {
             let reply = Arc::new(Reply { interval: INTERVAL, ..Reply::default() });
-            out.send_after(SERVICE, Address::tracker(status.tracker), Msg::Reply(reply));
+            out.send_after(SERVICE, Mail::Tracker(status.tracker, ToTracker::Reply(reply)));
         }
     }
 }
@@ -44,23 +48,22 @@ struct Beating {
 }
 
 impl Core for Beating {
-    fn handle(&mut self, _now: SimTime, msg: Msg, out: &mut Outbox) {
-        let own = Address::tracker(self.id);
+    type Msg = ToTracker;
+
+    fn handle(&mut self, _now: SimTime, msg: ToTracker, out: &mut Outbox) {
+        let own = |msg| Mail::Tracker(self.id, msg);
         match msg {
-            Msg::PowerOn => {
-                out.plan(
-                    SimSpan::from_micros(u64::from(self.id.0) * 997 % 3_000_000),
-                    own,
-                    Msg::Beat(0),
-                );
+            ToTracker::PowerOn => {
+                let phase = SimSpan::from_micros(u64::from(self.id.0) * 997 % 3_000_000);
+                out.plan(phase, own(ToTracker::Beat(0)));
                 for slot in 0..SLOTS {
-                    out.plan(TASK, own, Msg::PhaseEnds(u64::from(slot)));
+                    out.plan(TASK, own(ToTracker::PhaseEnds(u64::from(slot))));
                 }
             }
-            Msg::Beat(_) => out.send(Address::JOB_TRACKER, Msg::Status(self.status.clone())),
-            Msg::Reply(reply) => out.plan(reply.interval, own, Msg::Beat(0)),
-            Msg::PhaseEnds(slot) => out.plan(TASK, own, Msg::PhaseEnds(slot)),
-            _ => {}
+            ToTracker::Beat(_) => out.send(ToJobTracker::Status(self.status.clone())),
+            ToTracker::Reply(reply) => out.plan(reply.interval, own(ToTracker::Beat(0))),
+            ToTracker::PhaseEnds(slot) => out.plan(TASK, own(ToTracker::PhaseEnds(slot))),
+            other => unreachable!("nobody sends {other:?}"),
         }
     }
 }
@@ -68,11 +71,13 @@ impl Core for Beating {
 struct Silent;
 
 impl Core for Silent {
-    fn handle(&mut self, _: SimTime, _: Msg, _: &mut Outbox) {}
+    type Msg = ToInjector;
+
+    fn handle(&mut self, _: SimTime, _: ToInjector, _: &mut Outbox) {}
 }
 
 fn actors(trackers: u32) -> u64 {
-    let tracker = |index| -> Box<dyn Core> {
+    let tracker = |index| -> Box<dyn Core<Msg = ToTracker>> {
         let id = TrackerId(index);
         Box::new(Beating { id, status: Arc::new(Status { tracker: id, ..Status::default() }) })
     };
@@ -86,14 +91,14 @@ fn actors(trackers: u32) -> u64 {
         seed: 1,
         latency: Dist::Constant(LATENCY),
         cross_rack: Dist::Constant(LATENCY),
-        is_away: vec![false; trackers as usize + 2],
+        is_away: vec![false; trackers as usize],
         loss: Fraction::ZERO,
         duplication: Fraction::ZERO,
     };
-    let opening = (0..trackers)
-        .map(|index| (SimTime::ZERO, Address::tracker(TrackerId(index)), Msg::PowerOn))
-        .collect();
-    let (stats, ending) = run_virtual(cast, links, opening, Box::new(()), HOUR);
+    let start = |index| (SimTime::ZERO, Mail::Tracker(TrackerId(index), ToTracker::PowerOn));
+    let opening = (0..trackers).map(start).collect();
+    let play = Play { cast, links, opening, events: Box::new(()), until: HOUR };
+    let (stats, ending) = run_virtual(play);
     assert_eq!(ending, mumakil::runtime::Ending::Stopped(Stop::TimeUp));
     stats.messages
 }

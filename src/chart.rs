@@ -1,9 +1,9 @@
 //! Charts as SVG: data in, markup out, one style for all of them.
 //!
-//! Each kind of chart is a struct of public fields with one method, `draw`. The [`Drawing`] that
-//! comes back is a file of its own ([`Drawing::svg`]) or a part of a page that defines [`style`]
-//! once ([`Drawing::inline`]). Nothing here reads or writes a file, and the same data gives the
-//! same bytes.
+//! Each kind of chart is a file with a struct of public fields and one method, `draw`; what the marks
+//! are of is its caller's to say. The [`Drawing`] that comes back is a file of its own
+//! ([`Drawing::svg`]) or a part of a page that defines [`style`] once ([`Drawing::inline`]). Nothing
+//! here reads or writes a file, and the same data gives the same bytes.
 //!
 //! What all of them keep to:
 //! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean
@@ -37,9 +37,9 @@ mod unit;
 pub use bars::{Arrangement, Bar, BarSeries, Bars};
 pub use boxes::{BoxSeries, Boxes};
 pub use ecdf::{Ecdf, Sample};
-pub use gantt::{Gantt, GanttBar, GanttRow};
+pub use gantt::{Gantt, GanttBar, GanttRow, GanttStyle, Paint};
 pub use heat::Heat;
-pub use lines::{Line, Lines, Point, Reference};
+pub use lines::{LineSeries, Lines, Point, Reference};
 pub use palette::style;
 pub use percentiles::{Curve, Percentiles};
 pub use scale::{Axis, Spacing};

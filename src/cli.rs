@@ -1,6 +1,6 @@
 //! The command line: one file for each subcommand.
 //!
-//! [`run`] is all of it, for any set of policies: a binary with a policy of its own has every
+//! [`run`] is all of it, for any registry: a binary with a policy or a format of its own has every
 //! subcommand by calling it. Results go to stdout and talk to stderr; what went wrong becomes a
 //! message and an exit code in one place, `failure`.
 //!
@@ -17,7 +17,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use parking_lot::Mutex;
 
 use self::failure::Failure;
@@ -27,11 +27,16 @@ mod check;
 mod compare;
 mod completions;
 mod failure;
+mod file;
+mod help;
 mod interrupt;
 mod man;
+mod markdown;
+mod pager;
 mod papers;
 mod progress;
 mod quantities;
+mod reference;
 mod run;
 mod scenarios;
 mod schedulers;
@@ -51,18 +56,21 @@ mod verdicts;
 /// leaves tables, latency histograms, timelines and a report in a folder.
 #[derive(Debug, Parser)]
 #[command(version, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "\
+#[command(disable_help_subcommand = true, after_long_help = format!("{}\n{EXAMPLES}", help::topics()))]
+#[command(after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
 Examples:
   mumakil run quickstart                    run a scenario that Mumakil brings
   mumakil scenarios quickstart > mine.yaml  begin a scenario of your own with it
   mumakil check mine.yaml                   find all mistakes in it
   mumakil run mine.yaml --set cluster.nodes=50
   mumakil compare out/mine-42 out/mine-43   put runs side by side
-  mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS")]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
+  mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -74,17 +82,21 @@ enum Command {
     Scenarios(scenarios::Arguments),
     Schedulers(schedulers::Arguments),
     Quantities(quantities::Arguments),
+    Reference(reference::Arguments),
     Schema(schema::Arguments),
     Trace(trace::Arguments),
     Theory(theory::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    Help(help::Arguments),
 }
 
-/// Does what the command line says, with these policies.
+/// Does what the command line says, with what this registry knows.
 pub fn run(registry: Registry) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let parsed = command(&registry).try_get_matches_from(arguments);
+    let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(message) => {
             // Help goes to stdout and is no error; whoever closed it has read enough.
@@ -98,6 +110,12 @@ pub fn run(registry: Registry) -> ExitCode {
     }
 }
 
+/// Returns the command line, with the names that a registry knows.
+fn command(registry: &Registry) -> clap::Command {
+    let trace = |trace| trace::with_targets(trace, registry.formats());
+    Arguments::command().mut_subcommand("trace", trace)
+}
+
 impl Command {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         match self {
@@ -109,11 +127,13 @@ impl Command {
             Self::Scenarios(arguments) => arguments.run(),
             Self::Schedulers(arguments) => arguments.run(registry),
             Self::Quantities(arguments) => arguments.run(),
+            Self::Reference(arguments) => arguments.run(registry),
             Self::Schema(arguments) => arguments.run(registry),
-            Self::Trace(arguments) => arguments.run(),
+            Self::Trace(arguments) => arguments.run(registry.formats()),
             Self::Theory(arguments) => arguments.run(),
-            Self::Completions(arguments) => arguments.run(Arguments::command(), called()),
-            Self::Man(arguments) => arguments.run(Arguments::command()),
+            Self::Completions(arguments) => arguments.run(command(registry), called()),
+            Self::Man(arguments) => arguments.run(command(registry)),
+            Self::Help(arguments) => arguments.run(command(registry)),
         }
     }
 }
@@ -158,6 +178,9 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use super::*;
     use crate::mapred::{Offer, Policy, Scheduler};
+    use crate::workload::JobEntry;
+    use crate::workload::exchange::TraceJob;
+    use crate::workload::format::{Contents, Format, Target, other};
 
     /// A policy that does not last.
     struct Fragile;
@@ -193,7 +216,41 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        Arguments::command().debug_assert();
+        command(&Registry::builtin()).debug_assert();
+    }
+
+    /// A list of names, one a line.
+    struct Names;
+
+    impl Format for Names {
+        fn name(&self) -> &'static str {
+            "names"
+        }
+        fn contents(&self) -> Contents {
+            Contents::List {
+                read: |path, _, _| Err(other(path, &Self, "a list that can be read")),
+                write: |jobs, to| jobs.iter().try_for_each(|job| writeln!(to, "{}", job.name)),
+            }
+        }
+        fn target(&self) -> Option<Target> {
+            let make = |job: &JobEntry, _| TraceJob::Own(Box::new(job.clone()));
+            Some(Target { key: "names", about: "Names", make })
+        }
+    }
+
+    #[test]
+    fn a_trace_is_converted_to_a_format_of_ones_own() {
+        let room = tempfile::TempDir::new().unwrap();
+        let (jobs, names) = (room.path().join("jobs.csv"), room.path().join("names"));
+        std::fs::write(&jobs, "name,maps\na,1\nb,2\n").unwrap();
+        let words = ["mumakil", "trace", "convert", "--to", "names", "-o"].map(OsString::from);
+        let words = || words.iter().cloned().chain([names.clone().into(), jobs.clone().into()]);
+        assert!(command(&Registry::builtin()).try_get_matches_from(words()).is_err());
+        let mut registry = Registry::builtin();
+        registry.add_format(&Names);
+        let matches = command(&registry).try_get_matches_from(words()).unwrap();
+        Arguments::from_arg_matches(&matches).unwrap().command.run(&registry).unwrap();
+        assert_eq!(std::fs::read_to_string(names).unwrap(), "a\nb\n");
     }
 
     #[test]

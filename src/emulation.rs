@@ -5,25 +5,29 @@
 
 mod kept;
 mod prepared;
+#[cfg(test)]
+mod sabotage;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
+use crate::fault::Effects;
 use crate::mapred::{
-    Address, CommitPending, Core, Costs, Fabric, JobTracker, Msg, Scheduler, Shared, Stop,
-    TaskTracker, Truth,
+    CommitPending, Core, Costs, Fabric, JobTracker, Mail, Scheduler, Shared, Stop, TaskTracker,
+    ToFabric, ToInjector, ToTracker, Truth,
 };
 use crate::output::OutputError;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
-use crate::runtime::{self, Cast, Ending, Links, Opening, Stopwatch};
-use crate::scenario::{ClockSpec, Fault, RecordSpec, Registry, Scenario, ScenarioError};
+use crate::runtime::{self, Cast, Ending, Links, Opening, Play, Stopwatch};
+use crate::scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
@@ -42,7 +46,7 @@ pub struct Options {
     /// Whether to check the invariants; on the virtual clock only.
     pub verify: bool,
     /// What else is to be made of the facts, such as a trace for Perfetto.
-    pub watcher: Option<Box<dyn Watcher>>,
+    pub watchers: Vec<Box<dyn Watcher>>,
 }
 
 /// What a run left beside its files.
@@ -166,42 +170,49 @@ impl Prepared {
         registry: &Registry,
         options: Options,
     ) -> Result<Emulated, EmulationError> {
-        emulate_by_rules(self, registry, options, rules(&self.scenario))
+        emulate_as(self, registry, options, rules(&self.scenario), |cast| cast)
     }
 }
 
-fn emulate_by_rules(
+/// Runs a scenario by these rules, with the cast that `recast` makes of its own: tests put cores
+/// there that make mistakes.
+fn emulate_as(
     prepared: &Prepared,
     registry: &Registry,
     options: Options,
     rules: Rules,
+    recast: impl FnOnce(Cast) -> Cast,
 ) -> Result<Emulated, EmulationError> {
     let Prepared { scenario, topology, .. } = prepared;
     let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
-    let verifier = (options.verify && is_virtual).then(|| Verifier::new(rules));
-    let (events, recorder) = Recorder::start(
-        Setup {
-            settings: RecordSpec {
-                warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
-                ..scenario.record.clone()
-            },
-            folder: options.folder,
-            places: prepared.places(),
-            progress: options.progress,
-            watcher: options.watcher,
+    let verifier =
+        (options.verify && is_virtual).then(|| Arc::new(Mutex::new(Verifier::new(rules))));
+    let verifying =
+        verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
+    let (events, recorder) = Recorder::start(Setup {
+        settings: RecordSpec {
+            warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
+            ..scenario.record.clone()
         },
-        verifier,
-    )?;
+        folder: options.folder,
+        places: prepared.places(),
+        progress: options.progress,
+        watchers: options.watchers.into_iter().chain(verifying).collect(),
+    })?;
 
-    let (cast, opening) = assemble(prepared, policy);
-    let links = links(scenario, topology);
-    let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
+    let effects = Effects::of(&scenario.faults, &prepared.workload);
+    let (cast, opening) = assemble(prepared, &effects, policy);
+    let play = Play {
+        cast: recast(cast),
+        links: links(scenario, topology, &effects),
+        opening,
+        events: Box::new(events),
+        until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
+    };
     let (stats, ending) = match scenario.clock {
-        ClockSpec::Virtual => runtime::run_virtual(cast, links, opening, Box::new(events), until),
-        ClockSpec::Scaled(factor) => {
-            runtime::run_scaled(cast, links, opening, Box::new(events), until, factor)
-        }
+        ClockSpec::Virtual => runtime::run_virtual(play),
+        ClockSpec::Scaled(factor) => runtime::run_scaled(play, factor),
     };
 
     let facts = RunFacts {
@@ -214,6 +225,8 @@ fn emulate_by_rules(
         ended: stats.end,
     };
     let recording = recorder.finish(facts, stats.lag.clone())?;
+    let alone = "the recorder has let go of its watchers";
+    let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
     let thinking = thinking.lock();
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
@@ -226,7 +239,7 @@ fn emulate_by_rules(
             ended: recording.ended,
             summary: recording.summary,
             lag: stats.lag,
-            verifier: recording.watcher,
+            verifier,
         }),
         Ending::Panicked(words) if thinking.panicked => {
             Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })
@@ -275,24 +288,23 @@ fn rules(scenario: &Scenario) -> Rules {
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.
-fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
+fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
-    let opening = opening(prepared);
+    let opening = opening(topology, effects);
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
-    let fabric = shared.as_ref().map(|s| -> Box<dyn Core> { Box::new(Fabric::new(s.resources())) });
-    let settled_at = opening.iter().map(|(at, _, _)| *at).max().unwrap_or(SimTime::ZERO);
-    let failures = |fault: &Fault| match fault {
-        Fault::TaskFailures(share) => Some(*share),
-        _ => None,
+    let fabric = |shared: &Shared| -> Box<dyn Core<Msg = ToFabric>> {
+        Box::new(Fabric::new(shared.resources()))
     };
+    let fabric = shared.as_ref().map(fabric);
+    let settled_at = opening.iter().map(|(at, _)| *at).max().unwrap_or(SimTime::ZERO);
     let costs = Arc::new(Costs {
         seed,
         hadoop: hadoop.clone(),
         rates: ReadRates::new(cluster),
         topology: topology.clone(),
-        task_failures: scenario.faults.iter().rev().find_map(failures).unwrap_or_default(),
+        task_failures: effects.task_failures,
         shared,
     });
     if let Some((_, node)) = topology.nodes().next() {
@@ -306,13 +318,11 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
         Box::new(policy),
         settled_at,
     );
-    let mends = |fault: &Fault| matches!(fault, Fault::Loss(_) | Fault::Duplication(_));
-    let lossy = scenario.faults.iter().any(mends);
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
-    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core> {
+    let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core<Msg = ToTracker>> {
         let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
         let phase = SimSpan::from_micros(rng.random_range(0..=spread.as_micros()));
-        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, lossy))
+        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, effects.resends))
     });
     let cast = Cast {
         job_tracker: Box::new(job_tracker),
@@ -323,89 +333,25 @@ fn assemble(prepared: &Prepared, mut policy: Stopwatch) -> (Cast, Opening) {
     (cast, opening)
 }
 
-/// Returns the messages that set a run going: machines start, faults happen, jobs arrive.
-fn opening(prepared: &Prepared) -> Opening {
-    let Prepared { scenario, topology, .. } = prepared;
-    let start = |(id, _)| (SimTime::ZERO, Address::tracker(id), Msg::PowerOn);
-    let mut opening: Opening = topology.nodes().map(start).collect();
-    opening.push((SimTime::ZERO, Address::INJECTOR, Msg::Arrive));
-    for fault in &scenario.faults {
-        match fault {
-            Fault::Stop { at, node } => {
-                let (at, tracker) = (SimTime::ZERO + *at, node.tracker());
-                opening.push((at, Address::tracker(tracker), Msg::PowerOff));
-                opening.push((at, Address::JOB_TRACKER, Msg::Darkness(tracker)));
-            }
-            Fault::Start { at, node } => {
-                opening.push((SimTime::ZERO + *at, Address::tracker(node.tracker()), Msg::PowerOn));
-            }
-            Fault::Kill { at, job } => {
-                let kill = |id| (SimTime::ZERO + *at, Address::JOB_TRACKER, Msg::KillJob(id));
-                opening.extend(prepared.jobs_of(job).map(kill));
-            }
-            _ => {}
-        }
-    }
-    opening
+/// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
+fn opening(topology: &Topology, effects: &Effects<'_>) -> Opening {
+    let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
+    let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
+    topology.nodes().map(start).chain([arrive]).chain(effects.opening.iter().cloned()).collect()
 }
 
-fn links(scenario: &Scenario, topology: &Topology) -> Links {
-    let mut links = Links::new(scenario.seed, &scenario.cluster.network, topology);
-    for fault in &scenario.faults {
-        match fault {
-            Fault::Loss(share) => links.loss = *share,
-            Fault::Duplication(share) => links.duplication = *share,
-            _ => {}
-        }
+fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {
+    Links {
+        loss: effects.loss,
+        duplication: effects.duplication,
+        ..Links::new(scenario.seed, &scenario.cluster.network, topology)
     }
-    links
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::sabotage::{PLANTED, Sabotage};
     use crate::scenario;
-
-    const TWO_JOBS: &str = "
-cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
-workload:
-  jobs:
-    - {name: a, maps: 12, map_time: 20s, count: 2}
-    - {name: b, maps: 8, reduces: 2, map_time: 10s, reduce_time: 10s}
-until: 1h
-";
-
-    /// Returns what the checker finds, were no job allowed to be left.
-    fn found(sabotage: Option<Sabotage>) -> Vec<String> {
-        let registry = Registry::builtin();
-        let scenario = scenario::parse("test.yaml", TWO_JOBS, &[], &registry).unwrap().scenario;
-        PLANTED.set(sabotage);
-        let rules = Rules { cut_off: false, ..rules(&scenario) };
-        let options = Options { verify: true, ..Options::default() };
-        let prepared = Prepared::new(scenario, &registry).unwrap();
-        let run = emulate_by_rules(&prepared, &registry, options, rules);
-        PLANTED.set(None);
-        let verifier = run.unwrap().verifier.unwrap();
-        verifier.violations().iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn a_run_without_mistakes_passes_the_checker() {
-        assert_eq!(found(None), Vec::<String>::new());
-    }
-
-    #[test]
-    fn planted_mistakes_are_found() {
-        for (sabotage, words) in [
-            (Sabotage::SlotFreedTwice, "which has 2 and held them all"),
-            (Sabotage::SuccessDropped, "job 0"),
-            (Sabotage::LaunchForgotten, "job 0 map 0"),
-        ] {
-            let found = found(Some(sabotage));
-            assert!(found.iter().any(|line| line.contains(words)), "{sabotage:?}: {found:?}");
-        }
-    }
 
     #[test]
     fn a_clock_that_is_too_late_names_a_factor_that_holds() {

@@ -155,8 +155,8 @@ impl Plan {
         let evaluator = eval::Evaluator::new(&self.space, runs);
         let of_seed = |seed| match evaluator.numbers(&self.term, cell, &[seed]) {
             Ok(numbers) => Ok(numbers.first().copied()),
-            Err(eval::Fault::Undefined(_)) => Ok(None),
-            Err(eval::Fault::Read(error)) => Err(error),
+            Err(value::NoNumber::Undefined(_)) => Ok(None),
+            Err(value::NoNumber::Read(error)) => Err(error),
         };
         (0..runs.seeds()).map(of_seed).collect()
     }
@@ -173,8 +173,8 @@ impl Plan {
     ) -> Result<Vec<f64>, ReadError> {
         match eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed) {
             Ok(value) => Ok(value.numbers()),
-            Err(eval::Fault::Undefined(_)) => Ok(Vec::new()),
-            Err(eval::Fault::Read(error)) => Err(error),
+            Err(value::NoNumber::Undefined(_)) => Ok(Vec::new()),
+            Err(value::NoNumber::Read(error)) => Err(error),
         }
     }
 
@@ -190,8 +190,8 @@ impl Plan {
     ) -> Result<Option<Histogram<u64>>, ReadError> {
         match eval::Evaluator::new(&self.space, runs).value(&self.term, cell, seed) {
             Ok(value::Value::Samples(histogram)) => Ok(Some(histogram)),
-            Ok(_) | Err(eval::Fault::Undefined(_)) => Ok(None),
-            Err(eval::Fault::Read(error)) => Err(error),
+            Ok(_) | Err(value::NoNumber::Undefined(_)) => Ok(None),
+            Err(value::NoNumber::Read(error)) => Err(error),
         }
     }
 

@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //! With [`emulation::Options::folder`] the run leaves its tables and histograms as well. The whole
-//! command line is [`cli::run`], for a binary with policies of its own: see
-//! [`mapred::Scheduler`].
+//! command line is [`cli::run`], for a binary with policies of its own: see [`guide::extending`].
+//! The whole [`guide`] is here, too.
 //!
 //! # The order of events
 //! Users of this crate build on the following, and so may you.
@@ -50,16 +50,19 @@
 //! | [`units`] | instants, spans, bytes, rates, shares, and how people write them |
 //! | [`random`] | the random stream of each purpose and subject; distributions |
 //! | [`statistics`] | means, quantiles, bands of confidence |
-//! | [`theory`] | closed forms: what a run should show |
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
+//! | [`theory`] | closed forms: what a run should show |
 //! | [`nearest`] | the known name that a misspelt one may mean |
+//! | [`files`] | what the files of a run are called |
 //! | [`expect`] | the language of metrics and expectations |
+//! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
 //! | [`cluster`] | what stands: nodes, racks, disks, links, the blocks of HDFS |
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
+//! | [`fault`] | what goes wrong in a run: its options, its check and its effects, one file each |
 //! | [`scenario`] | the YAML: read, checked, diagnosed, resolved; the registry of policies |
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
@@ -67,6 +70,7 @@
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
 //! | [`study`] | many scenarios: what varies, the runs, what they come to |
+//! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
 //! | [`cli`] | the command line, one file for each subcommand |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
@@ -77,6 +81,9 @@ pub mod cli;
 pub mod cluster;
 pub mod emulation;
 pub mod expect;
+pub mod fault;
+pub mod files;
+pub mod guide;
 pub mod mapred;
 pub mod nearest;
 pub mod output;
@@ -93,3 +100,4 @@ pub mod trace;
 pub mod units;
 pub mod verify;
 pub mod workload;
+pub mod yaml;

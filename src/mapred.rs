@@ -16,7 +16,6 @@ mod ledger;
 mod map_cache;
 mod message;
 mod reason;
-pub(crate) mod sabotage;
 mod scheduler;
 mod spec;
 mod task_tracker;
@@ -34,8 +33,8 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Address, Core, Directive, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, MapsDone, Msg,
-    Outbox, Phase, Reply, Report, Status, Stop,
+    Core, Directive, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail, MapsDone, Message,
+    Outbox, Phase, Reply, Report, Status, Stop, ToFabric, ToInjector, ToJobTracker, ToTracker,
 };
 pub use reason::Reason;
 #[cfg(test)]

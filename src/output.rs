@@ -1,12 +1,13 @@
 //! The folder that a run leaves: whole or not at all, and comparable by a word.
 //!
-//! A run writes into a hidden folder beside the place where its results will be
-//! ([`RunFolder`]); only a complete one takes that place. [`Digest`] names the bytes of all
+//! Whatever is written is filled aside and put in its place when it is whole ([`Aside`]), a run as a
+//! folder ([`RunFolder`]). [`Digest`] names the bytes of all
 //! deterministic outputs by eight letters that two people can compare on the telephone, and
 //! [`Perf`] is the one file that is not among them. The [`report`] shows what is in the others.
 
+mod aside;
 mod digest;
-mod file;
+mod error;
 mod folder;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -14,10 +15,9 @@ mod perf;
 pub mod perfetto;
 pub mod report;
 pub mod results;
-mod unfinished;
 
+pub use aside::{Aside, AsideFile, AsideFolder, HIDDEN, Over, remove_unfinished, write_file};
 pub use digest::Digest;
-pub use file::write_file;
-pub use folder::{EXPECTATIONS, OutputError, REPORT, RESOLVED, RunFolder};
+pub use error::OutputError;
+pub use folder::RunFolder;
 pub use perf::{DecisionTime, Perf};
-pub use unfinished::Unfinished;

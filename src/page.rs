@@ -6,12 +6,14 @@
 //! it the network. Without the script all content is there; the script sorts tables, shortens long
 //! ones, shows values under the pointer, copies commands and switches between light and dark.
 //!
-//! Every text is escaped. Charts and their style are the exception: they are markup already, and
-//! whoever draws them escapes.
+//! Every text is escaped. [Drawings](Drawing) are the exception: they are markup already, and have
+//! been escaped where they were drawn. Their style is in every page.
 
 mod markup;
 
 use serde::{Deserialize, Serialize};
+
+use crate::chart::Drawing;
 
 /// A report.
 #[derive(Clone, Debug, Default)]
@@ -20,12 +22,10 @@ pub struct Page {
     pub title: String,
     /// A line below the title.
     pub subtitle: String,
-    /// The style sheet that its charts share, if they do not bring their own.
-    pub style: String,
     /// Its content.
     pub sections: Vec<Section>,
-    /// A line at the end: who made it, of what.
-    pub footer: String,
+    /// The version of Mumakil whose results it shows, for the line at the end.
+    pub version: String,
 }
 
 /// A part of a report with a heading.
@@ -34,31 +34,31 @@ pub struct Section {
     /// The heading.
     pub title: String,
     /// Its content.
-    pub parts: Vec<Part>,
+    pub blocks: Vec<Block>,
 }
 
 /// A piece of content.
 #[derive(Clone, Debug)]
-pub enum Part {
+pub enum Block {
     /// Numbers that come first, as cards.
-    Numbers(Vec<Number>),
+    Headlines(Vec<Headline>),
     /// A paragraph.
     Text(String),
     /// What is to be thought of before the results are trusted.
     Warnings(Vec<String>),
     /// Expectations and what became of them.
-    Verdicts(Vec<Verdict>),
+    Verdicts(Vec<Judged>),
     /// Charts, beside one another where there is room.
-    Charts(Vec<Chart>),
+    Charts(Vec<Drawing>),
     /// A table.
-    Table(Table),
+    Table(PageTable),
     /// Text to be copied, such as a command.
     Code(String),
 }
 
 /// A headline number.
 #[derive(Clone, Debug, Default)]
-pub struct Number {
+pub struct Headline {
     /// What it is.
     pub label: String,
     /// The number with its unit.
@@ -69,7 +69,7 @@ pub struct Number {
 
 /// An expectation and what became of it.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct Judged {
     /// What became of it.
     pub judgement: Judgement,
     /// The expectation.
@@ -100,24 +100,15 @@ pub enum Judgement {
     Skipped,
 }
 
-/// A chart.
-#[derive(Clone, Debug, Default)]
-pub struct Chart {
-    /// The markup, from `<svg` to `</svg>`: it is not escaped.
-    pub svg: String,
-    /// What it shows.
-    pub caption: String,
-}
-
 /// A table that readers can sort.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct PageTable {
     /// What it lists.
     pub caption: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows: a cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<PageCell>>,
 }
 
 /// A column of a table.
@@ -133,7 +124,7 @@ pub struct Column {
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
+pub struct PageCell {
     /// What is shown.
     pub shown: String,
     /// What it sorts by, if not by what is shown. Without a number in a column of numbers it comes
@@ -153,7 +144,7 @@ impl Column {
     }
 }
 
-impl Cell {
+impl PageCell {
     /// Returns a cell with a text.
     pub fn text(shown: impl Into<String>) -> Self {
         Self { shown: shown.into(), value: None }
@@ -162,6 +153,11 @@ impl Cell {
     /// Returns a cell with a number, as it is to be shown.
     pub fn number(value: f64, shown: impl Into<String>) -> Self {
         Self { shown: shown.into(), value: Some(value) }
+    }
+
+    /// Returns a cell with a number if there is one.
+    pub fn maybe<S: Into<String>>(value: Option<f64>, show: impl FnOnce(f64) -> S) -> Self {
+        value.map_or_else(Self::unknown, |value| Self::number(value, show(value)))
     }
 
     /// Returns a cell of what is not known.
@@ -191,6 +187,13 @@ impl Judgement {
             Self::Reported => "reported",
             Self::Skipped => "skipped",
         }
+    }
+}
+
+impl Section {
+    /// Returns a section of these blocks.
+    pub fn new(title: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { title: title.into(), blocks }
     }
 }
 

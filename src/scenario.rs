@@ -1,27 +1,21 @@
 //! The scenario: one YAML file that says everything about a run.
 //!
 //! A text becomes a [`Scenario`] in steps: the YAML is read into a tree ([`Draft`]), the command
-//! line's `--set` is put over it (`set`), presets are laid under it (`preset`), the tree becomes
-//! typed (`read`), and what no single field can say is checked (`check`). No step stops at the
-//! first mistake: all of them are reported together, each with its place in the text (`locate`,
-//! `report`). Behind this module nothing is checked again.
+//! line's `--set` is laid over it, presets are laid under it (`preset`), the tree becomes
+//! typed, and what no single field can say is checked (`check`). No step stops at the
+//! first mistake: all of them are reported together, each with its place in the text
+//! ([`crate::yaml`]). Behind this module nothing is checked again.
 
 mod check;
 mod classes;
 mod draft;
-mod faults;
-mod locate;
-mod path;
+mod error;
 mod preset;
-mod read;
 mod reference;
 mod registry;
-mod report;
 mod schema;
-mod set;
 mod spec;
 mod starter;
-mod tree;
 
 use serde_yaml::with::singleton_map_recursive;
 
@@ -30,16 +24,13 @@ use crate::trace::TraceFile;
 pub use check::Warning;
 pub use classes::{ClassRule, Comparison, Counted};
 pub use draft::Draft;
-pub use faults::{Fault, NodeName};
-pub use reference::reference;
+pub use error::ScenarioError;
+pub use reference::Reference;
 pub use registry::{PolicyEntry, Registry, SchedulerChoice};
-pub use report::{Excerpt, Finding, Place, ScenarioError};
 pub use schema::schema;
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{STARTERS, Starter};
 
-pub(crate) use path::Path;
-pub(crate) use read::{MOST, Problem, read};
 pub(crate) use schema::generator;
 
 /// Larger files are refused unread.
@@ -97,8 +88,9 @@ impl Scenario {
     }
 
     /// Returns the files that the scenario names, each with its key.
-    fn keyed_files_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut TraceFile)> {
-        let nodes = self.cluster.topology.as_mut().map(|file| ("cluster.topology", file));
+    fn keyed_files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
+        let nodes =
+            self.cluster.topology.as_mut().map(|file| ("cluster.topology".to_owned(), file));
         self.workload.files_mut().chain(nodes)
     }
 

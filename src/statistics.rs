@@ -4,10 +4,10 @@
 //! random numbers but [`interval`], which draws the same ones each time.
 
 mod estimate;
-mod line;
+mod fit;
 
 pub use estimate::{Band, Estimate, differences, interval, ratio};
-pub use line::Line;
+pub use fit::LinearFit;
 
 /// Returns the arithmetic mean; `None` of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {

@@ -4,7 +4,7 @@
 //! hash of all that decides its results (`plan`). Workers run what is missing (`work`) and leave
 //! each run whole or not at all in a folder of its own (`store`). What the runs come to is read from
 //! these folders alone: a [`Sheet`] says which run is which, and from both come the numbers
-//! (`findings`), the tables (`tables`), the charts (`draw`) and the report (`report`).
+//! (`findings`), the tables (`tables`), the charts (`draw`, `usual`) and the report (`report`).
 
 mod axes;
 mod draw;
@@ -18,9 +18,10 @@ mod sheet;
 mod spec;
 mod store;
 mod tables;
+mod usual;
 mod work;
 
-pub use draw::{ChartSpec, OneOrMore, Slots};
+pub use draw::{ChartSpec, OneOrMore, StackedSlots};
 pub use findings::{CellNumbers, Comparison, Findings, FindingsError, JobsOfRun, Metric};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{ConcludeError, Concluded, conclude, write_sheet};

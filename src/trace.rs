@@ -1,7 +1,8 @@
 //! Trace files of other tools: read and written exactly, nothing interpreted.
 //!
 //! [`Records`] is the way in, the same for every format: it opens a file, plain or gzipped, and
-//! gives one record after the other. [`recognise`] says which format a file has.
+//! gives one record after the other. [`Opening`] shows what its format can be told by; what is made
+//! of the records of a format is said by a [`crate::workload::Format`].
 //!
 //! | format | record | written by |
 //! |---|---|---|
@@ -38,15 +39,16 @@ mod error;
 mod file;
 mod json;
 pub mod list;
-mod recognise;
+mod opening;
 mod records;
 pub mod rumen;
 pub mod sls;
 pub mod swim;
 mod text;
+mod words;
 
-pub use error::{Place, TraceError};
+pub use error::{RecordFault, TextPlace, TraceError};
 pub use file::{TraceFile, sha256_of};
-pub use recognise::{Format, recognise};
-pub use records::{FirstFew, Notes, Record, Records, Strictness, Suspicion};
+pub use opening::{First, Opening};
+pub use records::{FirstFew, Framing, Notes, Record, Records, Strictness, Suspicion};
 pub(crate) use text::{LARGEST_ENTRY, LONGEST_LINE, hex};

@@ -4,19 +4,19 @@
 //! ([`Bytes`]), speeds whole bytes a second ([`Rate`]). Floats live inside models and reports and
 //! become integers once, here, with the rounding in the function's name. Every type reads the
 //! texts of a scenario (`3s`, `128MiB`, `1Gb/s`, `5 %`) and prints a text that reads back as the
-//! same value, so that a resolved scenario loses nothing.
+//! same value, so that a resolved scenario loses nothing. How numbers are told to people, who want
+//! fewer digits, is in [`tell`].
 
 mod number;
 mod size;
+pub mod tell;
 mod text;
 mod time;
-mod words;
 
 pub use number::{Count, Factor, Fraction};
 pub use size::{Bytes, Rate};
-pub(crate) use text::text_form;
+pub(crate) use text::{NamedUnit, text_form};
 pub use time::{SimSpan, SimTime};
-pub(crate) use words::plain;
 
 /// A quantity that models compute with as a float, in the type's base unit.
 pub trait Quantity: Copy {

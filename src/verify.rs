@@ -89,16 +89,26 @@ impl Verifier {
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_) => self.trackers.tracker(fact, &mut check),
+            | Fact::TrackerForgiven(_) => self.trackers.see(fact, &mut check),
             Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
             | Fact::Resumed { .. }
             | Fact::Ended { .. } => {
-                self.trackers.attempt(fact, &mut check);
+                self.trackers.see(fact, &mut check);
                 self.jobs.happened(fact, &mut check);
             }
-            _ => self.jobs.decided(fact, &self.trackers, &mut check),
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Assigned { .. }
+            | Fact::Learned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. } => {
+                self.jobs.decided(fact, &self.trackers, &mut check);
+            }
         }
     }
 

@@ -4,14 +4,17 @@
 //! it out itself. What is made of that is said once, here.
 
 pub mod exchange;
+pub mod format;
 mod hosts;
 mod injector;
 mod jobs;
 pub mod list;
+mod listed;
 mod mix;
 mod rumen;
 mod shared;
 mod sls;
+mod source;
 mod spec;
 mod submission;
 mod swim;
@@ -22,18 +25,20 @@ use std::sync::Arc;
 
 use crate::cluster::{ClusterSpec, Topology};
 use crate::mapred::{Auto, Hadoop, JobSpec, PerSlot, SlotKind};
-use crate::trace::{Strictness, TraceError};
+use crate::trace::TraceError;
 use crate::units::{Bytes, Count, SimSpan};
 
+pub use format::{Format, Formats};
 pub use injector::JobInjector;
 pub use jobs::{JobEntry, Penalty, TaskCount};
-pub(crate) use jobs::{LATEST, MOST_JOBS, in_order};
-use list::List;
+pub(crate) use jobs::{LATEST, MOST_JOBS, cycle, in_order};
+pub use listed::{JobFile, Jobs};
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
 pub use sls::Sls;
-pub use spec::{JobFile, Jobs, WarmStart, WorkloadSpec};
+pub use source::{FoundJobs, Mistake, OptionStep, Source, SourceKind};
+pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
 pub use swim::{AtLeast, Between, Mapping, Pace, Swim};
 
@@ -138,20 +143,10 @@ pub struct Site<'a> {
     pub cluster: &'a ClusterSpec,
     /// The cluster's nodes.
     pub topology: &'a Topology,
+    /// The formats of trace files.
+    pub formats: &'a Formats,
     /// The class of a job that names none, by the numbers of its maps and reduces.
     pub class_of: &'a dyn Fn(u32, u32) -> Arc<str>,
-}
-
-/// What a trace gave.
-#[derive(Debug, Default)]
-struct Found {
-    jobs: Vec<JobEntry>,
-    /// How many jobs there is nothing to run of.
-    left_out: u64,
-    /// How many records are broken.
-    broken: u64,
-    /// The hosts that are none of the cluster's nodes.
-    unknown_hosts: Option<LeftOut>,
 }
 
 impl Workload {
@@ -160,25 +155,15 @@ impl Workload {
     /// # Errors
     /// If a trace cannot be read, or with what is wrong in it.
     pub fn new(spec: &mut WorkloadSpec, site: &Site<'_>) -> Result<Self, TraceError> {
-        let mut left_out = Vec::new();
-        let found = match spec {
-            WorkloadSpec { jobs: Some(Jobs::File(file)), .. } => Some(listed(file, site)?),
-            WorkloadSpec { rumen: Some(rumen), .. } => Some(rumen.jobs(site)?),
-            WorkloadSpec { swim: Some(swim), .. } => Some(swim.jobs(site)?),
-            WorkloadSpec { sls: Some(sls), .. } => Some(sls.jobs(site)?),
-            _ => None,
-        };
-        let mut entries = if let Some(found) = found {
-            let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
-            let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
-            let parts = parts.into_iter().filter(|part| !none.contains(part));
-            left_out.extend(parts.chain(found.unknown_hosts));
-            found.jobs
-        } else if let Some(mix) = &spec.mix {
-            mix.jobs(site.seed)
-        } else {
-            spec.listed().to_vec()
-        };
+        let mut found = FoundJobs::default();
+        if let Some(source) = spec.sources.first_mut() {
+            found = source.jobs(site)?;
+        }
+        let parts = [LeftOut::Empty(found.left_out), LeftOut::Broken(found.broken)];
+        let none = [LeftOut::Empty(0), LeftOut::Broken(0)];
+        let parts = parts.into_iter().filter(|part| !none.contains(part));
+        let left_out = parts.chain(found.unknown_hosts).collect();
+        let mut entries = found.jobs;
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
@@ -204,14 +189,6 @@ impl Workload {
         let start = start.unwrap_or_default();
         Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
     }
-}
-
-/// Returns the jobs of a list in a file.
-fn listed(jobs: &mut JobFile, site: &Site<'_>) -> Result<Found, TraceError> {
-    let path = jobs.file.find(site.folder);
-    let list = List::read(&path, site.cluster.hdfs.block, Strictness::of(jobs.lenient))?;
-    jobs.file.pin(site.folder, list.sha256.as_deref())?;
-    Ok(Found { jobs: list.jobs, broken: list.skipped.count, ..Found::default() })
 }
 
 /// Returns when the first job is submitted, if not when it says so itself.
@@ -273,14 +250,14 @@ mod tests {
     use super::*;
 
     /// A cluster, and a folder for the files of a workload.
-    pub(super) struct Place {
+    pub(super) struct Ground {
         pub(super) folder: TempDir,
         hadoop: Hadoop,
         cluster: ClusterSpec,
         topology: Topology,
     }
 
-    impl Place {
+    impl Ground {
         /// Returns a plain cluster of so many nodes.
         pub(super) fn new(nodes: u32, block: Bytes) -> Self {
             let cluster = include_str!("../scenarios/clusters/default.yaml");
@@ -295,17 +272,18 @@ mod tests {
             }
         }
 
-        /// Calls `read` with this place.
+        /// Calls `read` with this ground.
         pub(super) fn found(
             &self,
-            read: impl FnOnce(&Site<'_>) -> Result<Found, TraceError>,
-        ) -> Result<Found, String> {
+            read: impl FnOnce(&Site<'_>) -> Result<FoundJobs, TraceError>,
+        ) -> Result<FoundJobs, String> {
             let site = Site {
                 seed: 42,
                 folder: self.folder.path(),
                 hadoop: &self.hadoop,
                 cluster: &self.cluster,
                 topology: &self.topology,
+                formats: &Formats::builtin(),
                 class_of: &|_, _| "all".into(),
             };
             read(&site).map_err(|error| error.to_string())

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use super::text::At;
 
 /// A place in a drawing.
-pub(super) type Place = (f64, f64);
+pub(super) type Dot = (f64, f64);
 
 /// More vertices than this nobody can see.
 pub(super) const VERTICES: usize = 600;
 
 /// Returns the path through the places.
-pub(super) fn path(places: &[Place]) -> String {
+pub(super) fn path(places: &[Dot]) -> String {
     let mut out = String::with_capacity(places.len() * 12);
     for (x, y) in places {
         let command = if out.is_empty() { 'M' } else { 'L' };
@@ -21,7 +21,7 @@ pub(super) fn path(places: &[Place]) -> String {
 }
 
 /// Returns the corners of a staircase that keeps each place's height until the next one.
-pub(super) fn stairs(places: &[Place]) -> Vec<Place> {
+pub(super) fn stairs(places: &[Dot]) -> Vec<Dot> {
     let mut out = Vec::with_capacity(places.len() * 2);
     for (x, y) in places {
         if let Some((_, before)) = out.last().copied() {
@@ -38,7 +38,7 @@ pub(super) fn stairs(places: &[Place]) -> Vec<Place> {
 /// Of all places within half a unit the first, the last, the highest and the lowest count; of
 /// those, the ones that a straight line would miss by a quarter of a unit, or by as little more as
 /// keeps to `most`. Takes time in proportion to the places.
-pub(super) fn thin(places: &[Place], most: usize) -> Vec<Place> {
+pub(super) fn thin(places: &[Dot], most: usize) -> Vec<Dot> {
     if places.len() <= most {
         return places.to_vec();
     }
@@ -53,8 +53,8 @@ pub(super) fn thin(places: &[Place], most: usize) -> Vec<Place> {
     }
 }
 
-fn columns(places: &[Place]) -> Vec<Place> {
-    let same = |a: &Place, b: &Place| (a.0 * 2.0).floor() == (b.0 * 2.0).floor();
+fn columns(places: &[Dot]) -> Vec<Dot> {
+    let same = |a: &Dot, b: &Dot| (a.0 * 2.0).floor() == (b.0 * 2.0).floor();
     let mut out = Vec::new();
     for column in places.chunk_by(same) {
         let heights = || column.iter().enumerate().map(|(i, place)| (place.1, i));
@@ -70,7 +70,7 @@ fn columns(places: &[Place]) -> Vec<Place> {
 }
 
 /// The algorithm of Ramer, Douglas and Peucker, without recursion.
-fn simplify(places: &[Place], tolerance: f64) -> Vec<Place> {
+fn simplify(places: &[Dot], tolerance: f64) -> Vec<Dot> {
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
     let mut keep = vec![false; places.len()];
     (keep[0], keep[last]) = (true, true);
@@ -90,7 +90,7 @@ fn simplify(places: &[Place], tolerance: f64) -> Vec<Place> {
 }
 
 /// Returns how far a place is from the straight line between two others.
-fn distance((x, y): Place, (x0, y0): Place, (x1, y1): Place) -> f64 {
+fn distance((x, y): Dot, (x0, y0): Dot, (x1, y1): Dot) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let length = dx.hypot(dy);
     if length == 0.0 {
@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn a_straight_line_needs_two_vertices() {
-        let line: Vec<Place> = (0..1_000).map(|i| (f64::from(i) / 2.0, f64::from(i))).collect();
+        let line: Vec<Dot> = (0..1_000).map(|i| (f64::from(i) / 2.0, f64::from(i))).collect();
         assert_eq!(thin(&line, 600), [line[0], line[999]]);
         assert_eq!(thin(&line[..600], 600), line[..600]);
     }
 
     #[test]
     fn a_single_spike_survives() {
-        let mut flat: Vec<Place> = (0..100_000).map(|i| (f64::from(i) / 150.0, 0.0)).collect();
+        let mut flat: Vec<Dot> = (0..100_000).map(|i| (f64::from(i) / 150.0, 0.0)).collect();
         flat[44_444].1 = 50.0;
         let spike = flat[44_444];
         assert!(thin(&flat, 600).contains(&spike));
@@ -136,7 +136,7 @@ mod tests {
             heights in prop::collection::vec(0.0f64..300.0, 1..3_000),
         ) {
             let step = 600.0 / heights.len() as f64;
-            let places: Vec<Place> =
+            let places: Vec<Dot> =
                 heights.iter().enumerate().map(|(i, y)| (i as f64 * step, *y)).collect();
             let thinned = thin(&places, 100);
             prop_assert!(thinned.len() <= 100);

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::curve::{Place, VERTICES, path, stairs, thin};
+use super::curve::{Dot, VERTICES, path, stairs, thin};
 use super::legend::Key;
 use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
@@ -71,7 +71,7 @@ impl Ecdf {
         }
         let share = |count: usize| count as f64 / values.len() as f64;
         let at = |value: f64| area.x(x.place(value));
-        let mut steps: Vec<Place> = vec![(at(values[shown]), area.y(share(shown)))];
+        let mut steps: Vec<Dot> = vec![(at(values[shown]), area.y(share(shown)))];
         steps.extend((shown..values.len()).map(|i| (at(values[i]), area.y(share(i + 1)))));
         let line = path(&thin(&stairs(&steps), VERTICES));
         let quantile = |share: f64| ((share * values.len() as f64).ceil() as usize).max(1) - 1;

@@ -1,20 +1,20 @@
-//! What ran where and when: a lane for each slot, a bar for each attempt.
+//! What was where and when: rows over time, and bars in them.
 //!
-//! What is too small to see is not drawn one by one: attempts narrower than the grain of the
-//! drawing are merged into cells, whose colour is the fuller the busier their slots were. The
-//! grain is the finest that keeps the drawing to [`MOST`] marks. Where slots are too many, several
-//! share a lane, and then all of it is cells.
+//! What is too small to see is not drawn one by one: bars narrower than the grain of the drawing
+//! are merged into cells, whose colour is the fuller the busier their rows were. The grain is the
+//! finest that keeps the drawing to [`MOST`] marks. Where rows are too many, several share a lane,
+//! and then all of it is cells.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
 use super::legend::Key;
+use super::palette::colour;
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, MARGIN, Sheet, WIDTH};
 use super::text::{At, SIZE, shorten, tip, width};
 use super::unit::Unit;
-use crate::mapred::{Outcome, SlotKind};
 
 /// More marks than this make a drawing slow.
 const MOST: usize = 8_000;
@@ -22,98 +22,89 @@ const MOST: usize = 8_000;
 /// More lanes than this cannot be told apart.
 const LANES: usize = 300;
 
-/// Names of racks and slots are cut at this length.
+/// Names of groups and rows are cut at this length.
 const LONGEST: f64 = 110.0;
 
-/// A chart of attempts in their slots.
+/// A chart of bars in rows over time.
 #[derive(Clone, Debug)]
 pub struct Gantt {
     /// What it is about.
     pub caption: Caption,
     /// Time.
     pub x: Axis,
-    /// The slots from the top down, those of a group together.
+    /// What the rows are, in the plural: `slots`.
+    pub rows_are: String,
+    /// What the bars are, in the plural: `attempts`.
+    pub bars_are: String,
+    /// The rows from the top down, those of a group together.
     pub rows: Vec<GanttRow>,
-    /// The attempts, in any order.
+    /// How bars look, in the order in which they are drawn.
+    pub styles: Vec<GanttStyle>,
+    /// The bars, in any order.
     pub bars: Vec<GanttBar>,
+    /// Sentences that stand under it.
+    pub notes: Vec<String>,
 }
 
-/// A slot.
+/// A row: `rack-0`, `node-3`, `map`.
 #[derive(Clone, Debug)]
 pub struct GanttRow {
-    /// The rack of its node.
+    /// What it belongs to in the large.
     pub group: String,
-    /// Its node; slots of a node stand together.
-    pub node: String,
-    /// Whether it is for maps or reduces.
-    pub kind: SlotKind,
+    /// What it belongs to in the small; rows of an owner stand together.
+    pub owner: String,
+    /// What it is there.
+    pub name: String,
 }
 
-/// An attempt.
+/// A bar.
 #[derive(Clone, Debug)]
 pub struct GanttBar {
-    /// The number of its slot in the rows.
+    /// The number of its row.
     pub row: usize,
+    /// The number of its style.
+    pub style: usize,
     /// When it starts.
     pub start: f64,
     /// When it ends.
     pub end: f64,
-    /// Whether it is a map or a reduce.
-    pub kind: SlotKind,
-    /// How it ended; `None` if it was still running.
-    pub outcome: Option<Outcome>,
-    /// How long it was suspended in between.
-    pub suspended: f64,
     /// Its name.
     pub label: String,
+    /// What else is said of it, such as how it ended.
+    pub remark: String,
 }
 
-/// How a mark looks, in the order in which they are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Look {
-    Map,
-    Reduce,
-    KilledMap,
-    KilledReduce,
-    Failed,
+/// How the bars of a sort look.
+#[derive(Clone, Debug)]
+pub struct GanttStyle {
+    /// What they are.
+    pub name: String,
+    /// Their colour.
+    pub paint: Paint,
 }
 
-impl Look {
-    const ALL: [Self; 5] =
-        [Self::Map, Self::Reduce, Self::KilledMap, Self::KilledReduce, Self::Failed];
+/// A colour of bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// The colour of the series of this number.
+    Full(usize),
+    /// The same, pale within an edge: for what came to nothing.
+    Pale(usize),
+    /// The colour of the text.
+    Ink,
+}
 
-    fn of(bar: &GanttBar) -> Self {
-        match (bar.outcome, bar.kind) {
-            (Some(Outcome::Failed), _) => Self::Failed,
-            (Some(Outcome::Killed), SlotKind::Map) => Self::KilledMap,
-            (Some(Outcome::Killed), SlotKind::Reduce) => Self::KilledReduce,
-            (_, SlotKind::Map) => Self::Map,
-            (_, SlotKind::Reduce) => Self::Reduce,
-        }
-    }
-
-    const fn class(self) -> &'static str {
+impl Paint {
+    fn class(self) -> String {
         match self {
-            Self::Map => "c-0 area",
-            Self::Reduce => "c-4 area",
-            Self::KilledMap => "c-0 lost",
-            Self::KilledReduce => "c-4 lost",
-            Self::Failed => "c-ink area",
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Reduce => "reduce",
-            Self::KilledMap => "map, killed",
-            Self::KilledReduce => "reduce, killed",
-            Self::Failed => "failed",
+            Self::Full(series) => format!("{} area", colour(series)),
+            Self::Pale(series) => format!("{} lost", colour(series)),
+            Self::Ink => "c-ink area".to_owned(),
         }
     }
 }
 
-/// Attempts that were merged: how much of the cell they fill, and how many of them begin in it.
+/// Bars that were merged: how much of the cell they fill, and how many of them begin in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     filled: f64,
@@ -123,14 +114,14 @@ struct Cell {
 /// Where a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Spot {
-    look: Look,
+    style: usize,
     lane: usize,
     column: usize,
 }
 
-/// Neighbouring cells of one look that are about equally busy.
+/// Neighbouring cells of one style that are about equally busy.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct Stretch {
     spot: Spot,
     columns: usize,
     /// How busy, in fifths.
@@ -138,10 +129,10 @@ struct Run {
     begun: usize,
 }
 
-/// What is drawn: single attempts, and runs of cells of merged ones.
+/// What is drawn: single bars, and stretches of cells of merged ones.
 struct Marks<'a> {
     single: Vec<&'a GanttBar>,
-    merged: Vec<Run>,
+    merged: Vec<Stretch>,
     grain: f64,
 }
 
@@ -155,40 +146,42 @@ struct Plot {
 }
 
 impl Gantt {
-    /// Returns the chart. An attempt whose times are no numbers, or in no row, is left out.
+    /// Returns the chart. A bar whose times are no numbers, or without a row or a style, is left out.
     pub fn draw(&self) -> Drawing {
         let mut extent = Extent::default();
         let sane = |bar: &&GanttBar| {
             let known = extent.see(&self.x, bar.start) & extent.see(&self.x, bar.end);
-            known && bar.start <= bar.end && bar.row < self.rows.len()
+            let is_placed = bar.row < self.rows.len() && bar.style < self.styles.len();
+            known && bar.start <= bar.end && is_placed
         };
         let mut bars: Vec<&GanttBar> = self.bars.iter().filter(sane).collect();
         bars.sort_by(|a, b| {
-            let order = (Look::of(a), a.row).cmp(&(Look::of(b), b.row));
+            let order = (a.style, a.row).cmp(&(b.style, b.row));
             order.then(a.start.total_cmp(&b.start)).then_with(|| a.label.cmp(&b.label))
         });
         let x = Scale::new(&self.x, extent, Ends::Exact, 8);
         let mut sheet = Sheet::new(&self.caption);
-        sheet.legend(&keys(&bars));
+        sheet.legend(&self.keys(&bars));
         let plot = self.lanes(&mut sheet, x);
         let marks = plot.marks(&bars);
         self.draw_marks(&mut sheet, &plot, &marks);
         if bars.is_empty() {
             sheet.nothing(&plot.area);
         }
-        let merged: usize = marks.merged.iter().map(|run| run.begun).sum();
+        let merged: usize = marks.merged.iter().map(|stretch| stretch.begun).sum();
         if 0 < merged {
             let count = |count: usize| Unit::Count.text(count as f64);
             sheet.note(&format!(
-                "{} of {} attempts are too short to draw and merged: the fuller the colour, the busier.",
+                "{} of {} {} are too short to draw and merged: the fuller the colour, the busier.",
                 count(merged),
-                count(bars.len())
+                count(bars.len()),
+                self.bars_are
             ));
         }
         if 1 < plot.shared {
-            sheet.note(&format!("Each lane holds {} slots.", plot.shared));
+            sheet.note(&format!("Each lane holds {} {}.", plot.shared, self.rows_are));
         }
-        note_suspended(&mut sheet, &bars);
+        self.notes.iter().for_each(|note| sheet.note(note));
         extent.notes(&self.x).for_each(|note| sheet.note(&note));
         sheet.finish()
     }
@@ -223,12 +216,12 @@ impl Gantt {
         plot
     }
 
-    /// Returns the names of the slots where lanes are high enough for them, or else of the nodes where
+    /// Returns the names of the rows where lanes are high enough for them, or else of the owners where
     /// theirs are, and in which lane the middle of each is.
     fn labels(&self, lane: f64) -> Vec<(f64, String)> {
         let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
         if is_high(1) {
-            let name = |row: &GanttRow| format!("{} {}", row.node, row.kind.word());
+            let name = |row: &GanttRow| format!("{} {}", row.owner, row.name);
             return self
                 .rows
                 .iter()
@@ -237,11 +230,11 @@ impl Gantt {
                 .collect();
         }
         let mut first = 0;
-        let nodes = self.rows.chunk_by(|a, b| (&a.group, &a.node) == (&b.group, &b.node));
-        let labels = nodes.map(|slots| {
-            let middle = first as f64 + slots.len() as f64 / 2.0;
-            first += slots.len();
-            is_high(slots.len()).then(|| (middle, slots[0].node.clone()))
+        let owners = self.rows.chunk_by(|a, b| (&a.group, &a.owner) == (&b.group, &b.owner));
+        let labels = owners.map(|rows| {
+            let middle = first as f64 + rows.len() as f64 / 2.0;
+            first += rows.len();
+            is_high(rows.len()).then(|| (middle, rows[0].owner.clone()))
         });
         // All of them or none: a gap would seem to say something.
         labels.collect::<Option<_>>().unwrap_or_default()
@@ -277,22 +270,22 @@ impl Gantt {
     fn draw_marks(&self, sheet: &mut Sheet, plot: &Plot, marks: &Marks<'_>) {
         let gap = if 6.0 < plot.lane { 1.5 } else { 0.0 };
         let height = At(plot.lane - gap);
-        for look in Look::ALL {
-            let single = || marks.single.iter().filter(|bar| Look::of(bar) == look);
-            let merged = || marks.merged.iter().filter(|run| run.spot.look == look);
+        for (number, style) in self.styles.iter().enumerate() {
+            let single = || marks.single.iter().filter(|bar| bar.style == number);
+            let merged = || marks.merged.iter().filter(|stretch| stretch.spot.style == number);
             if single().next().is_none() && merged().next().is_none() {
                 continue;
             }
-            sheet.add(html! { g class=(look.class()) {
-                @for run in merged() {
-                    @let left = plot.area.left + run.spot.column as f64 * marks.grain;
-                    @let right = left + run.columns as f64 * marks.grain;
-                    // Even a single short attempt can be seen.
-                    @let opacity = At(0.2 + 0.16 * f64::from(run.level));
-                    rect x=(At(left)) y=(At(plot.lane_top(run.spot.lane)))
+            sheet.add(html! { g class=(style.paint.class()) {
+                @for stretch in merged() {
+                    @let left = plot.area.left + stretch.spot.column as f64 * marks.grain;
+                    @let right = left + stretch.columns as f64 * marks.grain;
+                    // Even a single short bar can be seen.
+                    @let opacity = At(0.2 + 0.16 * f64::from(stretch.level));
+                    rect x=(At(left)) y=(At(plot.lane_top(stretch.spot.lane)))
                         width=(At(right.min(plot.area.right) - left)) height=(height)
                         opacity=(opacity) shape-rendering="crispEdges" {
-                        (tip(&format!("{}: {} begin here", look.name(), run.begun)))
+                        (tip(&format!("{}: {} begin here", style.name, stretch.begun)))
                     }
                 }
                 @for bar in single() {
@@ -305,21 +298,27 @@ impl Gantt {
     }
 
     fn told(&self, bar: &GanttBar) -> String {
-        let end = match bar.outcome {
-            Some(Outcome::Succeeded) => "succeeded",
-            Some(Outcome::Failed) => "failed",
-            Some(Outcome::Killed) => "killed",
-            None => "still running",
-        };
         let text = |value| self.x.unit.text(value);
-        let GanttRow { group, node, kind } = &self.rows[bar.row];
+        let GanttRow { group, owner, name } = &self.rows[bar.row];
         let (from, to) = (text(bar.start), text(bar.end));
-        let suspended = match bar.suspended {
-            span if 0.0 < span => format!(", suspended for {} of it", text(span)),
-            _ => String::new(),
+        let remark = match &*bar.remark {
+            "" => String::new(),
+            remark => format!(", {remark}"),
         };
-        let slot = kind.word();
-        format!("{} on {group} {node} {slot}: {from} to {to}{suspended}, {end}", bar.label)
+        format!("{} on {group} {owner} {name}: {from} to {to}{remark}", bar.label)
+    }
+
+    /// Returns the keys of the styles in use.
+    fn keys(&self, bars: &[&GanttBar]) -> Vec<Key> {
+        let styles = self.styles.iter().enumerate();
+        let used = styles.filter(|(number, _)| bars.iter().any(|bar| bar.style == *number));
+        used.map(|(_, style)| {
+            let sign = html! {
+                g class=(style.paint.class()) { rect y="-6" width="28" height="12" {} }
+            };
+            Key::sign(&style.name, sign)
+        })
+        .collect()
     }
 }
 
@@ -359,7 +358,7 @@ impl Plot {
                 self.merge(bar, grain, &mut cells);
             }
         }
-        Marks { single, merged: runs(&cells), grain }
+        Marks { single, merged: stretches(&cells), grain }
     }
 
     fn merge(&self, bar: &GanttBar, grain: f64, cells: &mut BTreeMap<Spot, Cell>) {
@@ -371,7 +370,7 @@ impl Plot {
         for column in column(left)..=column(right) {
             let begin = column as f64 * grain;
             let inside = right.min(begin + grain) - left.max(begin);
-            let spot = Spot { look: Look::of(bar), lane: bar.row / self.shared, column };
+            let spot = Spot { style: bar.style, lane: bar.row / self.shared, column };
             let cell = cells.entry(spot).or_default();
             cell.filled += inside.max(0.0) / (grain * self.shared as f64);
             cell.begun += usize::from(begin <= left);
@@ -380,48 +379,23 @@ impl Plot {
 }
 
 /// Returns the cells with their neighbours.
-fn runs(cells: &BTreeMap<Spot, Cell>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn stretches(cells: &BTreeMap<Spot, Cell>) -> Vec<Stretch> {
+    let mut stretches: Vec<Stretch> = Vec::new();
     for (spot, cell) in cells {
         let level = (cell.filled * 5.0).round().clamp(0.0, 5.0) as u8;
-        let next = |run: &&mut Run| {
-            let Spot { look, lane, column } = run.spot;
-            *spot == Spot { look, lane, column: column + run.columns } && run.level == level
+        let next = |stretch: &&mut Stretch| {
+            let Spot { style, lane, column } = stretch.spot;
+            *spot == Spot { style, lane, column: column + stretch.columns }
+                && stretch.level == level
         };
-        if let Some(run) = runs.last_mut().filter(next) {
-            run.columns += 1;
-            run.begun += cell.begun;
+        if let Some(stretch) = stretches.last_mut().filter(next) {
+            stretch.columns += 1;
+            stretch.begun += cell.begun;
         } else {
-            runs.push(Run { spot: *spot, columns: 1, level, begun: cell.begun });
+            stretches.push(Stretch { spot: *spot, columns: 1, level, begun: cell.begun });
         }
     }
-    runs
-}
-
-/// Says how many attempts were suspended. When they were is not known, so that it cannot be drawn.
-fn note_suspended(sheet: &mut Sheet, bars: &[&GanttBar]) {
-    let suspended = bars.iter().filter(|bar| 0.0 < bar.suspended).count();
-    if 0 < suspended {
-        let (were, bars) =
-            if suspended == 1 { ("was", "its bar runs") } else { ("were", "their bars run") };
-        sheet.note(&format!(
-            "{} of the attempts {were} suspended in between; {bars} on over that time.",
-            Unit::Count.text(suspended as f64)
-        ));
-    }
-}
-
-/// Returns the keys of the looks in use.
-fn keys(bars: &[&GanttBar]) -> Vec<Key> {
-    let looks = Look::ALL.into_iter();
-    let used = looks.filter(|look| bars.iter().any(|bar| Look::of(bar) == *look));
-    used.map(|look| {
-        let sign = html! {
-            g class=(look.class()) { rect y="-6" width="28" height="12" {} }
-        };
-        Key::sign(look.name(), sign)
-    })
-    .collect()
+    stretches
 }
 
 #[cfg(test)]
@@ -431,41 +405,38 @@ mod tests {
     fn gantt(rows: usize, bars: Vec<GanttBar>) -> String {
         let row = |i| GanttRow {
             group: format!("r{}", i / 4),
-            node: format!("n{}", i / 2),
-            kind: SlotKind::Map,
+            owner: format!("n{}", i / 2),
+            name: "map".to_owned(),
         };
         let chart = Gantt {
             caption: Caption::default(),
             x: Axis::linear("Time", Unit::Seconds),
+            rows_are: "slots".to_owned(),
+            bars_are: "attempts".to_owned(),
             rows: (0..rows).map(row).collect(),
+            styles: vec![GanttStyle { name: "map".to_owned(), paint: Paint::Full(0) }],
             bars,
+            notes: vec!["A note.".to_owned()],
         };
         chart.draw().inline()
     }
 
     fn bar(row: usize, start: f64, end: f64) -> GanttBar {
-        let outcome = Some(Outcome::Succeeded);
-        let label = "m_1".to_owned();
-        GanttBar { row, start, end, kind: SlotKind::Map, outcome, suspended: 0.0, label }
+        let (label, remark) = ("m_1".to_owned(), "succeeded".to_owned());
+        GanttBar { row, style: 0, start, end, label, remark }
     }
 
     #[test]
-    fn an_attempt_tells_what_it_was() {
+    fn a_bar_tells_what_it_is_and_where() {
         let svg = gantt(1, vec![bar(0, 0.0, 90.0)]);
         assert!(svg.contains("m_1 on r0 n0 map: 0 s to 1 min 30 s, succeeded"), "{svg}");
-        assert!(!svg.contains("merged") && !svg.contains("suspended"));
+        assert!(!svg.contains("merged") && svg.contains("A note."));
+        let silent = GanttBar { remark: String::new(), ..bar(0, 0.0, 90.0) };
+        assert!(gantt(1, vec![silent]).contains("0 s to 1 min 30 s</title>"));
     }
 
     #[test]
-    fn suspended_attempts_are_told() {
-        let paused = GanttBar { suspended: 20.0, ..bar(0, 0.0, 90.0) };
-        let svg = gantt(1, vec![paused, bar(0, 90.0, 99.0)]);
-        assert!(svg.contains("0 s to 1 min 30 s, suspended for 20 s of it, succeeded"), "{svg}");
-        assert!(svg.contains("1 of the attempts was suspended in between; its bar runs on"));
-    }
-
-    #[test]
-    fn slots_are_named_where_there_is_room_or_else_nodes() {
+    fn rows_are_named_where_there_is_room_or_else_owners() {
         for (rows, names) in [(30, [true, false]), (48, [false, true]), (100, [false, false])] {
             let svg = gantt(rows, vec![bar(0, 0.0, 9.0)]);
             let has = [">n7 map</text>", ">n7</text>"].map(|name| svg.contains(name));
@@ -474,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_too_narrow_to_see_are_merged_and_counted() {
+    fn bars_too_narrow_to_see_are_merged_and_counted() {
         let mut bars: Vec<GanttBar> =
             (0..5_000).map(|i| bar(0, f64::from(i), f64::from(i) + 1.0)).collect();
         bars.push(bar(1, 0.0, 5_000.0));
@@ -495,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_share_lanes_where_they_are_too_many() {
+    fn rows_share_lanes_where_they_are_too_many() {
         let bars = (0..1_000).map(|row| bar(row, 0.0, 10.0)).collect();
         let svg = gantt(1_000, bars);
         assert!(svg.contains("Each lane holds 4 slots."));
@@ -503,8 +474,10 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_without_a_place_is_left_out() {
-        let svg = gantt(1, vec![bar(7, 0.0, 1.0), bar(0, 2.0, 1.0), bar(0, f64::NAN, 1.0)]);
+    fn a_bar_without_a_place_is_left_out() {
+        let unknown = GanttBar { style: 1, ..bar(0, 0.0, 1.0) };
+        let svg =
+            gantt(1, vec![bar(7, 0.0, 1.0), bar(0, 2.0, 1.0), bar(0, f64::NAN, 1.0), unknown]);
         assert!(svg.contains("Nothing to show"), "{svg}");
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::curve::{Place, VERTICES, path, thin};
+use super::curve::{Dot, VERTICES, path, thin};
 use super::legend::Key;
 use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale};
@@ -22,7 +22,7 @@ pub struct Lines {
     /// The values.
     pub y: Axis,
     /// The lines, in the order of the legend.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LineSeries>,
     /// Values to compare with, such as the bounds of a theory.
     pub references: Vec<Reference>,
     /// What the bands are: `95 % confidence`. Told in a note if there is a band.
@@ -31,7 +31,7 @@ pub struct Lines {
 
 /// Points in the order of x, joined by a line.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct LineSeries {
     /// Its name.
     pub name: String,
     /// The points; they are drawn from the smallest x to the largest.
@@ -138,7 +138,7 @@ struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    fn place(&self, x: f64, y: f64) -> Place {
+    fn place(&self, x: f64, y: f64) -> Dot {
         (self.area.x(self.x.place(x)), self.area.y(self.y.place(y)))
     }
 
@@ -159,10 +159,10 @@ impl Plot<'_> {
     }
 
     /// Along the upper ends of the bands, and back along the lower ones.
-    fn outline(&self, run: &[Point]) -> Vec<Place> {
+    fn outline(&self, run: &[Point]) -> Vec<Dot> {
         let end = |end: fn((f64, f64)) -> f64| {
             let ends = run.iter().filter_map(|point| Some((point.x, end(point.band?))));
-            let ends: Vec<Place> = ends.map(|(x, y)| self.place(x, y)).collect();
+            let ends: Vec<Dot> = ends.map(|(x, y)| self.place(x, y)).collect();
             // A lone point's band is a stroke.
             if let [(x, y)] = ends[..] { vec![(x - 3.0, y), (x + 3.0, y)] } else { ends }
         };
@@ -183,7 +183,7 @@ impl Plot<'_> {
 
     fn line(&self, number: usize, points: &[Point]) -> Markup {
         let line = &self.chart.lines[number];
-        let places: Vec<Place> = points.iter().map(|point| self.place(point.x, point.y)).collect();
+        let places: Vec<Dot> = points.iter().map(|point| self.place(point.x, point.y)).collect();
         let class = if line.theory { "line dash" } else { stroke(number) };
         let every = points.len().div_ceil(MARKERS).max(1);
         html! {
@@ -200,7 +200,7 @@ impl Plot<'_> {
         }
     }
 
-    fn told(&self, line: &Line, point: &Point) -> String {
+    fn told(&self, line: &LineSeries, point: &Point) -> String {
         let Lines { x, y, .. } = self.chart;
         let value = format!("{}, {}: {}", line.name, x.unit.text(point.x), y.unit.text(point.y));
         match point.band {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     fn draw(points: Vec<Point>, theory: bool) -> String {
-        let lines = vec![Line { name: "hfsp".to_owned(), points, theory }];
+        let lines = vec![LineSeries { name: "hfsp".to_owned(), points, theory }];
         let chart = Lines {
             caption: Caption::default(),
             x: Axis::linear("Nodes", Unit::Count),

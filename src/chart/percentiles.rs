@@ -3,13 +3,13 @@
 
 use maud::{Markup, html};
 
-use super::curve::{Place, VERTICES, path, thin};
+use super::curve::{Dot, VERTICES, path, thin};
 use super::legend::Key;
 use super::palette::{colour, marker, stroke};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::tip;
-use super::unit::digits;
+use crate::units::tell::significant;
 
 /// The percentiles of several histograms.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Percentiles {
         let mut points: Vec<(f64, f64)> = curve.points.iter().filter(shown).copied().collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let place = |(share, value): (f64, f64)| (area.x(x.place(share)), area.y(y.place(value)));
-        let places: Vec<Place> = points.iter().copied().map(place).collect();
+        let places: Vec<Dot> = points.iter().copied().map(place).collect();
         // A marker for each tick of the axis: the first point that reaches it;
         // and one for the largest value.
         let at_tick = |share: f64| points.iter().find(|point| share <= point.0).copied();
@@ -80,7 +80,7 @@ impl Percentiles {
                             (tip(&format!(
                                 "{}: {} % at most {}",
                                 curve.name,
-                                digits(mark.0 * 100.0, 8),
+                                significant(mark.0 * 100.0, 8),
                                 self.y.unit.text(mark.1)
                             )))
                             (marker(number, place(mark).0, place(mark).1))

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::curve::{Place, path, stairs};
+use super::curve::{Dot, path, stairs};
 use super::legend::Key;
 use super::palette::{COLOURS, Hatches, colour};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
@@ -182,10 +182,10 @@ struct Plot<'a> {
 
 impl Plot<'_> {
     /// Returns the staircase over all intervals, without corners where nothing changes.
-    fn outline(&self, means: &[f64]) -> Vec<Place> {
+    fn outline(&self, means: &[f64]) -> Vec<Dot> {
         let at = |time: f64| self.area.x(self.x.place(time));
         let levels = self.edges.iter().zip(means);
-        let mut places: Vec<Place> =
+        let mut places: Vec<Dot> =
             levels.map(|(time, mean)| (at(*time), self.area.y(self.y.place(*mean)))).collect();
         places.dedup_by(|next, kept| (next.1 - kept.1).abs() < 0.05);
         if let (Some(last), Some(end)) = (places.last().copied(), self.edges.last()) {

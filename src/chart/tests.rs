@@ -5,7 +5,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mapred::{Outcome, SlotKind};
 
 /// Returns what is wrong with a drawing, if anything is.
 fn fault(svg: &str) -> Option<String> {
@@ -114,9 +113,9 @@ prop_compose! {
 
 prop_compose! {
     fn line()(name in name(), theory in any::<bool>(),
-        points in vec((number(), number(), interval()), 0..50)) -> Line {
+        points in vec((number(), number(), interval()), 0..50)) -> LineSeries {
         let points = points.into_iter().map(|(x, y, band)| Point { x, y, band }).collect();
-        Line { name, points, theory }
+        LineSeries { name, points, theory }
     }
 }
 
@@ -167,26 +166,24 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn bar()(row in 0usize..40, start in number(), length in number(), reduce in any::<bool>(),
-        outcome in prop::option::of(0u8..3), suspended in number(), label in name()) -> GanttBar {
-        let kind = if reduce { SlotKind::Reduce } else { SlotKind::Map };
-        let outcome = outcome.map(|outcome| match outcome {
-            0 => Outcome::Succeeded,
-            1 => Outcome::Failed,
-            _ => Outcome::Killed,
-        });
-        GanttBar { row, start, end: start + length, kind, outcome, suspended, label }
+    fn bar()(row in 0usize..40, style in 0usize..4, start in number(), length in number(),
+        label in name(), remark in name()) -> GanttBar {
+        GanttBar { row, style, start, end: start + length, label, remark }
     }
 }
 
 prop_compose! {
-    fn gantt()(caption in caption(), x in axis(), rows in vec((name(), name(), any::<bool>()), 0..400),
-        bars in vec(bar(), 0..100)) -> Drawing {
-        let row = |(group, node, map)| {
-            GanttRow { group, node, kind: if map { SlotKind::Map } else { SlotKind::Reduce } }
-        };
+    fn gantt()(caption in caption(), x in axis(), rows_are in name(), bars_are in name(),
+        rows in vec((name(), name(), name()), 0..400), styles in vec((name(), 0usize..20), 0..4),
+        bars in vec(bar(), 0..100), notes in vec(name(), 0..3)) -> Drawing {
+        let row = |(group, owner, name)| GanttRow { group, owner, name };
         let rows = rows.into_iter().map(row).collect();
-        Gantt { caption, x, rows, bars }.draw()
+        let paints = [Paint::Full, Paint::Pale, |_| Paint::Ink];
+        let style = |(name, number): (String, usize)| {
+            GanttStyle { name, paint: paints[number % paints.len()](number) }
+        };
+        let styles = styles.into_iter().map(style).collect();
+        Gantt { caption, x, rows_are, bars_are, rows, styles, bars, notes }.draw()
     }
 }
 

@@ -4,7 +4,8 @@
 //! sizes, the same within KiB, MiB and so on. On a logarithmic one: decades, the round times of a
 //! clock, or powers of two, with minor ticks between.
 
-use super::unit::{Unit, digits, grouped, power};
+use super::unit::Unit;
+use crate::units::tell::{grouped, power, significant};
 
 /// A tick; a minor one has no label.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +36,7 @@ pub(super) fn step(unit: Unit, least: f64) -> f64 {
             known.unwrap_or_else(|| decimal(least / 86_400.0) * 86_400.0)
         }
         Unit::Bytes => {
-            let part = unit.part(least).size;
+            let part = unit.of_ticks(least).size;
             let within = decimal(least / part);
             // 1,000 KiB would be an odd step.
             if within < 1_000.0 { (within * part).max(1.0) } else { 1_024.0 * part }
@@ -52,7 +53,7 @@ fn decimal(least: f64) -> f64 {
 
 /// Returns the ticks at the multiples of `step` from `low` to `high`.
 pub(super) fn linear(unit: Unit, low: f64, high: f64, step: f64) -> Ticks {
-    let part = unit.part(step);
+    let part = unit.of_ticks(step);
     let unit = part.name;
     let decimals = (-(step / part.size).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
     let label = |value: f64| match value / part.size {
@@ -108,7 +109,7 @@ pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, most: usize) -> Ticks
 fn log_label(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Plain | Unit::Count if !(1e-4..1e6).contains(&value) => power(value),
-        Unit::Plain | Unit::Count => digits(value, 3),
+        Unit::Plain | Unit::Count => significant(value, 3),
         _ => unit.text(value),
     }
 }

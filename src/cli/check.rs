@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::source;
-use super::story::counted;
 use super::terminal;
 use crate::emulation::Prepared;
 use crate::scenario::{Loaded, Registry};
 use crate::study::{Plan, Study};
+use crate::units::tell::counted;
 
 /// Check scenarios and studies without running them
 ///
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     /// Files, or names of scenarios and studies that Mumakil brings
     #[arg(value_name = "SCENARIO", required = true)]
     scenarios: Vec<PathBuf>,
-    /// Put a value over theirs, such as cluster.nodes=50
+    /// Set a value in them, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }

@@ -8,22 +8,20 @@ mod runs;
 mod side;
 mod studies;
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::runs::Run;
 use self::studies::Study;
 use super::failure::Failure;
-use super::terminal;
+use super::{file, terminal};
 use crate::expect::ReadError;
-use crate::output::RESOLVED;
-use crate::page::Page;
+use crate::files::{RESOLVED, STUDY, SUMMARY};
 
 /// Compare runs, or studies, with each other
 ///
-/// Runs: their headline numbers, and job by job where the names agree. Studies: each metric in the
-/// cells that all of them have. The first is what the others are measured by.
+/// Runs are compared by their headline numbers, and job by job where the names agree; studies by
+/// each metric in the cells that all of them have. All are compared with the first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +36,7 @@ pub(super) struct Arguments {
     /// The folders of two or more runs, or of two or more studies
     #[arg(value_name = "DIR", required = true, num_args = 2..)]
     folders: Vec<PathBuf>,
-    /// Write the comparison as a page, too, with charts
+    /// Also write the comparison as a page with charts
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace the page if it exists
@@ -56,7 +54,7 @@ enum Kind {
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
-            return Err(exists(out));
+            return Err(file::exists(out));
         }
         let names = names(&self.folders);
         let (text, page) = match kind_of_all(&self.folders)? {
@@ -78,7 +76,7 @@ impl Arguments {
         };
         let wrote = match (&self.out, page) {
             (Some(out), Some(page)) => {
-                write(out, &page, self.force)?;
+                file::write(out, self.force, |to| to.write_all(page.html().as_bytes()))?;
                 format!("wrote {}\n", out.display())
             }
             _ => String::new(),
@@ -107,9 +105,9 @@ fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
 
 fn kind_of(folder: &Path) -> Result<Kind, Failure> {
     let has = |name: &str| folder.join(name).is_file();
-    if has("study.json") {
+    if has(STUDY) {
         Ok(Kind::Study)
-    } else if has(RESOLVED) && has("summary.json") {
+    } else if has(RESOLVED) && has(SUMMARY) {
         Ok(Kind::Run)
     } else {
         let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
@@ -144,39 +142,10 @@ fn unreadable(error: ReadError) -> Failure {
     Failure::Input(anyhow::Error::new(error))
 }
 
-fn exists(out: &Path) -> Failure {
-    Failure::input(format!("{} exists already (--force replaces it)", out.display()))
-}
-
-/// Writes the page aside and puts it in its place.
-fn write(out: &Path, page: &Page, force: bool) -> Result<(), Failure> {
-    let cannot = |error: io::Error| {
-        let context = format!("cannot write {}", out.display());
-        Failure::Environment(anyhow::Error::new(error).context(context))
-    };
-    let folder = out.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(folder).map_err(cannot)?;
-    let mut aside = tempfile::Builder::new();
-    aside.prefix(".mumakil-");
-    // Others may read it, as any other file.
-    #[cfg(unix)]
-    aside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut aside = aside.tempfile_in(folder).map_err(cannot)?;
-    aside.write_all(page.html().as_bytes()).map_err(cannot)?;
-    let placed = match force {
-        true => aside.persist(out),
-        false => aside.persist_noclobber(out),
-    };
-    match placed {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(out)),
-        Err(error) => Err(cannot(error.error)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::*;
@@ -216,15 +185,5 @@ mod tests {
             |folders: &[&str]| names(&folders.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(named(&["out/a", "out/b/"]), ["a", "b"]);
         assert_eq!(named(&["one/a", "two/a"]), ["one/a", "two/a"]);
-    }
-
-    #[test]
-    fn a_page_is_replaced_only_by_force() {
-        let room = room(&[]);
-        let out = room.path().join("deep/page.html");
-        write(&out, &Page::default(), false).unwrap();
-        assert!(matches!(write(&out, &Page::default(), false), Err(Failure::Input(_))));
-        write(&out, &Page::default(), true).unwrap();
-        assert_eq!(fs::read_dir(room.path().join("deep")).unwrap().count(), 1);
     }
 }

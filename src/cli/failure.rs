@@ -8,8 +8,9 @@ use super::terminal;
 use crate::emulation::EmulationError;
 use crate::output::OutputError;
 use crate::record::RecordError;
-use crate::scenario::{Finding, ScenarioError};
+use crate::scenario::ScenarioError;
 use crate::trace::TraceError;
+use crate::yaml::Finding;
 
 /// The exit code of a run that failed, or an expectation of it.
 const RUN: u8 = 1;

@@ -11,16 +11,15 @@ use super::progress::StudyBar;
 use super::study::Session;
 use super::{terminal, verdicts};
 use crate::nearest::nearest;
-use crate::output::Unfinished;
 use crate::page::Judgement;
 use crate::scenario::Registry;
-use crate::study::papers::{self, ExperimentFile, LIST, Listed, Outcome, Repeated, Row};
+use crate::study::papers::{self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, VerdictRow};
 use crate::study::{Shard, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
 ///
-/// Each experiment is a study or a scenario with expectations, taken from the published result. What
-/// was done before is not done again.
+/// Each experiment is a study or a scenario with expectations, taken from the published result.
+/// Runs that are done already are not done again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +52,7 @@ pub(super) struct Arguments {
     /// A folder of experiments, instead of those that Mumakil brings
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// How many runs at a time [default: one for each core]
+    /// How many runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
 }
@@ -70,9 +69,8 @@ impl Arguments {
         }
         let chosen = self.chosen(&experiments)?;
         papers::check(&self.out)?;
-        let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
-        interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
+        interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let mut repeated = Vec::new();
         for listed in chosen {
             let Listed { id, what } = listed;
@@ -83,19 +81,19 @@ impl Arguments {
                 files: Vec::new(),
             };
             for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
-                self.repeat(file, &mut experiment, registry, &unfinished, &bar)?;
+                self.repeat(file, &mut experiment, registry, &bar)?;
             }
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
-                experiment.files.push(Outcome::Skipped(why));
+                experiment.files.push(FileOutcome::Skipped(why));
             }
             repeated.push(experiment);
         }
         bar.clear();
         papers::report(&repeated, &self.out)?;
-        let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
+        let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
         if self.markdown {
-            let summaries: Vec<Row> = repeated.iter().map(Repeated::summary).collect();
+            let summaries: Vec<VerdictRow> = repeated.iter().map(Repeated::summary).collect();
             terminal::print(&table(&summaries, true))?;
         } else {
             self.tell(&rows)?;
@@ -133,7 +131,6 @@ impl Arguments {
         file: &ExperimentFile,
         experiment: &mut Repeated,
         registry: &Registry,
-        unfinished: &Unfinished,
         bar: &StudyBar,
     ) -> Result<(), Failure> {
         let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
@@ -147,7 +144,7 @@ impl Arguments {
                         "it needs files in a folder that {variable} names; `scenarios/papers` says which"
                     );
                     terminal::warn(&format!("{} is skipped: {why}", experiment.id));
-                    experiment.files.push(Outcome::Skipped(why));
+                    experiment.files.push(FileOutcome::Skipped(why));
                     return Ok(());
                 }
             },
@@ -157,16 +154,16 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, unfinished, Shard::WHOLE, self.jobs, registry, bar);
+        let mut session = Session::new(out, Shard::WHOLE, self.jobs, registry, bar);
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment
             .files
-            .push(Outcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });
+            .push(FileOutcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });
         Ok(())
     }
 
-    fn tell(&self, rows: &[Row]) -> Result<(), Failure> {
+    fn tell(&self, rows: &[VerdictRow]) -> Result<(), Failure> {
         let text = if self.json {
             serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
         } else {
@@ -177,7 +174,7 @@ impl Arguments {
     }
 }
 
-fn table(rows: &[Row], markdown: bool) -> String {
+fn table(rows: &[VerdictRow], markdown: bool) -> String {
     let mut table = Table::new();
     if markdown {
         *table.style_mut() = presets::ASCII_MARKDOWN;

@@ -6,10 +6,9 @@ use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
-use super::story;
 use crate::record::{OnProgress, Progress};
 use crate::scenario::Scenario;
-use crate::units::SimSpan;
+use crate::units::{SimSpan, tell};
 
 /// The bar's resolution.
 const STEPS: u64 = 1_000;
@@ -116,8 +115,8 @@ fn message(progress: &Progress, jobs: u64, real: Duration) -> String {
     format!(
         "{} of {jobs} jobs   {} passed at {}",
         progress.ended,
-        story::span(cluster_time),
-        story::times(speed_up)
+        tell::span(cluster_time),
+        tell::times(speed_up)
     )
 }
 

@@ -6,13 +6,15 @@ use super::failure::Failure;
 use super::interrupt;
 use super::progress::Bar;
 use super::source::{self, Overrides};
-use super::story::{Story, counted, span};
+use super::story::Story;
 use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
+use crate::files::{REPORT, SUMMARY};
 use crate::mapred::Stop;
-use crate::output::perfetto::TraceFile;
-use crate::output::{REPORT, RunFolder, Unfinished};
+use crate::output::RunFolder;
+use crate::output::perfetto::PerfettoFile;
 use crate::scenario::{ClockSpec, Loaded, Registry};
+use crate::units::tell::{counted, span};
 
 /// Run a scenario and write its results into a folder
 ///
@@ -40,19 +42,19 @@ pub(super) struct Arguments {
     /// The folder for the results [default: out/NAME-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The seed; over the scenario's
+    /// The seed, instead of the scenario's
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Put a value over the scenario's, such as cluster.nodes=50
+    /// Set a value of the scenario, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
-    /// How time passes: `virtual`, or so many times as fast as on the wall, such as 600x
+    /// How time passes: `virtual`, or faster than real time by a factor, such as 600x
     #[arg(long)]
     clock: Option<ClockSpec>,
-    /// Write the run as a trace, too, for the Perfetto UI (https://ui.perfetto.dev)
+    /// Also write a trace of the run for the Perfetto UI (https://ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-    /// Write the tables as Parquet, too
+    /// Also write the tables as Parquet
     #[cfg(feature = "parquet")]
     #[arg(long)]
     parquet: bool,
@@ -90,18 +92,18 @@ impl Arguments {
                  whole; name one outside it",
             ));
         }
-        let (unfinished, bar) = (Unfinished::default(), Bar::new());
-        let folder = RunFolder::create(&target, self.force, &unfinished)?;
-        let trace = self.perfetto.map(|file| TraceFile::create(&file, self.force, &unfinished));
+        let bar = Bar::new();
+        let folder = RunFolder::create(&target, self.force)?;
+        let trace = self.perfetto.map(|file| PerfettoFile::create(&file, self.force));
         let trace = trace.transpose()?;
-        interrupt::guard(&unfinished, &bar, "interrupted, no results were written");
+        interrupt::guard(&bar, "interrupted, no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
         let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.places())).transpose()?;
         let options = Options {
             progress,
             verify: self.verify,
-            watcher: watcher.map(|watcher| Box::new(watcher) as _),
+            watchers: watcher.into_iter().map(|watcher| Box::new(watcher) as _).collect(),
             ..Options::default()
         };
         let kept = prepared.fill(&folder, registry, options);
@@ -109,9 +111,9 @@ impl Arguments {
         let Kept { emulated, digest, verdicts, real } = kept?;
         #[cfg(feature = "parquet")]
         if self.parquet {
-            write_parquet(folder.path())?;
+            add_parquet(folder.path())?;
         }
-        let trace = trace.map(TraceFile::commit).transpose()?;
+        let trace = trace.map(PerfettoFile::commit).transpose()?;
         let target = folder.commit()?;
 
         if !self.quiet {
@@ -123,7 +125,7 @@ impl Arguments {
                 digest: (scenario.clock == ClockSpec::Virtual).then(|| digest.to_string()),
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
-            let start = if scenario.record.report { REPORT } else { "summary.json" };
+            let start = if scenario.record.report { REPORT } else { SUMMARY };
             let wrote = format!("wrote {} (start with {start})\n", target.display());
             let traced = trace.map_or_else(String::new, |trace| {
                 format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
@@ -139,12 +141,13 @@ impl Arguments {
 
 /// Writes the large tables as Parquet, beside them.
 #[cfg(feature = "parquet")]
-fn write_parquet(folder: &std::path::Path) -> Result<(), Failure> {
-    for name in ["jobs", "tasks", "timeline"] {
-        let table = folder.join(name).with_extension("csv");
+fn add_parquet(folder: &std::path::Path) -> Result<(), Failure> {
+    use crate::files;
+    use crate::output::parquet::write_parquet;
+    for name in files::LARGE {
+        let table = folder.join(name);
         if table.is_file() {
-            let written =
-                crate::output::parquet::write_parquet(&table, &table.with_extension("parquet"));
+            let written = write_parquet(&table, &folder.join(files::parquet(name)));
             written.map_err(|error| Failure::Environment(error.into()))?;
         }
     }

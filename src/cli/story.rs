@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::terminal::BOLD;
 use crate::record::Summary;
+use crate::units::tell::{self, counted, percent, span};
 
 /// What a run tells of itself.
 pub(super) struct Story<'a> {
@@ -79,7 +80,7 @@ impl Story<'_> {
 }
 
 fn told((count, word): (u64, &str)) -> String {
-    format!("{} {word}", digits(count))
+    format!("{} {word}", tell::count(count))
 }
 
 /// Prints how many there are, if any.
@@ -89,48 +90,6 @@ fn some(counted: (u64, &str)) -> Option<String> {
 
 fn named(name: &str, value: Option<String>) -> Option<String> {
     value.map(|value| format!("{name} {value}"))
-}
-
-/// Prints a number of things: `1 job`, `2,000 jobs`.
-pub(super) fn counted(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", digits(count))
-}
-
-/// Prints seconds as people say them: `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
-pub(super) fn span(secs: f64) -> String {
-    if secs < 59.95 {
-        return format!("{secs:.1} s");
-    }
-    let whole = secs.round() as u64;
-    let (minutes, hours, days) = (whole / 60, whole / 3_600, whole / 86_400);
-    match whole {
-        ..3_600 => format!("{minutes} min {:02} s", whole % 60),
-        3_600..86_400 => format!("{hours} h {:02} min", minutes % 60),
-        _ => format!("{days} d {:02} h", hours % 24),
-    }
-}
-
-/// Prints how many times faster: `8.5x`, `21,000x`.
-pub(super) fn times(factor: f64) -> String {
-    if factor < 10.0 { format!("{factor:.1}x") } else { format!("{}x", digits(factor as u64)) }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-/// Prints a number in groups of three.
-pub(super) fn digits(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if 0 < place && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -212,22 +171,5 @@ demo   20 trackers · 12 jobs · fifo · seed 1
         assert!(text.contains("1 job · fifo") && text.contains("0 succeeded   1 left"), "{text}");
         assert!(text.contains("  attempts 1,200 killed   3 suspended\n"), "{text}");
         assert!(!text.contains("sojourn") && !text.contains("wait"), "{text}");
-    }
-
-    #[test]
-    fn times_read_as_people_say_them() {
-        for (secs, text) in [
-            (0.0, "0.0 s"),
-            (0.44, "0.4 s"),
-            (59.96, "1 min 00 s"),
-            (848.0, "14 min 08 s"),
-            (3_599.7, "1 h 00 min"),
-            (11_100.0, "3 h 05 min"),
-            (176_400.0, "2 d 01 h"),
-        ] {
-            assert_eq!(span(secs), text);
-        }
-        assert_eq!(times(8.52), "8.5x");
-        assert_eq!(times(1_234_567.0), "1,234,567x");
     }
 }

@@ -16,20 +16,19 @@ use super::failure::Failure;
 use super::interrupt;
 use super::progress::StudyBar;
 use super::source;
-use super::story::counted;
 use super::{terminal, verdicts};
 use crate::expect::State;
-use crate::output::Unfinished;
 use crate::scenario::Registry;
 use crate::study::{
     Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
     conclude, write_sheet,
 };
+use crate::units::tell::counted;
 
 /// Run a study: a scenario many times, with other values and other seeds
 ///
-/// Results are kept run by run. A study that was ended, in whatever way, goes on where it was when
-/// it is started again, and one that was changed does only what it has not done before.
+/// Results are kept run by run. A study that was stopped continues where it was when it is started
+/// again. A study that was changed does only the runs that are new.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
@@ -66,13 +65,13 @@ struct Run {
     /// The folder for the results [default: out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many runs at a time [default: one for each core]
+    /// How many runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
-    /// Do only the first of three parts, such as 1/3; `mumakil study merge` puts them together
+    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
-    /// Put a value over the study's, such as sweep.seeds=20
+    /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
     /// Print nothing but errors
@@ -98,11 +97,10 @@ impl Run {
             return Err(Failure::input("a search goes step by step: it has no parts to share"));
         }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
-        let unfinished = Unfinished::default();
         let bar = StudyBar::new(0);
-        interrupt::guard(&unfinished, bar.bar(), "interrupted; start it again to go on");
+        interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::new(out, &unfinished, shard, self.jobs, registry, &bar);
+        let mut session = Session::new(out, shard, self.jobs, registry, &bar);
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, String::new()),
             Some(search) => session.search(&study, search, self.quiet)?,
@@ -157,13 +155,12 @@ impl<'r> Session<'r> {
     /// Begins nothing yet; without `jobs` there is a worker for each core.
     pub(super) fn new(
         out: PathBuf,
-        unfinished: &Unfinished,
         shard: Shard,
         jobs: Option<NonZero<usize>>,
         registry: &'r Registry,
         bar: &'r StudyBar,
     ) -> Self {
-        let store = Store::of(&out, unfinished);
+        let store = Store::of(&out);
         let (mine, done, workers, began) = (0, 0, 0, outcome::now());
         Self { store, claim: None, out, shard, jobs, registry, bar, mine, done, workers, began }
     }
@@ -288,7 +285,7 @@ impl From<PlanError> for Failure {
 
 /// Prints how long something took.
 fn lasted(real: Duration) -> String {
-    super::story::span(real.as_secs_f64())
+    crate::units::tell::span(real.as_secs_f64())
 }
 
 impl std::fmt::Display for outcome::Done {

@@ -27,6 +27,11 @@ pub(super) fn width() -> Option<u16> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0)
 }
 
+/// Returns how many lines the terminal has that results are printed to, if it is one.
+pub(super) fn height() -> Option<u16> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| height.0)
+}
+
 /// Prints an error.
 pub(super) fn error(message: &str) {
     say(ERROR, "error", message);

@@ -4,21 +4,22 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tempfile::NamedTempFile;
 
 use super::failure::Failure;
-use super::terminal;
+use super::{file, terminal};
 use crate::trace::Strictness;
 use crate::units::Bytes;
+use crate::workload::Formats;
 use crate::workload::exchange::Trace;
 
 mod convert;
 mod inspect;
 mod reshape;
 
-/// Look into traces, convert them, make smaller ones of them
+/// Inspect traces, convert them, make smaller ones of them
 ///
 /// Traces are files of SWIM, of Rumen, of YARN's Scheduler Load Simulator (SLS), plain or gzipped,
 /// and Mumakil's own lists of jobs: tables (CSV) and YAML. A file's format is told by what is in
@@ -40,15 +41,25 @@ enum Command {
 }
 
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         match self.command {
-            Command::Inspect(arguments) => arguments.run(),
-            Command::Convert(arguments) => arguments.run(),
-            Command::Sample(arguments) => arguments.run(),
-            Command::Scale(arguments) => arguments.run(),
-            Command::Fold(arguments) => arguments.run(),
+            Command::Inspect(arguments) => arguments.run(formats),
+            Command::Convert(arguments) => arguments.run(formats),
+            Command::Sample(arguments) => arguments.run(formats),
+            Command::Scale(arguments) => arguments.run(formats),
+            Command::Fold(arguments) => arguments.run(formats),
         }
     }
+}
+
+/// Lets `--to` be any format that jobs can be written in.
+pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Command {
+    let targets = formats.iter().filter_map(|format| format.target());
+    let targets: Vec<PossibleValue> =
+        targets.map(|target| PossibleValue::new(target.key).help(target.about)).collect();
+    trace.mut_subcommand("convert", |convert| {
+        convert.mut_arg("to", |to| to.value_parser(PossibleValuesParser::new(targets)))
+    })
 }
 
 /// What every command reads.
@@ -67,13 +78,14 @@ struct Input {
 
 impl Input {
     /// Reads the file; says what was left out.
-    fn read(&self) -> Result<Trace, Failure> {
-        let trace = Trace::read(&self.file, self.block, Strictness::of(self.lenient))?;
+    fn read(&self, formats: &Formats) -> Result<Trace, Failure> {
+        let strictness = Strictness::of(self.lenient);
+        let trace = Trace::read(&self.file, self.block, strictness, formats)?;
         if 0 < trace.skipped.count {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(
                 "{} left out, the first: {first}",
-                super::story::counted(trace.skipped.count, "broken record")
+                crate::units::tell::counted(trace.skipped.count, "broken record")
             ));
         }
         Ok(trace)
@@ -92,36 +104,22 @@ struct Output {
 }
 
 impl Output {
-    /// Writes a trace: aside first, and then in its place at once.
+    /// Writes a trace.
     fn write(&self, trace: &Trace) -> Result<(), Failure> {
         if self.out == Path::new("-") {
             let mut text = Vec::new();
-            trace.write_to(&mut text).map_err(|error| self.cannot(error))?;
+            trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
             return Ok(terminal::print(&String::from_utf8_lossy(&text))?);
         }
         // What is no file, such as a device or a pipe, takes what comes, and stays what it is.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
         if is_stream {
             let stream = OpenOptions::new().write(true).open(&self.out);
-            return stream.and_then(|to| self.fill(trace, to)).map_err(|error| self.cannot(error));
+            return stream
+                .and_then(|to| self.fill(trace, to))
+                .map_err(|error| file::cannot(&self.out, error));
         }
-        if !self.force && self.out.exists() {
-            return Err(self.exists());
-        }
-        let folder = self.out.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or_else(|| Path::new("."));
-        fs::create_dir_all(folder).map_err(|error| self.cannot(error))?;
-        let mut aside = NamedTempFile::new_in(folder).map_err(|error| self.cannot(error))?;
-        self.fill(trace, aside.as_file_mut()).map_err(|error| self.cannot(error))?;
-        let placed = match self.force {
-            true => aside.persist(&self.out),
-            false => aside.persist_noclobber(&self.out),
-        };
-        match placed {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
-            Err(error) => Err(self.cannot(error.error)),
-        }
+        file::write(&self.out, self.force, |to| self.fill(trace, to))
     }
 
     /// Writes a trace into what is open.
@@ -135,20 +133,5 @@ impl Output {
             trace.write_to(&mut to)?;
         }
         to.flush()
-    }
-
-    fn cannot(&self, error: io::Error) -> Failure {
-        let context = format!("cannot write {}", self.out.display());
-        let kind = error.kind();
-        let error = anyhow::Error::new(error).context(context);
-        // The disk is not to blame for what cannot be written at all.
-        match kind {
-            io::ErrorKind::InvalidInput => Failure::Input(error),
-            _ => Failure::Environment(error),
-        }
-    }
-
-    fn exists(&self) -> Failure {
-        Failure::input(format!("{} exists already (--force replaces it)", self.out.display()))
     }
 }

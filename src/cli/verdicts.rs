@@ -1,8 +1,8 @@
 //! What became of expectations, in lines.
 
 use super::failure::Failure;
-use super::story::counted;
 use crate::expect::{Expectation, State, Verdict};
+use crate::units::tell::counted;
 
 /// Returns the lines about each expectation.
 pub(super) fn tell(expected: &[Expectation], found: &[Verdict]) -> String {

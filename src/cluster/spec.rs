@@ -20,9 +20,9 @@ pub type SlotCount = Count<0, 64>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSpec {
-    /// How many nodes there are, those in `groups` among them.
+    /// How many nodes there are, including those in `groups`.
     pub nodes: NodeCount,
-    /// Over how many racks the nodes are spread, evenly and in order.
+    /// How many racks the nodes are spread over, evenly and in order.
     pub racks: NodeCount,
     /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and `groups`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,11 +33,11 @@ pub struct ClusterSpec {
     pub reduce_slots: SlotCount,
     /// Cores of a node.
     pub cores: Count<1, 1_024>,
-    /// How fast a node computes: 2 halves every computing time.
+    /// How fast a node computes: with 2, computations take half the time.
     pub speed: Factor,
-    /// Whether attempts share the cores of their node: each computes on one core at most, and where
-    /// more compute than there are cores all are slower. Without, each has a core. Times of a
-    /// trace are not changed by it.
+    /// Whether attempts share the cores of their node. Each computes on one core at most; if more
+    /// attempts compute than there are cores, all become slower. Without this, each attempt has a
+    /// core of its own. Times from a trace do not change.
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
@@ -47,9 +47,9 @@ pub struct ClusterSpec {
     pub hdfs: HdfsSpec,
     /// The network.
     pub network: NetworkSpec,
-    /// What the JobTracker's work takes.
+    /// How long the JobTracker's work takes.
     pub jobtracker: JobTrackerSpec,
-    /// Nodes that are unlike the others: the first ones, in this order.
+    /// Nodes that differ from the others. They are the first ones, in this order.
     pub groups: Vec<GroupSpec>,
 }
 
@@ -85,10 +85,10 @@ impl ClusterSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// How many there are. They matter only to a network that is `shared`: an attempt reads or writes
-    /// on one of them.
+    /// How many there are. An attempt reads and writes on one of them. Their number matters only if
+    /// `network.model` is `shared`.
     pub count: Count<1, 64>,
-    /// How fast one reads and writes; also the speed of swapping, which shares nothing.
+    /// How fast one disk reads and writes. Swapping always has this speed.
     pub rate: Rate,
 }
 
@@ -100,9 +100,9 @@ pub struct HdfsSpec {
     pub block: Bytes,
     /// How many copies of a block there are.
     pub replication: Count<1, 64>,
-    /// Where the copies lie.
+    /// Where the copies are placed.
     pub placement: Placement,
-    /// Files that many jobs read at a time get more copies; absent, none does.
+    /// Extra copies for files that many jobs read at the same time. Without this, no file gets any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<HotSpec>,
 }
@@ -111,9 +111,10 @@ pub struct HdfsSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpec {
-    /// A job that comes finds more copies if it is at least the so-manieth that reads the file.
+    /// So many jobs must read a file at the same time; the last of them already finds the extra
+    /// copies.
     pub jobs: Count<1, 1_000_000>,
-    /// How many copies of each block there are then.
+    /// How many copies of each block there are in such a file.
     pub replication: Count<1, 64>,
 }
 
@@ -121,7 +122,7 @@ pub struct HotSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// Hadoop's default: one anywhere, two together in another rack, more anywhere.
+    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does.
     Hadoop,
     /// On different nodes, all equally likely.
     Random,
@@ -131,19 +132,19 @@ pub enum Placement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
-    /// How transfers share disks and network: `fixed`, not at all, or `shared`.
+    /// Whether transfers share disks and network.
     pub model: NetworkModel,
     /// How fast an attempt reads from another node in its rack, if the model is `fixed`.
     pub rack: Rate,
     /// How fast an attempt reads from another rack, if the model is `fixed`.
     pub off_rack: Rate,
-    /// A node's connection, in each direction: no transfer is faster, nor, if the model is `shared`,
-    /// are all of them together.
+    /// The speed of a node's network card, in each direction. It limits each transfer, and all of
+    /// them together if the model is `shared`.
     pub nic: Rate,
-    /// A rack's connection to the others, in each direction: no transfer between racks is faster,
-    /// nor, if the model is `shared`, are all of them together.
+    /// The speed of a rack's connection to the others, in each direction. It limits each transfer
+    /// between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
-    /// How long a message takes inside of the JobTracker's rack, which is the first.
+    /// How long a message takes within the JobTracker's rack, which is the first rack.
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
@@ -153,10 +154,10 @@ pub struct NetworkSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkModel {
-    /// Not at all: each transfer has its speed, whatever the others do.
+    /// They do not: each transfer has a fixed speed, whatever the others do.
     Fixed,
-    /// Fairly: the transfers at any moment share disks, NICs and uplinks, and none gets more at the
-    /// cost of one that has less (max-min fair).
+    /// They do: all transfers at the same moment share disks, NICs and uplinks max-min fairly. None
+    /// gets more at the cost of one that has less.
     Shared,
 }
 
@@ -164,15 +165,15 @@ pub enum NetworkModel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobTrackerSpec {
-    /// For every heartbeat.
+    /// The time for each heartbeat.
     pub per_heartbeat: SimSpan,
-    /// For every task assigned.
+    /// The time for each task that it assigns.
     pub per_task: SimSpan,
-    /// For every job that the policy looks at.
+    /// The time for each job that the policy looks at.
     pub per_job: SimSpan,
-    /// Reading the splits of a new job, beside the other work.
+    /// The time to read the splits of a new job, in parallel with the other work.
     pub init: SimSpan,
-    /// How many new jobs are read at a time.
+    /// How many new jobs are read at the same time.
     pub init_threads: Count<1, 1_024>,
 }
 
@@ -180,9 +181,10 @@ pub struct JobTrackerSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {
-    /// How many nodes are like this.
+    /// How many nodes of this kind there are.
     pub count: NodeCount,
-    /// Racks of their own; without, they stand in the racks of the others.
+    /// How many racks these nodes have for themselves. Without this, they are in the racks of the
+    /// others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racks: Option<NodeCount>,
     /// Map slots of a node.

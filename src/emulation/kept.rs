@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::expect::{Expectation, Expr, Space, Verdict};
+use crate::files::{EXPECTATIONS, REPORT};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
-use crate::output::{Digest, EXPECTATIONS, Perf, REPORT, RunFolder};
+use crate::output::{Digest, Perf, RunFolder};
 use crate::page::Page;
-use crate::record::Alone;
+use crate::record::{Alone, Watcher};
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
 use crate::workload::Submission;
 
@@ -41,13 +42,8 @@ impl Prepared {
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
         if self.scenario.record.alone {
-            self.alone(registry)?.emulate(
-                registry,
-                Options {
-                    watcher: Some(Box::new(Alone::create(folder.path())?)),
-                    ..Options::default()
-                },
-            )?;
+            let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Alone::create(folder.path())?)];
+            self.alone(registry)?.emulate(registry, Options { watchers, ..Options::default() })?;
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
@@ -130,7 +126,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::output::Unfinished;
     use crate::scenario;
 
     const ONE_JOB: &str = "
@@ -145,7 +140,7 @@ expect: [makespan > 0s]
         let sets = [set.to_owned()];
         let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
         let room = TempDir::new().unwrap();
-        let folder = RunFolder::create(&room.path().join("run"), false, &Unfinished::default());
+        let folder = RunFolder::create(&room.path().join("run"), false);
         let folder = folder.unwrap();
         let prepared = Prepared::new(scenario, &registry).unwrap();
         let kept = prepared.fill(&folder, &registry, Options::default()).unwrap();

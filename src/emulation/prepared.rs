@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{ClusterSpec, PerSlot, SlotKind, Topology, TrackerId};
-use crate::mapred::{self, JobId};
+use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use crate::fault::Known;
+use crate::mapred;
 use crate::record::Place;
-use crate::scenario::{Fault, Registry, Scenario};
-use crate::trace::rumen::LoggedTopology;
-use crate::trace::sls::SlsRack;
-use crate::trace::{Format, Records, Strictness, TraceError, TraceFile, recognise};
-use crate::workload::{Site, Workload};
+use crate::scenario::{Registry, Scenario};
+use crate::trace::{TraceError, TraceFile};
+use crate::workload::format::{Contents, HostFile, other};
+use crate::workload::{Formats, Site, Workload};
 
 /// A scenario that is ready to run: every file that it names has been read.
 #[derive(Clone, Debug)]
@@ -29,54 +29,44 @@ pub struct Prepared {
 }
 
 /// Returns the nodes of a scenario's cluster, be they told by numbers or in a file.
-fn topology(scenario: &mut Scenario) -> Result<Topology, TraceError> {
+fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, TraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
-    let of_rumen = workload.rumen.as_mut().and_then(|rumen| rumen.topology.as_mut());
-    let of_sls = workload.sls.as_mut().and_then(|sls| sls.nodes.as_mut());
     // A file of the cluster's own cannot be borrowed while the cluster is.
     let mut own = cluster.topology.take();
-    let topology = match of_rumen.or(of_sls).or(own.as_mut()) {
-        Some(file) => topology_of_file(file, cluster, folder, hadoop.is_mumak())?,
+    let topology = match workload.hosts_mut().or(own.as_mut()) {
+        Some(file) => {
+            let hosts = hosts_of(file, folder, formats, hadoop.is_mumak())?;
+            let named = hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str()));
+            Topology::of_hosts(cluster, &named.collect::<Vec<_>>())
+        }
         None => Topology::new(cluster),
     };
     cluster.topology = own;
     Ok(topology)
 }
 
-fn topology_of_file(
+/// Returns the rack and the name of each host that a file lists.
+fn hosts_of(
     file: &mut TraceFile,
-    cluster: &ClusterSpec,
     folder: &Path,
+    formats: &Formats,
     is_mumak: bool,
-) -> Result<Topology, TraceError> {
+) -> Result<Vec<(String, String)>, TraceError> {
     let path = file.find(folder);
-    match recognise(&path)? {
-        Format::RumenTopology => {
-            let mut records = Records::<LoggedTopology>::open(&path, Strictness::Strict)?;
-            let tree = records.only()?;
-            let mut hosts = tree.hosts();
-            if is_mumak {
-                hosts.retain(|(_, name)| !is_address(name));
-            }
-            if hosts.is_empty() {
-                let what = "all machines are called by addresses, and Mumak leaves such out";
-                return Err(records.unusable(None, what));
-            }
-            file.pin(folder, records.sha256())?;
-            Ok(Topology::of_hosts(cluster, &hosts))
-        }
-        Format::SlsNodes => {
-            let mut records = Records::<SlsRack>::open(&path, Strictness::Strict)?;
-            let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
-            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
-            file.pin(folder, records.sha256())?;
-            Ok(Topology::of_hosts(cluster, &hosts))
-        }
-        found => {
-            let expected = "a topology of Rumen or nodes of the SLS";
-            Err(TraceError::OtherFormat { path, found, expected })
-        }
+    let format = formats.recognise(&path)?;
+    let Contents::Hosts(read) = format.contents() else {
+        return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
+    };
+    let HostFile { mut hosts, is_of_mumak, place, sha256 } = read(&path)?;
+    if is_mumak && is_of_mumak {
+        hosts.retain(|(_, name)| !is_address(name));
     }
+    if hosts.is_empty() {
+        let what = "all machines are called by addresses, and Mumak leaves such out";
+        return Err(TraceError::malformed(&path, place, None, what, None));
+    }
+    file.pin(folder, sha256.as_deref())?;
+    Ok(hosts)
 }
 
 /// Returns whether a host is called by a number instead of a name; dots may be escaped.
@@ -90,7 +80,7 @@ impl Prepared {
     /// # Errors
     /// If a file cannot be read, or with what is wrong in it.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
-        let topology = Arc::new(topology(&mut scenario)?);
+        let topology = Arc::new(topology(&mut scenario, registry.formats())?);
         let mut spec = std::mem::take(&mut scenario.workload);
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
         let workload = Workload::new(
@@ -101,6 +91,7 @@ impl Prepared {
                 hadoop: &scenario.hadoop,
                 cluster: &scenario.cluster,
                 topology: &topology,
+                formats: registry.formats(),
                 class_of: &class_of,
             },
         )?;
@@ -127,21 +118,12 @@ impl Prepared {
                 }
             }
         }
-        let nodes = self.topology.len();
+        let known = Known {
+            nodes: Some(self.topology.len()),
+            jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
+        };
         for fault in &self.scenario.faults {
-            match fault {
-                Fault::Stop { node, .. } | Fault::Start { node, .. }
-                    if nodes <= node.tracker().0 =>
-                {
-                    return unfit(format!(
-                        "faults: there is no {node}: the cluster has {nodes} nodes"
-                    ));
-                }
-                Fault::Kill { job, .. } if self.jobs_of(job).next().is_none() => {
-                    return unfit(format!("faults: there is no job `{job}` in the workload"));
-                }
-                _ => {}
-            }
+            fault.check(&known).or_else(|misfit| unfit(format!("faults: {}", misfit.message)))?;
         }
         Ok(())
     }
@@ -172,13 +154,6 @@ impl Prepared {
     /// Returns what outputs call the nodes.
     pub fn places(&self) -> Arc<[Place]> {
         self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
-    }
-
-    /// Returns the jobs of a name: one, or all of an entry with a count.
-    pub(super) fn jobs_of(&self, name: &str) -> impl Iterator<Item = JobId> {
-        let place = self.workload.names.iter().position(|other| other == name);
-        let arrivals = self.workload.arrivals.iter();
-        arrivals.filter(move |job| Some(job.batch.index()) == place).map(|job| job.spec.id)
     }
 }
 

@@ -9,28 +9,10 @@ use std::cell::RefCell;
 use super::plan::{Aggregate, Fold, Kind, Point, Selection, Term};
 use super::quantity::{Quantity, Shape};
 use super::read::{Names, read};
-use super::source::ReadError;
 use super::space::{Runs, Space};
 use super::syntax::Comparison;
-use super::value::{Value, combine};
-use crate::statistics::{Line, mean};
-
-/// Why there is no number.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// What a run has left cannot be read.
-    Read(ReadError),
-    /// What was asked for does not exist: the mean of nothing, the instant of what never happened.
-    Undefined(String),
-}
-
-impl From<ReadError> for Fault {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-type Evaluated<T> = Result<T, Fault>;
+use super::value::{Evaluated, NoNumber, Value, combine};
+use crate::statistics::{LinearFit, mean};
 
 /// Evaluates plans.
 pub(super) struct Evaluator<'r> {
@@ -65,11 +47,11 @@ impl<'r> Evaluator<'r> {
                 let parts = parts.collect::<Evaluated<Vec<_>>>()?;
                 if element.compares() {
                     let means: Vec<f64> = parts.iter().filter_map(|part| mean(part)).collect();
-                    return Ok(each(element.compute(&means).map_err(Fault::Undefined)?));
+                    return Ok(each(element.compute(&means).map_err(NoNumber::Undefined)?));
                 }
                 let at = |seed: usize| {
                     let numbers: Vec<f64> = parts.iter().map(|part| part[seed]).collect();
-                    element.compute(&numbers).map_err(Fault::Undefined)
+                    element.compute(&numbers).map_err(NoNumber::Undefined)
                 };
                 (0..seeds.len()).map(at).collect::<Evaluated<_>>()?
             }
@@ -79,7 +61,7 @@ impl<'r> Evaluator<'r> {
         };
         match numbers.iter().all(|number| number.is_finite()) {
             true => Ok(numbers),
-            false => Err(Fault::Undefined(format!("{} is not a number", term.label))),
+            false => Err(NoNumber::Undefined(format!("{} is not a number", term.label))),
         }
     }
 
@@ -92,7 +74,7 @@ impl<'r> Evaluator<'r> {
             }
             Kind::Until { condition, from } => match self.value(condition, cell, seed)? {
                 Value::Steps(steps) => {
-                    steps.until(*from).ok_or_else(|| Fault::Undefined("never".to_owned()))
+                    steps.until(*from).ok_or_else(|| NoNumber::Undefined("never".to_owned()))
                 }
                 _ => Err(nothing(term)),
             },
@@ -109,7 +91,7 @@ impl<'r> Evaluator<'r> {
             Kind::Apply(element, parts) if term.of.shape != Shape::One => {
                 let parts = parts.iter().map(|part| self.value(part, cell, seed));
                 let parts = parts.collect::<Evaluated<Vec<_>>>()?;
-                combine(element, &parts).map_err(Fault::Undefined)
+                combine(element, &parts).map_err(NoNumber::Undefined)
             }
             _ => Ok(Value::One(self.numbers(term, cell, &[seed])?[0])),
         }
@@ -124,7 +106,7 @@ impl<'r> Evaluator<'r> {
     ) -> Evaluated<Value> {
         let cell = selection.of(cell);
         if !self.runs.has(&cell) {
-            return Err(Fault::Undefined("the study leaves this cell out".to_owned()));
+            return Err(NoNumber::Undefined("the study leaves this cell out".to_owned()));
         }
         let run = self.runs.run(&cell, seed)?;
         read(quantity, selection, run, &mut self.names.borrow_mut())
@@ -140,13 +122,13 @@ impl<'r> Evaluator<'r> {
                 (Some(Value::Keyed(items)), Value::Keyed(more)) => items.extend(more),
                 (Some(Value::Samples(all)), Value::Samples(more)) => {
                     all.add(more).map_err(|_| {
-                        Fault::Undefined("the histograms cannot be added".to_owned())
+                        NoNumber::Undefined("the histograms cannot be added".to_owned())
                     })?;
                 }
-                _ => return Err(Fault::Undefined("what is over time is not pooled".to_owned())),
+                _ => return Err(NoNumber::Undefined("what is over time is not pooled".to_owned())),
             }
         }
-        let undefined = || Fault::Undefined(format!("there is no {}", of.label));
+        let undefined = || NoNumber::Undefined(format!("there is no {}", of.label));
         pool.and_then(|pool| how.of(&pool)).ok_or_else(undefined)
     }
 
@@ -167,8 +149,8 @@ impl<'r> Evaluator<'r> {
         let xs = || points.iter().map(|point| point.x.unwrap_or(f64::NAN));
         let line = |ys: &[f64]| {
             let points: Vec<(f64, f64)> = xs().zip(ys.iter().copied()).collect();
-            let undefined = || Fault::Undefined("one point makes no line".to_owned());
-            Line::through(&points).map(|line| (line, points)).ok_or_else(undefined)
+            let undefined = || NoNumber::Undefined("one point makes no line".to_owned());
+            LinearFit::through(&points).map(|line| (line, points)).ok_or_else(undefined)
         };
         let each = |number: f64| Ok(vec![number; seeds.len()]);
         let truth = |holds: bool| each(f64::from(u8::from(holds)));
@@ -182,7 +164,7 @@ impl<'r> Evaluator<'r> {
             Fold::Linear => line(&means).and_then(|(line, at)| each(line.largest_deviation(&at))),
             Fold::Slope => (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect(),
             Fold::Aggregate(how) => {
-                let undefined = || Fault::Undefined("too few points".to_owned());
+                let undefined = || NoNumber::Undefined("too few points".to_owned());
                 let fold = |seed| how.of_numbers(&by_seed(seed)).ok_or_else(undefined);
                 (0..seeds.len()).map(fold).collect()
             }
@@ -197,6 +179,6 @@ fn climbs(values: &[f64], step: Comparison) -> bool {
     moves && values.windows(2).all(|pair| step.holds(pair[0], pair[1]))
 }
 
-fn nothing(term: &Term) -> Fault {
-    Fault::Undefined(format!("there is no {}: nothing was chosen", term.label))
+fn nothing(term: &Term) -> NoNumber {
+    NoNumber::Undefined(format!("there is no {}: nothing was chosen", term.label))
 }

@@ -2,12 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::eval::Fault;
 use super::plan::{ALONE, ATTEMPT, CHANGE, Filter, JOB, Selection};
 use super::quantity::{KeyKind, LOCALITIES, Quantity, Shape, Source};
 use super::source::{ReadError, Results, Row, Table};
 use super::unit::Unit;
-use super::value::{Key, Steps, Value};
+use super::value::{Evaluated, Key, NoNumber, Steps, Value};
 
 /// Numbers for the names of jobs, the same in all runs.
 #[derive(Debug, Default)]
@@ -37,12 +36,12 @@ pub(super) fn read(
     selection: &Selection,
     run: &dyn Results,
     names: &mut Names,
-) -> Result<Value, Fault> {
+) -> Evaluated<Value> {
     let mut reader = Reader { quantity, selection, run, names };
     match quantity.source {
         Source::Summary(path) => match run.number(path)? {
             Some(number) => Ok(Value::One(number)),
-            None => Err(Fault::Undefined(format!("there is no {}", quantity.name))),
+            None => Err(NoNumber::Undefined(format!("there is no {}", quantity.name))),
         },
         Source::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
         Source::Job(..) => reader.jobs_value(),
@@ -124,13 +123,13 @@ impl<'a> Reader<'a> {
         if self.quantity.unit == Unit::TIME { 1e-3 } else { 1.0 }
     }
 
-    fn jobs_value(&mut self) -> Result<Value, Fault> {
+    fn jobs_value(&mut self) -> Evaluated<Value> {
         let scale = self.scale();
         let number = |job: Job| (job.key, less(&job.numbers) * scale);
         Ok(by_job(self.jobs()?.into_iter().map(number)))
     }
 
-    fn slowdown(&mut self) -> Result<Value, Fault> {
+    fn slowdown(&mut self) -> Evaluated<Value> {
         let mut rows: Vec<(String, u32, f64)> = Vec::new();
         let mut names: FxHashSet<String> = FxHashSet::default();
         let mut repeated = false;
@@ -151,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(by_job(self.jobs()?.into_iter().map(slowdown)))
     }
 
-    fn locality(&mut self, level: usize) -> Result<Value, Fault> {
+    fn locality(&mut self, level: usize) -> Evaluated<Value> {
         let mut sums = [0.0; LOCALITIES.len()];
         for job in self.jobs()? {
             for (sum, number) in sums.iter_mut().zip(job.numbers) {
@@ -160,12 +159,12 @@ impl<'a> Reader<'a> {
         }
         let whole: f64 = sums.iter().sum();
         if whole == 0.0 {
-            return Err(Fault::Undefined("no map with input was chosen".to_owned()));
+            return Err(NoNumber::Undefined("no map with input was chosen".to_owned()));
         }
         Ok(Value::One(sums[level] / whole))
     }
 
-    fn reduce_time(&mut self) -> Result<Value, Fault> {
+    fn reduce_time(&mut self) -> Evaluated<Value> {
         let mut spans: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
         self.chosen(Table::Tasks, &ATTEMPT, |row, chosen| {
             if chosen && row.text(1) == "reduce" {
@@ -181,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Attempts of setup and cleanup tasks count only where their kind is chosen.
-    fn attempts(&mut self) -> Result<Value, Fault> {
+    fn attempts(&mut self) -> Evaluated<Value> {
         let jobs: FxHashMap<u32, u32> =
             self.jobs()?.into_iter().map(|job| (job.id, job.key)).collect();
         let all_kinds = self.filters(Table::Tasks).iter().any(|filter| filter.key.name == "kind");
@@ -214,7 +213,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The sum of the step functions of the jobs and kinds that are chosen, over the whole run.
-    fn series(&mut self, column: &'static str) -> Result<Value, Fault> {
+    fn series(&mut self, column: &'static str) -> Evaluated<Value> {
         let jobs: Option<FxHashSet<u32>> = if self.filters(Table::Jobs).is_empty() {
             None
         } else {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
 
+use crate::files;
 use crate::units::SimTime;
 
 /// A table of a run's folder.
@@ -28,10 +29,10 @@ impl Table {
     /// Returns the name of its file.
     pub const fn file(self) -> &'static str {
         match self {
-            Self::Jobs => "jobs.csv",
-            Self::Tasks => "tasks.csv",
-            Self::Timeline => "timeline.csv",
-            Self::Alone => "alone.csv",
+            Self::Jobs => files::JOBS,
+            Self::Tasks => files::TASKS,
+            Self::Timeline => files::TIMELINE,
+            Self::Alone => files::ALONE,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a number is of: a time, a size, a share or nothing; and how such a number is told.
 
+use crate::units::tell::{self, Detail};
 use crate::units::{Bytes, SimSpan};
 
 /// The unit of a number: seconds and bytes to some power, or a share of a whole.
@@ -98,12 +99,14 @@ impl Unit {
         }
         let size = value.abs();
         let told = match (self.time, self.bytes, self.share) {
-            (0, 0, true) => format!("{:.1} %", size * 100.0),
-            (0, 0, false) => plain(size, like),
-            (1, 0, _) => time(size, like),
-            (0, 1, _) => bytes(size, like),
-            (-1, 1, _) => format!("{}/s", bytes(size, like)),
-            (seconds, bytes, _) => plain(size, like) + &power("s", seconds) + &power("B", bytes),
+            (0, 0, true) => tell::percent(size),
+            (0, 0, false) => tell::number(size, like),
+            (1, 0, _) => tell::time(size, Detail::Like(like)),
+            (0, 1, _) => tell::size(size, Detail::Like(like)),
+            (-1, 1, _) => format!("{}/s", tell::size(size, Detail::Like(like))),
+            (seconds, bytes, _) => {
+                tell::number(size, like) + &power("s", seconds) + &power("B", bytes)
+            }
         };
         // What is rounded to nothing has no sign.
         let is_below = value < 0.0 && told.contains(|c: char| ('1'..='9').contains(&c));
@@ -125,44 +128,6 @@ fn power(unit: &str, power: i8) -> String {
         1 => format!(" {unit}"),
         _ => format!(" {unit}^{power}"),
     }
-}
-
-/// Four significant digits at least, and no more than the number has.
-fn plain(size: f64, like: f64) -> String {
-    let decimals = match like {
-        _ if size.fract() == 0.0 => 0,
-        1000.0.. => 0,
-        100.0.. => 1,
-        10.0.. => 2,
-        0.1.. => 3,
-        _ => 6,
-    };
-    format!("{size:.decimals$}")
-}
-
-fn time(seconds: f64, like: f64) -> String {
-    // Rounded first, so that there are no 60 seconds.
-    let whole = seconds.round();
-    let (hours, minutes, rest) = (whole / 3600.0, whole % 3600.0 / 60.0, whole % 60.0);
-    match like {
-        59.95.. if 3600.0 <= whole => {
-            format!("{:.0} h {:02.0} min {rest:02.0} s", hours.floor(), minutes.floor())
-        }
-        59.95.. if 60.0 <= whole => format!("{:.0} min {rest:02.0} s", minutes.floor()),
-        59.95.. => format!("{rest:.0} s"),
-        1.0.. => format!("{seconds:.1} s"),
-        0.0 => "0 s".to_owned(),
-        0.001.. => format!("{:.1} ms", seconds * 1e3),
-        _ => format!("{:.1} µs", seconds * 1e6),
-    }
-}
-
-fn bytes(bytes: f64, like: f64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let place = (0..units.len() - 1).find(|place| like < 1024_f64.powi(*place as i32 + 1));
-    let place = place.unwrap_or(units.len() - 1);
-    let decimals = usize::from(place != 0);
-    format!("{:.decimals$} {}", bytes / 1024_f64.powi(place as i32), units[place])
 }
 
 #[cfg(test)]

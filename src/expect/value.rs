@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::plan::{Aggregate, Element};
+use super::source::ReadError;
 use super::syntax::{Comparison, Operator};
 use crate::statistics;
 
@@ -42,6 +43,23 @@ impl Value {
         }
     }
 }
+
+/// Why there is no number.
+#[derive(Debug)]
+pub(super) enum NoNumber {
+    /// What a run has left cannot be read.
+    Read(ReadError),
+    /// What was asked for does not exist: the mean of nothing, the instant of what never happened.
+    Undefined(String),
+}
+
+impl From<ReadError> for NoNumber {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+pub(super) type Evaluated<T> = Result<T, NoNumber>;
 
 /// A step function of time from one instant to another, in seconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,7 +296,9 @@ impl Aggregate {
             Self::Min => histogram.min() as f64,
             Self::Max => histogram.max() as f64,
             Self::Deviation => histogram.stdev(),
-            _ => return None,
+            Self::Count | Self::Sum | Self::Jain | Self::Any | Self::All | Self::Share => {
+                return None;
+            }
         };
         (!histogram.is_empty()).then_some(micros / 1e6)
     }

@@ -5,13 +5,15 @@
 //! is the 95 % interval of the difference of the pairs, for the reader to judge.
 
 use super::Expectation;
-use super::eval::{Evaluator, Fault};
+use super::eval::Evaluator;
 use super::plan::{Element, Kind, Pick, Scatter, Term};
 use super::source::ReadError;
 use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
+use super::value::{Evaluated, NoNumber};
 use crate::statistics::{Band, Estimate, differences, interval, mean};
+use crate::units::tell;
 
 /// What became of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +145,10 @@ fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
             debug_assert_eq!(selection.cell.len(), space.axes.len(), "{}", quantity.name);
             (0..).zip(&selection.cell).for_each(|(axis, pick)| note(axis, pick));
         }
-        _ => {}
+        Kind::Constant(_) => {}
+        Kind::Aggregate { .. } | Kind::Curve { .. } | Kind::Until { .. } | Kind::Apply(..) => {
+            unreachable!("these have leaves and are none")
+        }
     });
     let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
     let cells = combinations(&choices.collect::<Vec<_>>());
@@ -160,14 +165,14 @@ impl Judge<'_> {
     fn judge(&self, term: &Term, cell: &[usize]) -> Result<Judged, ReadError> {
         match self.try_judge(term, cell) {
             Ok(judged) => Ok(judged),
-            Err(Fault::Read(error)) => Err(error),
-            Err(Fault::Undefined(why)) => {
+            Err(NoNumber::Read(error)) => Err(error),
+            Err(NoNumber::Undefined(why)) => {
                 Ok(Judged { holds: false, margin: f64::NEG_INFINITY, measured: why })
             }
         }
     }
 
-    fn try_judge(&self, term: &Term, cell: &[usize]) -> Result<Judged, Fault> {
+    fn try_judge(&self, term: &Term, cell: &[usize]) -> Evaluated<Judged> {
         match &term.kind {
             Kind::Apply(Element::Binary(operator), parts) => {
                 let parts = parts.iter().map(|part| self.judge(part, cell));
@@ -186,7 +191,7 @@ impl Judge<'_> {
                         let told = terms
                             .filter(|term| term.is_there(self.evaluator.runs, cell))
                             .map(|term| self.tell(term, cell));
-                        told.collect::<Result<Vec<_>, Fault>>()?.join(", ")
+                        told.collect::<Evaluated<Vec<_>>>()?.join(", ")
                     }
                     _ if term.scatter() == Scatter::EachSeed => {
                         format!("in {held} of {} seeds: {}", numbers.len(), term.label)
@@ -199,11 +204,11 @@ impl Judge<'_> {
     }
 
     /// Compares the means over the seeds.
-    fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Result<Judged, Fault> {
+    fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Evaluated<Judged> {
         let numbers = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
-        let numbers = numbers.collect::<Result<Vec<_>, Fault>>()?;
+        let numbers = numbers.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
-        let holds = element.compute(&means).map_err(Fault::Undefined)? != 0.0;
+        let holds = element.compute(&means).map_err(NoNumber::Undefined)? != 0.0;
         let unit = parts.iter().fold(parts[0].of.unit, |unit, part| unit.or(part.of.unit));
         let mut measured = String::new();
         for (place, mean) in means.iter().enumerate() {
@@ -231,7 +236,7 @@ impl Judge<'_> {
         Ok(Judged { holds, margin: if holds { margin } else { -off }, measured })
     }
 
-    fn tell(&self, term: &Term, cell: &[usize]) -> Result<String, Fault> {
+    fn tell(&self, term: &Term, cell: &[usize]) -> Evaluated<String> {
         let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
         Ok(match (mean(&numbers), term.of.truth) {
             (Some(mean), false) => term.of.unit.show(mean),
@@ -251,8 +256,8 @@ impl Judge<'_> {
         for cell in cells {
             let number = match self.tell(term, cell) {
                 Ok(number) => number,
-                Err(Fault::Undefined(why)) => why,
-                Err(Fault::Read(error)) => return Err(error),
+                Err(NoNumber::Undefined(why)) => why,
+                Err(NoNumber::Read(error)) => return Err(error),
             };
             let place = self.evaluator.space.describe(cell, axes);
             told.push(if place.is_empty() { number } else { format!("{place}: {number}") });
@@ -274,7 +279,7 @@ impl Element {
     fn sign(&self, place: usize, unit: Unit) -> String {
         match self {
             Self::Compare(signs) => signs[place].sign().to_owned(),
-            Self::Within { band, relative: true } => format!("within {:.1} % of", band * 100.0),
+            Self::Within { band, relative: true } => format!("within {} of", tell::percent(*band)),
             Self::Within { band, relative: false } if unit == Unit::SHARE => {
                 format!("within {:.1} points of", band * 100.0)
             }

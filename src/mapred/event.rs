@@ -282,7 +282,12 @@ impl AttemptState {
             Self::Succeeded => Some(Outcome::Succeeded),
             Self::Failed => Some(Outcome::Failed),
             Self::Killed => Some(Outcome::Killed),
-            _ => None,
+            Self::Unassigned
+            | Self::Running
+            | Self::Suspended
+            | Self::CommitPending
+            | Self::FailedUnclean
+            | Self::KilledUnclean => None,
         }
     }
 }

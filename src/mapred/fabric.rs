@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Address, Core, FlowBegins, FlowId, FlowRate, Msg, Outbox};
+use super::{Core, FlowBegins, FlowId, FlowRate, Mail, Outbox, ToFabric, ToTracker};
 use crate::cluster::{FlowIndex, Resources, Sharing};
 use crate::units::{SimSpan, SimTime};
 
 /// The fabric of a cluster.
 #[derive(Debug)]
 pub struct Fabric {
-    own: Address,
     sharing: Sharing,
     flows: FxHashMap<FlowId, FlowIndex>,
     /// Whose the flows are, by index.
@@ -31,7 +30,6 @@ impl Fabric {
     /// Returns the fabric of these resources, which nobody uses yet.
     pub fn new(resources: &Resources) -> Self {
         Self {
-            own: Address::fabric(resources.topology().len()),
             sharing: Sharing::new(resources.capacities().iter().copied()),
             flows: FxHashMap::default(),
             owners: Vec::new(),
@@ -46,20 +44,20 @@ impl Fabric {
             self.owners.resize(index.index() + 1, *id);
         }
         self.owners[index.index()] = *id;
-        self.flows.insert(*id, index);
+        let earlier = self.flows.insert(*id, index);
+        assert!(earlier.is_none(), "{id:?} begins a second time");
         self.plan_to_settle(out);
     }
 
     fn end(&mut self, id: FlowId, out: &mut Outbox) {
-        if let Some(index) = self.flows.remove(&id) {
-            self.sharing.end(index);
-            self.plan_to_settle(out);
-        }
+        let index = self.flows.remove(&id).unwrap_or_else(|| panic!("{id:?} ends unbegun"));
+        self.sharing.end(index);
+        self.plan_to_settle(out);
     }
 
     fn plan_to_settle(&mut self, out: &mut Outbox) {
         if !std::mem::replace(&mut self.is_settling, true) {
-            out.plan(SimSpan::ZERO, self.own, Msg::Settle);
+            out.plan(SimSpan::ZERO, ToFabric::Settle);
         }
     }
 
@@ -73,18 +71,19 @@ impl Fabric {
         for of_tracker in changed.chunk_by(|(one, _), (other, _)| one.tracker == other.tracker) {
             let rate = |(id, rate): &(FlowId, f64)| FlowRate { number: id.number, rate: *rate };
             let rates = Arc::new(of_tracker.iter().map(rate).collect());
-            out.affect(Address::tracker(of_tracker[0].0.tracker), Msg::Rates(rates));
+            out.affect(Mail::Tracker(of_tracker[0].0.tracker, ToTracker::Rates(rates)));
         }
     }
 }
 
 impl Core for Fabric {
-    fn handle(&mut self, _: SimTime, msg: Msg, out: &mut Outbox) {
+    type Msg = ToFabric;
+
+    fn handle(&mut self, _: SimTime, msg: ToFabric, out: &mut Outbox) {
         match msg {
-            Msg::FlowBegins(flow) => self.begin(&flow, out),
-            Msg::FlowEnds(id) => self.end(id, out),
-            Msg::Settle => self.settle(out),
-            _ => {}
+            ToFabric::FlowBegins(flow) => self.begin(&flow, out),
+            ToFabric::FlowEnds(id) => self.end(id, out),
+            ToFabric::Settle => self.settle(out),
         }
     }
 }

@@ -17,24 +17,24 @@ pub struct Hadoop {
     /// The time between two heartbeats of a tracker: `auto` for the line's formula, which grows
     /// with the cluster, or a constant.
     pub heartbeat: Auto,
-    /// How `auto` grows: by whole seconds for each hundred trackers, or in proportion to them.
+    /// How the interval of `auto` grows with the number of trackers.
     pub heartbeat_growth: HeartbeatGrowth,
     /// The shortest interval that `auto` gives.
     pub heartbeat_floor: SimSpan,
     /// How many heartbeats a second `auto` aims at, over the whole cluster.
     pub heartbeats_per_second: Count<1, 1_000_000>,
-    /// The first heartbeats are spread evenly over this time: `auto` is one interval.
+    /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
     pub heartbeat_phase: Auto,
-    /// What is added to the interval, drawn each time: up to so much more or less, or anything
-    /// from a first to a last value.
+    /// A random time that is added to each interval: up to so much more or less, or anything
+    /// between two values.
     pub heartbeat_fuzz: Fuzz,
-    /// Whether a tracker sends a heartbeat at once when an attempt ends.
+    /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,
-    /// After this long without a reply, a tracker sends the same heartbeat again.
+    /// If a tracker gets no reply for this long, it sends the same heartbeat again.
     pub rpc_timeout: SimSpan,
-    /// A tracker silent for so long is given up.
+    /// A tracker that is silent for this long is declared lost.
     pub expiry: SimSpan,
-    /// What keeps an attempt from failing that was assigned `expiry` ago.
+    /// An attempt that was assigned `expiry` ago fails, unless its tracker has done this.
     pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.
     pub slow_start: Fraction,
@@ -42,42 +42,41 @@ pub struct Hadoop {
     pub commit_pending: CommitPending,
     /// Whether jobs run a setup and a cleanup task.
     pub setup_cleanup: bool,
-    /// Whether the output of a killed or failed attempt is removed by an attempt of its own.
+    /// Whether an extra attempt removes the output of an attempt that failed or was killed.
     pub task_cleanup: bool,
-    /// Whether a job that ends takes with it what it still runs. Mumak lets that run out, and
+    /// Whether a job that ends kills the attempts that it still runs. Mumak lets them run; there,
     /// reduces that wait for maps keep their slots for ever.
     pub kill_orphans: bool,
-    /// So many failed attempts fail a task.
+    /// A task fails after this many failed attempts.
     pub max_attempts: Count<1, 100>,
     /// The share of a job's maps that may fail without failing the job.
     pub map_failures: Fraction,
     /// The share of a job's reduces that may fail without failing the job.
     pub reduce_failures: Fraction,
-    /// So many failed attempts on one tracker, and the job avoids it.
+    /// A job avoids a tracker after this many failed attempts there.
     pub tracker_failures: Count<1, 1_000_000>,
-    /// Whether a tracker that job after job avoids gets no tasks of any: it is blacklisted. 1.x only
-    /// notes it.
+    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job. 1.x
+    /// only notes it.
     pub blacklist: bool,
-    /// So many jobs that succeeded and avoided a tracker, and it may be blacklisted; a day without
-    /// another takes one away again.
+    /// A tracker can be blacklisted when this many successful jobs have avoided it. Each day
+    /// without another such job takes one off the count.
     pub tracker_faults: Count<1, 1_000_000>,
-    /// Where a map that runs again stands: in front of the lists of its nodes, or before all
-    /// others whatever the locality.
+    /// Where in the line a map stands that must run again.
     pub failed_maps: FailedMaps,
-    /// Whether slow tasks are tried a second time elsewhere; `off` is what there is.
+    /// Whether slow tasks are tried a second time elsewhere; only `off` exists yet.
     pub speculation: Speculation,
     /// How often a running attempt tells its tracker of its progress.
     pub progress_interval: SimSpan,
-    /// How often a child asks its tracker for map outputs to fetch or for leave to commit; at
-    /// `0s` it is told at once.
+    /// How often a task asks its tracker for map outputs to fetch, or for permission to commit;
+    /// with `0s` it is told at once.
     pub poll: SimSpan,
     /// How long an attempt's process takes to start.
     pub start_up: Dist<SimSpan>,
-    /// What a setup task works, after its start-up.
+    /// How long a setup task works after its start-up.
     pub setup_time: Dist<SimSpan>,
-    /// What a cleanup task works, after its start-up.
+    /// How long a cleanup task works after its start-up.
     pub cleanup_time: Dist<SimSpan>,
-    /// What a commit takes once it is allowed.
+    /// How long a commit takes once it is allowed.
     pub commit_time: SimSpan,
 }
 
@@ -104,19 +103,20 @@ pub struct Fuzz {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeartbeatGrowth {
-    /// One second for every hundred trackers (at 100 heartbeats a second), rounded up: 0.20.
+    /// By whole seconds, rounded up; at 100 heartbeats a second, one second for every hundred
+    /// trackers. This is 0.20.
     WholeSeconds,
-    /// In proportion: 0.21 and later.
+    /// In proportion to the trackers. This is 0.21 and later.
     Proportional,
 }
 
-/// What keeps an attempt from failing that was assigned long ago.
+/// What a tracker must have done with an attempt that was assigned long ago, or it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchExpiry {
-    /// That its tracker has reported it, though it wait for a slot.
+    /// The tracker has reported it, even if it still waits for a slot.
     Reported,
-    /// That it has started: 1.2 and later.
+    /// The tracker has started it: 1.2 and later.
     Started,
 }
 

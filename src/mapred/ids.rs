@@ -55,7 +55,7 @@ impl TaskId {
     pub const fn slot(self) -> SlotKind {
         match (self.kind, self.index) {
             (TaskKind::Map, _) | (TaskKind::Setup | TaskKind::Cleanup, 0) => SlotKind::Map,
-            _ => SlotKind::Reduce,
+            (TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup, _) => SlotKind::Reduce,
         }
     }
 
@@ -100,9 +100,14 @@ impl fmt::Display for JobId {
     }
 }
 
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.job, self.kind.word(), self.index)
+    }
+}
+
 impl fmt::Display for AttemptId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TaskId { job, kind, index } = self.task;
-        write!(f, "{job} {} {index} attempt {}", kind.word(), self.number)
+        write!(f, "{} attempt {}", self.task, self.number)
     }
 }

@@ -194,8 +194,10 @@ impl Job {
 
     /// Returns how many tasks of a kind could be launched now.
     pub fn pending(&self, kind: SlotKind) -> u32 {
+        if !self.is_running() {
+            return 0;
+        }
         match kind {
-            _ if !self.is_running() => 0,
             SlotKind::Map => self.maps.waiting,
             SlotKind::Reduce if self.reduces_ready_at.is_some() => self.reduces.waiting,
             SlotKind::Reduce => 0,
@@ -219,6 +221,7 @@ impl Job {
         }
     }
 
+    /// Returns a task, unless the job is over and its tasks forgotten.
     pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
         match id.kind {
             TaskKind::Map => self.maps.tasks.get_mut(id.index as usize),
@@ -228,15 +231,30 @@ impl Job {
         }
     }
 
+    /// Returns a task of a job that still has its tasks.
+    pub(super) fn known_task(&mut self, id: TaskId) -> &mut Task {
+        self.task(id).unwrap_or_else(|| panic!("{id} is no task of its job, or forgotten"))
+    }
+
     pub(super) fn attempt(&self, id: AttemptId) -> Option<&Try> {
-        let index = id.task.index as usize;
-        let task = match id.task.kind {
-            TaskKind::Map => self.maps.tasks.get(index),
-            TaskKind::Reduce => self.reduces.tasks.get(index),
-            TaskKind::Setup => self.setup.get(index),
-            TaskKind::Cleanup => self.cleanup.get(index),
-        }?;
+        let task = self.tasks_of(id.task.kind).get(id.task.index as usize)?;
         task.tries.iter().find(|attempt| attempt.number == id.number)
+    }
+
+    /// Returns the tasks of a kind, unless they are not there yet or forgotten.
+    pub(super) fn tasks_of(&self, kind: TaskKind) -> &[Task] {
+        match kind {
+            TaskKind::Map => &self.maps.tasks,
+            TaskKind::Reduce => &self.reduces.tasks,
+            TaskKind::Setup => &self.setup,
+            TaskKind::Cleanup => &self.cleanup,
+        }
+    }
+
+    /// Returns all tasks, in the order in which a job runs them.
+    pub(super) fn all_tasks(&self) -> [(TaskKind, &[Task]); 4] {
+        [TaskKind::Setup, TaskKind::Map, TaskKind::Reduce, TaskKind::Cleanup]
+            .map(|kind| (kind, self.tasks_of(kind)))
     }
 
     /// Returns what events say of the job's counts.

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use super::ledger::Ledger;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Directive, Hadoop, JobId, MapsDone, Msg,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, TrackerId,
-    View,
+    AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
+    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status,
+    ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::units::{SimSpan, SimTime};
@@ -39,6 +39,8 @@ pub struct JobTracker {
     has_clockwork: bool,
     /// Whether the policy asks how far attempts are.
     reads_progress: bool,
+    /// The instant of the last message.
+    heard_at: SimTime,
 }
 
 impl JobTracker {
@@ -64,6 +66,7 @@ impl JobTracker {
             reading: 0,
             settled_at,
             has_clockwork: false,
+            heard_at: SimTime::ZERO,
         }
     }
 
@@ -73,7 +76,7 @@ impl JobTracker {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
             self.reading += 1;
-            out.plan(self.spec.init, Address::JOB_TRACKER, Msg::Initialised(job));
+            out.plan(self.spec.init, ToJobTracker::Initialised(job));
         }
     }
 
@@ -103,13 +106,13 @@ impl JobTracker {
     }
 
     fn plan_next(&self, now: SimTime, out: &mut Outbox) {
-        out.plan(self.busy_until.saturating_since(now), Address::JOB_TRACKER, Msg::Serve);
+        out.plan(self.busy_until.saturating_since(now), ToJobTracker::Serve);
     }
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
-        if let Some((arrived, status)) = self.line.pop_front() {
-            self.serve(now, arrived, status, out);
-        }
+        let next = self.line.pop_front();
+        let (arrived, status) = next.expect("a turn is planned only while somebody waits");
+        self.serve(now, arrived, status, out);
         if !self.line.is_empty() {
             self.plan_next(now, out);
         }
@@ -117,7 +120,6 @@ impl JobTracker {
 
     fn serve(&mut self, now: SimTime, arrived: SimTime, status: Arc<Status>, out: &mut Outbox) {
         let id = status.tracker;
-        let to = Address::tracker(id);
         let queued = now - arrived;
         let Some(last_id) = self.admit(now, &status, out) else {
             let tracker = &self.ledger.trackers[id.index()];
@@ -127,7 +129,8 @@ impl JobTracker {
                 Arc::new(Reply { call: status.call, reinit: true, queued, ..Reply::default() })
             };
             self.busy_until = now + self.spec.per_heartbeat;
-            return out.send_after(self.spec.per_heartbeat, to, Msg::Reply(reply));
+            let mail = Mail::Tracker(id, ToTracker::Reply(reply));
+            return out.send_after(self.spec.per_heartbeat, mail);
         };
 
         self.ledger.trackers[id.index()].last_seen = now;
@@ -178,7 +181,7 @@ impl JobTracker {
             queued,
         };
         self.busy_until = now + span;
-        out.send_after(span, to, Msg::Reply(tracker.last_reply.clone()));
+        out.send_after(span, Mail::Tracker(id, ToTracker::Reply(tracker.last_reply.clone())));
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
@@ -240,7 +243,9 @@ impl JobTracker {
                 }
             }
             // What the removal of an attempt's output ends in, the attempt ends in.
-            _ if is_cleaner => {
+            S::Succeeded | S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean
+                if is_cleaner =>
+            {
                 let outcome =
                     if was == S::FailedUnclean { Outcome::Failed } else { Outcome::Killed };
                 self.ledger.lose(now, attempt, outcome, out);
@@ -280,7 +285,15 @@ impl JobTracker {
             looks: 0,
         };
         self.scheduler.offer(&mut offer);
-        let Offer { directives, looks, .. } = offer;
+        let Offer { directives, looks, taken, freed, .. } = offer;
+        for kind in SlotKind::BOTH {
+            let (used, slots) = (status.occupied[kind] + taken[kind], status.slots[kind]);
+            debug_assert!(
+                taken[kind] == 0 || used <= slots + freed[kind],
+                "{now}: {tracker} is to use {used} {} slots and has {slots}",
+                kind.word()
+            );
+        }
         (directives, looks)
     }
 
@@ -291,15 +304,18 @@ impl JobTracker {
         let asks_at_once = !self.ledger.hadoop.is_mumak();
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
-            _ => None,
+            Directive::Launch(_)
+            | Directive::Kill(_)
+            | Directive::Suspend(_)
+            | Directive::Resume(_)
+            | Directive::Commit(_) => None,
         });
         let fetching = status.reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
-            let is_new = wanted.iter().all(|maps| maps.job != job);
-            wanted.extend(
-                self.ledger.job(job).filter(|_| is_new).map(|job| self.ledger.maps_to_fetch(job)),
-            );
+            if wanted.iter().all(|maps| maps.job != job) {
+                wanted.push(self.ledger.maps_to_fetch(self.ledger.known(job)));
+            }
         }
         wanted
     }
@@ -316,12 +332,12 @@ impl JobTracker {
 
     fn plan_expiry(&self, out: &mut Outbox) {
         let third = SimSpan::from_micros(self.ledger.hadoop.expiry.as_micros().div_ceil(3).max(1));
-        out.plan(third, Address::JOB_TRACKER, Msg::Expire);
+        out.plan(third, ToJobTracker::Expire);
     }
 
     fn plan_tick(&self, out: &mut Outbox) {
         if let Some(span) = self.scheduler.tick_every() {
-            out.plan(span, Address::JOB_TRACKER, Msg::Tick);
+            out.plan(span, ToJobTracker::Tick);
         }
     }
 
@@ -342,9 +358,12 @@ impl JobTracker {
         // blacklisted will get tasks again.
         let is_idle = self.ledger.active == 0 || !self.ledger.has_work();
         if is_idle && expiry * 2 < quiet && self.ledger.blacklisted().next().is_none() {
-            out.send(Address::INJECTOR, Msg::Stalled(self.ledger.arrived));
+            out.send(ToInjector::Stalled(self.ledger.arrived));
         }
         self.plan_expiry(out);
+        if cfg!(debug_assertions) {
+            self.ledger.assert_whole(now);
+        }
     }
 
     fn tick(&mut self, now: SimTime, out: &mut Outbox) {
@@ -352,34 +371,50 @@ impl JobTracker {
         self.scheduler.tick(&mut orders);
         self.plan_tick(out);
     }
+
+    /// Asserts what must hold between two messages, of what these events tell of.
+    fn assert_sound(&mut self, now: SimTime, events: &[Event]) {
+        let earlier = std::mem::replace(&mut self.heard_at, now);
+        assert!(earlier <= now, "{now}: the JobTracker was at {earlier} before");
+        assert!(self.ledger.changes.is_empty(), "{now}: the policy has not heard of everything");
+        let (reading, threads) = (self.reading, self.spec.init_threads.get());
+        assert!(reading <= threads, "{now}: {reading} jobs are being read by {threads} threads");
+        let is_busy = reading == threads;
+        assert!(is_busy || self.unread.is_empty(), "{now}: a job waits though a thread is idle");
+        self.ledger.assert_touched(now, events);
+    }
 }
 
 impl Core for JobTracker {
-    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+    type Msg = ToJobTracker;
+
+    fn handle(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
         self.wind_clockwork(out);
         match msg {
-            Msg::Status(status) => self.queue_up(now, status, out),
-            Msg::Serve => self.serve_next(now, out),
-            Msg::Submit(spec) => {
+            ToJobTracker::Status(status) => self.queue_up(now, status, out),
+            ToJobTracker::Serve => self.serve_next(now, out),
+            ToJobTracker::Submit(spec) => {
                 let job = spec.id;
                 self.ledger.submit(now, spec, out);
                 self.unread.push_back(job);
                 self.read_splits(out);
             }
-            Msg::Initialised(job) => {
+            ToJobTracker::Initialised(job) => {
                 self.reading -= 1;
                 self.ledger.initialise(now, job, out);
                 self.read_splits(out);
             }
-            Msg::AskLoad => {
-                out.send(Address::INJECTOR, Msg::Load(Arc::new(self.ledger.load())));
+            ToJobTracker::AskLoad => {
+                out.send(ToInjector::Load(Arc::new(self.ledger.load())));
             }
-            Msg::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
-            Msg::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
-            Msg::Expire => self.expire(now, out),
-            Msg::Tick => self.tick(now, out),
-            _ => {}
+            ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
+            ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
+            ToJobTracker::Expire => self.expire(now, out),
+            ToJobTracker::Tick => self.tick(now, out),
         }
         self.tell_policy(now, None);
+        if cfg!(debug_assertions) {
+            self.assert_sound(now, &out.events);
+        }
     }
 }

@@ -6,9 +6,14 @@
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
 //! submission to end), [`launches`], [`attempts`] (what becomes of them), [`trackers`] and their
-//! [`faults`].
+//! [`faults`]. What must hold between two moves is in [`claims`].
+//!
+//! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
+//! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
+//! themselves say is there must be there; what is missing is a mistake here, and panics with its id.
 
 mod attempts;
+mod claims;
 mod faults;
 mod jobs;
 mod launches;
@@ -20,7 +25,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 pub(super) use self::launches::Wish;
-use super::job::{Job, JobState, Task, Try};
+use super::job::{Job, JobState, Try};
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
     Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
@@ -132,16 +137,22 @@ impl Ledger {
         }
     }
 
+    /// Returns a job, if it has arrived: policies and clients may speak of one that has not.
     pub(super) fn job(&self, id: JobId) -> Option<&Job> {
         self.jobs.get(id.index()).and_then(Option::as_deref)
     }
 
-    fn job_mut(&mut self, id: JobId) -> Option<&mut Job> {
-        self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut)
+    /// Returns a job that has arrived, as every job has that the books themselves speak of.
+    pub(super) fn known(&self, id: JobId) -> &Job {
+        self.job(id).unwrap_or_else(|| panic!("{id} has not arrived"))
+    }
+
+    fn known_mut(&mut self, id: JobId) -> &mut Job {
+        entry(&mut self.jobs, id)
     }
 
     pub(super) fn running_jobs(&self) -> impl Iterator<Item = &Job> {
-        self.running.iter().filter_map(|id| self.job(*id))
+        self.running.iter().map(|id| self.known(*id))
     }
 
     /// Returns whether a tracker has something in hand that will end: not so a reduce of a job
@@ -163,7 +174,7 @@ impl Ledger {
 
     /// Returns how busy the cluster is.
     pub(super) fn load(&self) -> Load {
-        let jobs = self.open.iter().filter_map(|id| self.job(*id));
+        let jobs = self.open.iter().map(|id| self.known(*id));
         let left: u32 = jobs.map(|job| job.maps.total - job.maps_over()).sum();
         let reports = self.trackers.iter().flat_map(|tracker| &tracker.reports);
         let is_map = |report: &&Report| {
@@ -178,24 +189,26 @@ impl Ledger {
         }
     }
 
+    /// Returns what is known of an attempt, unless it is off the books: what a tracker reports may
+    /// have been given up for lost, and its job forgotten.
     pub(super) fn find_try(&mut self, attempt: AttemptId) -> Option<&mut Try> {
-        self.job_mut(attempt.job())?.task(attempt.task)?.find(attempt.number)
+        self.known_mut(attempt.job()).task(attempt.task)?.find(attempt.number)
     }
 
+    /// Returns what is known of an attempt that is on the books.
+    fn known_try(&mut self, attempt: AttemptId) -> &mut Try {
+        self.find_try(attempt).unwrap_or_else(|| panic!("{attempt} is off the books"))
+    }
+
+    /// Returns what is known of an attempt, if a policy speaks of one that is on the books.
     pub(super) fn attempt(&self, attempt: AttemptId) -> Option<&Try> {
         self.job(attempt.job())?.attempt(attempt)
     }
 
     fn attempts_on(&self, id: JobId, tracker: Option<TrackerId>) -> Vec<AttemptId> {
-        let Some(job) = self.job(id) else { return Vec::new() };
-        let tasks: [(TaskKind, &[Task]); 4] = [
-            (TaskKind::Setup, &job.setup),
-            (TaskKind::Map, &job.maps.tasks),
-            (TaskKind::Reduce, &job.reduces.tasks),
-            (TaskKind::Cleanup, &job.cleanup),
-        ];
+        let job = self.known(id);
         let mut attempts = Vec::new();
-        for (kind, tasks) in tasks {
+        for (kind, tasks) in job.all_tasks() {
             for (index, task) in (0..).zip(tasks) {
                 let here = task.tries.iter().filter(|t| tracker.is_none_or(|at| t.is_on(at)));
                 let id = TaskId { job: id, kind, index };
@@ -208,16 +221,11 @@ impl Ledger {
     /// Brings the sums over all jobs up to date with one job.
     fn recount(&mut self, now: SimTime, id: JobId) {
         let slow_start = self.hadoop.slow_start.get();
-        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
-            return;
-        };
+        let job = entry(&mut self.jobs, id);
         let needed = (slow_start * f64::from(job.maps.total)).ceil();
         let is_ready = needed <= f64::from(job.maps_over());
-        job.reduces_ready_at = match job.reduces_ready_at {
-            _ if !is_ready => None,
-            None => Some(now.max(job.running_at)),
-            since => since,
-        };
+        let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
+        job.reduces_ready_at = is_ready.then_some(since);
         let is_running = job.is_running();
         let left = |tasks: &super::job::Tasks| tasks.total - tasks.finished - tasks.failed;
         let load = PerSlot {
@@ -244,8 +252,7 @@ impl Ledger {
         state: AttemptState,
         out: &mut Outbox,
     ) {
-        let counts =
-            self.job(attempt.job()).map_or_else(Default::default, |job| job.counts(attempt.slot()));
+        let counts = self.known(attempt.job()).counts(attempt.slot());
         out.emit(now, Fact::Learned { attempt, tracker, state, counts });
         self.change(now, attempt.job(), JobChange::Attempt(attempt, state));
     }
@@ -256,9 +263,10 @@ impl Ledger {
     }
 }
 
-/// Returns whether this is the task that planted mistakes concern.
-const fn is_first_map(task: TaskId) -> bool {
-    matches!(task, TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 })
+/// Returns a job that has arrived; beside it the other books may be changed.
+fn entry(jobs: &mut [Option<Box<Job>>], id: JobId) -> &mut Job {
+    let job = jobs.get_mut(id.index()).and_then(Option::as_deref_mut);
+    job.unwrap_or_else(|| panic!("{id} has not arrived"))
 }
 
 /// Returns whether so many trackers may be avoided: less than a quarter of the cluster.

@@ -2,6 +2,9 @@
 //!
 //! A core is a state machine with one entry, [`Core::handle`]. It gets the instant and a message
 //! and leaves letters and events in an [`Outbox`]: it neither knows who carries them nor when.
+//!
+//! Each receiver has an enum of its own, so that a message to the wrong core cannot be written and
+//! no core has messages that it must ignore. Under way a message is [`Mail`], which says for whom.
 
 use std::sync::Arc;
 
@@ -14,125 +17,173 @@ use crate::units::{SimSpan, SimTime};
 
 /// A state machine that an actor can run.
 pub trait Core: Send {
+    /// What it is told.
+    type Msg: Message;
+
     /// Takes a message; answers, later wishes and events go to `out`.
-    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox);
+    fn handle(&mut self, now: SimTime, msg: Self::Msg, out: &mut Outbox);
 }
 
-/// Who a letter is for: a dense number, so that the runtime can look it up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address(u32);
-
-impl Address {
-    /// The JobTracker.
-    pub const JOB_TRACKER: Self = Self(0);
-    /// The job injector.
-    pub const INJECTOR: Self = Self(1);
-
-    /// Returns the address of a TaskTracker.
-    pub const fn tracker(id: TrackerId) -> Self {
-        Self(id.0 + 2)
-    }
-
-    /// Returns the TaskTracker at this address, if it is one's.
-    pub const fn as_tracker(self) -> Option<TrackerId> {
-        match self.0.checked_sub(2) {
-            Some(id) => Some(TrackerId(id)),
-            None => None,
-        }
-    }
-
-    /// Returns the address of the fabric, which comes after so many TaskTrackers.
-    pub const fn fabric(trackers: u32) -> Self {
-        Self(trackers + 2)
-    }
-
-    /// Returns the position among all actors: JobTracker, injector, TaskTrackers, fabric.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
+/// What one kind of core is told.
+pub trait Message: Send + 'static {
+    /// Returns whether this counts as a message of the run and goes through a mailbox: all but a
+    /// core's clockwork, power switches and what becomes of flows.
+    fn counts(&self) -> bool;
 }
 
-/// A message.
+/// What the JobTracker is told.
 #[derive(Clone, Debug)]
-pub enum Msg {
-    /// Injector to JobTracker: a job is submitted.
+pub enum ToJobTracker {
+    /// By the injector: a job is submitted.
     Submit(Arc<JobSpec>),
-    /// Injector to JobTracker: a job is to be killed.
+    /// By the injector: a job is to be killed.
     KillJob(JobId),
-    /// TaskTracker to JobTracker: a heartbeat.
-    Status(Arc<Status>),
-    /// JobTracker to TaskTracker: the answer to a heartbeat.
-    Reply(Arc<Reply>),
-    /// JobTracker to injector: a job has ended.
-    JobEnded(JobId, Outcome),
-    /// Injector to JobTracker: how busy is the cluster?
+    /// By the injector: how busy is the cluster?
     AskLoad,
-    /// JobTracker to injector: so busy.
-    Load(Arc<Load>),
-    /// JobTracker to injector: of so many jobs that have arrived some are left, but nothing runs
-    /// and nothing moves.
-    Stalled(u32),
-
-    /// The world to a TaskTracker: its machine starts.
-    PowerOn,
-    /// The world to a TaskTracker: its machine dies.
-    PowerOff,
-    /// The world to the JobTracker: what lies on a machine cannot be fetched any more. Reduces would
-    /// find out; here they hear of fewer maps.
+    /// By a TaskTracker: a heartbeat.
+    Status(Arc<Status>),
+    /// By the world: what lies on a machine cannot be fetched any more. Reduces would find out;
+    /// here the JobTracker hears of fewer maps.
     Darkness(TrackerId),
-
-    /// A TaskTracker to the fabric: a flow begins.
-    FlowBegins(Arc<FlowBegins>),
-    /// A TaskTracker to the fabric: a flow has ended, or pauses.
-    FlowEnds(FlowId),
-    /// The fabric to a TaskTracker: flows have new rates.
-    Rates(Arc<Vec<FlowRate>>),
-    /// The fabric to itself: the changes of this instant are all there.
-    Settle,
-
-    /// A TaskTracker to itself: the next heartbeat is due, unless the number is stale.
-    Beat(u32),
-    /// A TaskTracker to itself: no reply came to this heartbeat.
-    NoReply(u32),
-    /// A TaskTracker to itself: a phase of an attempt ends, unless the number is stale.
-    PhaseEnds(u64),
-    /// A TaskTracker to itself: a flow has done at its rate what there was to do, unless the number
-    /// is stale.
-    FlowDone(u64),
-    /// The JobTracker to itself: it is free for the next heartbeat.
+    /// By itself: it is free for the next heartbeat.
     Serve,
-    /// The JobTracker to itself: a job's splits are read.
+    /// By itself: a job's splits are read.
     Initialised(JobId),
-    /// The JobTracker to itself: time to look for silent trackers.
+    /// By itself: time to look for silent trackers.
     Expire,
-    /// The JobTracker to itself: the policy's own time.
+    /// By itself: the policy's own time.
     Tick,
-    /// The injector to itself: the next jobs are due.
+}
+
+/// What the injector is told.
+#[derive(Clone, Debug)]
+pub enum ToInjector {
+    /// By the JobTracker: a job has ended.
+    JobEnded(JobId, Outcome),
+    /// By the JobTracker: so busy is the cluster.
+    Load(Arc<Load>),
+    /// By the JobTracker: of so many jobs that have arrived some are left, but nothing runs and
+    /// nothing moves.
+    Stalled(u32),
+    /// By itself: the next jobs are due.
     Arrive,
 }
 
-impl Msg {
-    /// Returns whether this counts as a message of the run and goes through a mailbox: all but an
-    /// actor's clockwork, power switches and what becomes of flows.
-    pub const fn counts(&self) -> bool {
-        !matches!(
-            self,
+/// What a TaskTracker is told.
+#[derive(Clone, Debug)]
+pub enum ToTracker {
+    /// By the JobTracker: the answer to a heartbeat.
+    Reply(Arc<Reply>),
+    /// By the world: its machine starts.
+    PowerOn,
+    /// By the world: its machine dies.
+    PowerOff,
+    /// By the fabric: flows have new rates.
+    Rates(Arc<Vec<FlowRate>>),
+    /// By itself: the next heartbeat is due, unless the number is stale.
+    Beat(u32),
+    /// By itself: no reply came to this heartbeat.
+    NoReply(u32),
+    /// By itself: a phase of an attempt ends, unless the number is stale.
+    PhaseEnds(u64),
+    /// By itself: a flow has done at its rate what there was to do, unless the number is stale.
+    FlowDone(u64),
+}
+
+/// What the fabric is told.
+#[derive(Clone, Debug)]
+pub enum ToFabric {
+    /// By a TaskTracker: a flow begins.
+    FlowBegins(Arc<FlowBegins>),
+    /// By a TaskTracker: a flow has ended, or pauses.
+    FlowEnds(FlowId),
+    /// By itself: the changes of this instant are all there.
+    Settle,
+}
+
+/// A message and whom it is for.
+#[derive(Clone, Debug)]
+pub enum Mail {
+    /// For the JobTracker.
+    JobTracker(ToJobTracker),
+    /// For the injector.
+    Injector(ToInjector),
+    /// For a TaskTracker.
+    Tracker(TrackerId, ToTracker),
+    /// For the fabric.
+    Fabric(ToFabric),
+}
+
+impl Message for ToJobTracker {
+    fn counts(&self) -> bool {
+        match self {
+            Self::Submit(_) | Self::KillJob(_) | Self::AskLoad | Self::Status(_) => true,
+            Self::Darkness(_) | Self::Serve | Self::Initialised(_) | Self::Expire | Self::Tick => {
+                false
+            }
+        }
+    }
+}
+
+impl Message for ToInjector {
+    fn counts(&self) -> bool {
+        match self {
+            Self::JobEnded(..) | Self::Load(_) | Self::Stalled(_) => true,
+            Self::Arrive => false,
+        }
+    }
+}
+
+impl Message for ToTracker {
+    fn counts(&self) -> bool {
+        match self {
+            // The end of a phase is what a task's process tells its tracker.
+            Self::Reply(_) | Self::PhaseEnds(_) => true,
             Self::PowerOn
-                | Self::PowerOff
-                | Self::Darkness(_)
-                | Self::FlowBegins(_)
-                | Self::FlowEnds(_)
-                | Self::Rates(_)
-                | Self::FlowDone(_)
-                | Self::Settle
-                | Self::Beat(_)
-                | Self::NoReply(_)
-                | Self::Serve
-                | Self::Initialised(_)
-                | Self::Expire
-                | Self::Tick
-                | Self::Arrive
-        )
+            | Self::PowerOff
+            | Self::Rates(_)
+            | Self::Beat(_)
+            | Self::NoReply(_)
+            | Self::FlowDone(_) => false,
+        }
+    }
+}
+
+impl Message for ToFabric {
+    fn counts(&self) -> bool {
+        match self {
+            Self::FlowBegins(_) | Self::FlowEnds(_) | Self::Settle => false,
+        }
+    }
+}
+
+impl Mail {
+    /// Returns whether this counts as a message of the run; see [`Message::counts`].
+    pub fn counts(&self) -> bool {
+        match self {
+            Self::JobTracker(msg) => msg.counts(),
+            Self::Injector(msg) => msg.counts(),
+            Self::Tracker(_, msg) => msg.counts(),
+            Self::Fabric(msg) => msg.counts(),
+        }
+    }
+}
+
+impl From<ToJobTracker> for Mail {
+    fn from(msg: ToJobTracker) -> Self {
+        Self::JobTracker(msg)
+    }
+}
+
+impl From<ToInjector> for Mail {
+    fn from(msg: ToInjector) -> Self {
+        Self::Injector(msg)
+    }
+}
+
+impl From<ToFabric> for Mail {
+    fn from(msg: ToFabric) -> Self {
+        Self::Fabric(msg)
     }
 }
 
@@ -320,17 +371,15 @@ pub struct Outbox {
     pub stop: Option<Stop>,
 }
 
-/// A message on its way.
+/// Mail on its way.
 #[derive(Debug)]
 pub struct Letter {
-    /// Who it is for.
-    pub to: Address,
     /// How long its sender keeps it back.
     pub after: SimSpan,
     /// Whether it travels over the network, or is its sender's own plan or a matter of physics.
     pub travels: bool,
-    /// What it says.
-    pub msg: Msg,
+    /// What it says, and to whom.
+    pub mail: Mail,
 }
 
 /// Why a run ends.
@@ -346,23 +395,23 @@ pub enum Stop {
 
 impl Outbox {
     /// Sends a message now.
-    pub fn send(&mut self, to: Address, msg: Msg) {
-        self.send_after(SimSpan::ZERO, to, msg);
+    pub fn send(&mut self, mail: impl Into<Mail>) {
+        self.send_after(SimSpan::ZERO, mail);
     }
 
     /// Sends a message after a while.
-    pub fn send_after(&mut self, after: SimSpan, to: Address, msg: Msg) {
-        self.letters.push(Letter { to, after, travels: true, msg });
+    pub fn send_after(&mut self, after: SimSpan, mail: impl Into<Mail>) {
+        self.letters.push(Letter { after, travels: true, mail: mail.into() });
     }
 
     /// Plans a message to oneself: a timer.
-    pub fn plan(&mut self, after: SimSpan, own: Address, msg: Msg) {
-        self.letters.push(Letter { to: own, after, travels: false, msg });
+    pub fn plan(&mut self, after: SimSpan, own: impl Into<Mail>) {
+        self.letters.push(Letter { after, travels: false, mail: own.into() });
     }
 
     /// Affects somebody now, as things do that need no message: it takes no time and is never lost.
-    pub fn affect(&mut self, whom: Address, msg: Msg) {
-        self.plan(SimSpan::ZERO, whom, msg);
+    pub fn affect(&mut self, whom: impl Into<Mail>) {
+        self.plan(SimSpan::ZERO, whom);
     }
 
     /// Notes what has happened.
@@ -377,7 +426,8 @@ mod tests {
 
     #[test]
     fn messages_and_events_stay_small() {
-        assert!(size_of::<Msg>() <= 16, "{}", size_of::<Msg>());
+        // With its time and number in the queue, a message is 40 bytes.
+        assert!(size_of::<Mail>() <= 24, "{}", size_of::<Mail>());
         assert!(size_of::<Event>() <= 88, "{}", size_of::<Event>());
     }
 }

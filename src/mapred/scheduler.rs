@@ -22,75 +22,8 @@ use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A scheduling policy at work.
 ///
-/// # Example
-/// A policy of one's own: the job with the fewest running tasks first, whatever the locality. With
-/// its name and options it joins the command line: `main` gives it every subcommand, and scenarios
-/// say `scheduler: fewest-first`.
-///
-/// ```
-/// # mod program {
-/// use std::process::ExitCode;
-///
-/// use mumakil::cluster::SlotKind;
-/// use mumakil::mapred::{Job, Offer, Policy, Reach, Reason, Scheduler};
-/// use mumakil::scenario::Registry;
-///
-/// # pub
-/// struct FewestFirst;
-///
-/// impl Scheduler for FewestFirst {
-///     fn offer(&mut self, offer: &mut Offer<'_>) {
-///         for kind in SlotKind::BOTH {
-///             while 0 < offer.free(kind) {
-///                 let waiting = |job: &&Job| 0 < job.pending(kind);
-///                 let running = |job: &&Job| (job.tasks(kind).running(), job.id());
-///                 let Some(job) = offer.running_jobs().filter(waiting).min_by_key(running) else {
-///                     break;
-///                 };
-///                 let (job, reason) = (job.id(), Reason::Other("fewest running"));
-///                 let launched = match kind {
-///                     SlotKind::Map => offer.launch_map(job, Reach::Any, reason),
-///                     SlotKind::Reduce => offer.launch_reduce(job, reason),
-///                 };
-///                 if launched.is_none() {
-///                     break;
-///                 }
-///             }
-///         }
-///     }
-/// }
-///
-/// impl Policy for FewestFirst {
-///     const NAME: &'static str = "fewest-first";
-///     const ABOUT: &'static str = "the job with the fewest running tasks first";
-///     type Options = ();
-///     fn new((): ()) -> Self {
-///         Self
-///     }
-/// }
-///
-/// # pub
-/// fn main() -> ExitCode {
-///     let mut registry = Registry::builtin();
-///     registry.add::<FewestFirst>();
-///     mumakil::cli::run(registry)
-/// }
-/// # }
-/// #
-/// # fn main() {
-/// #     use mumakil::emulation::{Options, emulate};
-/// #     let _ = program::main;
-/// #     let mut registry = mumakil::scenario::Registry::builtin();
-/// #     registry.add::<program::FewestFirst>();
-/// #     let yaml = "workload: {jobs: [{name: a, count: 2, maps: 90, reduces: 5, map_time: 20s}]}\n\
-/// #                 scheduler: fewest-first\n";
-/// #     let scenario = mumakil::scenario::parse("own", yaml, &[], &registry).unwrap().scenario;
-/// #     let run = emulate(&scenario, &registry, Options { verify: true, ..Options::default() });
-/// #     let run = run.unwrap();
-/// #     assert_eq!((run.summary.jobs_succeeded, run.summary.policy.as_str()), (2, "fewest-first"));
-/// #     assert!(run.verifier.unwrap().violations().is_empty());
-/// # }
-/// ```
+/// The chapter [`extending`](crate::guide::extending) of the guide has a whole policy, and the few lines
+/// that make a program of it.
 pub trait Scheduler: Send {
     /// Hears before the first job how long tasks really take: for oracles.
     fn foresee(&mut self, _truth: &Truth) {}
@@ -314,7 +247,10 @@ impl Orders<'_> {
 
     /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
     pub fn kill(&mut self, attempt: AttemptId) {
-        self.ledger.doom(attempt);
+        // A policy may name what has ended since it looked.
+        if self.ledger.attempt(attempt).is_some() {
+            self.ledger.doom(attempt);
+        }
     }
 
     /// Suspends a running attempt, at its tracker's next heartbeat.
@@ -328,7 +264,8 @@ impl Orders<'_> {
     }
 
     fn order(&mut self, attempt: AttemptId, directive: Directive) {
-        if let Some(record) = self.ledger.find_try(attempt) {
+        // As with a kill: it may be over.
+        if let Some(record) = self.ledger.attempt(attempt) {
             let tracker = record.tracker;
             self.ledger.trackers[tracker.index()].orders.push(directive);
         }

@@ -19,11 +19,10 @@ use rand::RngExt;
 
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
-use super::sabotage::Sabotage;
 use super::{
-    Address, AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins,
-    FlowId, FlowRate, Fuzz, Launch, Msg, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
-    TrackerId,
+    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins, FlowId,
+    FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, SlotKind, Status, ToFabric,
+    ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::Node;
 use crate::random::{ChaCha8Rng, Purpose, stream};
@@ -61,14 +60,16 @@ pub struct TaskTracker {
     free: PerSlot<u32>,
     memory: Memory,
     clockwork: Clockwork,
+    /// The instant of the last message.
+    heard_at: SimTime,
 }
 
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
 /// earlier one finds nobody.
 struct Clockwork {
     tracker: TrackerId,
-    /// Who tells the rates of flows; none, if attempts share nothing.
-    fabric: Option<Address>,
+    /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
+    has_fabric: bool,
     /// The number of the last timer.
     timer: u64,
     /// The number of the last flow.
@@ -83,7 +84,7 @@ impl TaskTracker {
     pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
         let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
         let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
-        let fabric = costs.shared.as_ref().map(Shared::fabric);
+        let has_fabric = costs.shared.is_some();
         Self {
             id,
             free: node.slots,
@@ -102,12 +103,9 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             attempts: Vec::new(),
-            clockwork: Clockwork { tracker: id, fabric, timer: 0, flow: 0 },
+            clockwork: Clockwork { tracker: id, has_fabric, timer: 0, flow: 0 },
+            heard_at: SimTime::ZERO,
         }
-    }
-
-    fn address(&self) -> Address {
-        Address::tracker(self.id)
     }
 
     // ---- power ----
@@ -152,7 +150,7 @@ impl TaskTracker {
 
     fn plan_beat(&mut self, after: SimSpan, out: &mut Outbox) {
         self.beat += 1;
-        out.plan(after, self.address(), Msg::Beat(self.beat));
+        out.plan(after, Mail::Tracker(self.id, ToTracker::Beat(self.beat)));
     }
 
     fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
@@ -179,9 +177,10 @@ impl TaskTracker {
     }
 
     fn post_status(&mut self, out: &mut Outbox) {
-        out.send(Address::JOB_TRACKER, Msg::Status(self.status.clone()));
+        out.send(ToJobTracker::Status(self.status.clone()));
         if self.lossy {
-            out.plan(self.costs.hadoop.rpc_timeout, self.address(), Msg::NoReply(self.beat));
+            let no_reply = ToTracker::NoReply(self.beat);
+            out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
         }
     }
 
@@ -238,6 +237,8 @@ impl TaskTracker {
 
     // ---- directives ----
 
+    /// Does what it is told. An attempt that has ended since the JobTracker heard of it last obeys
+    /// nobody: its end is on its way.
     fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
         match directive {
             Directive::Launch(launch) => self.accept(launch),
@@ -273,10 +274,12 @@ impl TaskTracker {
     fn kill(&mut self, now: SimTime, id: AttemptId, out: &mut Outbox) {
         let cleans = self.costs.hadoop.task_cleanup;
         if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
-            let state = match self.attempts[index].state() {
-                AttemptState::Unassigned => AttemptState::Killed,
-                _ if cleans && self.attempts[index].leaves_output() => AttemptState::KilledUnclean,
-                _ => AttemptState::Killed,
+            let attempt = &self.attempts[index];
+            let has_begun = attempt.state() != AttemptState::Unassigned;
+            let state = if cleans && has_begun && attempt.leaves_output() {
+                AttemptState::KilledUnclean
+            } else {
+                AttemptState::Killed
             };
             self.end(index, now, state, out);
         }
@@ -376,16 +379,19 @@ impl TaskTracker {
         let outcome = match state {
             AttemptState::Succeeded => Outcome::Succeeded,
             AttemptState::Failed | AttemptState::FailedUnclean => Outcome::Failed,
-            _ => Outcome::Killed,
+            AttemptState::Killed | AttemptState::KilledUnclean => Outcome::Killed,
+            AttemptState::Unassigned
+            | AttemptState::Running
+            | AttemptState::Suspended
+            | AttemptState::CommitPending => {
+                unreachable!("{now}: {} ends as {state:?}", attempt.id())
+            }
         };
         let id = attempt.id();
         self.note_end(&self.attempts[index], now, outcome, out);
         self.memory.end(id);
         if held_slot {
             self.free[slot] += slots;
-            if Sabotage::SlotFreedTwice.is_planted() {
-                self.free[slot] += slots;
-            }
             self.fill_slots(now, out);
         }
         self.hurry(out);
@@ -403,6 +409,27 @@ impl TaskTracker {
             },
         );
     }
+
+    /// Asserts what must hold between two messages.
+    fn assert_sound(&mut self, now: SimTime) {
+        let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
+        assert!(earlier <= now, "{now}: {id} was at {earlier} before");
+        assert!(self.is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
+        assert!(self.is_up || self.sent_at.is_none(), "{now}: {id} is down and awaits a reply");
+        for kind in SlotKind::BOTH {
+            let held = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
+            let held: u32 = held.map(Attempt::slots).sum();
+            let (free, slots, word) = (self.free[kind], self.node.slots[kind], kind.word());
+            assert!(
+                held + free == slots,
+                "{now}: {id}: {held} held, {free} free of {slots} {word}"
+            );
+        }
+        let alive = self.attempts.iter().filter(|attempt| attempt.has_process()).count();
+        let known = self.memory.processes();
+        assert!(alive == known, "{now}: {id}: {known} processes of {alive} attempts in memory");
+        self.attempts.iter().for_each(|attempt| attempt.assert_sound(now));
+    }
 }
 
 impl Clockwork {
@@ -413,14 +440,16 @@ impl Clockwork {
                 self.timer += 1;
                 of.await_timer(self.timer);
                 let is_flow = of.flow().is_some();
-                let ends = if is_flow { Msg::FlowDone } else { Msg::PhaseEnds };
-                out.plan(span, Address::tracker(self.tracker), ends(self.timer));
+                let ends = if is_flow { ToTracker::FlowDone } else { ToTracker::PhaseEnds };
+                out.plan(span, Mail::Tracker(self.tracker, ends(self.timer)));
             }
             Next::Flow => {
                 self.flow += 1;
                 let id = FlowId { tracker: self.tracker, number: self.flow };
-                if let (Some(fabric), Some(uses)) = (self.fabric, of.begin_flow(id.number)) {
-                    out.affect(fabric, Msg::FlowBegins(Arc::new(FlowBegins { id, uses })));
+                if self.has_fabric
+                    && let Some(uses) = of.begin_flow(id.number)
+                {
+                    out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses })));
                 }
             }
             Next::Nothing | Next::Commit | Next::Done | Next::Broken => {}
@@ -429,28 +458,38 @@ impl Clockwork {
 
     /// Ends the flow of an attempt, if it has one.
     fn end_flow(&self, of: &mut Attempt, out: &mut Outbox) {
-        if let (Some(fabric), Some(number)) = (self.fabric, of.leave_flow()) {
-            out.affect(fabric, Msg::FlowEnds(FlowId { tracker: self.tracker, number }));
+        if self.has_fabric
+            && let Some(number) = of.leave_flow()
+        {
+            out.affect(ToFabric::FlowEnds(FlowId { tracker: self.tracker, number }));
         }
     }
 }
 
 impl Core for TaskTracker {
-    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+    type Msg = ToTracker;
+
+    fn handle(&mut self, now: SimTime, msg: ToTracker, out: &mut Outbox) {
         match msg {
-            Msg::PowerOn => self.power_on(now, out),
-            Msg::PowerOff => self.power_off(now, out),
-            Msg::Beat(number) if number == self.beat && self.is_up => self.send_status(now, out),
-            Msg::NoReply(number) if number == self.beat && self.sent_at.is_some() => {
-                self.post_status(out);
-            }
-            Msg::Reply(reply) if self.is_up => self.hear(now, &reply, out),
-            Msg::Rates(rates) => self.take_rates(now, &rates, out),
-            Msg::PhaseEnds(timer) | Msg::FlowDone(timer) => {
+            ToTracker::PowerOn => self.power_on(now, out),
+            ToTracker::PowerOff => self.power_off(now, out),
+            // The timer of a heartbeat that has been moved, or of a machine that has died since.
+            ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
+            ToTracker::Beat(_) => self.send_status(now, out),
+            // The reply has come in time.
+            ToTracker::NoReply(number) if number != self.beat || self.sent_at.is_none() => {}
+            ToTracker::NoReply(_) => self.post_status(out),
+            // The machine has died while the reply was on its way.
+            ToTracker::Reply(_) if !self.is_up => {}
+            ToTracker::Reply(reply) => self.hear(now, &reply, out),
+            ToTracker::Rates(rates) => self.take_rates(now, &rates, out),
+            ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {
                 self.phase_ends(now, timer, out);
                 self.fill_slots(now, out);
             }
-            _ => {}
+        }
+        if cfg!(debug_assertions) {
+            self.assert_sound(now);
         }
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::folder::{REPORT, RESOLVED};
-use super::{OutputError, perf};
+use super::OutputError;
+use crate::files::{PERF, REPORT, RESOLVED};
 use crate::trace::hex;
 
 /// Sixteen consonants that a bad line does not confuse much, and five vowels.
@@ -32,7 +32,7 @@ impl Digest {
     pub fn of(folder: &Path) -> Result<Self, OutputError> {
         let mut names = Vec::new();
         list(folder, "", &mut names)?;
-        names.retain(|name| ![perf::NAME, RESOLVED, REPORT].contains(&name.as_str()));
+        names.retain(|name| ![PERF, RESOLVED, REPORT].contains(&name.as_str()));
         names.sort_unstable();
         let mut hash = Sha256::new();
         for name in names {

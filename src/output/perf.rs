@@ -7,9 +7,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::{OutputError, RunFolder};
-
-/// The file's name, which the digest leaves out.
-pub(super) const NAME: &str = "perf.json";
+use crate::files::PERF;
 
 /// What a run cost.
 #[derive(Clone, Debug, Serialize)]
@@ -62,7 +60,7 @@ impl Perf {
     pub fn write(&self, folder: &RunFolder) -> Result<(), OutputError> {
         let mut text = serde_json::to_string_pretty(self).expect("numbers under names are JSON");
         text.push('\n');
-        folder.write(NAME, text)
+        folder.write(PERF, text)
     }
 }
 
@@ -93,18 +91,16 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::output::Unfinished;
 
     #[test]
     fn the_cost_of_a_run_is_json() {
         let room = TempDir::new().unwrap();
-        let folder =
-            RunFolder::create(&room.path().join("run"), false, &Unfinished::default()).unwrap();
+        let folder = RunFolder::create(&room.path().join("run"), false).unwrap();
         let mut decisions = Histogram::new(3).unwrap();
         (1..=1_000).for_each(|nanos| decisions.record(nanos).unwrap());
         let perf = Perf::new(Duration::from_millis(500), 1_000_000, &decisions);
         Perf { peak_memory_bytes: Some(4_096), ..perf }.write(&folder).unwrap();
-        insta::assert_snapshot!(fs::read_to_string(folder.path().join(NAME)).unwrap(), @r#"
+        insta::assert_snapshot!(fs::read_to_string(folder.path().join(PERF)).unwrap(), @r#"
         {
           "wall_s": 0.5,
           "messages_per_s": 2000000.0,

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-pub use self::file::TraceFile;
+pub use self::file::PerfettoFile;
 
 use self::counters::Counters;
 use self::lanes::Lanes;
@@ -121,7 +121,17 @@ impl Perfetto {
                 }
             }
             Fact::Heartbeat { queued, .. } => self.counters.hear(at, queued, &mut self.packets),
-            _ => Ok(()),
+            Fact::JobSubmitted(_)
+            | Fact::JobInitialised(_)
+            | Fact::MapsDone(_)
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_) => Ok(()),
         }
     }
 

@@ -15,10 +15,8 @@ use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
+use crate::files::{LATENCY, SUMMARY};
 use crate::units::SimTime;
-
-/// The log of the histograms.
-const HISTOGRAMS: &str = "latency.hlog";
 
 /// The folder of a run.
 #[derive(Debug)]
@@ -37,7 +35,7 @@ impl RunResults {
         if let Some(summary) = self.summary.get() {
             return Ok(summary);
         }
-        let path = self.folder.join("summary.json");
+        let path = self.folder.join(SUMMARY);
         let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
         let summary = serde_json::from_str(&text)
             .map_err(|error| ReadError::row(&path, error.line() as u64, error.to_string()))?;
@@ -46,7 +44,7 @@ impl RunResults {
 
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
-        self.folder.join(HISTOGRAMS).exists()
+        self.folder.join(LATENCY).exists()
     }
 
     /// Returns the histograms whose names are wanted.
@@ -57,7 +55,7 @@ impl RunResults {
         &self,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<BTreeMap<String, Histogram<u64>>, ReadError> {
-        let path = self.folder.join(HISTOGRAMS);
+        let path = self.folder.join(LATENCY);
         let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
         let read = log::read_log(&text, is_wanted);
         read.map_err(|(line, message)| ReadError::row(&path, line, message))
@@ -80,7 +78,7 @@ impl Results for RunResults {
         let mut value = self.summary()?;
         for key in path.split('.') {
             value = value.get(key).ok_or_else(|| {
-                let file = self.folder.join("summary.json");
+                let file = self.folder.join(SUMMARY);
                 ReadError::row(&file, 1, format!("there is no number `{path}`"))
             })?;
         }

@@ -5,7 +5,8 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::{Cell, Chart, Judgement, Number, Page, Part, Section, Table, Verdict};
+use super::{Block, Headline, Judged, Judgement, Page, PageCell, PageTable, Section};
+use crate::chart::{Drawing, style};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -23,7 +24,7 @@ pub(super) fn page(page: &Page) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (page.title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(&page.style)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(style())) }
             }
             body {
                 header {
@@ -32,11 +33,11 @@ pub(super) fn page(page: &Page) -> Markup {
                     @if 2 < page.sections.len() { (contents(&page.sections)) }
                 }
                 main {
-                    @for (place, part) in page.sections.iter().enumerate() {
-                        (section(place, part))
+                    @for (place, one) in page.sections.iter().enumerate() {
+                        (section(place, one))
                     }
                 }
-                @if !page.footer.is_empty() { footer { (page.footer) } }
+                footer { "Made by Mumakil " (page.version) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -66,40 +67,42 @@ fn section(place: usize, section: &Section) -> Markup {
     html! {
         section id=(format!("section-{}", place + 1)) {
             @if !section.title.is_empty() { h2 { (section.title) } }
-            @for content in &section.parts { (part(content)) }
+            @for content in &section.blocks { (block(content)) }
         }
     }
 }
 
-fn part(part: &Part) -> Markup {
-    match part {
-        Part::Numbers(numbers) => html! { dl.numbers { @for one in numbers { (number(one)) } } },
-        Part::Text(text) => html! { p { (prose(text)) } },
-        Part::Warnings(warnings) => html! {
+fn block(block: &Block) -> Markup {
+    match block {
+        Block::Headlines(numbers) => {
+            html! { dl.numbers { @for one in numbers { (headline(one)) } } }
+        }
+        Block::Text(text) => html! { p { (prose(text)) } },
+        Block::Warnings(warnings) => html! {
             ul.warnings role="note" aria-label="Warnings" {
                 @for warning in warnings { li { strong { "Warning: " } (prose(warning)) } }
             }
         },
-        Part::Verdicts(verdicts) => {
+        Block::Verdicts(verdicts) => {
             html! { ul.verdicts { @for one in verdicts { (verdict(one)) } } }
         }
-        Part::Charts(charts) => html! { div.charts { @for one in charts { (chart(one)) } } },
-        Part::Table(content) => table(content),
-        Part::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
+        Block::Charts(charts) => html! { div.charts { @for one in charts { (chart(one)) } } },
+        Block::Table(content) => table(content),
+        Block::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
     }
 }
 
-fn number(number: &Number) -> Markup {
+fn headline(headline: &Headline) -> Markup {
     html! {
         div {
-            dt { (number.label) }
-            dd.value { (number.value) }
-            @if !number.note.is_empty() { dd.note { (number.note) } }
+            dt { (headline.label) }
+            dd.value { (headline.value) }
+            @if !headline.note.is_empty() { dd.note { (headline.note) } }
         }
     }
 }
 
-fn verdict(verdict: &Verdict) -> Markup {
+fn verdict(verdict: &Judged) -> Markup {
     let fact = |word: &str, value: &Option<String>| {
         html! {
             @if let Some(value) = value { span.fact { span.label { (word) } " " (value) } " " }
@@ -135,16 +138,11 @@ const fn class(judgement: Judgement) -> &'static str {
     }
 }
 
-fn chart(chart: &Chart) -> Markup {
-    html! {
-        figure {
-            div.canvas tabindex="0" { (PreEscaped(&chart.svg)) }
-            @if !chart.caption.is_empty() { figcaption { (prose(&chart.caption)) } }
-        }
-    }
+fn chart(drawing: &Drawing) -> Markup {
+    html! { figure { div.canvas tabindex="0" { (PreEscaped(drawing.inline())) } } }
 }
 
-fn table(table: &Table) -> Markup {
+fn table(table: &PageTable) -> Markup {
     let kind = |place: usize| table.columns.get(place).filter(|column| column.is_number);
     html! {
         div.table {
@@ -178,7 +176,7 @@ fn table(table: &Table) -> Markup {
     }
 }
 
-fn cell(cell: &Cell, is_number: bool) -> Markup {
+fn cell(cell: &PageCell, is_number: bool) -> Markup {
     let is_long = LONG < cell.shown.len();
     let class = if is_number { Some("n") } else { is_long.then_some("long") };
     html! { td class=[class] data-value=[cell.value] { (cell.shown) } }
@@ -203,14 +201,14 @@ mod tests {
 
     const NASTY: &str = "</script><b>\"&'";
 
-    fn html(part: Part) -> String {
-        super::part(&part).into_string()
+    fn html(block: Block) -> String {
+        super::block(&block).into_string()
     }
 
     #[test]
     fn every_text_is_escaped() {
         let nasty = || NASTY.to_owned();
-        let verdict = Verdict {
+        let verdict = Judged {
             judgement: Judgement::Holds,
             expectation: nasty(),
             expression: Some(nasty()),
@@ -218,23 +216,21 @@ mod tests {
             measured: Some(nasty()),
             note: Some(nasty()),
         };
-        let table = Table {
+        let table = PageTable {
             caption: nasty(),
             columns: vec![Column::text(NASTY)],
-            rows: vec![vec![Cell::text(NASTY)]],
+            rows: vec![vec![PageCell::text(NASTY)]],
         };
-        let parts = vec![
-            Part::Numbers(vec![Number { label: nasty(), value: nasty(), note: nasty() }]),
-            Part::Text(nasty()),
-            Part::Warnings(vec![nasty()]),
-            Part::Verdicts(vec![verdict]),
-            Part::Charts(vec![Chart { svg: String::new(), caption: nasty() }]),
-            Part::Table(table),
-            Part::Code(nasty()),
+        let blocks = vec![
+            Block::Headlines(vec![Headline { label: nasty(), value: nasty(), note: nasty() }]),
+            Block::Text(nasty()),
+            Block::Warnings(vec![nasty()]),
+            Block::Verdicts(vec![verdict]),
+            Block::Table(table),
+            Block::Code(nasty()),
         ];
-        let sections = vec![Section { title: nasty(), parts }; 3];
-        let style = String::new();
-        let page = Page { title: nasty(), subtitle: nasty(), style, sections, footer: nasty() };
+        let sections = vec![Section { title: nasty(), blocks }; 3];
+        let page = Page { title: nasty(), subtitle: nasty(), sections, version: nasty() };
         let html = page.html();
         assert!(!html.contains("<b>") && !html.contains("\"&'"), "{html}");
         assert_eq!(html.matches("</script>").count(), 1);
@@ -255,15 +251,15 @@ mod tests {
     #[test]
     fn a_cell_sorts_by_its_value_and_shows_its_text() {
         let columns = vec![Column::number("Sojourn", Some("s"))];
-        let rows = vec![vec![Cell::number(61.5, "1 min 02 s")], vec![Cell::unknown()]];
-        let table = html(Part::Table(Table { caption: "Jobs".to_owned(), columns, rows }));
+        let rows = vec![vec![PageCell::number(61.5, "1 min 02 s")], vec![PageCell::unknown()]];
+        let table = html(Block::Table(PageTable { caption: "Jobs".to_owned(), columns, rows }));
         assert!(table.contains(r#"<td class="n" data-value="61.5">1 min 02 s</td>"#), "{table}");
         assert!(table.contains(r#"<td class="n">–</td>"#), "{table}");
     }
 
     #[test]
     fn a_verdict_has_a_sign_and_a_word() {
-        let verdict = Verdict {
+        let verdict = Judged {
             judgement: Judgement::KnownGap,
             expectation: "enough is local".to_owned(),
             expression: Some("locality.node >= 0.98".to_owned()),
@@ -271,7 +267,7 @@ mod tests {
             measured: None,
             note: None,
         };
-        let verdict = html(Part::Verdicts(vec![verdict]));
+        let verdict = html(Block::Verdicts(vec![verdict]));
         assert!(verdict.contains("≈") && verdict.contains("known gap"), "{verdict}");
         assert!(
             verdict.contains(r#"<code class="that">locality.node &gt;= 0.98</code>"#),

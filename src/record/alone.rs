@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use super::{Books, End, RecordError, Watcher};
+use crate::files;
 use crate::mapred::Event;
 use crate::units::SimSpan;
 
@@ -31,7 +32,7 @@ impl Alone {
     /// # Errors
     /// If it cannot be written.
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self { table: Table::create(folder, "alone.csv", &["job", "name", "alone_ms"])? })
+        Ok(Self { table: Table::create(folder, files::ALONE, &["job", "name", "alone_ms"])? })
     }
 }
 

@@ -251,7 +251,20 @@ impl Books {
                 }
                 self.close_if_done(attempt);
             }
-            _ => {}
+            // Removing an attempt's output is no launch of a task.
+            Fact::Assigned { role: Role::TaskCleanup, .. } => {}
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::CommitPending { .. }
+            | Fact::Heartbeat { .. } => {}
         }
     }
 

@@ -44,8 +44,8 @@ pub struct Setup {
     pub places: Arc<[Place]>,
     /// Called from the writer's thread, a few times a second.
     pub progress: Option<OnProgress>,
-    /// One more output.
-    pub watcher: Option<Box<dyn Watcher>>,
+    /// Who else watches, after them.
+    pub watchers: Vec<Box<dyn Watcher>>,
 }
 
 /// What tables call a tracker's node and rack: its host's name, or its number.
@@ -77,28 +77,26 @@ pub struct Progress {
 
 /// What the recorder has when a run is over.
 #[derive(Debug)]
-pub struct Recording<W> {
+pub struct Recording {
     /// The run in numbers.
     pub summary: Summary,
     /// How many jobs have ended, in the warm-up too.
     pub ended: u32,
-    /// The watcher that was given to the recorder.
-    pub watcher: W,
 }
 
 /// Where actors put their events. The default one leads nowhere.
 ///
-/// Each clone fills a chunk of its own, and each chunk keeps its order; allocated with its first
-/// event, sent when full, when flushed and when dropped.
+/// They are in their order; a chunk is allocated with its first event, sent when full, when flushed
+/// and when dropped.
 #[derive(Debug, Default)]
 pub struct EventSender {
     chunk: Vec<Event>,
-    line: Option<Line>,
+    writer: Option<ToWriter>,
 }
 
 /// The two channels between a sender and the writer.
 #[derive(Clone, Debug)]
-struct Line {
+struct ToWriter {
     full: Sender<Parcel>,
     empty: Receiver<Vec<Event>>,
     broken: bool,
@@ -112,32 +110,30 @@ enum Parcel {
 
 /// The recorder at work: a handle on the writer's thread.
 #[derive(Debug)]
-pub struct Recorder<W> {
+pub struct Recorder {
     full: Sender<Parcel>,
-    writer: JoinHandle<Result<Option<Recording<W>>, RecordError>>,
+    writer: JoinHandle<Result<Option<Recording>, RecordError>>,
 }
 
 /// The writer, on its own thread.
-struct Writer<W> {
+struct Writer {
     books: Books,
     tally: Tally,
     /// Those that hear heartbeats stand first.
     watchers: Vec<Box<dyn Watcher>>,
     hearers: usize,
-    watcher: W,
-    hears: bool,
     folder: Option<PathBuf>,
     now: SimTime,
     events: u64,
 }
 
-impl<W: Watcher + 'static> Recorder<W> {
-    /// Creates the files and starts the writer, with one more watcher to be handed back at the end.
+impl Recorder {
+    /// Creates the files and starts the writer.
     ///
     /// # Errors
     /// If a file cannot be created.
-    pub fn start(setup: Setup, watcher: W) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, places, progress, watcher: more } = setup;
+    pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
+        let Setup { settings, folder, places, progress, watchers: more } = setup;
         let mut watchers = open(&settings, folder.as_ref(), &places)?;
         watchers.extend(more);
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
@@ -146,8 +142,6 @@ impl<W: Watcher + 'static> Recorder<W> {
             tally: Tally::default(),
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
             watchers,
-            hears: watcher.hears_heartbeats(),
-            watcher,
             folder,
             now: SimTime::ZERO,
             events: 0,
@@ -158,8 +152,8 @@ impl<W: Watcher + 'static> Recorder<W> {
             .name("recorder".to_owned())
             .spawn(move || writer.run(&parcels, &used, progress))
             .map_err(RecordError::Thread)?;
-        let line = Line { full: full.clone(), empty, broken: false };
-        Ok((EventSender { chunk: Vec::new(), line: Some(line) }, Self { full, writer }))
+        let to = ToWriter { full: full.clone(), empty, broken: false };
+        Ok((EventSender { chunk: Vec::new(), writer: Some(to) }, Self { full, writer }))
     }
 
     /// Ends the recording and completes the files. What senders have not flushed by now is lost.
@@ -170,7 +164,7 @@ impl<W: Watcher + 'static> Recorder<W> {
         self,
         run: RunFacts,
         clock_lag: Option<Histogram<u64>>,
-    ) -> Result<Recording<W>, RecordError> {
+    ) -> Result<Recording, RecordError> {
         // A writer that has stopped takes nothing, and says why below.
         let _ = self.full.send(Parcel::End(Box::new((run, clock_lag))));
         match self.writer.join() {
@@ -183,7 +177,7 @@ impl<W: Watcher + 'static> Recorder<W> {
 impl EventSender {
     /// Sends an event, some time soon. Costs a copy; once in a thousand times a hand-over.
     pub fn push(&mut self, event: Event) {
-        if self.line.is_none() {
+        if self.writer.is_none() {
             return;
         }
         if self.chunk.capacity() == 0 {
@@ -197,21 +191,21 @@ impl EventSender {
 
     /// Sends what has been pushed.
     pub fn flush(&mut self) {
-        let Some(line) = &mut self.line else { return };
+        let Some(writer) = &mut self.writer else { return };
         if self.chunk.is_empty() {
             return;
         }
-        if line.broken {
+        if writer.broken {
             self.chunk.clear();
             return;
         }
-        let chunk = mem::replace(&mut self.chunk, line.empty.try_recv().unwrap_or_default());
-        line.broken = line.full.send(Parcel::Events(chunk)).is_err();
+        let chunk = mem::replace(&mut self.chunk, writer.empty.try_recv().unwrap_or_default());
+        writer.broken = writer.full.send(Parcel::Events(chunk)).is_err();
     }
 
     /// Returns whether the writer has stopped, so that the run has no use any more.
     pub fn is_broken(&self) -> bool {
-        self.line.as_ref().is_some_and(|line| line.broken)
+        self.writer.as_ref().is_some_and(|writer| writer.broken)
     }
 }
 
@@ -225,16 +219,6 @@ impl EventSink for EventSender {
     fn is_broken(&self) -> bool {
         Self::is_broken(self)
     }
-    fn another(&self) -> Box<dyn EventSink> {
-        Box::new(self.clone())
-    }
-}
-
-/// A sender with a chunk of its own.
-impl Clone for EventSender {
-    fn clone(&self) -> Self {
-        Self { chunk: Vec::new(), line: self.line.clone() }
-    }
 }
 
 impl Drop for EventSender {
@@ -243,14 +227,14 @@ impl Drop for EventSender {
     }
 }
 
-impl<W: Watcher> Writer<W> {
+impl Writer {
     /// Runs until the end of the run, or until nobody is left to tell of it.
     fn run(
         mut self,
         parcels: &Receiver<Parcel>,
         used: &Sender<Vec<Event>>,
         mut progress: Option<OnProgress>,
-    ) -> Result<Option<Recording<W>>, RecordError> {
+    ) -> Result<Option<Recording>, RecordError> {
         let mut told = wall_clock();
         for parcel in parcels {
             match parcel {
@@ -276,16 +260,13 @@ impl<W: Watcher> Writer<W> {
         for event in chunk {
             self.now = self.now.max(event.at);
             self.books.enter(event);
-            let (hearers, hears) = match event.fact {
-                Fact::Heartbeat { .. } => (self.hearers, self.hears),
-                _ => (self.watchers.len(), true),
+            let hearers = match event.fact {
+                Fact::Heartbeat { .. } => self.hearers,
+                _ => self.watchers.len(),
             };
             self.tally.see(event, &self.books)?;
             for watcher in &mut self.watchers[..hearers] {
                 watcher.see(event, &self.books)?;
-            }
-            if hears {
-                self.watcher.see(event, &self.books)?;
             }
         }
         self.events += chunk.len() as u64;
@@ -296,17 +277,16 @@ impl<W: Watcher> Writer<W> {
         mut self,
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
-    ) -> Result<Recording<W>, RecordError> {
+    ) -> Result<Recording, RecordError> {
         let end = End { books: &self.books, run, clock_lag };
         let summary = self.tally.summary(&end);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
         }
-        self.watcher.finish(&end)?;
         if let Some(folder) = &self.folder {
             summary.write(folder)?;
         }
-        Ok(Recording { summary, ended: self.books.ended(), watcher: self.watcher })
+        Ok(Recording { summary, ended: self.books.ended() })
     }
 
     fn progress(&self) -> Progress {

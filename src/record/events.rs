@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::table::Text;
 use super::{Books, End, Place, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{
     AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Preemption,
     Reason, Role, TrackerId,
@@ -89,7 +90,7 @@ struct Line<'a> {
 
 impl Events {
     pub(super) fn create(folder: &Path, places: Arc<[Place]>) -> Result<Self, RecordError> {
-        Ok(Self { lines: Text::create(folder, "events.jsonl")?, places })
+        Ok(Self { lines: Text::create(folder, files::EVENTS)?, places })
     }
 }
 

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::hdr;
 use super::table::Text;
 use super::{Books, End, RecordError, Shift, Watcher};
+use crate::files;
 use crate::mapred::{AttemptId, Event, Fact, PerSlot, Reason, Role, SlotKind, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
@@ -41,7 +42,7 @@ pub(super) struct Histograms {
 
 impl Histograms {
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
-        let tables = folder.join("histograms");
+        let tables = folder.join(files::HISTOGRAMS);
         fs::create_dir(&tables).map_err(RecordError::at(&tables))?;
         Ok(Self {
             folder: folder.to_owned(),
@@ -168,7 +169,24 @@ impl Watcher for Histograms {
                     record(&mut self.commit_delay, commit);
                 }
             }
-            _ => {}
+            // Of jobs that came before the warm-up was over, or not of an attempt's work.
+            Fact::Assigned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. } => {}
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Learned { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. } => {}
         }
         if let Some(shift) = books.shift() {
             self.slot_moved(event.at, shift);
@@ -182,13 +200,13 @@ impl Watcher for Histograms {
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         let named = self.named(end);
-        let tables = self.folder.join("histograms");
+        let tables = self.folder.join(files::HISTOGRAMS);
         for (name, histogram) in &named {
-            let mut table = Text::create(&tables, &format!("{name}.hgrm"))?;
+            let mut table = Text::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
             table.write(|to| hdr::write_percentiles(to, histogram))?;
             table.finish()?;
         }
-        let mut log = Text::create(&self.folder, "latency.hlog")?;
+        let mut log = Text::create(&self.folder, files::LATENCY)?;
         let entries = named.iter().map(|(name, histogram)| (name.as_str(), histogram));
         log.write(|to| hdr::write_log(to, end.run.ended, entries))?;
         log.finish()

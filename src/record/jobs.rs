@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use super::{Books, End, Job, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{Event, Outcome};
 use crate::units::{SimSpan, SimTime};
 
@@ -70,7 +71,7 @@ struct Row<'a> {
 
 impl Jobs {
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self { table: Table::create(folder, "jobs.csv", HEADING)? })
+        Ok(Self { table: Table::create(folder, files::JOBS, HEADING)? })
     }
 }
 

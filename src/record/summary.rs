@@ -13,7 +13,9 @@ use serde::Serialize;
 
 use super::table::Text;
 use super::{Books, ByLocality, End, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, TrackerId};
+use crate::statistics;
 use crate::units::{SimSpan, SimTime};
 
 /// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
@@ -203,7 +205,24 @@ impl Watcher for Tally {
             Fact::TrackerDown(tracker) => {
                 self.slots_change(event.at, tracker, PerSlot::default());
             }
-            _ => {}
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Assigned { .. }
+            | Fact::Learned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::Started { .. }
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. } => {}
         }
         if let Some(shift) = books.shift() {
             let held = &mut self.held[shift.task.slot()];
@@ -245,7 +264,7 @@ impl Summary {
 
     /// Writes `summary.json` in `folder`.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RecordError> {
-        let mut file = Text::create(folder, "summary.json")?;
+        let mut file = Text::create(folder, files::SUMMARY)?;
         file.write(|to| {
             serde_json::to_writer_pretty(&mut *to, self)?;
             to.write_all(b"\n")
@@ -286,19 +305,17 @@ fn makespan(books: &Books) -> Option<f64> {
     Some(rounded(last.saturating_since(first).as_secs_f64()))
 }
 
-/// Returns the mean in seconds. The sum is exact, so that the order of the spans is of no account.
+/// Returns the mean in seconds, of whole microseconds: their sum is exact, so that the order of the
+/// spans is of no account.
 fn mean(spans: &[SimSpan]) -> Option<f64> {
-    let sum: u128 = spans.iter().map(|span| u128::from(span.as_micros())).sum();
-    (!spans.is_empty()).then(|| rounded(sum as f64 / spans.len() as f64 / 1e6))
+    let micros: Vec<f64> = spans.iter().map(|span| span.as_micros() as f64).collect();
+    statistics::mean(&micros).map(|mean| rounded(mean / 1e6))
 }
 
 /// Returns the quantile in seconds of spans in ascending order.
-fn quantile(spans: &[SimSpan], quantile: f64) -> Option<f64> {
-    let place = quantile * spans.len().checked_sub(1)? as f64;
-    let (below, part) = (place.floor() as usize, place.fract());
-    let [low, high] =
-        [below, place.ceil() as usize].map(|index| spans[index].as_micros() as f64 / 1e6);
-    Some(rounded(low + part * (high - low)))
+fn quantile(spans: &[SimSpan], share: f64) -> Option<f64> {
+    let seconds: Vec<f64> = spans.iter().map(|span| span.as_secs_f64()).collect();
+    statistics::quantile_of_sorted(&seconds, share).map(rounded)
 }
 
 fn share(part: u128, whole: u128) -> Option<f64> {

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use super::{Attempt, Books, End, Place, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{AttemptId, Event, Locality, Outcome, TaskKind};
 use crate::units::{SimSpan, SimTime};
 
@@ -68,7 +69,7 @@ struct Row<'a> {
 impl Tasks {
     /// Creates the table.
     pub(super) fn create(folder: &Path, places: Arc<[Place]>) -> Result<Self, RecordError> {
-        let table = Table::create(folder, "tasks.csv", HEADING)?;
+        let table = Table::create(folder, files::TASKS, HEADING)?;
         Ok(Self { table, places, reason: String::new() })
     }
 

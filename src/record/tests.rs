@@ -41,7 +41,7 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
     let place = |node: &str, rack: &str| Place { node: node.to_owned(), rack: rack.to_owned() };
     let places = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
-    Setup { settings, folder, places, progress: None, watcher: None }
+    Setup { settings, folder, places, progress: None, watchers: Vec::new() }
 }
 
 fn run(millis: u64) -> RunFacts {
@@ -58,7 +58,7 @@ fn run(millis: u64) -> RunFacts {
 
 fn record(stream: Stream, settings: RecordSpec, millis: u64) -> Left {
     let folder = TempDir::new().unwrap();
-    let (mut sender, recorder) = Recorder::start(setup(settings, Some(folder.path())), ()).unwrap();
+    let (mut sender, recorder) = Recorder::start(setup(settings, Some(folder.path()))).unwrap();
     stream.events.into_iter().for_each(|event| sender.push(event));
     sender.flush();
     let summary = recorder.finish(run(millis), None).unwrap().summary;
@@ -429,7 +429,7 @@ fn outputs_that_are_turned_off_are_not_there() {
 
 #[test]
 fn without_a_folder_there_is_the_summary() {
-    let (mut sender, recorder) = Recorder::start(setup(everything(), None), ()).unwrap();
+    let (mut sender, recorder) = Recorder::start(setup(everything(), None)).unwrap();
     small_run().events.into_iter().for_each(|event| sender.push(event));
     drop(sender);
     let summary = recorder.finish(run(16_000), None).unwrap().summary;
@@ -502,7 +502,7 @@ fn a_class_of_strange_letters_still_names_a_file() {
 #[test]
 fn a_folder_that_has_vanished_is_an_error_with_its_path() {
     let folder = TempDir::new().unwrap().path().join("gone");
-    let error = Recorder::start(setup(everything(), Some(&folder)), ()).unwrap_err();
+    let error = Recorder::start(setup(everything(), Some(&folder))).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot write {}", folder.join("jobs.csv").display()));
 }
 
@@ -512,8 +512,7 @@ fn a_folder_that_has_vanished_is_an_error_with_its_path() {
 fn a_full_disk_breaks_the_sender_and_is_reported_at_the_end() {
     let folder = TempDir::new().unwrap();
     std::os::unix::fs::symlink("/dev/full", folder.path().join("tasks.csv")).unwrap();
-    let (mut sender, recorder) =
-        Recorder::start(setup(everything(), Some(folder.path())), ()).unwrap();
+    let (mut sender, recorder) = Recorder::start(setup(everything(), Some(folder.path()))).unwrap();
     let events = small_run().events;
     for _ in 0..1_000_000 {
         if sender.is_broken() {

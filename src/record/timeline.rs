@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use super::{Books, End, RecordError, Watcher};
+use crate::files;
 use crate::mapred::{AttemptId, Counts, Event, Fact, JobId, PerSlot, SlotKind};
 use crate::units::{SimSpan, SimTime};
 
@@ -67,7 +68,7 @@ struct Row<'a> {
 impl Timeline {
     pub(super) fn create(folder: &Path, step: SimSpan) -> Result<Self, RecordError> {
         let mut timeline = Self {
-            table: Table::create(folder, "timeline.csv", HEADING)?,
+            table: Table::create(folder, files::TIMELINE, HEADING)?,
             step,
             due: SimTime::ZERO,
             jobs: Vec::new(),
@@ -187,7 +188,23 @@ impl Watcher for Timeline {
             Fact::Assigned { attempt, counts, .. } | Fact::Learned { attempt, counts, .. } => {
                 self.count(at, attempt, counts, books)
             }
-            _ => Ok(()),
+            Fact::JobInitialised(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::Started { .. }
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. }
+            | Fact::Heartbeat { .. } => Ok(()),
         }
     }
 

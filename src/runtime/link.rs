@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use crate::cluster::{NetworkSpec, RackId, Topology};
-use crate::mapred::{Address, Letter};
+use crate::mapred::{Letter, Mail, TrackerId};
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan};
 
@@ -21,7 +21,7 @@ pub struct Links {
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
-    /// For each address, whether it stands in another rack than the JobTracker.
+    /// For each tracker, whether it stands in another rack than the JobTracker.
     pub is_away: Vec<bool>,
     /// The share of heartbeats and replies that never arrive.
     pub loss: Fraction,
@@ -37,7 +37,7 @@ impl Links {
             seed,
             latency: network.latency.clone(),
             cross_rack: network.cross_rack.clone(),
-            is_away: [false, false].into_iter().chain(trackers).collect(),
+            is_away: trackers.collect(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
         }
@@ -45,6 +45,41 @@ impl Links {
 
     fn is_faulty(&self) -> bool {
         self.loss > Fraction::ZERO || self.duplication > Fraction::ZERO
+    }
+}
+
+/// Who sends or receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    JobTracker,
+    Injector,
+    Tracker(TrackerId),
+    Fabric,
+}
+
+impl Address {
+    fn of(mail: &Mail) -> Self {
+        match mail {
+            Mail::JobTracker(_) => Self::JobTracker,
+            Mail::Injector(_) => Self::Injector,
+            Mail::Tracker(id, _) => Self::Tracker(*id),
+            Mail::Fabric(_) => Self::Fabric,
+        }
+    }
+
+    /// Returns which random stream the travels of its messages come from, if they travel.
+    fn stream(self) -> Option<u64> {
+        match self {
+            Self::JobTracker => Some(0),
+            Self::Injector => Some(1),
+            Self::Tracker(id) => Some(u64::from(id.0) + 2),
+            // It is no machine: what it says is physics.
+            Self::Fabric => None,
+        }
+    }
+
+    fn is_tracker(self) -> bool {
+        matches!(self, Self::Tracker(_))
     }
 }
 
@@ -59,27 +94,32 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(links: Arc<Links>, from: Address) -> Self {
         let draws = !links.latency.is_constant() || !links.cross_rack.is_constant();
-        let rng = (draws || links.is_faulty())
-            .then(|| Box::new(stream(links.seed, Purpose::Link, from.index() as u64)));
+        let rng = (from.stream())
+            .filter(|_| draws || links.is_faulty())
+            .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
         Self { links, from, rng }
     }
 
+    pub(super) fn from(&self) -> Address {
+        self.from
+    }
+
     /// Calls `arrive` with the delay of every copy of a letter that gets through.
-    pub(super) fn carry(&mut self, letter: Letter, mut arrive: impl FnMut(SimSpan, Letter)) {
-        if !letter.travels {
-            return arrive(letter.after, letter);
+    pub(super) fn carry(&mut self, letter: Letter, mut arrive: impl FnMut(SimSpan, Mail)) {
+        let Letter { after, travels, mail } = letter;
+        if !travels {
+            return arrive(after, mail);
         }
-        let between_machines = self.from.as_tracker().is_some() || letter.to.as_tracker().is_some();
-        if between_machines && self.links.is_faulty() {
+        let to = Address::of(&mail);
+        if self.links.is_faulty() && (self.from.is_tracker() || to.is_tracker()) {
             if self.happens(self.links.loss) {
                 return;
             }
             if self.happens(self.links.duplication) {
-                let copy = Letter { msg: letter.msg.clone(), ..letter };
-                arrive(copy.after + self.latency(copy.to), copy);
+                arrive(after + self.latency(to), mail.clone());
             }
         }
-        arrive(letter.after + self.latency(letter.to), letter);
+        arrive(after + self.latency(to), mail);
     }
 
     fn happens(&mut self, share: Fraction) -> bool {
@@ -87,13 +127,150 @@ impl Link {
     }
 
     fn latency(&mut self, to: Address) -> SimSpan {
-        let is_away = |address: Address| self.links.is_away[address.index()];
+        let is_away = |address| match address {
+            Address::Tracker(id) => self.links.is_away[id.index()],
+            Address::JobTracker | Address::Injector | Address::Fabric => false,
+        };
         let crosses = is_away(self.from) != is_away(to);
         let latency = if crosses { &self.links.cross_rack } else { &self.links.latency };
         match (latency, &mut self.rng) {
             (Dist::Constant(span), _) => *span,
             (drawn, Some(rng)) => drawn.sample(&mut **rng),
-            (Dist::Drawn(_), None) => unreachable!("a drawn latency has its stream"),
+            (Dist::Drawn(_), None) => unreachable!("who sends over the network has a stream"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{MS, beat, call, remark, tell};
+    use super::*;
+    use crate::random::Shape;
+
+    const NEAR: Address = Address::Tracker(TrackerId(0));
+    const AWAY: Address = Address::Tracker(TrackerId(1));
+
+    /// Links of two trackers, one beside the JobTracker and one in another rack: 1 ms inside of a
+    /// rack, 3 ms between racks.
+    fn links() -> Links {
+        Links {
+            seed: 42,
+            latency: Dist::Constant(MS),
+            cross_rack: Dist::Constant(MS * 3),
+            is_away: vec![false, true],
+            loss: Fraction::ZERO,
+            duplication: Fraction::ZERO,
+        }
+    }
+
+    fn link(links: &Links, from: Address) -> Link {
+        Link::new(Arc::new(links.clone()), from)
+    }
+
+    /// Returns the delays of what arrives of a letter that is kept back for 10 ms.
+    fn send(link: &mut Link, mail: Mail) -> Vec<SimSpan> {
+        let mut delays = Vec::new();
+        let letter = Letter { after: MS * 10, travels: true, mail };
+        link.carry(letter, |delay, _| delays.push(delay));
+        delays
+    }
+
+    /// Returns the stream from which a sender's travels are drawn.
+    fn draws(sender: u64) -> ChaCha8Rng {
+        stream(42, Purpose::Link, sender)
+    }
+
+    #[test]
+    fn a_letter_takes_what_its_sender_keeps_it_and_the_latency_between_their_racks() {
+        let links = links();
+        for (from, mail, travels) in [
+            (Address::Injector, call(0), 1),
+            (Address::JobTracker, remark(0), 1),
+            (Address::JobTracker, tell(0, 0), 1),
+            (Address::JobTracker, tell(1, 0), 3),
+            (NEAR, call(0), 1),
+            (AWAY, call(0), 3),
+            (AWAY, remark(0), 3),
+        ] {
+            let expected = [MS * (10 + travels)];
+            assert_eq!(send(&mut link(&links, from), mail.clone()), expected, "{from:?}: {mail:?}");
+        }
+    }
+
+    #[test]
+    fn plans_and_physics_do_not_travel() {
+        let lossy = Links { loss: Fraction::of(1.0), ..links() };
+        for (from, mail) in [(AWAY, beat(1, 0)), (AWAY, call(0)), (Address::Fabric, tell(1, 0))] {
+            let mut delays = Vec::new();
+            let letter = Letter { after: MS * 10, travels: false, mail };
+            link(&lossy, from).carry(letter, |delay, _| delays.push(delay));
+            assert_eq!(delays, [MS * 10], "{from:?}");
+        }
+    }
+
+    #[test]
+    fn heartbeats_and_replies_are_lost_in_their_share() {
+        let lossy = Links { loss: Fraction::of(0.2), ..links() };
+        let (mut tracker, mut rng) = (link(&lossy, AWAY), draws(3));
+        let mut lost = 0;
+        for _ in 0..10_000 {
+            let is_lost = rng.random::<f64>() < 0.2;
+            if !is_lost {
+                let _is_doubled = rng.random::<f64>();
+            }
+            assert_eq!(send(&mut tracker, call(0)).is_empty(), is_lost);
+            lost += u32::from(is_lost);
+        }
+        // Four standard deviations of 40.
+        assert!((1_840..2_160).contains(&lost), "{lost}");
+        let mut job_tracker = link(&lossy, Address::JobTracker);
+        let lost = (0..10_000).filter(|_| send(&mut job_tracker, tell(0, 0)).is_empty()).count();
+        assert!((1_840..2_160).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn a_doubled_letter_travels_twice() {
+        let latency = Dist::Drawn(Shape::Uniform { from: MS * 2, to: MS * 4 });
+        let doubling =
+            Links { duplication: Fraction::of(0.3), cross_rack: latency.clone(), ..links() };
+        let (mut tracker, mut rng) = (link(&doubling, AWAY), draws(3));
+        let mut doubled = 0;
+        for _ in 0..10_000 {
+            let _is_lost = rng.random::<f64>();
+            let copies = if rng.random::<f64>() < 0.3 { 2 } else { 1 };
+            let expected: Vec<_> =
+                (0..copies).map(|_| MS * 10 + latency.sample(&mut rng)).collect();
+            assert_eq!(send(&mut tracker, call(0)), expected);
+            doubled += copies - 1;
+        }
+        // Four standard deviations of 46.
+        assert!((2_816..3_184).contains(&doubled), "{doubled}");
+    }
+
+    #[test]
+    fn what_clients_say_is_neither_lost_nor_doubled() {
+        let one = Fraction::of(1.0);
+        let faulty = Links { loss: one, duplication: one, ..links() };
+        assert_eq!(send(&mut link(&faulty, Address::Injector), call(0)).len(), 1);
+        assert_eq!(send(&mut link(&faulty, Address::JobTracker), remark(0)).len(), 1);
+    }
+
+    #[test]
+    fn every_sender_draws_from_a_stream_of_its_own() {
+        let latency = Dist::Drawn(Shape::Uniform { from: MS, to: MS * 1_000 });
+        let links = Links { latency: latency.clone(), cross_rack: latency.clone(), ..links() };
+        let senders = [(Address::JobTracker, 0), (Address::Injector, 1), (NEAR, 2), (AWAY, 3)];
+        for (from, sender) in senders {
+            let expected = MS * 10 + latency.sample(&mut draws(sender));
+            assert_eq!(send(&mut link(&links, from), call(0)), [expected], "{from:?}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_drawn_there_is_no_stream() {
+        assert!(link(&links(), AWAY).rng.is_none());
+        let lossy = Links { loss: Fraction::of(0.1), ..links() };
+        assert!(link(&lossy, AWAY).rng.is_some());
+        assert!(link(&lossy, Address::Fabric).rng.is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! The scaled drive: virtual time is wall time times a factor.
 //!
-//! A pacer, on a thread of its own, holds the timers and delivers each message when the wall says
-//! so. Actors run on several threads, the JobTracker on one of its own, so queueing and the cost
+//! A pacer, on the caller's thread, holds the timers and delivers each message when the wall says
+//! so. Actors run on several others, the JobTracker on one of its own, so queueing and the cost
 //! of deciding are real. All that an actor leaves goes to the pacer in one parcel, letters and
 //! events together, so events reach the recorder in an order in which causes precede effects.
 //!
@@ -9,32 +9,46 @@
 //! the next message is far away and else watches the clock. How late a message reaches its core, in
 //! virtual time, is the clock's *lag*: what the pacer, the mailbox and a busy thread add together.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, Arbiter, System};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
-use super::actor::{Body, CoreActor, Mail};
-use super::clock::Clock;
-use super::link::{Link, Links};
-use super::timers::Timers;
-use super::{Cast, Ending, EventSink, Opening, RunStats};
-use crate::mapred::{Address, Core, Event, Letter, Msg, Outbox, Stop};
+use super::actor::{Clock, CoreActor, Delivery};
+use super::drive::{Agenda, Body, Drive, Seats};
+use super::link::Address;
+use super::{Ending, Play, RunStats};
+use crate::mapred::{Event, Mail, Message, Outbox, Stop};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
 const NAP: Duration = Duration::from_micros(200);
 
-/// An actor's handle of the pacer.
-#[derive(Clone)]
-pub(super) struct ScaledClock {
-    wall: Wall,
-    pacer: Sender<Parcel>,
+/// Runs the cores against the wall clock, `factor` times as fast, until one of them stops the run
+/// or its time is up.
+pub fn run_scaled(play: Play, factor: f64) -> (RunStats, Ending) {
+    let Play { cast, links, opening, events, until } = play;
+    // Arbiters belong to a system; this thread's is theirs.
+    let _system = System::new();
+    let (pacer, parcels) = unbounded();
+    let wall = Wall::new(factor);
+    let threads =
+        Threads::start(ScaledClock { wall: wall.clone(), pacer, is_over: Cell::default() });
+    let pacer = Pacer {
+        wall,
+        seats: Seats::new(cast, links, &threads),
+        threads: &threads,
+        agenda: Agenda::new(opening, events, until),
+        parcels,
+        under_way: 0,
+        lag: Histogram::new(3).expect("three digits are within the crate's limits"),
+    };
+    pacer.run()
 }
 
 /// Wall time as virtual time.
@@ -43,12 +57,6 @@ struct Wall {
     /// The beginning of virtual time, set once all actors are there.
     origin: Arc<OnceLock<Instant>>,
     factor: f64,
-}
-
-/// What an actor leaves after a message.
-enum Parcel {
-    Posts { lag: SimSpan, letters: Vec<(SimTime, Address, Msg)>, events: Vec<Event> },
-    End(Ending),
 }
 
 impl Wall {
@@ -70,169 +78,335 @@ impl Wall {
     }
 }
 
-impl ScaledClock {
-    /// Lets an actor handle a message that was due at `due`, and takes over what it leaves.
-    pub(super) fn run(&self, due: SimTime, msg: Msg, body: &mut Body) {
+/// An actor's handle of the pacer.
+#[derive(Clone)]
+struct ScaledClock {
+    wall: Wall,
+    pacer: Sender<Parcel>,
+    /// Whether the run is over as far as the actor knows: it has ended it, or the pacer has gone.
+    is_over: Cell<bool>,
+}
+
+/// What an actor leaves after a message.
+struct Parcel {
+    lag: SimSpan,
+    letters: Vec<(SimTime, Mail)>,
+    events: Vec<Event>,
+    ending: Option<Ending>,
+}
+
+impl Clock for ScaledClock {
+    fn run<M: Message>(&self, due: SimTime, msg: M, body: &RefCell<Body<M>>) {
+        if self.is_over.get() {
+            return;
+        }
         let now = self.wall.now().max(due);
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
-        let post = |at, letter: Letter| letters.push((at, letter.to, letter.msg));
-        if let Err(words) = body.handle(now, msg, &mut outbox, post) {
-            return self.end(Ending::Panicked(words));
-        }
+        let post = |at, mail| letters.push((at, mail));
+        let ending = body.borrow_mut().handle(now, msg, &mut outbox, post);
         let (lag, events) = (now.saturating_since(due), outbox.events);
-        self.send(Parcel::Posts { lag, letters, events });
-        if let Some(stop) = outbox.stop {
-            self.end(Ending::Stopped(stop));
-        }
-    }
-
-    fn end(&self, ending: Ending) {
-        self.send(Parcel::End(ending));
-    }
-
-    fn send(&self, parcel: Parcel) {
-        // A pacer that has gone has ended the run; what comes after is not part of it.
-        let _ = self.pacer.send(parcel);
+        let ends = ending.is_some();
+        let sent = self.pacer.send(Parcel { lag, letters, events, ending });
+        // What is left in the mailbox then is not part of the run.
+        self.is_over.set(ends || sent.is_err());
     }
 }
 
-/// Runs the cores against the wall clock, `factor` times as fast, until one of them stops the run
-/// or `until` is reached.
-pub fn run_scaled(
-    cast: Cast,
-    links: Links,
-    opening: Opening,
-    events: Box<dyn EventSink>,
-    until: SimTime,
-    factor: f64,
-) -> (RunStats, Ending) {
-    let links = Arc::new(links);
-    let (pacer, parcels) = unbounded();
-    let wall = Wall::new(factor);
-    let clock = ScaledClock { wall: wall.clone(), pacer };
-    let cores = thread::available_parallelism().map_or(2, usize::from);
-    System::new().block_on(async {
-        let own = Arbiter::new();
-        let shared: Vec<Arbiter> =
-            (0..cores.saturating_sub(1).max(2)).map(|_| Arbiter::new()).collect();
-        let start = |arbiter: &Arbiter, address: Address, core: Box<dyn Core>| {
-            let (links, clock) = (links.clone(), clock.clone());
-            CoreActor::start_in_arbiter(&arbiter.handle(), move |_| {
-                let body = Body::new(core, Link::new(links, address));
-                CoreActor::new(Rc::new(RefCell::new(body)), Clock::Scaled(clock))
-            })
-        };
-        let actors = cast.into_cores().map(|(address, core)| {
-            let arbiter = match address {
-                Address::JOB_TRACKER => &own,
-                other => &shared[other.index() % shared.len()],
-            };
-            start(arbiter, address, core)
-        });
-        let actors = actors.collect();
-        let pacer = Pacer::new(wall, actors, events, until);
-        let pacing = thread::spawn(move || pacer.run(opening, &parcels));
-        let result = pacing.join();
-        for arbiter in shared.into_iter().chain([own]) {
+/// The threads of the actors, the JobTracker's first. Dropped, they end.
+struct Threads {
+    arbiters: Vec<Arbiter>,
+    clock: ScaledClock,
+    /// How many actors have a thread that they may share.
+    seated: Cell<usize>,
+}
+
+impl Threads {
+    fn start(clock: ScaledClock) -> Self {
+        let cores = thread::available_parallelism().map_or(2, usize::from);
+        // Two for the trackers even on a small machine: they have to be concurrent.
+        let count = 1 + cores.saturating_sub(1).max(2);
+        let arbiters = (0..count).map(|_| Arbiter::new()).collect();
+        Self { arbiters, clock, seated: Cell::default() }
+    }
+
+    fn thread_of(&self, address: Address) -> &Arbiter {
+        let (own, shared) = self.arbiters.split_first().expect("there are at least three");
+        if address == Address::JobTracker {
+            return own;
+        }
+        let number = self.seated.replace(self.seated.get() + 1);
+        &shared[number % shared.len()]
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for arbiter in &self.arbiters {
             arbiter.stop();
-            // A thread that panicked has told the pacer.
+        }
+        for arbiter in self.arbiters.drain(..) {
+            // What panics in a core has been told to the pacer.
             let _ = arbiter.join();
         }
-        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    }
 }
 
-/// The thread that makes time pass.
-struct Pacer {
+impl Drive for Threads {
+    type Seat<M: Message> = Addr<CoreActor<M, ScaledClock>>;
+
+    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M> {
+        let (thread, clock) = (self.thread_of(body.address()).handle(), self.clock.clone());
+        CoreActor::start_in_arbiter(&thread, move |_| {
+            CoreActor::new(Rc::new(RefCell::new(body)), clock)
+        })
+    }
+
+    fn deliver<M: Message>(&self, actor: &Self::Seat<M>, at: SimTime, msg: M) {
+        actor.do_send(Delivery { at, msg });
+    }
+}
+
+/// What makes time pass.
+struct Pacer<'a> {
     wall: Wall,
-    timers: Timers<(Address, Msg)>,
-    /// By address.
-    actors: Vec<Addr<CoreActor>>,
-    events: Box<dyn EventSink>,
-    until: SimTime,
-    messages: u64,
+    threads: &'a Threads,
+    seats: Seats<Threads>,
+    agenda: Agenda,
+    parcels: Receiver<Parcel>,
+    /// Messages that were delivered and whose parcels have not come back.
+    under_way: u64,
     lag: Histogram<u64>,
 }
 
-impl Pacer {
-    fn new(
-        wall: Wall,
-        actors: Vec<Addr<CoreActor>>,
-        events: Box<dyn EventSink>,
-        until: SimTime,
-    ) -> Self {
-        let lag = Histogram::new(3).expect("three digits are within the crate's limits");
-        Self { wall, timers: Timers::default(), actors, events, until, messages: 0, lag }
+impl Pacer<'_> {
+    fn run(mut self) -> (RunStats, Ending) {
+        while !self.agenda.is_over() {
+            self.deliver_due();
+            if self.under_way == 0 && self.agenda.has_nothing_to_come() {
+                self.agenda.end(Ending::Stopped(Stop::Stalled));
+            }
+            self.take_parcels();
+        }
+        // From here on actors find that the run is over, and what comes from them is lost.
+        drop(self.parcels);
+        self.agenda.reach(self.wall.now());
+        let (stats, ending) = self.agenda.result();
+        (RunStats { lag: Some(self.lag), ..stats }, ending)
     }
 
-    fn run(mut self, opening: Opening, parcels: &Receiver<Parcel>) -> (RunStats, Ending) {
-        for (time, to, msg) in opening {
-            self.timers.push(time, (to, msg));
+    /// Delivers what the wall says is due.
+    fn deliver_due(&mut self) {
+        let now = self.wall.now();
+        while let Some((at, mail)) = self.agenda.next_due(now) {
+            self.under_way += 1;
+            self.seats.deliver(self.threads, at, mail);
         }
-        let ending = loop {
-            if let Err(ending) = self.take_parcels(parcels).and_then(|()| self.deliver_due()) {
-                break ending;
-            }
-        };
-        let end = self.wall.now().min(self.until);
-        (RunStats { end, messages: self.messages, lag: Some(self.lag) }, ending)
     }
 
     /// Takes what actors have left, and waits for more if nothing is due soon.
-    fn take_parcels(&mut self, parcels: &Receiver<Parcel>) -> Result<(), Ending> {
-        let due = self.timers.next_time().unwrap_or(SimTime::NEVER).min(self.until);
-        let wait = self.wall.until(due);
-        if NAP < wait {
-            self.events.flush();
-            match parcels.recv_timeout(wait - NAP) {
-                Ok(parcel) => self.take(parcel)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Ending::Stopped(Stop::Stalled)),
+    fn take_parcels(&mut self) {
+        let wait = self.wall.until(self.agenda.wakes_at());
+        let mut is_idle = wait <= NAP;
+        if !is_idle && !self.agenda.is_over() {
+            self.agenda.flush();
+            if let Ok(parcel) = self.parcels.recv_timeout(wait - NAP) {
+                self.take(parcel);
             }
         }
-        let mut is_idle = wait <= NAP;
-        loop {
-            match parcels.try_recv() {
-                Ok(parcel) => self.take(parcel)?,
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => return Err(Ending::Stopped(Stop::Stalled)),
-            }
+        while !self.agenda.is_over()
+            && let Ok(parcel) = self.parcels.try_recv()
+        {
+            self.take(parcel);
             is_idle = false;
         }
         if is_idle {
             // Watching the clock must not keep the actors from their core.
             thread::yield_now();
         }
-        Ok(())
     }
 
-    fn take(&mut self, parcel: Parcel) -> Result<(), Ending> {
-        match parcel {
-            Parcel::Posts { lag, letters, mut events } => {
-                // A histogram that grows takes any value; one that saturates would hide the worst.
-                self.lag.record(lag.as_micros()).expect("the histogram grows");
-                for (time, to, msg) in letters {
-                    self.timers.push(time, (to, msg));
+    fn take(&mut self, Parcel { lag, letters, mut events, ending }: Parcel) {
+        self.under_way -= 1;
+        // A histogram that grows takes any value; one that saturates would hide the worst.
+        self.lag.record(lag.as_micros()).expect("the histogram grows");
+        self.agenda.post(letters);
+        self.agenda.take_over(&mut events, ending);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::ThreadId;
+
+    use parking_lot::Mutex;
+
+    use super::super::rig::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
+    use super::super::rig::{tell, told, witness};
+    use super::*;
+    use crate::mapred::{Core, ToTracker};
+
+    fn factor(factor: f64) -> impl Fn(Play) -> (RunStats, Ending) {
+        move |play| run_scaled(play, factor)
+    }
+
+    /// Lets wall time pass: at least so much.
+    fn hold_up(wall: Duration) {
+        let (_nobody, nothing) = unbounded::<()>();
+        let _ = nothing.recv_timeout(wall);
+    }
+
+    #[test]
+    fn a_wall_that_has_not_been_looked_at_begins_at_zero() {
+        let wall = Wall::new(1e-6);
+        assert_eq!(wall.now(), SimTime::ZERO);
+    }
+
+    #[test]
+    fn the_wall_waits_for_an_hour_at_most_and_not_for_the_past() {
+        let wall = Wall::new(10.0);
+        assert_eq!(wall.until(SimTime::NEVER), Duration::from_secs(3_600));
+        assert_eq!(wall.until(SimTime::ZERO), Duration::ZERO);
+        let left = wall.until(SimTime::ZERO + SimSpan::from_secs(10_000));
+        assert!(left <= Duration::from_secs(1_000), "a tenth of it: {left:?}");
+    }
+
+    #[test]
+    fn virtual_time_is_wall_time_times_the_factor() {
+        let wall = Wall::new(100.0);
+        wall.now();
+        hold_up(Duration::from_millis(20));
+        assert!(ms(2_000) <= wall.now(), "{}", wall.now());
+    }
+
+    #[test]
+    fn nothing_is_handled_before_it_is_due() {
+        let mut play = play(1);
+        let early = Arc::new(Mutex::new(0));
+        let count = early.clone();
+        play.cast.job_tracker = core(move |now, msg, _| {
+            *count.lock() += u32::from(now < ms(called(&msg).into()));
+        });
+        play.opening = (0..200).map(|number| (ms(number), call(number as u32))).collect();
+        let (stats, _) = factor(50.0)(play);
+        assert_eq!((*early.lock(), stats.messages), (0, 200));
+    }
+
+    #[test]
+    fn the_job_tracker_has_a_thread_of_its_own_and_trackers_share_several() {
+        let threads = Arc::new(Mutex::new(Vec::<(u32, ThreadId)>::new()));
+        let mut play = play(0);
+        let note = |number| {
+            let threads = threads.clone();
+            move || threads.lock().push((number, thread::current().id()))
+        };
+        let of_job_tracker = note(0);
+        play.cast.job_tracker = core(move |_, _, _| of_job_tracker());
+        let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
+            let of_tracker = note(id + 1);
+            core(move |_, _, _| of_tracker())
+        };
+        play.cast.trackers = (0..8).map(tracker).collect();
+        play.links = links(8);
+        play.opening = (0..8).map(|id| (ms(1), tell(id, 0))).collect();
+        play.opening.push((ms(1), call(0)));
+        factor(1_000.0)(play);
+        let mut threads = threads.lock().clone();
+        threads.sort_by_key(|(number, _)| *number);
+        let (own, shared) = threads.split_first().unwrap();
+        assert_eq!((own.0, shared.len()), (0, 8));
+        assert!(shared.iter().all(|(_, thread)| *thread != own.1));
+        assert!(shared.iter().any(|(_, thread)| *thread != shared[0].1));
+    }
+
+    #[test]
+    fn causes_are_told_before_effects() {
+        const ALL: u32 = 300;
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(3) };
+        // A number goes round three trackers, on whatever threads they are.
+        let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
+            core(move |now, msg: ToTracker, out| {
+                see(out, now, told(&msg));
+                if told(&msg) + 1 < ALL {
+                    out.send(tell((id + 1) % 3, told(&msg) + 1));
                 }
-                self.events.take(&mut events);
-                if self.events.is_broken() { Err(Ending::SinkBroke) } else { Ok(()) }
-            }
-            Parcel::End(ending) => Err(ending),
-        }
+            })
+        };
+        play.cast.trackers = (0..3).map(tracker).collect();
+        play.opening = vec![(ms(1), tell(0, 0))];
+        factor(1_000.0)(play);
+        assert_eq!(seen(&facts), (0..ALL).collect::<Vec<_>>());
     }
 
-    /// Delivers what the wall says is due.
-    fn deliver_due(&mut self) -> Result<(), Ending> {
-        let now = self.wall.now();
-        if self.until <= now {
-            return Err(Ending::Stopped(Stop::TimeUp));
-        }
-        while self.timers.next_time().is_some_and(|due| due <= now) {
-            let Some((at, (to, msg))) = self.timers.pop() else { break };
-            self.messages += u64::from(msg.counts());
-            self.actors[to.index()].do_send(Mail { at, msg });
-        }
-        Ok(())
+    #[test]
+    fn lag_is_how_late_messages_reach_a_core_that_is_busy() {
+        let mut play = play(1);
+        play.cast.job_tracker = core(|_, msg, _| {
+            if called(&msg) == 0 {
+                hold_up(Duration::from_millis(20));
+            }
+        });
+        play.opening = vec![(ms(1), call(0)), (ms(1), call(1)), (ms(1), beat(0, 0))];
+        let (stats, _) = factor(1_000.0)(play);
+        let lag = stats.lag.expect("a scaled run has some");
+        assert_eq!(lag.len(), 3, "clockwork counts, it may be late as well");
+        // Twenty milliseconds are twenty virtual seconds; the histogram keeps three digits.
+        assert!(19_900_000 <= lag.max(), "{}", lag.max());
+    }
+
+    #[test]
+    fn a_run_that_ends_while_mailboxes_are_full_leaves_the_rest_unhandled() {
+        let (events, facts) = witness();
+        let (begins, begun) = unbounded();
+        let handled = Arc::new(Mutex::new(0));
+        let mut play = Play { events, ..play(0) };
+        let count = handled.clone();
+        play.cast.job_tracker = core(move |_, _, _| {
+            *count.lock() += 1;
+            let _ = begins.send(());
+            // Busy for as long as anybody takes facts, which is until the run is over.
+            while facts.recv().is_ok() {}
+        });
+        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+            core(|_, msg: ToTracker, out| {
+                for number in 0..told(&msg) {
+                    out.send(call(number));
+                }
+                out.send(remark(0));
+            })
+        };
+        play.cast.trackers = (0..50).map(tracker).collect();
+        play.links = links(50);
+        let mut remarks = 0;
+        play.cast.injector = core(move |_, _, out| {
+            remarks += 1;
+            // Every tracker's calls were sent before its remark.
+            if remarks == 50 {
+                let _ = begun.recv();
+                out.stop = Some(Stop::Done);
+            }
+        });
+        play.opening = (0..50).map(|id| (ms(1), tell(id, 200))).collect();
+        let (stats, ending) = factor(1_000.0)(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Done));
+        assert_eq!(stats.messages, 50 + 50 * 200 + 50, "all were in their mailboxes");
+        assert_eq!(*handled.lock(), 1);
+    }
+
+    #[test]
+    fn what_is_sent_as_the_run_ends_reaches_nobody() {
+        let mut play = play(9);
+        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+            core(|_, _, out| {
+                out.stop = Some(Stop::Done);
+                out.send_after(MS, call(0));
+            })
+        };
+        play.cast.trackers = (0..9).map(tracker).collect();
+        play.cast.job_tracker = core(|_, _, _| panic!("nobody calls when the run is over"));
+        play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
+        let (_, ending) = factor(1_000.0)(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Done));
     }
 }

@@ -95,3 +95,87 @@ impl Scheduler for Stopwatch {
 fn wall_clock() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::bench::Bench;
+    use crate::mapred::{JobId, PerSlot, Reach, Reason};
+
+    /// Launches a map of the first job wherever it is asked, and panics when it is told to.
+    #[derive(Default)]
+    struct Simple {
+        panics: bool,
+    }
+
+    impl Scheduler for Simple {
+        fn wants_full_trackers(&self) -> bool {
+            true
+        }
+
+        fn reads_progress(&self) -> bool {
+            true
+        }
+
+        fn tick_every(&self) -> Option<SimSpan> {
+            Some(SimSpan::from_secs(7))
+        }
+
+        fn tick(&mut self, _: &mut Orders<'_>) {
+            assert!(!self.panics, "no time for this");
+        }
+
+        fn offer(&mut self, offer: &mut Offer<'_>) {
+            assert!(!self.panics, "no slot for anybody");
+            offer.launch_map(JobId(0), Reach::Any, Reason::Other("simple"));
+        }
+    }
+
+    fn bench(policy: Simple) -> (Bench<Stopwatch>, Arc<Mutex<Thinking>>) {
+        let (policy, seen) = Stopwatch::new(Box::new(policy));
+        (Bench::new(policy, 1, PerSlot { map: 1, reduce: 1 }), seen)
+    }
+
+    #[test]
+    fn the_policy_answers_through_the_stopwatch() {
+        let (mut bench, seen) = bench(Simple::default());
+        assert!(bench.policy.wants_full_trackers() && bench.policy.reads_progress());
+        assert_eq!(bench.policy.tick_every(), Some(SimSpan::from_secs(7)));
+        let job = bench.job(1, 0, |_| {});
+        assert_eq!(bench.tick().beat(0).len(), 1);
+        assert_eq!(bench.running(0)[0].job(), job);
+        assert!(!seen.lock().panicked);
+    }
+
+    #[test]
+    fn of_many_decisions_one_in_eight_stands_for_all() {
+        let (mut bench, seen) = bench(Simple::default());
+        bench.job(0, 1, |_| {});
+        let mut timed_after = |offers: u64| {
+            for _ in 0..offers {
+                bench.beat(0);
+            }
+            seen.lock().decision_time.len()
+        };
+        assert_eq!(timed_after(ALL_OF), ALL_OF, "each of the first");
+        // The strides are counted from the first decision of all.
+        assert_eq!(timed_after(STRIDE - ALL_OF % STRIDE - 1), ALL_OF);
+        assert_eq!(timed_after(1), ALL_OF + STRIDE);
+        assert_eq!(timed_after(10 * STRIDE), ALL_OF + 11 * STRIDE);
+    }
+
+    #[test]
+    fn a_policy_that_panics_is_found_out_and_its_words_go_on() {
+        let acts: [(fn(&mut Bench<Stopwatch>), &str); 2] = [
+            (|bench| _ = bench.beat(0), "no slot for anybody"),
+            (|bench| _ = bench.tick(), "no time for this"),
+        ];
+        for (act, words) in acts {
+            let (mut bench, seen) = bench(Simple { panics: true });
+            let panic = catch_unwind(AssertUnwindSafe(|| act(&mut bench))).unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&words));
+            assert!(seen.lock().panicked);
+            assert_eq!(seen.lock().decision_time.len(), 0, "it has not decided");
+        }
+    }
+}

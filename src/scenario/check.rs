@@ -4,26 +4,24 @@
 //! be reported twice.
 
 mod expectations;
-mod mix;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use indexmap::IndexMap;
 
-use super::faults::Fault;
-use super::path::Path;
-use super::read::Problem;
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
+use crate::fault::{Known, Misfit};
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::nearest::nearest;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{
-    JobEntry, Jobs, LATEST, MOST_JOBS, ONE_SIZE, Rumen, Sls, Swim, TakenNames, WorkloadSpec,
-    file_clashes, in_order,
+    JobEntry, LATEST, MOST_JOBS, Mistake, ONE_SIZE, OptionStep, Source, TakenNames, WorkloadSpec,
+    cycle, file_clashes,
 };
+use crate::yaml::{Displaced, Path, Problem, Step};
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +57,8 @@ pub enum Warning {
         /// Why.
         why: &'static str,
     },
+    /// Settings are gone with the choice or preset that they belong to.
+    Displaced(Displaced),
     /// What the policy says of its options.
     Policy(String),
 }
@@ -92,10 +92,27 @@ impl fmt::Display for Warning {
                      or leave `{field}` out"
                 )
             }
+            Self::Displaced(Displaced { settings, of, at, by, origin }) => {
+                // A resolved scenario has dozens.
+                let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
+                let more = match rest.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "with `{by}` for `{at}` ({origin}) these settings of {of} say nothing: \
+                     `{}`{more}; repeat those that shall hold, or leave them out",
+                    shown.join("`, `")
+                )
+            }
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
 }
+
+/// So many settings a warning lists.
+const MOST_SETTINGS: usize = 6;
 
 /// What the checks found.
 #[derive(Default)]
@@ -114,9 +131,11 @@ impl Checked {
 pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Checked {
     let Scenario { hadoop, cluster, workload, .. } = scenario;
     let found = &mut Checked::default();
-    let mix = workload.mix.as_ref().filter(|_| intact("workload"));
-    let drawn = mix.map(|mix| mix::draw(mix, scenario.seed, found));
-    let jobs = drawn.as_deref().unwrap_or(workload.listed());
+    let drawn = match intact("workload") {
+        true => drawn(workload, scenario.seed, found),
+        false => None,
+    };
+    let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, found);
     }
@@ -135,8 +154,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         if found.problems.is_empty() {
             check_files(jobs, cluster.hdfs.block, found);
         }
-        if drawn.is_some() {
-            mix::point_at_types(jobs, &mut found.problems);
+        if let Some((source, jobs)) = &drawn {
+            point_at_options(*source, jobs, &mut found.problems);
         }
     }
     if intact("hadoop") {
@@ -299,29 +318,6 @@ fn check_order(jobs: &[JobEntry], found: &mut Checked) {
     }
 }
 
-/// Returns jobs of which each follows the next, and the last the first, if there are any.
-fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
-    let mut waits = vec![true; follows.len()];
-    for job in in_order(follows) {
-        waits[job] = false;
-    }
-    let mut job = waits.iter().position(|&waits| waits)?;
-    let mut walked = Vec::new();
-    let mut step = vec![None; waits.len()];
-    loop {
-        if let Some(begin) = step[job] {
-            let mut round: Vec<usize> = walked[begin..].to_vec();
-            // Begin with the one that stands first in the file, whichever was met first.
-            let first = (0..round.len()).min_by_key(|&place| round[place])?;
-            round.rotate_left(first);
-            return Some(round);
-        }
-        step[job] = Some(walked.len());
-        walked.push(job);
-        job = *follows[job].iter().find(|&&before| waits[before])?;
-    }
-}
-
 /// Each job fits together.
 fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
     for (number, job) in jobs.iter().enumerate() {
@@ -353,30 +349,77 @@ fn check_idle_fields(jobs: &[JobEntry], found: &mut Checked) {
     found.warnings.extend(idle.into_iter().map(warning));
 }
 
+/// Returns the jobs that a source draws without reading a file, and that source.
+fn drawn<'a>(
+    workload: &'a WorkloadSpec,
+    seed: u64,
+    found: &mut Checked,
+) -> Option<(&'a dyn Source, Vec<JobEntry>)> {
+    workload.sources.iter().find_map(|source| {
+        let mut mistakes = Vec::new();
+        let jobs = source.drawn(seed, &mut mistakes)?;
+        found.problems.extend(mistakes.into_iter().map(|mistake| problem(&**source, mistake)));
+        Some((&**source, jobs))
+    })
+}
+
+/// Returns where something stands below the options of a source.
+fn path_of(source: &dyn Source, way: &[OptionStep]) -> Path {
+    let options = Path::of("workload").key(source.key());
+    way.iter().fold(options, |path, step| match step {
+        OptionStep::Key(key) => path.key(key),
+        OptionStep::Index(index) => path.index(*index),
+    })
+}
+
+/// Returns a mistake in the options of a source as a problem of the scenario.
+fn problem(source: &dyn Source, mistake: Mistake) -> Problem {
+    let Mistake { way, is_key, message, hint } = mistake;
+    let path = path_of(source, &way);
+    let problem = if is_key { Problem::key(path, message) } else { Problem::value(path, message) };
+    Problem { hint, ..problem }
+}
+
+/// Puts the mistakes of drawn jobs where they were made; of each option the first.
+fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Problem>) {
+    let mut told = BTreeSet::new();
+    problems.retain_mut(|problem| {
+        let [Step::Key(workload), Step::Key(list), Step::Index(job), ..] = &problem.path.0[..]
+        else {
+            return true;
+        };
+        match jobs.get(*job) {
+            Some(job) if workload == "workload" && list == "jobs" => {
+                problem.path = path_of(source, &source.origin_of(job));
+                told.insert(problem.path.clone())
+            }
+            _ => true,
+        }
+    });
+}
+
 /// Jobs come from one place.
 fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
-    if matches!(&workload.jobs, Some(Jobs::Listed(jobs)) if jobs.is_empty()) {
-        found.value("workload.jobs", "there are no jobs: a run would end before it began");
-    }
-    for (field, message) in workload.swim.iter().flat_map(Swim::faults) {
-        found.value(&format!("workload.swim.{field}"), message);
-    }
-    let of_rumen = matches!(&workload.rumen, Some(Rumen { topology: Some(_), .. }));
-    let of_sls = matches!(&workload.sls, Some(Sls { nodes: Some(_), .. }));
-    for (is_given, source, key) in [(of_rumen, "rumen", "topology"), (of_sls, "sls", "nodes")] {
-        if is_given && topology.is_some() {
+    for source in &workload.sources {
+        let mistakes = source.mistakes();
+        found.problems.extend(mistakes.into_iter().map(|mistake| problem(&**source, mistake)));
+        if let Some(hosts) = source.hosts_key().filter(|_| topology.is_some()) {
             let message = "the nodes come from `cluster.topology` already";
-            let path = Path::of("workload").key(source).key(key);
+            let path = Path::of("workload").key(source.key()).key(hosts);
             found.problems.push(Problem::key(path, message));
         }
     }
-    match workload.sources()[..] {
+    let keys: Vec<&str> = workload.sources.iter().map(|source| source.key()).collect();
+    match keys[..] {
         [] => found.value("workload", "the workload has no jobs: give it one source of them"),
         [_] => {}
         [first, second, ..] => {
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
-            found.problems.push(Problem::key(path, message));
+            let hint = format!(
+                "keep one of them; `{second}: null` takes away what a preset or a base brings"
+            );
+            found.problems.push(Problem::key(path, message).hint(hint));
         }
     }
 }
@@ -414,30 +457,18 @@ fn check_faults(
 ) {
     // Of what a file holds it is not known yet; that is checked when it has been read.
     let Scenario { cluster, workload, .. } = scenario;
-    let in_file = workload.rumen.as_ref().is_some_and(|rumen| rumen.topology.is_some())
-        || workload.sls.as_ref().is_some_and(|sls| sls.nodes.is_some());
-    let nodes = match &cluster.topology {
-        None if !in_file => cluster.nodes.get(),
-        _ => u32::MAX,
-    };
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
     let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let known = Known {
+        nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
+        jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
+    };
     for (number, fault) in scenario.faults.iter().enumerate() {
-        let entry = Path::of(&format!("faults[{number}]"));
-        match fault {
-            Fault::Stop { node, .. } | Fault::Start { node, .. }
-                if intact("cluster") && node.tracker().0 >= nodes =>
-            {
-                let field = if matches!(fault, Fault::Stop { .. }) { "stop" } else { "start" };
-                let message = format!("there is no {node}: the cluster has {nodes} nodes");
-                found.problems.push(Problem::value(entry.key(field), message));
-            }
-            Fault::Kill { job, .. }
-                if intact("workload") && !jobs.is_empty() && !jobs.contains(job.as_str()) =>
-            {
-                let problem = Problem::value(entry.key("kill"), format!("there is no job `{job}`"));
-                found.problems.push(problem.nearest(job, jobs.iter().copied()));
-            }
-            _ => {}
+        if let Err(Misfit { message, hint }) = fault.check(&known) {
+            let entry = Path::of(&format!("faults[{number}]"));
+            found
+                .problems
+                .push(Problem { hint, ..Problem::value(entry.key(fault.key()), message) });
         }
     }
 }
@@ -457,24 +488,5 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
                 .warnings
                 .push(Warning::UnknownClass { job: job.name.clone(), class: class.clone() });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cycle_is_found_and_a_chain_is_none() {
-        assert_eq!(cycle(&[vec![], vec![0], vec![0, 1]]), None);
-        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
-        assert_eq!(cycle(&[vec![], vec![3, 0], vec![1], vec![2], vec![3]]), Some(vec![1, 3, 2]));
-    }
-
-    #[test]
-    fn a_long_chain_is_no_deep_recursion() {
-        let chain: Vec<Vec<usize>> =
-            (0..1_000_000_usize).map(|job| vec![(job + 1) % 1_000_000]).collect();
-        assert_eq!(cycle(&chain).map(|round| round.len()), Some(1_000_000));
     }
 }

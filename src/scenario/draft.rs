@@ -1,57 +1,27 @@
-//! A scenario in the making: a tree of values, what is put over it, and where each came from.
-//!
-//! A mistake is shown where the user wrote the value that is wrong: in the file, in an argument of
-//! the command line, or in another file that put it there.
+//! A scenario in the making: a document, and what was found wrong in it on the way.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_yaml::{Mapping, Value};
 
-use super::locate::{Part, locate};
-use super::path::{Path, Step};
-use super::preset::{CLUSTERS, HADOOP, WORKLOADS, is_other_choice, overlay};
-use super::read::{MOST, Problem, read};
-use super::report::{Excerpt, Finding, Place, ScenarioError, clip};
-use super::{LARGEST_FILE, Loaded, Name, Registry, Scenario, Warning, check, classes, set, tree};
+use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
+use super::schema::shape;
+use super::{
+    LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes,
+};
+use crate::yaml::{
+    Displaced, Document, Finding, Layer, MOST, Origin, Path, Problem, Spot, read, tree,
+};
 
 /// A scenario that has been read but not understood yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    text: Text,
-    root: Value,
+    document: Document,
     problems: Vec<Problem>,
     findings: Vec<Finding>,
-    /// What was put over the tree, the last one on top.
-    puts: Vec<Put>,
-}
-
-/// A text and what stands for its file in messages.
-#[derive(Clone, Debug)]
-pub(crate) struct Text {
-    file: Arc<str>,
-    text: Arc<str>,
-}
-
-/// A value that was put over a draft.
-#[derive(Clone, Debug)]
-struct Put {
-    origin: Origin,
-    /// Where it was put.
-    target: Path,
-    /// The outermost node that exists only because of it.
-    made: Path,
-}
-
-/// Where a value was written.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    /// In an argument of the command line, such as `--set cluster.nodes=5`.
-    Argument(String),
-    /// At a path of some text.
-    Text(Text, Path),
+    displaced: Vec<Displaced>,
 }
 
 impl Draft {
@@ -69,44 +39,32 @@ impl Draft {
     /// # Errors
     /// If it is no YAML.
     pub fn of(file: &str, text: &str) -> Result<Self, ScenarioError> {
-        let source = Text { file: file.into(), text: text.into() };
-        match tree::read(text) {
-            Ok(tree) => Ok(Self {
-                text: source,
-                root: tree.value,
-                problems: tree.doubled.into_iter().map(doubled).collect(),
-                findings: Vec::new(),
-                puts: Vec::new(),
-            }),
-            Err(error) => {
-                let place = error.at.map_or(Place::File(file.to_owned()), |at| source.place(at));
-                let (hint, path) = (None, String::new());
-                Err(ScenarioError::Invalid {
-                    findings: vec![Finding { message: error.message, hint, path, place }],
-                })
-            }
-        }
+        let (document, problems) = Document::read(file, text)
+            .map_err(|finding| ScenarioError::Invalid { findings: vec![*finding] })?;
+        Ok(Self { document, problems, findings: Vec::new(), displaced: Vec::new() })
     }
 
-    /// Puts arguments of `--set` over the tree.
+    /// Lays arguments of `--set` over the tree.
     #[must_use]
     pub fn with(mut self, sets: &[String]) -> Self {
         sets.iter().for_each(|set| self.set(&format!("--set {set}"), set));
         self
     }
 
-    /// Puts `path=value` over the tree; messages show it as `argument`.
+    /// Lays `path=value` over the tree; messages show it as `argument`.
     pub fn set(&mut self, argument: &str, setting: &str) {
-        let put = set::parse(setting).and_then(|(path, value)| {
-            self.put(&path, value, Origin::Argument(argument.to_owned()))
-        });
-        if let Err(message) = put {
-            let place = Place::Argument(argument.to_owned());
-            self.findings.push(Finding { message, hint: None, path: String::new(), place });
+        let put = assignment(setting)
+            .and_then(|(path, value)| self.put(&path, value, Origin::argument(argument)));
+        match put {
+            Ok(displaced) => self.displaced.extend(displaced),
+            Err(message) => {
+                let place = Spot::Argument(argument.to_owned());
+                self.findings.push(Finding { message, hint: None, path: String::new(), place });
+            }
         }
     }
 
-    /// Puts a value over the tree.
+    /// Lays a value over what is at a path; returns what is gone by that.
     ///
     /// # Errors
     /// With the reason, if there can be nothing at the path.
@@ -115,50 +73,51 @@ impl Draft {
         target: &Path,
         value: Value,
         origin: Origin,
-    ) -> Result<(), String> {
-        let (target, made) = set::put(&mut self.root, target, value)?;
-        self.puts.push(Put { origin, target, made });
-        Ok(())
+    ) -> Result<Vec<Displaced>, String> {
+        self.document.put(target, value, origin, shape())
     }
 
     /// Takes a key and its value out of the tree.
     pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        self.root.as_mapping_mut()?.shift_remove(key)
+        self.document.take(key)
     }
 
     /// Returns the keys of the tree with their values, in the order of the text.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let entries = self.root.as_mapping().into_iter().flatten();
+        let entries = self.document.tree().as_mapping().into_iter().flatten();
         entries.filter_map(|(key, value)| Some((key.as_str()?, value)))
     }
 
     /// Returns the scenario's name: its own, or its file's.
     pub(crate) fn name(&self) -> Name {
-        let stem = std::path::Path::new(&*self.text.file).file_stem().unwrap_or_default();
-        let own = self.root.get("name").and_then(|name| Name::new(name.as_str()?));
-        own.unwrap_or_else(|| Name::from_text(&stem.to_string_lossy()))
+        let own = self.document.tree().get("name").and_then(|name| Name::new(name.as_str()?));
+        own.unwrap_or_else(|| Name::from_text(&self.stem()))
+    }
+
+    /// Returns the name of the file without folder and ending.
+    fn stem(&self) -> String {
+        self.document.file().file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Returns what the scenario says it is for.
     pub(crate) fn description(&self) -> String {
-        self.root.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
+        let description = self.document.tree().get("description").and_then(Value::as_str);
+        description.unwrap_or_default().to_owned()
     }
 
     /// Returns the id of the experiment that it repeats, if it says so.
     pub fn experiment_id(&self) -> Option<String> {
-        Some(Path::of("experiment.id").get(&self.root)?.as_str()?.to_owned())
+        Some(Path::of("experiment.id").get(self.document.tree())?.as_str()?.to_owned())
     }
 
     /// Returns whether something was written at a path.
     pub(crate) fn says(&self, path: &str) -> bool {
-        Path::of(path).get(&self.root).is_some()
+        Path::of(path).get(self.document.tree()).is_some()
     }
 
     /// Returns what an argument has put at a path or inside of it.
     pub(crate) fn argued(&self, path: &Path) -> Option<&Path> {
-        let is_argument = |put: &&Put| matches!(put.origin, Origin::Argument(_));
-        let within = self.puts.iter().filter(is_argument).map(|put| &put.target);
-        { within }.find(|target| path.contains(target))
+        self.document.argued(path)
     }
 
     /// Returns whether this is a study: a scenario that says what varies.
@@ -166,51 +125,18 @@ impl Draft {
         self.keys().any(|(key, _)| key == "sweep")
     }
 
-    /// Lays another draft over this one, mapping by mapping, as a scenario is laid over its presets.
+    /// Lays another draft over this one.
     pub(crate) fn lay_over(&mut self, over: &Self) {
-        self.lay_value(over, &Path::default(), &over.root);
+        self.displaced.extend(self.document.lay(&over.document, shape()));
+        self.displaced.extend(over.displaced.iter().cloned());
         // Those of a key that is not laid over have their place in the other text only.
         self.findings.extend(over.problems.iter().cloned().map(|problem| over.finding(problem)));
         self.findings.extend(over.findings.iter().cloned());
     }
 
-    fn lay_value(&mut self, from: &Self, at: &Path, value: &Value) {
-        if let Value::Mapping(over) = value
-            && self.has_room_for(at, over)
-        {
-            for (key, value) in over {
-                self.lay_value(from, &at.key(key.as_str().unwrap_or_default()), value);
-            }
-        } else if let Err(message) = self.put(at, value.clone(), from.origin(at)) {
-            self.problems.push(Problem::value(at.clone(), message));
-        }
-    }
-
-    /// Returns whether a mapping is laid over what is at a path key by key. One that names a preset,
-    /// or another choice, replaces it.
-    fn has_room_for(&self, at: &Path, over: &Mapping) -> bool {
-        let is_new = ["preset", "line"].into_iter().any(|key| over.contains_key(key));
-        let is_choice = match &at.0[..] {
-            [] => return true,
-            [Step::Key(key)] => key == "scheduler" || key == "workload",
-            _ => true,
-        };
-        match at.get(&self.root) {
-            Some(Value::Mapping(under)) => {
-                !(is_new || is_choice && is_other_choice(under, over, at))
-            }
-            // A bare name is short for a mapping, which `put` knows.
-            Some(Value::String(_) | Value::Number(_)) => !is_new && at.0.len() == 1,
-            _ => false,
-        }
-    }
-
     /// Returns where the value at a path was written.
     pub(crate) fn origin(&self, path: &Path) -> Origin {
-        match self.puts.iter().rev().find(|put| put.made.contains(path)) {
-            Some(put) => put.origin.clone(),
-            None => Origin::Text(self.text.clone(), path.clone()),
-        }
+        self.document.origin(path)
     }
 
     /// Returns the scenario, with every value in place.
@@ -219,13 +145,15 @@ impl Draft {
     /// With everything that is wrong in it.
     pub fn resolve(&self, registry: &Registry) -> Result<Loaded, ScenarioError> {
         let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
-        let (merged, plain) = complete(self.root.clone(), &self.text.file, &mut problems);
+        let (merged, plain) = self.complete(&mut problems);
         // Every mistake takes another reading, so those of a large file come a few at a time.
-        let most = if self.text.text.len() > 1 << 20 { 3 } else { MOST };
-        let (scenario, mistakes) = read::<Scenario>(merged, &plain, most);
+        let most = if self.document.len() > 1 << 20 { 3 } else { MOST };
+        let (scenario, mistakes) = read::<Scenario>(merged, &plain, shape(), most);
         problems.extend(mistakes);
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> =
+            self.displaced.iter().cloned().map(Warning::Displaced).collect();
         let scenario = scenario.map(|mut scenario| {
+            problems.extend(registry.read_sources(&mut scenario.workload, &plain, most));
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
@@ -267,7 +195,7 @@ impl Draft {
             let why = std::fs::metadata(&path).err()?;
             let message = format!("cannot read {}: {why}", path.display());
             let hint = "a relative path begins in the scenario's folder, or where you are";
-            Some(self.finding(Problem::value(Path::of(key), message).hint(hint)))
+            Some(self.finding(Problem::value(Path::of(&key), message).hint(hint)))
         });
         let missing: Vec<Finding> = missing.collect();
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
@@ -275,44 +203,63 @@ impl Draft {
 
     /// Returns the folder of the file, in which relative paths begin.
     pub(crate) fn folder(&self) -> PathBuf {
-        std::path::Path::new(&*self.text.file).parent().unwrap_or("".as_ref()).to_owned()
+        self.document.file().parent().unwrap_or("".as_ref()).to_owned()
     }
 
     /// Returns a problem as users see it.
     pub(crate) fn finding(&self, problem: Problem) -> Finding {
-        let put = self.puts.iter().rev().find(|put| put.made.contains(&problem.path));
-        let mut place = match put {
-            None => self.text.locate(&problem.path, problem.part),
-            Some(Put { origin: Origin::Argument(argument), .. }) => {
-                Place::Argument(argument.clone())
-            }
-            Some(Put { origin: Origin::Text(text, at), target, .. }) => {
-                let inside = problem.path.0.strip_prefix(&target.0[..]);
-                let path = Path([&at.0, inside.unwrap_or_default()].concat());
-                text.locate(&path, if inside.is_some() { problem.part } else { Part::Key })
-            }
+        self.document.finding(problem)
+    }
+
+    /// Returns what the user wrote with the presets under it, and the presets alone.
+    fn complete(&self, problems: &mut Vec<Problem>) -> (Value, Value) {
+        let mut written = self.document.layer().clone();
+        let Some(root) = written.mapping_mut() else {
+            return (written.into_tree(), Mapping::new().into());
         };
-        if let (Place::Text { column, excerpt, .. }, Some(within)) = (&mut place, &problem.within) {
-            *column += excerpt.narrow(within);
+        // A key without a value is as if it were not there.
+        root.retain(|_, value| !value.is_null());
+        if !root.contains_key("workload") {
+            let problem = Problem::value(Path::default(), "the scenario has no `workload`");
+            problems.push(
+                Problem { path: Path::of("workload"), ..problem }
+                    .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`"),
+            );
+            root.insert("workload".into(), none_yet());
         }
-        Finding {
-            message: clip(&problem.message),
-            hint: problem.hint,
-            path: clip(&problem.path.to_string()),
-            place,
+        let mut plain = Mapping::new();
+        plain.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
+        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+            let preset = match root.get_mut(presets.key) {
+                Some(written) => presets.take(written, problems),
+                None => presets.plain(),
+            };
+            plain.insert(presets.key.into(), preset);
         }
+        // The presets are those that the user names, so they are kept even where one was replaced.
+        written.keep_under(&Path::default());
+        [HADOOP, CLUSTERS, WORKLOADS].iter().for_each(|of| written.keep_under(&Path::of(of.key)));
+        let mut merged = Layer::from(Value::from(plain.clone()));
+        merged.lay(written, shape());
+        (merged.into_tree(), plain.into())
     }
 }
 
-impl Text {
-    fn place(&self, (line, column): (usize, usize)) -> Place {
-        let excerpt = Excerpt::of(&self.text, line, column);
-        Place::Text { file: self.file.to_string(), line, column, excerpt }
+/// Reads `path=value`.
+fn assignment(text: &str) -> Result<(Path, Value), String> {
+    let Some((path, value)) = text.split_once('=') else {
+        return Err(format!("`{text}` is not of the form path=value"));
+    };
+    let path = Path::parse(path.trim())
+        .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;
+    // Nothing is a value too: it takes away what a preset or the file says.
+    if ["null", "~"].contains(&value.trim()) {
+        return Ok((path, Value::Null));
     }
-
-    fn locate(&self, path: &Path, part: Part) -> Place {
-        locate(&self.text, path, part)
-            .map_or(Place::File(self.file.to_string()), |at| self.place(at))
+    match tree(value) {
+        Ok(tree) if tree.doubled.is_empty() => Ok((path, tree.value)),
+        Ok(tree) => Err(format!("the key `{}` stands twice", tree.doubled[0])),
+        Err(error) => Err(error.message),
     }
 }
 
@@ -339,46 +286,6 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     })
 }
 
-fn doubled(path: Path) -> Problem {
-    let key = match path.0.last() {
-        Some(Step::Key(key)) => key.clone(),
-        _ => path.to_string(),
-    };
-    let problem = Problem::key(path, format!("the key `{key}` stands twice"));
-    Problem { part: Part::SecondKey, ..problem }
-}
-
-/// Returns what the user wrote with the presets under it, and the presets alone.
-fn complete(root: Value, file: &str, problems: &mut Vec<Problem>) -> (Value, Value) {
-    let stem = std::path::Path::new(file).file_stem().unwrap_or_default();
-    let mut plain = Mapping::new();
-    plain.insert("name".into(), Name::from_text(&stem.to_string_lossy()).as_str().into());
-    let mut root = match root {
-        Value::Mapping(root) => root,
-        other => return (other, plain.into()),
-    };
-    // A key without a value is as if it were not there.
-    root.retain(|_, value| !value.is_null());
-    if !root.contains_key("workload") {
-        let problem = Problem::value(Path::default(), "the scenario has no `workload`");
-        problems.push(
-            Problem { path: Path::of("workload"), ..problem }
-                .hint("add `workload: {jobs: [{name: first, maps: 10, map_time: 20s}]}`"),
-        );
-        root.insert("workload".into(), none_yet());
-    }
-    for presets in [HADOOP, CLUSTERS, WORKLOADS] {
-        let preset = match root.get_mut(presets.key) {
-            Some(written) => presets.take(written, problems),
-            None => presets.plain(),
-        };
-        plain.insert(presets.key.into(), preset);
-    }
-    let mut merged = Value::from(plain.clone());
-    overlay(&mut merged, root.into(), &Path::default());
-    (merged, plain.into())
-}
-
 /// A workload of no jobs: lets the reading go on where the user's is missing.
 fn none_yet() -> Value {
     Mapping::from_iter([(Value::from("jobs"), Value::Sequence(Vec::new()))]).into()
@@ -386,7 +293,10 @@ fn none_yet() -> Value {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::yaml::Step;
 
     fn laid(under: &str, over: &str) -> Draft {
         let mut draft = Draft::of("under.yaml", under).unwrap();
@@ -408,6 +318,19 @@ mod tests {
                 "{cluster: {preset: srt-4}}",
                 r#"{"cluster":{"preset":"srt-4"}}"#,
             ),
+            (
+                "{cluster: {hdfs: {block: 256MiB}}}",
+                "{cluster: {hdfs: {replication: 2}}}",
+                r#"{"cluster":{"hdfs":{"block":"256MiB","replication":2}}}"#,
+            ),
+            ("{scheduler: fair}", "{scheduler: fair}", r#"{"scheduler":"fair"}"#),
+            // A policy that is not ours.
+            ("{scheduler: {own: {x: 1}}}", "{scheduler: own}", r#"{"scheduler":{"own":{"x":1}}}"#),
+            (
+                "{scheduler: {fair: {delay: {w1: 1s}}}}",
+                "{scheduler: fair}",
+                r#"{"scheduler":{"fair":{"delay":{"w1":"1s"}}}}"#,
+            ),
             ("{scheduler: a}", "{scheduler: {b: {x: 1}}}", r#"{"scheduler":{"b":{"x":1}}}"#),
             (
                 "{scheduler: {a: {x: 1, y: 2}}}",
@@ -417,7 +340,165 @@ mod tests {
             ("{workload: {jobs: []}}", "{workload: fb2009}", r#"{"workload":"fb2009"}"#),
         ] {
             let draft = laid(under, over);
-            assert_eq!(serde_json::to_string(&draft.root).unwrap(), result, "{under} {over}");
+            assert_eq!(
+                serde_json::to_string(&draft.document.tree()).unwrap(),
+                result,
+                "{under} {over}"
+            );
+        }
+    }
+
+    fn set(yaml: &str, setting: &str) -> Result<String, String> {
+        let draft = Draft::of("test.yaml", yaml).unwrap().with(&[setting.to_owned()]);
+        match draft.findings.first() {
+            None => Ok(serde_json::to_string(draft.document.tree()).unwrap()),
+            Some(finding) => Err(finding.message.clone()),
+        }
+    }
+
+    #[test]
+    fn a_value_is_put_where_the_path_says() {
+        for (yaml, setting, result) in [
+            ("seed: 1", "seed=7", r#"{"seed":7}"#),
+            ("", "cluster.disk.rate=1MB/s", r#"{"cluster":{"disk":{"rate":"1MB/s"}}}"#),
+            ("a: [{b: 1}]", "a[0].b=2", r#"{"a":[{"b":2}]}"#),
+            ("sweep: {a.b: [1]}", "sweep.a.b=[2]", r#"{"sweep":{"a.b":[2]}}"#),
+            ("a: [{b: 1}]", "a.0.b=[2, 3]", r#"{"a":[{"b":[2,3]}]}"#),
+            ("a: 1", "a=", r#"{"a":{}}"#),
+            ("a: {b: 1}", "a.b=null", r#"{"a":{"b":null}}"#),
+        ] {
+            assert_eq!(set(yaml, setting).unwrap(), result, "{yaml} --set {setting}");
+        }
+    }
+
+    #[test]
+    fn a_bare_name_on_the_way_keeps_its_meaning() {
+        for (yaml, setting, result) in [
+            (
+                "cluster: ec2-100",
+                "cluster.nodes=5",
+                r#"{"cluster":{"preset":"ec2-100","nodes":5}}"#,
+            ),
+            ("hadoop: 1.x", "hadoop.poll=5s", r#"{"hadoop":{"line":"1.x","poll":"5s"}}"#),
+            (
+                "workload: fb2009",
+                "workload.mix.jobs=5",
+                r#"{"workload":{"preset":"fb2009","mix":{"jobs":5}}}"#,
+            ),
+            (
+                "workload: {jobs: []}",
+                "workload.start=5s",
+                r#"{"workload":{"jobs":[],"start":"5s"}}"#,
+            ),
+            ("scheduler: a", "scheduler.a.x=1", r#"{"scheduler":{"a":{"x":1}}}"#),
+            ("scheduler: a", "scheduler.b.x=1", r#"{"scheduler":{"b":{"x":1}}}"#),
+            ("scheduler: {a: {y: 2}}", "scheduler.b.x=1", r#"{"scheduler":{"b":{"x":1}}}"#),
+            ("scheduler: {a: {y: 2}}", "scheduler.a.x=1", r#"{"scheduler":{"a":{"y":2,"x":1}}}"#),
+            (
+                "workload: {rumen: {trace: x.json}}",
+                "workload.rumen.trace.sha256=7",
+                r#"{"workload":{"rumen":{"trace":{"path":"x.json","sha256":7}}}}"#,
+            ),
+        ] {
+            assert_eq!(set(yaml, setting).unwrap(), result, "{yaml} --set {setting}");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_leads_nowhere_is_refused() {
+        for setting in ["a", "=1", "a[1].b=2", "a.x=1", "b[0]=1", "a[0]=[", "a.b.=1"] {
+            assert!(set("a: [1]", setting).is_err(), "{setting}");
+        }
+    }
+
+    /// Returns what the warnings say is gone.
+    fn gone(draft: &Draft) -> Vec<String> {
+        let warnings = draft.displaced.iter().cloned().map(Warning::Displaced);
+        warnings.map(|warning| warning.to_string()).collect()
+    }
+
+    #[test]
+    fn what_goes_with_a_choice_or_preset_is_told_with_both_files() {
+        let fair = "scheduler: {fair: {preemption: true, delay: {w1: 5s}}}";
+        assert_eq!(
+            gone(&laid(fair, "scheduler: fifo")),
+            ["with `fifo` for `scheduler` (over.yaml) these settings of under.yaml say nothing: \
+              `scheduler.fair.preemption`, `scheduler.fair.delay`; repeat those that shall hold, or \
+              leave them out"]
+        );
+        let mut set = Draft::of("one.yaml", "cluster: {preset: ec2-100, nodes: 5}").unwrap();
+        set.set("--set cluster=srt-4", "cluster=srt-4");
+        assert_eq!(
+            gone(&set),
+            ["with `srt-4` for `cluster` (--set cluster=srt-4) these settings of one.yaml say \
+              nothing: `cluster.nodes`; repeat those that shall hold, or leave them out"]
+        );
+        let own = gone(&laid("scheduler: {own: {x: 1}}", "scheduler: another"));
+        assert!(
+            own[0].contains("settings of under.yaml say nothing: `scheduler.own.x`"),
+            "{own:?}"
+        );
+        for (under, over) in [
+            ("cluster: {nodes: 5}", "cluster: {nodes: 6, hdfs: {block: 1MiB}}"),
+            ("scheduler: fair", "scheduler: fifo"),
+            (fair, "scheduler: fair"),
+            (fair, "scheduler: {fair: {delay: {w2: 1s}}}"),
+            ("scheduler: {fair: {delay: {w1: 5s}}}", "scheduler: null"),
+            // A distribution consists of its options: it is replaced as a value is.
+            (
+                "hadoop: {start_up: {uniform: {from: 1s, to: 2s}}}",
+                "hadoop: {start_up: {exponential: {mean: 1s}}}",
+            ),
+            ("hadoop: {start_up: {uniform: {from: 1s, to: 2s}}}", "hadoop: {start_up: 1s}"),
+            ("faults: [{loss: 1 %}]", "faults: {}"),
+        ] {
+            assert_eq!(gone(&laid(under, over)), [""; 0], "{under} under {over}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn layering_in_two_steps_is_layering_in_one(
+            luck in proptest::collection::vec(any::<u8>(), 0..120),
+        ) {
+            let mut luck = luck.into_iter();
+            let [first, second, third] =
+                [(); 3].map(|()| Layer::from(shape().some_mapping(&mut luck)));
+            let over = |mut under: Layer, over: &Layer| {
+                under.lay(over.clone(), shape());
+                under
+            };
+            let in_two = over(over(first.clone(), &second), &third);
+            let in_one = over(first, &over(second, &third));
+            prop_assert_eq!(in_two, in_one);
+        }
+
+        #[test]
+        fn to_set_a_value_is_to_write_it_into_a_file_that_lies_over(
+            luck in proptest::collection::vec(any::<u8>(), 0..120),
+        ) {
+            let mut luck = luck.into_iter();
+            let under = shape().some_mapping(&mut luck);
+            let mut over = shape().some_mapping(&mut luck);
+            let (mut path, mut value) = (Path::default(), over.clone());
+            // The first way down to what is no mapping.
+            while let Some((key, inner)) = value.as_mapping().and_then(|map| map.iter().next()) {
+                path = path.key(key.as_str().unwrap());
+                value = inner.clone();
+            }
+            over = path.0.iter().rev().fold(value.clone(), |value, step| match step {
+                Step::Key(key) => Mapping::from_iter([(Value::from(key.as_str()), value)]).into(),
+                Step::Index(_) => unreachable!("there are only mappings on the way"),
+            });
+            // Of a list a path means an entry, and a mapping over it does not.
+            let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);
+            prop_assume!(path != Path::default() && !(0..path.0.len()).any(is_list));
+            let text = |value: &Value| serde_json::to_string(value).unwrap();
+            let laid = laid(&text(&under), &text(&over));
+            let setting = format!("{path}={}", text(&value));
+            let set = Draft::of("under.yaml", &text(&under)).unwrap().with(&[setting]);
+            prop_assert_eq!(&set.findings, &[]);
+            prop_assert_eq!(laid.document.tree(), set.document.tree());
         }
     }
 
@@ -437,7 +518,7 @@ mod tests {
         let draft = laid("{cluster: {racks: 0}}", "\ncluster: {nodes: 0}");
         let place = |path: &str| match draft.finding(Problem::value(Path::of(path), "wrong")).place
         {
-            Place::Text { file, line, column, .. } => (file, line, column),
+            Spot::Text { file, line, column, .. } => (file, line, column),
             other => panic!("{other:?}"),
         };
         assert_eq!(place("cluster.racks"), ("under.yaml".to_owned(), 1, 19));

@@ -5,9 +5,8 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::path::{Path, Step};
-use super::read::Problem;
-use super::tree;
+use super::schema::shape;
+use crate::yaml::{Layer, Path, Problem, tree};
 
 /// The presets of one key of a scenario.
 pub(super) struct Presets {
@@ -82,8 +81,15 @@ impl Presets {
     /// Returns a preset with every value, or nothing if there is none of this name.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
-        let mut value = self.plain();
-        overlay(&mut value, parse(text), &Path::of(self.key));
+        let mut own = parse(text);
+        // To name a line in a layer is to begin anew with it; this one stands on the plain one.
+        let named = own.as_mapping_mut()?.shift_remove(self.field);
+        let mut value = Layer::from(self.plain());
+        value.lay(own.into(), shape().at(&Path::of(self.key)));
+        let mut value = value.into_tree();
+        if let Some(name) = named {
+            value.as_mapping_mut()?.insert(self.field.into(), name);
+        }
         Some(value)
     }
 
@@ -130,103 +136,12 @@ impl Presets {
 }
 
 fn parse(text: &str) -> Value {
-    tree::read(text).expect("the tests read every embedded preset").value
-}
-
-/// Lays `over` over `under`: mappings key by key, everything else as a whole.
-///
-/// A mapping of one key that the other lacks is a choice with its options (`{uniform: {…}}`), and
-/// gives way to another choice. `at` is where both stand.
-pub(super) fn overlay(under: &mut Value, over: Value, at: &Path) {
-    match (under, over) {
-        (Value::Mapping(under), Value::Mapping(over)) if !is_other_choice(under, &over, at) => {
-            for (key, value) in over {
-                match under.get_mut(&key) {
-                    Some(known) => {
-                        overlay(known, value, &at.key(key.as_str().unwrap_or_default()));
-                    }
-                    None => {
-                        under.insert(key, value);
-                    }
-                }
-            }
-        }
-        (under, over) => *under = over,
-    }
-}
-
-/// Mappings of free names, such as those of types.
-const NAMED: [&str; 3] = ["types", "weighted", "classes"];
-/// Mappings of fields, which may stand alone as choices do.
-const FIELDS: [&str; 5] = ["mix", "penalty", "window", "jobs", "at_least"];
-
-/// Returns whether one of two mappings that stand at a path is another choice than the other.
-pub(super) fn is_other_choice(under: &Mapping, over: &Mapping, at: &Path) -> bool {
-    let key = |step: &Step| match step {
-        Step::Key(key) => key.clone(),
-        Step::Index(_) => String::new(),
-    };
-    let keys: Vec<String> = at.0.iter().map(key).collect();
-    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let is_choice = match &keys[..] {
-        // A type of jobs has fields too, whatever its name.
-        [.., "types", _] => false,
-        [.., last] => !NAMED.contains(last) && !FIELDS.contains(last),
-        [] => false,
-    };
-    is_choice && under.len() == 1 && over.len() == 1 && under.keys().next() != over.keys().next()
+    tree(text).expect("the tests read every embedded preset").value
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn overlaid(under: &str, over: &str) -> Value {
-        let mut value = parse(under);
-        overlay(&mut value, parse(over), &Path::of("workload.mix.types.a"));
-        value
-    }
-
-    #[test]
-    fn mappings_are_laid_over_key_by_key_and_all_else_as_a_whole() {
-        for (under, over, result) in [
-            ("{a: 1, b: {c: 2, d: 3}}", "{b: {c: 4}}", "{a: 1, b: {c: 4, d: 3}}"),
-            ("{a: 1, l: [1, 2]}", "{l: [3]}", "{a: 1, l: [3]}"),
-            (
-                "{a: 1, b: 2}",
-                "{b: {uniform: {from: 1, to: 2}}}",
-                "{a: 1, b: {uniform: {from: 1, to: 2}}}",
-            ),
-            ("{a: 1, b: {x: {mean: 1}}}", "{b: {y: {from: 1}}}", "{a: 1, b: {y: {from: 1}}}"),
-            (
-                "{a: 1, b: {x: {mean: 1, cv: 2}}}",
-                "{b: {x: {cv: 3}}}",
-                "{a: 1, b: {x: {mean: 1, cv: 3}}}",
-            ),
-        ] {
-            assert_eq!(overlaid(under, over), parse(result), "{under} under {over}");
-        }
-    }
-
-    #[test]
-    fn another_name_beside_the_only_one_does_not_replace_it() {
-        for (at, under, over, result) in [
-            (
-                "workload.mix.types",
-                "{a: {maps: 1}}",
-                "{b: {maps: 2}}",
-                "{a: {maps: 1}, b: {maps: 2}}",
-            ),
-            ("workload.mix.types.gap", "{maps: 1}", "{reduces: 2}", "{maps: 1, reduces: 2}"),
-            ("workload.mix.user.weighted", "{ann: 3}", "{bob: 1}", "{ann: 3, bob: 1}"),
-            ("workload.mix", "{types: {}}", "{jobs: 5}", "{types: {}, jobs: 5}"),
-            ("classes", "{small: maps < 2}", "{large: true}", "{small: maps < 2, large: true}"),
-        ] {
-            let mut value = parse(under);
-            overlay(&mut value, parse(over), &Path::of(at));
-            assert_eq!(value, parse(result), "{at}");
-        }
-    }
 
     #[test]
     fn every_file_is_embedded() {

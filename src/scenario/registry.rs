@@ -1,10 +1,11 @@
-//! The policies that scenarios can name.
+//! The policies and the kinds of workload that scenarios can name, and the formats of traces.
 //!
-//! A user's own binary adds its policies to a registry and has everything with it: checked
-//! options, hints, the JSON Schema, the resolved scenario.
+//! A user's own binary adds its own to a registry and has everything with it: checked options,
+//! hints, the JSON Schema, the resolved scenario.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,37 +14,63 @@ use serde::{Serialize, Serializer};
 use serde_yaml::with::singleton_map_recursive;
 use serde_yaml::{Mapping, Value};
 
-use super::path::Path;
-use super::preset::overlay;
-use super::read::{MOST, Problem, read};
-use super::report::{Finding, Place, ScenarioError};
+use super::ScenarioError;
+use super::schema::{generator, shape_of};
 use crate::mapred::{Complaint, Policy, Scheduler, Site};
 use crate::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
+use crate::workload::{
+    Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
+};
+use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, read};
 
-/// The policies that scenarios can name, in the order in which they were added.
-#[derive(Clone, Debug, Default)]
+/// What scenarios can name: policies and kinds of workload, each in the order in which they were
+/// added, and the formats of trace files.
+#[derive(Clone, Debug)]
 pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
+    sources: IndexMap<&'static str, SourceEntry>,
+    formats: Formats,
+}
+
+/// What a registry knows of a kind of workload.
+#[derive(Clone, Debug)]
+struct SourceEntry {
+    about: &'static str,
+    schema: fn(SchemaGenerator) -> Schema,
+    shape: Arc<LazyLock<Shape>>,
+    read: ReadSource,
+}
+
+/// Reads the options of a source, of which so many mistakes are looked for; where those are mended
+/// the fallback has what to go on with.
+type ReadSource = fn(Value, &Value, &Shape, usize) -> (Option<Box<dyn Source>>, Vec<Problem>);
+
+/// No policies; see [`Registry::new`].
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// What a registry knows of a policy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PolicyEntry {
     about: &'static str,
     is_builtin: bool,
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
+    shape: Arc<LazyLock<Shape>>,
     complete: Complete,
     build: Build,
 }
 
 /// Returns options with every one of them, what is wrong with them, and what seems so.
-type Complete = fn(&Value, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
+type Complete = fn(&Value, &Shape, &Site<'_>) -> (Value, Vec<Problem>, Vec<String>);
 
 /// Builds a policy from its options as they are written.
-type Build = fn(&Value) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
+type Build = fn(&Value, &Shape) -> Result<Box<dyn Scheduler>, Vec<Problem>>;
 
 impl Registry {
     /// Returns a registry of the policies that Mumakil brings.
@@ -56,9 +83,14 @@ impl Registry {
         registry
     }
 
-    /// Returns a registry without policies.
+    /// Returns a registry without policies, with the kinds of workload and the formats of traces that
+    /// Mumakil brings.
     pub fn new() -> Self {
-        Self::default()
+        let (policies, sources) = (IndexMap::new(), IndexMap::new());
+        let mut registry = Self { policies, sources, formats: Formats::builtin() };
+        registry.add_source::<Jobs>().add_source::<Mix>();
+        registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
+        registry
     }
 
     /// Adds a policy; one of the same name gives way.
@@ -68,14 +100,80 @@ impl Registry {
             is_builtin: false,
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
+            shape: Arc::new(LazyLock::new(shape_of::<P::Options>)),
             complete: complete::<P>,
-            build: |options| match options_of::<P>(options) {
+            build: |options, shape| match options_of::<P>(options, shape) {
                 (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
                 (_, problems) => Err(problems),
             },
         };
         self.policies.insert(P::NAME, entry);
         self
+    }
+
+    /// Adds a kind of workload; one of the same key gives way.
+    pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
+        let entry = SourceEntry {
+            about: S::ABOUT,
+            schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
+            shape: Arc::new(LazyLock::new(shape_of::<S>)),
+            read: |options, fallback, shape, most| {
+                let (source, problems) = read::<S>(options, fallback, shape, most);
+                (source.map(|source| Box::new(source) as Box<dyn Source>), problems)
+            },
+        };
+        self.sources.insert(S::KEY, entry);
+        self
+    }
+
+    /// Adds a format of trace files; one of the same name gives way.
+    pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
+        self.formats.add(format);
+        self
+    }
+
+    /// Returns the formats of trace files.
+    pub fn formats(&self) -> &Formats {
+        &self.formats
+    }
+
+    /// Returns the JSON Schema of the options of each kind of workload, by its key, and what it is.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (&'static str, Schema, &'static str)> {
+        self.sources.iter().map(|(key, entry)| (*key, (entry.schema)(generator()), entry.about))
+    }
+
+    /// Returns the shape of the options of each kind of workload, by its key.
+    pub(super) fn source_shapes(&self) -> impl Iterator<Item = (&'static str, Shape)> {
+        self.sources.iter().map(|(key, entry)| (*key, Shape::clone(&entry.shape)))
+    }
+
+    /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at
+    /// most so many things; the fallback has what stands there when nothing is said.
+    pub(super) fn read_sources(
+        &self,
+        workload: &mut WorkloadSpec,
+        fallback: &Value,
+        most: usize,
+    ) -> Vec<Problem> {
+        let at = Path::of("workload");
+        let mut problems = Vec::new();
+        for (key, entry) in &self.sources {
+            // What is null is as if it were not there.
+            let options = workload.unread.shift_remove(*key).filter(|options| !options.is_null());
+            let Some(options) = options else { continue };
+            let at = at.key(key);
+            let fallback = at.get(fallback).unwrap_or(&Value::Null);
+            let (source, mistakes) = (entry.read)(options, fallback, &entry.shape, most);
+            problems.extend(mistakes.into_iter().map(|problem| problem.inside(&at)));
+            workload.sources.extend(source);
+        }
+        let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
+        for key in workload.unread.keys().filter_map(Value::as_str) {
+            let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+            let message = format!("unknown field `{key}`, expected one of {}", names.join(", "));
+            problems.push(Problem::key(at.key(key), message).nearest(key, known()));
+        }
+        problems
     }
 
     /// Returns the names of the policies.
@@ -95,7 +193,8 @@ impl Registry {
     /// against its registry.
     pub fn build(&self, choice: &SchedulerChoice) -> Result<Box<dyn Scheduler>, ScenarioError> {
         let built = self.known(choice).and_then(|entry| {
-            (entry.build)(&choice.options).map_err(|problems| inside(choice, problems))
+            (entry.build)(&choice.options, &entry.shape)
+                .map_err(|problems| inside(choice, problems))
         });
         built.map_err(without_place)
     }
@@ -119,7 +218,8 @@ impl Registry {
         choice: &SchedulerChoice,
         site: &Site<'_>,
     ) -> Result<(SchedulerChoice, Vec<String>), Vec<Problem>> {
-        let (options, problems, doubts) = (self.known(choice)?.complete)(&choice.options, site);
+        let entry = self.known(choice)?;
+        let (options, problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
         if problems.is_empty() {
             Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
         } else {
@@ -164,6 +264,11 @@ impl PolicyEntry {
         (self.defaults)()
     }
 
+    /// Returns the shape of the policy's options.
+    pub(super) fn shape(&self) -> Arc<Shape> {
+        Arc::new(Shape::clone(&self.shape))
+    }
+
     /// Returns the JSON Schema of the policy's options.
     pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
         (self.schema)(schemas)
@@ -176,7 +281,7 @@ fn without_place(problems: Vec<Problem>) -> ScenarioError {
         message: problem.message,
         hint: problem.hint,
         path: problem.path.to_string(),
-        place: Place::File("the chosen policy".to_owned()),
+        place: Spot::File("the chosen policy".to_owned()),
     };
     ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
 }
@@ -188,8 +293,12 @@ fn inside(choice: &SchedulerChoice, problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Returns options with every one of them, what is wrong with them, and what seems so.
-fn complete<P: Policy>(written: &Value, site: &Site<'_>) -> (Value, Vec<Problem>, Vec<String>) {
-    let (options, mut problems) = options_of::<P>(written);
+fn complete<P: Policy>(
+    written: &Value,
+    shape: &Shape,
+    site: &Site<'_>,
+) -> (Value, Vec<Problem>, Vec<String>) {
+    let (options, mut problems) = options_of::<P>(written, shape);
     let Some(mut options) = options else { return (Value::Null, problems, Vec::new()) };
     let mut doubts = Vec::new();
     if problems.is_empty() {
@@ -214,14 +323,15 @@ fn to_value<T: Serialize>(options: &T) -> Value {
         .expect("a policy's options can be written as YAML")
 }
 
-fn options_of<P: Policy>(written: &Value) -> (Option<P::Options>, Vec<Problem>) {
+fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>, Vec<Problem>) {
     let plain = defaults::<P>();
-    let mut options = plain.clone();
     let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
-    if !says_nothing {
-        overlay(&mut options, written.clone(), &Path::default());
+    if says_nothing {
+        return read(plain.clone(), &plain, shape, MOST);
     }
-    read(options, &plain, MOST)
+    let mut options = Layer::from(plain.clone());
+    options.lay(written.clone().into(), shape);
+    read(options.into_tree(), &plain, shape, MOST)
 }
 
 /// The policy of a scenario: its name, with its options.

@@ -3,18 +3,22 @@
 //! The types describe the scenario with every value in place. What users write may be shorter: a
 //! preset's name for its mapping, a policy's name without options, no field that has a default.
 
-use schemars::SchemaGenerator;
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
+use crate::yaml::Shape;
 
 /// Returns the JSON Schema of scenarios whose policies are those of a registry.
 pub fn schema(registry: &Registry) -> Value {
     let mut root = generator().into_root_schema_for::<Scenario>().to_value();
     root["required"] = json!(["workload"]);
+    add_sources(&mut root["properties"]["workload"], registry);
     for presets in [HADOOP, CLUSTERS, WORKLOADS] {
         shorten_preset(&mut root["properties"][presets.key], &presets);
     }
@@ -22,6 +26,57 @@ pub fn schema(registry: &Registry) -> Value {
     *scheduler = scheduler_schema(registry, &scheduler["description"]);
     describe_choices(&mut root);
     root
+}
+
+/// Returns the shape of what users write: how layers of it are merged, and which names are known.
+///
+/// It is made when it is first asked for, and once. Layers are merged before anybody says with which
+/// registry the scenario is read, so only of our own policies and kinds of workload the options are
+/// known: those of others are merged key by key.
+pub(super) fn shape() -> &'static Shape {
+    static SHAPE: OnceLock<Shape> = OnceLock::new();
+    SHAPE.get_or_init(|| {
+        let mut shape = shape_of::<Scenario>();
+        let registry = Registry::builtin();
+        for (key, of_source) in registry.source_shapes() {
+            shape.change("workload", |of| of.change(key, |of| *of = of_source));
+        }
+        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+            shape.change(presets.key, |of| of.name_by(presets.field));
+        }
+        let policies = registry
+            .names()
+            .filter_map(|name| Some((name.to_owned(), registry.get(name)?.shape())));
+        shape.change("scheduler", |of| *of = Shape::open_choice(policies));
+        shape
+    })
+}
+
+/// Returns the shape of a type. Each type in it is looked at once, which inline schemas would not do.
+pub(super) fn shape_of<T: JsonSchema>() -> Shape {
+    let schemas = SchemaSettings::draft2020_12().into_generator();
+    Shape::of(schemas.into_root_schema_for::<T>().as_value())
+}
+
+/// Puts the kinds of workload before the keys that every workload has.
+fn add_sources(workload: &mut Value, registry: &Registry) {
+    let Some(fields) = workload["properties"].as_object_mut() else { return };
+    let every = std::mem::take(fields);
+    for (key, schema, about) in registry.sources() {
+        fields.insert(key.to_owned(), described(schema, about));
+    }
+    fields.extend(every);
+}
+
+/// Returns the schema of options as a part of another, with what they are of.
+fn described(options: Schema, about: &str) -> Value {
+    let mut options = options.to_value();
+    if let Some(words) = options.as_object_mut() {
+        words.shift_remove("$schema");
+        words.shift_remove("title");
+        words.insert("description".to_owned(), about.into());
+    }
+    options
 }
 
 /// Says what a choice means where its name is written, not only around it.
@@ -108,14 +163,9 @@ fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
     let names: Vec<&str> = registry.names().collect();
     let mut policies = serde_json::Map::new();
     for (name, policy) in names.iter().filter_map(|name| Some((*name, registry.get(name)?))) {
-        let mut options = policy.schema(generator()).to_value();
+        let mut options = described(policy.schema(generator()), policy.about());
         let defaults = serde_json::to_value(policy.default_options());
         fill_defaults(&mut options, &defaults.expect("options are JSON as well"));
-        if let Some(options) = options.as_object_mut() {
-            options.shift_remove("$schema");
-            options.shift_remove("title");
-            options.insert("description".to_owned(), policy.about().into());
-        }
         policies.insert(name.to_owned(), options);
     }
     let long = json!({

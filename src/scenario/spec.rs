@@ -1,7 +1,7 @@
 //! The scenario, with every value in place.
 //!
 //! What users write may be shorter; [`super::load`] completes it. The comments on the fields are
-//! the descriptions of the JSON Schema and of the reference in the README.
+//! the descriptions of the JSON Schema and of the reference.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::classes::ClassRule;
-use super::faults::Fault;
 use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
 use crate::expect::Expectation;
+use crate::fault::Fault;
 use crate::mapred::{Hadoop, Site};
 use crate::units::{SimSpan, text_form};
 use crate::workload::{JobEntry, WorkloadSpec};
@@ -55,8 +55,8 @@ pub struct Scenario {
     #[schemars(with = "BTreeMap<String, ClassRule>")]
     pub classes: IndexMap<String, ClassRule>,
     /// What goes wrong, and when.
-    #[serde(default, deserialize_with = "super::faults::list")]
-    #[schemars(schema_with = "super::faults::list_schema")]
+    #[serde(default, deserialize_with = "crate::fault::list")]
+    #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
     /// What to note of a run.
     #[serde(default)]

@@ -117,11 +117,10 @@ fn a_field_of_a_preset_keeps_the_rest_of_it() {
     assert_eq!(scenario(&format!("{JOB}cluster: {{preset: ec2-100, nodes: 50}}")), half);
     let set = parse_with(&format!("{JOB}cluster: ec2-100"), &["cluster.nodes=50"]);
     assert_eq!(set.unwrap().scenario, half);
-    let fb2009 = scenario("workload: fb2009").workload;
-    let brief = scenario("workload: {preset: fb2009, mix: {jobs: 9}, start: 5s}").workload;
-    let (whole, brief) = (fb2009.mix.unwrap(), brief.mix.unwrap());
-    assert_eq!(brief.jobs.map(|jobs| jobs.get()), Some(9));
-    assert_eq!(brief.types, whole.types);
+    let mix = |workload: &str| scenario(workload).workload.sources[0].options();
+    let whole = mix("workload: fb2009");
+    let brief = mix("workload: {preset: fb2009, mix: {jobs: 9}, start: 5s}");
+    assert_eq!((brief["jobs"].as_u64(), &brief["types"]), (Some(9), &whole["types"]));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod options;
 mod queues;
 mod reclaim;
 mod reserved;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -25,11 +26,13 @@ mod unheeded;
 use self::admission::Admission;
 use self::lines::Walk;
 use self::node::QueueId;
-pub use self::options::{CapacityOptions, Rules};
+pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;
+pub use self::rules::Rules;
 use self::tree::{Member, Tree};
+use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::srt::{ReduceOrder, Srt};
 use crate::mapred::{
@@ -65,7 +68,11 @@ impl Policy for Capacity {
     type Options = CapacityOptions;
 
     fn settle(options: &mut CapacityOptions, site: &Site<'_>) -> Vec<Complaint> {
-        options.settle(site)
+        let mut complaints = options.settle(site);
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            complaints.extend(unheeded(options));
+        }
+        complaints
     }
 
     fn new(options: CapacityOptions) -> Self {
@@ -272,7 +279,7 @@ impl Capacity {
                 true => Reason::Share,
                 false => Reason::Other("lent to its queue"),
             };
-            // By the rules of 1.x, who needs several slots takes them wherever they are.
+            // By the rules of 1.x, tasks of several slots do not wait for local ones.
             let anywhere = self.options.delay.is_none() && 1 < width;
             let launched = self.launch(offer, job, kind, anywhere, why);
             return launched.map_or(Answer::No, Answer::Launched);

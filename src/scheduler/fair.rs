@@ -51,32 +51,34 @@ use crate::units::{Factor, SimSpan};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FairOptions {
-    /// Where the paper and Hadoop's code differ: `hadoop` or `paper`.
+    /// What is followed where the paper and Hadoop's code differ.
     pub variant: Variant,
     /// The pools, and what holds for those that are not declared.
     pub allocations: Allocations,
-    /// What a job's pool is: the one that it names, or its user.
+    /// What a job's pool is.
     pub pool_by: PoolBy,
     /// How long jobs wait for their input; `auto` unless given.
     pub delay: DelaySpec,
-    /// Whether jobs weigh by the logarithm of the tasks that they demand.
+    /// Whether a job's weight grows with the logarithm of the tasks that it demands.
     pub size_based_weight: bool,
-    /// Whether a heartbeat may bring several tasks.
+    /// Whether one heartbeat may bring several tasks.
     pub assign_multiple: bool,
-    /// How far a tracker may go beyond its part of the load: 1 is to its last slot. `hadoop` only.
+    /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
+    /// `hadoop` only.
     pub max_load_difference: Factor,
-    /// Whether pools that are starved get slots by killing tasks of others.
+    /// Whether tasks of other pools are killed for pools that have been below their share for too
+    /// long.
     pub preemption: bool,
-    /// How often tasks are killed for pools that are starved; who is starved is looked up with each
+    /// How often tasks are killed for such pools. Which pools these are is determined with each
     /// update. `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
     pub preemption_interval: Auto,
     /// How often shares and demands are computed.
     pub update_interval: SimSpan,
-    /// In what order the jobs of a pool get slots for reduces: `as_maps` or `srt`.
+    /// In what order the jobs of a pool get slots for reduces.
     pub reduce_order: ReduceOrder,
-    /// How `srt` reckons.
+    /// How `srt` computes the remaining time.
     pub srt: SrtSpec,
-    /// What holds reduces back that could be launched: `open`, nothing, or `coupling`.
+    /// What holds reduces back after the slow start.
     pub reduce_gate: ReduceGate,
 }
 
@@ -247,7 +249,8 @@ impl Fair {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { tree, delay, starvation, srt, .. } = self;
         let now = offer.view().now();
-        // Whoever has slots killed for it takes them wherever they are.
+        // A pool for which tasks are killed takes the slots wherever they are: its jobs do not wait
+        // for local ones.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let mut jobs = tree.ready(pool, kind).map(JobId);

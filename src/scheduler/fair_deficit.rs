@@ -33,14 +33,14 @@ use crate::units::{SimSpan, SimTime};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FairDeficitOptions {
-    /// The pools, and what holds for those that are not declared. Weights, minimum shares and
-    /// numbers of jobs count; the rest came with a later scheduler.
+    /// The pools, and what holds for those that are not declared. Only weights, minimum shares and
+    /// numbers of jobs have an effect; the rest came with a later scheduler.
     pub allocations: Allocations,
-    /// What a job's pool is: the one that it names, or its user.
+    /// What a job's pool is.
     pub pool_by: PoolBy,
-    /// Whether jobs weigh by the logarithm of the tasks that they could run.
+    /// Whether a job's weight grows with the logarithm of the tasks that it could run.
     pub size_based_weight: bool,
-    /// Whether a heartbeat may bring a map and a reduce.
+    /// Whether one heartbeat may bring both a map and a reduce.
     pub assign_multiple: bool,
     /// How often shares and deficits are computed.
     pub update_interval: SimSpan,
@@ -94,7 +94,8 @@ struct Part {
 
 impl Policy for FairDeficit {
     const NAME: &'static str = "fair-deficit";
-    const ABOUT: &'static str = "Hadoop 0.20's fair scheduler: who has lacked most comes first";
+    const ABOUT: &'static str =
+        "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
     type Options = FairDeficitOptions;
 
     fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {

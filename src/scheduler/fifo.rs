@@ -29,10 +29,10 @@ use crate::units::{Fraction, SimTime};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FifoOptions {
-    /// The share of the tasks of jobs with reduces that is kept free for the first job when the
-    /// cluster is almost full.
+    /// When the cluster is almost full, this share of the tasks of all jobs with reduces is kept
+    /// free for the first job.
     pub padding: Fraction,
-    /// How long jobs wait for their input: not at all, unless given.
+    /// How long jobs wait for their input. Without this, they do not wait.
     pub delay: DelaySpec,
 }
 

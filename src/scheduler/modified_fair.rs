@@ -48,28 +48,28 @@ use crate::units::{Factor, SimSpan};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModifiedFairOptions {
-    /// The pools, and what holds for those that are not declared. No pool lies in another, and
-    /// nobody's tasks are killed.
+    /// The pools, and what holds for those that are not declared. Here no pool has pools inside,
+    /// and no tasks are killed.
     pub allocations: Allocations,
-    /// What a job's pool is: the one that it names, or its user's.
+    /// What a job's pool is.
     pub pool_by: PoolBy,
-    /// How long jobs wait for their input; with `delay_adjustment` only until the first wait was
-    /// measured.
+    /// How long jobs wait for their input. With `delay_adjustment` this counts only until a first
+    /// wait has been measured.
     pub delay: DelaySpec,
-    /// Whether small jobs stand in a pool of their own, as long as they are few.
+    /// Whether small jobs have a pool of their own, as long as there are few of them.
     pub classification: bool,
-    /// Whether free slots are allotted to pools by what is pending in them.
+    /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
     pub pool_allocation: bool,
-    /// Whether jobs and pools go by what they lack and hold; if not, as in `fair`.
+    /// Whether the order of jobs and pools follows what they lack and hold. If not, it is that of
+    /// `fair`.
     pub sorting: bool,
-    /// Whether jobs wait for their input as long as others have had to.
+    /// Whether jobs wait for their input as long as other jobs have had to wait.
     pub delay_adjustment: bool,
-    /// How a job's priority follows the locality of its maps: as in the paper's `text`, as in its
-    /// `table`, or not (`off`).
+    /// How a job's priority follows the locality of its maps.
     pub priority_adjustment: PriorityAdjustment,
-    /// Whether a heartbeat may bring several tasks.
+    /// Whether one heartbeat may bring several tasks.
     pub assign_multiple: bool,
-    /// How far a tracker may go beyond its part of the load: 1 is to its last slot.
+    /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
     pub max_load_difference: Factor,
     /// How often jobs are classified and slots allotted.
     pub update_interval: SimSpan,
@@ -104,7 +104,8 @@ pub struct ModifiedFair {
 
 impl Policy for ModifiedFair {
     const NAME: &'static str = "modified-fair";
-    const ABOUT: &'static str = "a fair scheduler that follows what jobs need, in five ways";
+    const ABOUT: &'static str =
+        "a fair scheduler with five mechanisms that adapt to what jobs need";
     type Options = ModifiedFairOptions;
 
     fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {

@@ -86,7 +86,8 @@ pub struct NaiveFairOptions {}
 
 impl Policy for NaiveFair {
     const NAME: &'static str = "naive-fair";
-    const ABOUT: &'static str = "the job with the fewest tasks first, wherever its input is";
+    const ABOUT: &'static str =
+        "the job with the fewest running tasks first, wherever its input is";
     type Options = NaiveFairOptions;
 
     fn new(_: NaiveFairOptions) -> Self {
@@ -114,7 +115,7 @@ pub struct FairSkip(FewestFirst);
 pub struct FairSkipOptions {
     /// How often a job is passed over before it may launch in a rack that holds its input: `D1`.
     pub skips: Skips,
-    /// How often then before it may launch anywhere: `D2`.
+    /// How often it is passed over after that before it may launch anywhere: `D2`.
     pub rack_skips: Skips,
 }
 
@@ -132,7 +133,7 @@ impl Default for FairSkipOptions {
 impl Policy for FairSkip {
     const NAME: &'static str = "fair-skip";
     const ABOUT: &'static str =
-        "the job with the fewest tasks first, passed over a number of times without local input";
+        "as naive-fair, but a job without local input is passed over a number of times";
     type Options = FairSkipOptions;
 
     fn new(options: FairSkipOptions) -> Self {

@@ -23,7 +23,7 @@ pub struct Ps(FewestFirst);
 
 impl Policy for Ps {
     const NAME: &'static str = "ps";
-    const ABOUT: &'static str = "a yardstick: all jobs share the slots alike";
+    const ABOUT: &'static str = "for comparison: all jobs share the slots equally";
     type Options = ();
 
     fn new((): ()) -> Self {
@@ -70,7 +70,8 @@ pub struct FairSojourn;
 
 impl Discipline for FairSojourn {
     const NAME: &'static str = "fsp";
-    const ABOUT: &'static str = "a yardstick: first whom sharing would end first, by true sizes";
+    const ABOUT: &'static str =
+        "for comparison: the job first that equal sharing would end first, by true sizes";
     const ORDER: Order = Order::ProjectedFinish;
 }
 
@@ -80,7 +81,8 @@ pub struct ShortestRemaining;
 
 impl Discipline for ShortestRemaining {
     const NAME: &'static str = "srpt";
-    const ABOUT: &'static str = "a yardstick: the least work left first, by true sizes";
+    const ABOUT: &'static str =
+        "for comparison: the job with the least work left first, by true sizes";
     const ORDER: Order = Order::RemainingWork;
 }
 
@@ -90,7 +92,7 @@ impl Discipline for ShortestRemaining {
 pub struct YardstickOptions {
     /// How a job that should be served gets slots that others hold.
     pub preemption: Means,
-    /// How many suspended attempts a tracker bears.
+    /// How many attempts may be suspended on one tracker.
     pub suspended: SuspendedSpec,
     /// How long jobs wait for their input.
     pub delay: DelaySpec,

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
 use crate::expect::{self, Space};
-use crate::scenario::{Path, Problem};
+use crate::yaml::{Path, Problem};
 
 /// An axis has so many values at most.
 const MOST_VALUES: usize = 10_000;

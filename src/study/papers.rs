@@ -10,9 +10,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::scenario::{Draft, Problem, ScenarioError};
+use crate::scenario::{Draft, ScenarioError};
+use crate::yaml::Problem;
 
-pub use report::{Outcome, Repeated, Row, check, report};
+pub use report::{FileOutcome, Repeated, VerdictRow, check, report};
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +174,7 @@ impl ExperimentFile {
         let Some(id) = draft.experiment_id() else { return Ok(None) };
         let known = LIST.iter().find(|listed| listed.id == id).copied();
         known.map(Some).ok_or_else(|| {
-            let at = crate::scenario::Path::of("experiment.id");
+            let at = crate::yaml::Path::of("experiment.id");
             let problem = Problem::value(at, format!("`{id}` is no experiment of the list"));
             let problem = problem.nearest(&id, LIST.iter().map(|listed| listed.id));
             ScenarioError::invalid(vec![draft.finding(problem)])

@@ -18,10 +18,10 @@ use super::Study;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    ClockSpec, Draft, Name, Path, PolicyEntry, Problem, RecordSpec, Registry, Scenario,
-    ScenarioError, Warning,
+    ClockSpec, Draft, Name, PolicyEntry, RecordSpec, Registry, Scenario, ScenarioError, Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
+use crate::yaml::{Displaced, Path, Problem};
 
 /// More runs than that are a mistake.
 const MOST_RUNS: u128 = 1_000_000;
@@ -99,16 +99,22 @@ impl Plan {
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
         let (mut warnings, mut hashes) = (IndexSet::new(), Hashes::default());
+        let mut displaced: IndexMap<Displaced, IndexSet<String>> = IndexMap::new();
         let mut known_to_fit = FxHashSet::default();
         for values in wanted(study)? {
             let mut draft = study.base.clone();
             for (axis, value) in study.sweep.axes.iter().zip(&values) {
                 for put in &axis.values[*value].puts {
                     let origin = study.draft.origin(&put.written);
-                    draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
-                        let problem = Problem::value(put.written.clone(), message);
-                        ScenarioError::invalid(vec![study.draft.finding(problem)])
-                    })?;
+                    let put =
+                        draft.put(&put.path, put.value.clone(), origin).map_err(|message| {
+                            let problem = Problem::value(put.written.clone(), message);
+                            ScenarioError::invalid(vec![study.draft.finding(problem)])
+                        })?;
+                    for mut gone in put {
+                        let value = std::mem::take(&mut gone.by);
+                        displaced.entry(gone).or_default().insert(value);
+                    }
                 }
             }
             let loaded = draft.resolve(registry)?;
@@ -133,6 +139,11 @@ impl Plan {
                 study.sweep.axes.iter().zip(&values).map(|(axis, value)| axis.tell(*value));
             cells.push(Cell { labels: labels.collect(), values, scenario });
         }
+        // An axis of choices leaves out on purpose what the base says of one of them: told once.
+        warnings.extend(displaced.into_iter().map(|(gone, values)| {
+            let by = values.into_iter().collect::<Vec<_>>().join("`, `");
+            Warning::Displaced(Displaced { by, ..gone })
+        }));
         Ok(Self { cells, runs, warnings: warnings.into_iter().collect() })
     }
 

@@ -3,23 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-use super::draw::{Artist, ChartSpec};
+use super::draw::{Material, draw};
 use super::findings::{Findings, FindingsError};
-use super::sheet::{NAME, Sheet, StudyRuns, read_sheet};
+use super::sheet::{Sheet, StudyRuns, read_sheet};
 use super::store::{CHARTS, FAILED, clear};
+use super::usual::usual;
 use super::{Store, merged, tables};
-use crate::chart::{Drawing, style};
+use crate::chart::Drawing;
+use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::page::{Cell, Chart, Column, Number, Page, Part, Section, Table};
+use crate::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
 use crate::statistics::{Band, Estimate};
 
-/// The file that has the results for programs; where it is, the study is complete.
-const SUMMARY: &str = "summary.json";
-
-/// The tables that not every study has.
+/// The table that not every study has.
 const COMPARISONS: &str = "comparisons.csv";
-const HISTOGRAMS: &str = "latency.hlog";
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -52,22 +50,27 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let runs = StudyRuns::new(sheet, store);
     let findings = Findings::of(sheet, &runs)?;
     let specs = match &sheet.charts[..] {
-        [] => ChartSpec::usual(sheet),
+        [] => usual(sheet),
         own => own.to_vec(),
     };
-    let drawings =
-        Artist::new(sheet, &runs, &findings).draw(&specs).map_err(FindingsError::from)?;
+    let measured = |text: &str, cell: &[usize]| {
+        let metric = findings.metrics.iter().find(|metric| metric.text == text)?;
+        Some(metric.numbers[runs.place(cell)?].clone())
+    };
+    let (study, space) = (&*sheet.study, sheet.space());
+    let material = Material { study, space, runs: &runs, measured: &measured };
+    let drawings = draw(&specs, &material).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         ("cells.csv", tables::cells(sheet, &findings)),
-        ("report.html", page(sheet, &findings, &drawings).html().into_bytes()),
+        (REPORT, page(sheet, &findings, &drawings).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
         files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
     }
     if let Some(log) = merged::log(sheet, &runs).map_err(FindingsError::from)? {
-        files.push((HISTOGRAMS, log));
+        files.push((LATENCY, log));
     }
     for (name, content) in &files {
         write_file(folder, name, content)?;
@@ -78,11 +81,11 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     }
     // What an earlier form of the study has left and this one has not would seem to be of this one.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
-    clear(folder, |name| [COMPARISONS, HISTOGRAMS].contains(&name) && !is_written(name))?;
+    clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
     clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
-    // Last, for who finds it takes the rest to be there.
+    // Last: where it is, the study is complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, drawings })
 }
@@ -100,60 +103,58 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
     }
     let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
     text.push('\n');
-    write_file(folder, NAME, text.as_bytes())
+    write_file(folder, STUDY, text.as_bytes())
 }
 
 /// Returns the report.
 fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
-    let mut sections = vec![Section { title: "In short".to_owned(), parts: vec![numbers(sheet)] }];
-    if !sheet.description.is_empty() {
-        sections[0].parts.insert(0, Part::Text(sheet.description.clone()));
-    }
-    let warnings = findings.warnings();
-    if !warnings.is_empty() {
-        sections[0].parts.push(Part::Warnings(warnings));
-    }
+    let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.verdicts.is_empty() {
-        let parts = vec![Part::Verdicts(verdicts(&sheet.expect, &findings.verdicts))];
-        sections.push(Section { title: "Expectations".to_owned(), parts });
+        let verdicts = verdicts(&sheet.expect, &findings.verdicts);
+        sections.push(Section::new("Expectations", vec![Block::Verdicts(verdicts)]));
     }
     if !drawings.is_empty() {
-        let chart = |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
-        let parts = vec![Part::Charts(drawings.iter().map(chart).collect())];
-        sections.push(Section { title: "Charts".to_owned(), parts });
+        sections.push(Section::new("Charts", vec![Block::Charts(drawings.to_vec())]));
     }
-    let mut parts = vec![Part::Table(cells(sheet, findings))];
+    let mut numbers = vec![Block::Table(cells(sheet, findings))];
     if !findings.comparisons.is_empty() {
-        parts.push(Part::Table(comparisons(sheet, findings)));
+        numbers.push(Block::Table(comparisons(sheet, findings)));
     }
-    sections.push(Section { title: "Numbers".to_owned(), parts });
+    sections.push(Section::new("Numbers", numbers));
     let repeat = "mumakil study STUDY.yaml   # the file that this came of".to_owned();
-    sections
-        .push(Section { title: "How to repeat it".to_owned(), parts: vec![Part::Code(repeat)] });
+    sections.push(Section::new("How to repeat it", vec![Block::Code(repeat)]));
     Page {
         title: sheet.study.clone(),
         subtitle: format!("A study of {} runs", sheet.runs().count()),
-        style: style(),
         sections,
-        footer: format!("Made by Mumakil {}", sheet.version),
+        version: sheet.version.clone(),
     }
 }
 
-fn numbers(sheet: &Sheet) -> Part {
-    let number = |label: &str, value: usize, note: String| Number {
+fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<Block> {
+    let headline = |label: &str, value: usize, note: String| Headline {
         label: label.to_owned(),
         value: value.to_string(),
         note,
     };
     let axes = sheet.axes.iter().map(|axis| format!("{} × {}", axis.values.len(), axis.short()));
-    Part::Numbers(vec![
-        number("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
-        number("seeds", sheet.seeds.len(), "in each cell".to_owned()),
-        number("runs", sheet.runs().count(), String::new()),
-    ])
+    let mut blocks = Vec::new();
+    if !sheet.description.is_empty() {
+        blocks.push(Block::Text(sheet.description.clone()));
+    }
+    blocks.push(Block::Headlines(vec![
+        headline("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
+        headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
+        headline("runs", sheet.runs().count(), String::new()),
+    ]));
+    let warnings = findings.warnings();
+    if !warnings.is_empty() {
+        blocks.push(Block::Warnings(warnings));
+    }
+    blocks
 }
 
-fn cells(sheet: &Sheet, findings: &Findings) -> Table {
+fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
             Column::number(&axis.field, None)
@@ -168,7 +169,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Table {
     let row = |(number, cell): (usize, &super::SheetCell)| {
         let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
             let value = &axis.values[*value];
-            Cell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
+            PageCell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
         });
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let found = metric.cells[number].map(|found| found.mean);
@@ -176,14 +177,14 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Table {
         });
         labels.chain(numbers).collect()
     };
-    Table {
+    PageTable {
         caption: "Means over the seeds of each cell".to_owned(),
         columns: axes.chain(metrics).collect(),
         rows: sheet.cells.iter().enumerate().map(row).collect(),
     }
 }
 
-fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
+fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| Column::text(axis.field.clone()));
     let columns = [Column::text("metric")].into_iter().chain(others).chain([
@@ -197,14 +198,14 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
     let row = |found: &super::Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
-        let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(Cell::text);
-        let compared = Cell::text(format!("{} − {}", found.other, found.base));
+        let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
+        let compared = PageCell::text(format!("{} − {}", found.other, found.base));
         let difference = band(found.difference, seeds, |numbers| unit.show_differences(numbers));
         let ratio =
             band(found.ratio, seeds, |numbers| numbers.map(|number| format!("{number:.3}")));
         texts.chain([compared]).chain(difference).chain(ratio).collect()
     };
-    Table {
+    PageTable {
         caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
         columns: columns.collect(),
         rows: findings.comparisons.iter().map(row).collect(),
@@ -212,12 +213,18 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> Table {
 }
 
 /// Returns the cells of an estimate: it and its interval, and of how many seeds if not of all.
-fn band(of: Option<Estimate>, seeds: usize, show: impl Fn([f64; 3]) -> [String; 3]) -> [Cell; 2] {
-    let Some(Estimate { mean, band, n }) = of else { return [Cell::unknown(), Cell::default()] };
+fn band(
+    of: Option<Estimate>,
+    seeds: usize,
+    show: impl Fn([f64; 3]) -> [String; 3],
+) -> [PageCell; 2] {
+    let Some(Estimate { mean, band, n }) = of else {
+        return [PageCell::unknown(), PageCell::default()];
+    };
     let Band { low, high } = band.unwrap_or(Band { low: mean, high: mean });
     let [shown, low, high] = show([mean, low, high]);
     let interval = band.map(|_| format!("{low} to {high}"));
     let few = (n < seeds).then(|| format!("({n} of {seeds} seeds)"));
     let words: Vec<String> = interval.into_iter().chain(few).collect();
-    [Cell::number(mean, shown), Cell::text(words.join(" "))]
+    [PageCell::number(mean, shown), PageCell::text(words.join(" "))]
 }

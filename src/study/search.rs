@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::axes::{Axis, AxisPut, AxisValue};
 use super::{Sheet, Store, Study};
 use crate::expect::{Expr, Plan, ReadError, Space, Verdict};
-use crate::scenario::{Path, Problem};
 use crate::study::sheet::StudyRuns;
+use crate::yaml::{Path, Problem};
 
 /// What is searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -14,11 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::draw::ChartSpec;
 use super::{Plan, PlannedRun, Store, Study};
 use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
+use crate::files::STUDY;
 use crate::output::OutputError;
 use crate::output::results::RunResults;
-
-/// The name of the file.
-pub(super) const NAME: &str = "study.json";
 
 /// A study and its runs, by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -206,7 +204,7 @@ pub(super) fn name(folder: &Path) -> Option<String> {
     struct Named {
         study: String,
     }
-    let text = fs::read_to_string(folder.join(NAME)).ok()?;
+    let text = fs::read_to_string(folder.join(STUDY)).ok()?;
     Some(serde_json::from_str::<Named>(&text).ok()?.study)
 }
 
@@ -215,7 +213,7 @@ pub(super) fn name(folder: &Path) -> Option<String> {
 /// # Errors
 /// If it is not there, or not ours.
 pub fn read_sheet(folder: &Path) -> Result<Sheet, OutputError> {
-    let path = folder.join(NAME);
+    let path = folder.join(STUDY);
     let text = fs::read_to_string(&path);
     let text = text.map_err(|source| OutputError::Read { path: path.clone(), source })?;
     serde_json::from_str(&text).map_err(|error| OutputError::Read { path, source: error.into() })

@@ -11,9 +11,8 @@ use super::axes::{self, Axis, Seeds, Sweep};
 use super::draw::ChartSpec;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
-use crate::scenario::{
-    Draft, Experiment, MOST, Name, Path, Problem, Registry, ScenarioError, Starter, generator, read,
-};
+use crate::scenario::{Draft, Experiment, Name, Registry, ScenarioError, Starter, generator};
+use crate::yaml::{MOST, Path, Problem, Shape, read};
 
 /// A study: a scenario, and what varies in it.
 #[derive(Clone, Debug)]
@@ -141,7 +140,8 @@ impl Study {
         let mut rest = draft.clone();
         let own = KEYS.into_iter().filter_map(|key| Some((Value::from(key), rest.take(key)?)));
         let own: Mapping = own.collect();
-        let (keys, mut problems) = read::<Keys>(own.into(), &Mapping::new().into(), MOST);
+        let (keys, mut problems) =
+            read::<Keys>(own.into(), &Mapping::new().into(), &Shape::default(), MOST);
         let keys = keys.unwrap_or_default();
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),

@@ -9,7 +9,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::sheet;
-use crate::output::{OutputError, RESOLVED, RunFolder, Unfinished};
+use crate::files::RESOLVED;
+use crate::output::{HIDDEN, OutputError, RunFolder};
 
 /// The folder in a study's folder that has the runs.
 const RUNS: &str = "runs";
@@ -24,7 +25,6 @@ const LOCK: &str = ".lock";
 #[derive(Clone, Debug)]
 pub struct Store {
     study: PathBuf,
-    unfinished: Unfinished,
 }
 
 /// A study's folder in which this process may write, until it is dropped.
@@ -45,8 +45,8 @@ pub enum Share {
 
 impl Store {
     /// Returns the store in a study's folder, which need not be there.
-    pub fn of(study: &Path, unfinished: &Unfinished) -> Self {
-        Self { study: study.to_owned(), unfinished: unfinished.clone() }
+    pub fn of(study: &Path) -> Self {
+        Self { study: study.to_owned() }
     }
 
     /// Claims the folder for a study of this name, and makes it if need be. Who is alone there
@@ -75,7 +75,7 @@ impl Store {
         };
         if share == Share::Alone {
             for folder in [&self.study, &self.study.join(RUNS), &self.study.join(CHARTS)] {
-                clear(folder, |name| name.starts_with(".mumakil-"))?;
+                clear(folder, |name| name.starts_with(HIDDEN))?;
             }
         }
         Ok(Claim { _lock: lock })
@@ -96,7 +96,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
-        RunFolder::create(&self.place(id), true, &self.unfinished)
+        RunFolder::create(&self.place(id), true)
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         for (name, text) in files {
             fs::write(room.path().join(name), text).unwrap();
         }
-        let store = Store::of(room.path(), &Unfinished::default());
+        let store = Store::of(room.path());
         (room, store)
     }
 
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn to_read_a_folder_does_not_make_it() {
         let room = TempDir::new().unwrap();
-        let store = Store::of(&room.path().join("none"), &Unfinished::default());
+        let store = Store::of(&room.path().join("none"));
         assert!(!store.has("0123456789abcdef"));
         assert_eq!(names(room.path()).unwrap(), Vec::<String>::new());
     }

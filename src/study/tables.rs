@@ -16,7 +16,7 @@ pub(super) fn runs(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().map(heading);
     let last = ["failed", "left", "run"].map(str::to_owned);
-    let mut table = Table::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(last));
+    let mut table = CsvTable::new(axes.chain(["seed".to_owned()]).chain(metrics).chain(last));
     for (number, cell) in sheet.cells.iter().enumerate() {
         for (place, (seed, run)) in sheet.seeds.iter().zip(&cell.runs).enumerate() {
             let numbers =
@@ -38,7 +38,7 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
         let numbers = ["mean", "low", "high", "median", "sd"].map(of);
         numbers.into_iter().chain([format!("{} n", metric.text)])
     });
-    let mut table = Table::new(axes.chain(["runs".to_owned()]).chain(metrics));
+    let mut table = CsvTable::new(axes.chain(["runs".to_owned()]).chain(metrics));
     for (number, cell) in sheet.cells.iter().enumerate() {
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let found = metric.cells[number];
@@ -63,7 +63,7 @@ pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let difference = ["base", "other", "difference", "low", "high"];
     let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
     let words = words.map(str::to_owned);
-    let mut table = Table::new(["metric".to_owned()].into_iter().chain(others).chain(words));
+    let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for Comparison { metric, cell, base, other, difference, ratio } in &findings.comparisons {
         let n = difference.map_or(0, |difference| difference.n).to_string();
         let numbers = [difference, ratio].into_iter().flat_map(|found| estimate(*found)).chain([n]);
@@ -130,11 +130,11 @@ fn cell_of(number: Option<f64>) -> String {
 }
 
 /// A table in memory: a row for each run of a study is no more than that.
-struct Table {
+struct CsvTable {
     writer: csv::Writer<Vec<u8>>,
 }
 
-impl Table {
+impl CsvTable {
     fn new(heading: impl IntoIterator<Item = String>) -> Self {
         let mut table = Self { writer: csv::Writer::from_writer(Vec::new()) };
         table.row(heading);

@@ -171,7 +171,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::output::Unfinished;
     use crate::scenario::Draft;
     use crate::study::Study;
 
@@ -183,7 +182,7 @@ mod tests {
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
         fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
-        let store = Store::of(room.path(), &Unfinished::default());
+        let store = Store::of(room.path());
         let mut steps = 0;
         let broken = plan.work(&plan.distinct(), &store, &registry, 1, |_| steps += 1);
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");

@@ -1,20 +1,19 @@
 //! Why a trace cannot be used: the file, the place, the job, what is wrong, what to do.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Format;
-
 /// A place in the text of a trace, after decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// The line, from 1.
     pub line: u64,
     /// The byte, from 0.
     pub offset: u64,
 }
 
-impl Place {
+impl TextPlace {
     /// Where a text begins.
     pub(crate) const START: Self = Self { line: 1, offset: 0 };
 
@@ -46,7 +45,7 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
         /// How far its text goes.
-        place: Place,
+        place: TextPlace,
         /// The last job of that text.
         after: Option<String>,
         /// What is wrong.
@@ -55,19 +54,19 @@ pub enum TraceError {
     /// The file can be read, but what it says is wrong.
     #[error(
         "{}:{}: {}{what}{}", path.display(), place.line,
-        prefix("job ", job.as_ref().map(|job| format!("{job:?}: "))), prefix("\n  hint: ", *hint)
+        prefix("job ", job.as_ref().map(|job| format!("{job:?}: "))), prefix("\n  hint: ", hint.as_ref())
     )]
     Malformed {
         /// The file.
         path: PathBuf,
         /// Where it is wrong.
-        place: Place,
+        place: TextPlace,
         /// The id of the job, where it could be read.
         job: Option<String>,
         /// What is wrong.
         what: String,
         /// What to do about it, if that is clear.
-        hint: Option<&'static str>,
+        hint: Option<Cow<'static, str>>,
     },
     /// The file can be read, but is of another kind.
     #[error("{} holds {found}, not {expected}", path.display())]
@@ -75,7 +74,7 @@ pub enum TraceError {
         /// The file.
         path: PathBuf,
         /// What it holds.
-        found: Format,
+        found: &'static str,
         /// What could be used.
         expected: &'static str,
     },
@@ -102,46 +101,46 @@ impl TraceError {
     /// Returns what is wrong with a record that can be read.
     pub(crate) fn malformed(
         path: &Path,
-        place: Place,
+        place: TextPlace,
         job: Option<&str>,
         what: &str,
         hint: Option<&'static str>,
     ) -> Self {
         let (path, job, what) = (path.to_owned(), job.map(clip), clip(what));
-        Self::Malformed { path, place, job, what, hint }
+        Self::Malformed { path, place, job, what, hint: hint.map(Cow::Borrowed) }
     }
 }
 
 /// What is wrong with one record, before it is known where that stands.
 #[derive(Debug, Default)]
-pub struct Fault {
+pub struct RecordFault {
     /// The byte of the record, where that is more than its line says.
     pub(super) at: usize,
     pub(super) job: Option<String>,
     pub(super) what: String,
-    pub(super) hint: Option<&'static str>,
+    pub(super) hint: Option<Cow<'static, str>>,
     /// Whether the end of the record may be wrong as well.
     pub(super) unframed: bool,
 }
 
-impl Fault {
+impl RecordFault {
     /// Returns a fault of a record as a whole.
-    pub(super) fn new(what: impl Into<String>) -> Self {
+    pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// Returns the same fault with a hint.
-    pub(super) fn hint(self, hint: &'static str) -> Self {
-        Self { hint: Some(hint), ..self }
+    /// Returns the same fault with what to do about it.
+    pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
     }
 
     /// Returns the same fault, of this job.
-    pub(super) fn of(self, job: Option<&str>) -> Self {
+    pub fn of(self, job: Option<&str>) -> Self {
         Self { job: job.map(clip), ..self }
     }
 
     /// Returns the error that this is in a record of a file.
-    pub(super) fn within(self, path: &Path, start: Place, record: &[u8]) -> TraceError {
+    pub(super) fn within(self, path: &Path, start: TextPlace, record: &[u8]) -> TraceError {
         let Self { at, job, mut what, hint, .. } = self;
         let place = start.after(&record[..at.min(record.len())]);
         if 0 < at {

@@ -8,14 +8,14 @@ use serde::ser::Serialize;
 use serde_json::value::RawValue;
 
 use super::FirstFew;
-use super::error::{Fault, clip};
-use crate::units::plain;
+use super::error::{RecordFault, clip};
+use super::words::plain;
 
 /// Reads an object.
 pub(super) fn parse<T: DeserializeOwned>(
     object: &[u8],
     unknown: &mut FirstFew<String>,
-) -> Result<T, Fault> {
+) -> Result<T, RecordFault> {
     let mut json = serde_json::Deserializer::from_slice(object);
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
@@ -31,11 +31,11 @@ pub(super) fn parse<T: DeserializeOwned>(
             "" => String::new(),
             path => format!("{path}: "),
         };
-        Fault {
+        RecordFault {
             at: position(object, &error),
             what: clip(&(path + &bare(&error))),
             unframed: error.is_syntax() || error.is_eof(),
-            ..Fault::default()
+            ..RecordFault::default()
         }
     })
 }

@@ -7,7 +7,7 @@
 
 use serde_yaml::Mapping;
 
-use super::error::{Fault, clip};
+use super::error::{RecordFault, clip};
 use super::records::Framing;
 use super::{FirstFew, Record};
 
@@ -40,18 +40,18 @@ impl Record for Row {
     const NAME: &'static str = "row of a table of jobs";
     const FRAMING: Framing = Framing::Line;
 
-    fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line =
-            str::from_utf8(line).map_err(|_| Fault::new("the line is not a text in UTF-8"))?;
+        let line = str::from_utf8(line)
+            .map_err(|_| RecordFault::new("the line is not a text in UTF-8"))?;
         if line.is_empty() {
-            return Err(Fault::new("the line is empty"));
+            return Err(RecordFault::new("the line is empty"));
         }
         if line.contains('\r') {
-            return Err(Fault::new("a carriage return within the line"));
+            return Err(RecordFault::new("a carriage return within the line"));
         }
         if line.matches('"').count() % 2 == 1 {
-            return Err(Fault::new("a quote is not closed").hint("write a job on one line"));
+            return Err(RecordFault::new("a quote is not closed").hint("write a job on one line"));
         }
         Ok(Self { line: line.to_owned() })
     }
@@ -68,14 +68,14 @@ impl Record for Entry {
     const NAME: &'static str = "entry of a list of jobs";
     const FRAMING: Framing = Framing::Entry;
 
-    fn parse(text: &[u8], _: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(text: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let read = serde_yaml::from_slice(text);
         let [fields]: [Mapping; 1] = read.map_err(|error: serde_yaml::Error| {
             // Its place is told as that in the file.
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
             let at = error.location().map_or(0, |location| location.index());
-            Fault { at, ..Fault::new(clip(what.trim_start_matches(".[0]: "))) }
+            RecordFault { at, ..RecordFault::new(clip(what.trim_start_matches(".[0]: "))) }
         })?;
         Ok(Self { fields })
     }

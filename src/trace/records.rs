@@ -6,10 +6,10 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use super::error::{Fault, clip};
+use super::error::{RecordFault, clip};
 use super::json;
 use super::text::Text;
-use super::{Place, TraceError};
+use super::{TextPlace, TraceError};
 
 /// The longest id of a job, in bytes: all ids of a trace are remembered.
 const LONGEST_ID: usize = 1 << 10;
@@ -33,7 +33,7 @@ impl Strictness {
     }
 }
 
-/// A kind of record. The formats of this module implement it, and nothing else can.
+/// A kind of record.
 pub trait Record: Sized {
     /// What such a record is called.
     const NAME: &'static str;
@@ -51,7 +51,7 @@ pub trait Record: Sized {
     ///
     /// # Errors
     /// If the record is broken.
-    fn parse(record: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault>;
+    fn parse(record: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault>;
 
     /// Returns the id of the job that this is. No other job of the trace may have it.
     fn job(&self) -> Option<&str> {
@@ -100,7 +100,7 @@ pub struct Records<T> {
     /// How many tasks the jobs have that they do not list.
     implied: u64,
     /// Where the last record begins.
-    place: Place,
+    place: TextPlace,
     /// The last job.
     last: Option<String>,
     ended: bool,
@@ -126,7 +126,7 @@ pub struct Notes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
     /// Where the record begins.
-    pub place: Place,
+    pub place: TextPlace,
     /// The id of the job.
     pub job: Option<String>,
     /// What is wrong.
@@ -206,7 +206,7 @@ impl<T: Record> Records<T> {
             ids: FxHashSet::default(),
             latest: 0,
             implied: 0,
-            place: Place::START,
+            place: TextPlace::START,
             last: None,
             ended: false,
             sha256: None,
@@ -226,16 +226,16 @@ impl<T: Record> Records<T> {
             (Some(_), Some(_)) => format!("another {} in the same file", T::NAME),
             (None, _) => format!("no {} in the file", T::NAME),
         };
-        Err(Fault::new(what).within(self.text.path(), self.text.at(), &[]))
+        Err(RecordFault::new(what).within(self.text.path(), self.text.at(), &[]))
     }
 
     /// Returns the error that the last record is, which can be read but not be used.
     pub fn unusable(&self, job: Option<&str>, what: impl Into<String>) -> TraceError {
-        Fault::new(what).of(job).within(self.text.path(), self.place, &[])
+        RecordFault::new(what).of(job).within(self.text.path(), self.place, &[])
     }
 
     /// Returns where the last record begins.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TextPlace {
         self.place
     }
 
@@ -282,7 +282,7 @@ impl<T: Record> Records<T> {
     }
 
     /// Reads the next record's text. Returns where it begins.
-    fn next_place(&mut self) -> Result<Option<Place>, TraceError> {
+    fn next_place(&mut self) -> Result<Option<TextPlace>, TraceError> {
         let Self { text, record, .. } = self;
         let start = match T::FRAMING {
             Framing::Line => text.line(record),
@@ -322,13 +322,13 @@ impl<T: Record> Records<T> {
     }
 
     /// Checks a record against those before it, and remembers it.
-    fn admit(&mut self, record: &T) -> Result<(), Fault> {
+    fn admit(&mut self, record: &T) -> Result<(), RecordFault> {
         let submitted = record.submitted().unwrap_or(self.latest);
         if submitted < self.latest {
             let (earlier, unit) = (self.latest - submitted, T::TIME_UNIT);
             let what = format!("submitted {earlier} {unit} before the job above it");
             if T::IN_ORDER {
-                return Err(Fault::new(what).hint("sort the trace by the time of submission"));
+                return Err(RecordFault::new(what).hint("sort the trace by the time of submission"));
             }
             self.suspect(record, what);
         }
@@ -338,14 +338,14 @@ impl<T: Record> Records<T> {
                 "with this job the trace has {implied} tasks that it does not list, and no more \
                  than {MOST_IMPLIED} can be made up"
             );
-            return Err(Fault::new(what));
+            return Err(RecordFault::new(what));
         }
         if let Some(id) = record.job() {
             if LONGEST_ID < id.len() {
-                return Err(Fault::new(format!("an id of {} bytes", id.len())));
+                return Err(RecordFault::new(format!("an id of {} bytes", id.len())));
             }
             if !self.ids.insert(id.to_owned()) {
-                return Err(Fault::new("another job before it has the same id"));
+                return Err(RecordFault::new("another job before it has the same id"));
             }
         }
         self.implied = implied;

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
 pub use topology::LoggedTopology;
 
-use super::error::{Fault, clip};
+use super::error::{RecordFault, clip};
 use super::json::{self, count, nullable};
 use super::records::Framing;
 use super::{FirstFew, Record};
@@ -277,21 +277,21 @@ impl Record for LoggedJob {
     const FRAMING: Framing = Framing::Object(Some("jobID"));
     const TIME_UNIT: &'static str = "ms";
 
-    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let mut job: Self = json::parse(object, unknown)?;
         if job.job_id.is_empty() {
-            return Err(Fault::new("the object has no jobID"));
+            return Err(RecordFault::new("the object has no jobID"));
         }
         if let Some(what) = job.absurd_time() {
-            return Err(Fault::new(what).of(job.job()));
+            return Err(RecordFault::new(what).of(job.job()));
         }
         for task in job.tasks() {
             if task.task_id.is_empty() {
-                return Err(Fault::new("a task has no taskID").of(job.job()));
+                return Err(RecordFault::new("a task has no taskID").of(job.job()));
             }
             if task.attempts.iter().any(|attempt| attempt.attempt_id.is_empty()) {
                 let what = format!("an attempt of {} has no attemptID", clip(&task.task_id));
-                return Err(Fault::new(what).of(job.job()));
+                return Err(RecordFault::new(what).of(job.job()));
             }
         }
         Ok(job)

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use synth::{Dist, Sample, Synth, SynthClass, SynthTask, SynthWorkload, TimeSample};
 
-use super::error::{Fault, clip};
+use super::error::{RecordFault, clip};
 use super::json::{self, nullable};
 use super::records::Framing;
 use super::{FirstFew, Record};
@@ -182,18 +182,18 @@ impl Record for SlsJob {
     const TIME_UNIT: &'static str = "ms";
     const IN_ORDER: bool = false;
 
-    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let job: Self = json::parse(object, unknown)?;
         let own = [job.start_ms, job.end_ms];
         let of_tasks = job.tasks.iter().flat_map(|task| [task.start_ms, task.end_ms]);
         if let Some(time) = own.into_iter().chain(of_tasks).flatten().find(|t| is_absurd(*t)) {
             let what = format!("a time of {time} ms, more than a hundred years away");
-            return Err(Fault::new(what).of(job.job()));
+            return Err(RecordFault::new(what).of(job.job()));
         }
         let mut durations = job.tasks.iter().filter_map(SlsTask::duration);
         if let Some(long) = durations.find(|duration| SimSpan::LONGEST < *duration) {
             let what = format!("a task of {} ms, more than a hundred years", long.as_millis());
-            return Err(Fault::new(what).of(job.job()));
+            return Err(RecordFault::new(what).of(job.job()));
         }
         Ok(job)
     }
@@ -236,7 +236,7 @@ impl Record for SlsRack {
     const NAME: &'static str = "rack of the SLS";
     const FRAMING: Framing = Framing::Object(None);
 
-    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         json::parse(object, unknown)
     }
 }

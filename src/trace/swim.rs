@@ -7,7 +7,7 @@
 
 use std::io;
 
-use super::error::{Fault, clip};
+use super::error::{RecordFault, clip};
 use super::records::Framing;
 use super::{FirstFew, Record};
 use crate::units::{Bytes, SimSpan};
@@ -59,13 +59,13 @@ impl Record for SwimJob {
     const NAME: &'static str = "SWIM job";
     const FRAMING: Framing = Framing::Line;
 
-    fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         if line.is_empty() {
-            return Err(Fault::new("the line is empty"));
+            return Err(RecordFault::new("the line is empty"));
         }
-        let line = str::from_utf8(line).map_err(|error| Fault {
+        let line = str::from_utf8(line).map_err(|error| RecordFault {
             at: error.valid_up_to(),
-            ..Fault::new("the line is not a text in UTF-8")
+            ..RecordFault::new("the line is not a text in UTF-8")
         })?;
         let columns: Vec<&str> = line.split('\t').collect();
         // What has no columns has no id either.
@@ -82,22 +82,22 @@ impl Record for SwimJob {
     }
 }
 
-fn job(line: &str, columns: &[&str]) -> Result<SwimJob, Fault> {
+fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
     let (&[id, submit, gap, input, shuffle, output], paths) = match columns.split_first_chunk() {
         Some((first, paths)) if paths.len() <= 2 => (first, paths),
         _ => {
             let count = columns.len();
             let s = if count == 1 { "" } else { "s" };
-            let fault = Fault::new(format!("{count} column{s}, expected 6 to 8"));
+            let fault = RecordFault::new(format!("{count} column{s}, expected 6 to 8"));
             return Err(if count == 1 { fault.hint("separate them by tabs") } else { fault });
         }
     };
     if line.ends_with('\r') {
-        return Err(Fault::new("the line ends in a carriage return")
+        return Err(RecordFault::new("the line ends in a carriage return")
             .hint("convert the file to the line ends of Unix"));
     }
     if id.is_empty() {
-        return Err(Fault::new("the id, column 1, is empty"));
+        return Err(RecordFault::new("the id, column 1, is empty"));
     }
     let path = |index: usize| paths.get(index).map(|path| (*path).to_owned());
     let bytes = |what, text| number(what, text, MOST_BYTES).map(Bytes::new);
@@ -113,11 +113,11 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, Fault> {
     })
 }
 
-fn number(what: &str, text: &str, most: u64) -> Result<u64, Fault> {
+fn number(what: &str, text: &str, most: u64) -> Result<u64, RecordFault> {
     let plain = |number: &u64| *number <= most && number.to_string() == text;
     text.parse().ok().filter(plain).ok_or_else(|| {
         let text = clip(text);
-        Fault::new(format!("the {what}, is `{text}`, expected a whole number up to {most}"))
+        RecordFault::new(format!("the {what}, is `{text}`, expected a whole number up to {most}"))
     })
 }
 

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use super::error::{Fault, clip};
-use super::{Place, TraceError};
+use super::error::{RecordFault, clip};
+use super::{TextPlace, TraceError};
 
 /// The longest line, in bytes.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
@@ -73,14 +73,14 @@ pub(super) struct Text {
     /// Text that a broken object took with it; it comes before that of the source.
     again: Cursor<Vec<u8>>,
     /// What comes next.
-    at: Place,
+    at: TextPlace,
     /// The last object.
     last: Framed,
 }
 
 /// Where an object begins, and whether it broke off before its brackets were closed.
 struct Framed {
-    start: Place,
+    start: TextPlace,
     broke_off: bool,
 }
 
@@ -119,8 +119,8 @@ impl Text {
             source,
             damaged: false,
             again: Cursor::default(),
-            at: Place::START,
-            last: Framed { start: Place::START, broke_off: false },
+            at: TextPlace::START,
+            last: Framed { start: TextPlace::START, broke_off: false },
         })
     }
 
@@ -129,7 +129,7 @@ impl Text {
     }
 
     /// Returns where the text has been read to.
-    pub(super) fn at(&self) -> Place {
+    pub(super) fn at(&self) -> TextPlace {
         self.at
     }
 
@@ -149,7 +149,7 @@ impl Text {
 
     /// Shows what comes next to `scan`, which returns how many bytes of it are done with. Returns
     /// whether there was anything.
-    fn take(&mut self, scan: impl FnOnce(&[u8], Place) -> usize) -> Result<bool, TraceError> {
+    fn take(&mut self, scan: impl FnOnce(&[u8], TextPlace) -> usize) -> Result<bool, TraceError> {
         let is_again = self.is_again();
         let Self { path, source, at, again, damaged, .. } = self;
         if *damaged && !is_again {
@@ -195,7 +195,7 @@ impl Text {
 
     /// Reads a line into `line`, without its end. Returns where it begins, or nothing at the end
     /// of the file.
-    pub(super) fn line(&mut self, line: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
+    pub(super) fn line(&mut self, line: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         line.clear();
         let start = self.at;
         let mut ended = false;
@@ -209,7 +209,7 @@ impl Text {
         {}
         if LONGEST_LINE < line.len() {
             let what = format!("the line is longer than {} MiB", LONGEST_LINE >> 20);
-            return Err(Fault::new(what).within(&self.path, start, &[]));
+            return Err(RecordFault::new(what).within(&self.path, start, &[]));
         }
         Ok((ended || !line.is_empty()).then_some(start))
     }
@@ -226,7 +226,7 @@ impl Text {
 
     /// Reads an entry of a YAML list into `entry`: the lines from one that begins with a dash up to
     /// the next such line. Returns where it begins, or nothing at the end of the file.
-    pub(super) fn entry(&mut self, entry: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
+    pub(super) fn entry(&mut self, entry: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         entry.clear();
         let (mut start, mut line) = (None, Vec::new());
         while start.is_none() || self.next_byte()?.is_some_and(|next| next != b'-') {
@@ -238,7 +238,7 @@ impl Text {
                 }
                 if !line.starts_with(b"-") {
                     let what = format!("`{}` where an entry should begin", line.escape_ascii());
-                    let fault = Fault::new(clip(&what));
+                    let fault = RecordFault::new(clip(&what));
                     let hint = "begin each with `- ` at the beginning of a line";
                     return Err(fault.hint(hint).within(&self.path, place, &[]));
                 }
@@ -250,7 +250,7 @@ impl Text {
         match start {
             Some(start) if LARGEST_ENTRY < entry.len() => {
                 let what = format!("the entry is larger than {} MiB", LARGEST_ENTRY >> 20);
-                Err(Fault::new(what).within(&self.path, start, &[]))
+                Err(RecordFault::new(what).within(&self.path, start, &[]))
             }
             start => Ok(start),
         }
@@ -261,11 +261,11 @@ impl Text {
     ///
     /// After an error, or if the object is broken, the next one can be read; to lose none, call
     /// [`Self::resume`] before.
-    pub(super) fn object(&mut self, object: &mut Vec<u8>) -> Result<Option<Place>, TraceError> {
+    pub(super) fn object(&mut self, object: &mut Vec<u8>) -> Result<Option<TextPlace>, TraceError> {
         object.clear();
         if let Some((place, byte)) = self.skip_to_object()? {
             let what = format!("`{}` where an object should begin", byte.escape_ascii());
-            let fault = Fault::new(what);
+            let fault = RecordFault::new(what);
             let fault = match byte {
                 b'[' | b',' => fault.hint("write the objects one after the other, without `[ , ]`"),
                 _ => fault,
@@ -291,15 +291,17 @@ impl Text {
         }
         self.last.broke_off = broke_off;
         let fault = if LARGEST_OBJECT < object.len() {
-            Fault::new(format!("the object is larger than {} GiB", LARGEST_OBJECT >> 30))
+            RecordFault::new(format!("the object is larger than {} GiB", LARGEST_OBJECT >> 30))
         } else if DEEPEST < brackets.deepest {
-            Fault::new(format!("the object has more than {DEEPEST} brackets within each other"))
+            RecordFault::new(format!(
+                "the object has more than {DEEPEST} brackets within each other"
+            ))
         } else if brackets.closed || broke_off {
             return Ok(Some(start));
         } else if object.is_empty() {
             return Ok(None);
         } else {
-            Fault::new("the file ends in the middle of this object")
+            RecordFault::new("the file ends in the middle of this object")
         };
         Err(fault.within(&self.path, start, &[]))
     }
@@ -339,7 +341,7 @@ impl Text {
     }
 
     /// Skips to the next `{`. Returns the first byte on the way that does not belong there.
-    fn skip_to_object(&mut self) -> Result<Option<(Place, u8)>, TraceError> {
+    fn skip_to_object(&mut self) -> Result<Option<(TextPlace, u8)>, TraceError> {
         let mut odd = None;
         let mut found = false;
         while !found
@@ -458,7 +460,7 @@ mod tests {
         loop {
             all.push(match text.object(&mut object) {
                 Ok(None) => return all,
-                Ok(Some(Place { line, offset })) => {
+                Ok(Some(TextPlace { line, offset })) => {
                     Ok((line, offset, String::from_utf8(object.clone()).unwrap()))
                 }
                 Err(error) => Err(error.to_string()),
@@ -516,7 +518,7 @@ mod tests {
     fn lines_have_a_longest_length() {
         let long = "x".repeat(LONGEST_LINE);
         let (mut text, mut line) = (text(format!("{long}\n{long}x\ny").as_bytes()), Vec::new());
-        assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 1, offset: 0 }));
+        assert_eq!(text.line(&mut line).unwrap(), Some(TextPlace { line: 1, offset: 0 }));
         let error = text.line(&mut line).unwrap_err().to_string();
         assert_eq!(error, "t:2: the line is longer than 1 MiB");
         assert_eq!(text.line(&mut line).unwrap().map(|place| place.line), Some(3));
@@ -538,9 +540,9 @@ mod tests {
         twice.extend(gzip("two"));
         for bytes in [b"one\ntwo".as_slice(), &twice] {
             let (mut text, mut line) = (text(bytes), Vec::new());
-            assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 1, offset: 0 }));
+            assert_eq!(text.line(&mut line).unwrap(), Some(TextPlace { line: 1, offset: 0 }));
             assert_eq!(line, b"one");
-            assert_eq!(text.line(&mut line).unwrap(), Some(Place { line: 2, offset: 4 }));
+            assert_eq!(text.line(&mut line).unwrap(), Some(TextPlace { line: 2, offset: 4 }));
             assert_eq!(line, b"two");
             assert_eq!(text.line(&mut line).unwrap(), None);
             assert_eq!(text.sha256().unwrap(), hash(bytes));

@@ -1,6 +1,6 @@
 //! Sizes and speeds: whole bytes, whole bytes a second.
 
-use super::text::{self, Unit};
+use super::text::{self, NamedUnit};
 use super::{Quantity, SimSpan};
 
 /// A number of bytes.
@@ -78,23 +78,23 @@ impl Rate {
     }
 }
 
-const UNITS: &[Unit] = &[
-    Unit { name: "B", size: 1.0 },
-    Unit { name: "kB", size: 1e3 },
-    Unit { name: "MB", size: 1e6 },
-    Unit { name: "GB", size: 1e9 },
-    Unit { name: "TB", size: 1e12 },
-    Unit { name: "PB", size: 1e15 },
-    Unit { name: "KiB", size: 1024.0 },
-    Unit { name: "MiB", size: 1_048_576.0 },
-    Unit { name: "GiB", size: 1_073_741_824.0 },
-    Unit { name: "TiB", size: 1_099_511_627_776.0 },
-    Unit { name: "PiB", size: 1_125_899_906_842_624.0 },
-    Unit { name: "b", size: 0.125 },
-    Unit { name: "kb", size: 125.0 },
-    Unit { name: "Mb", size: 125e3 },
-    Unit { name: "Gb", size: 125e6 },
-    Unit { name: "Tb", size: 125e9 },
+const UNITS: &[NamedUnit] = &[
+    NamedUnit { name: "B", size: 1.0 },
+    NamedUnit { name: "kB", size: 1e3 },
+    NamedUnit { name: "MB", size: 1e6 },
+    NamedUnit { name: "GB", size: 1e9 },
+    NamedUnit { name: "TB", size: 1e12 },
+    NamedUnit { name: "PB", size: 1e15 },
+    NamedUnit { name: "KiB", size: 1024.0 },
+    NamedUnit { name: "MiB", size: 1_048_576.0 },
+    NamedUnit { name: "GiB", size: 1_073_741_824.0 },
+    NamedUnit { name: "TiB", size: 1_099_511_627_776.0 },
+    NamedUnit { name: "PiB", size: 1_125_899_906_842_624.0 },
+    NamedUnit { name: "b", size: 0.125 },
+    NamedUnit { name: "kb", size: 125.0 },
+    NamedUnit { name: "Mb", size: 125e3 },
+    NamedUnit { name: "Gb", size: 125e6 },
+    NamedUnit { name: "Tb", size: 125e9 },
 ];
 
 /// The largest size or speed that a scenario may name: an exbibyte.

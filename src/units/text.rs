@@ -4,10 +4,11 @@
 //! written to a file; from that it gets `FromStr`, `Display`, serde and its entry in the JSON Schema.
 //! Errors are raised in the scalar's visitor, where the YAML reader still knows line and column.
 
-/// A unit and its size in the type's base unit.
-pub(super) struct Unit {
-    pub(super) name: &'static str,
-    pub(super) size: f64,
+/// A unit and its size in a base unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NamedUnit {
+    pub(crate) name: &'static str,
+    pub(crate) size: f64,
 }
 
 /// Splits a leading decimal number from a text: `"3.5 MiB"` gives `(3.5, "MiB")`.
@@ -21,7 +22,7 @@ pub(super) fn number_and_rest(text: &str) -> Option<(f64, &str)> {
 }
 
 /// Reads one number with its unit: `"128MiB"`. A bare `0` needs no unit.
-pub(super) fn with_unit(text: &str, units: &[Unit]) -> Option<f64> {
+pub(super) fn with_unit(text: &str, units: &[NamedUnit]) -> Option<f64> {
     let (value, rest) = number_and_rest(text)?;
     let name = rest.trim_end();
     if name.is_empty() {
@@ -31,7 +32,7 @@ pub(super) fn with_unit(text: &str, units: &[Unit]) -> Option<f64> {
 }
 
 /// Reads a sum of numbers with units: `"1h 30min"`. A bare `0` needs no unit.
-pub(super) fn sum_of_parts(text: &str, units: &[Unit]) -> Option<f64> {
+pub(super) fn sum_of_parts(text: &str, units: &[NamedUnit]) -> Option<f64> {
     if text.trim() == "0" {
         return Some(0.0);
     }

@@ -9,7 +9,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use super::Quantity;
-use super::text::{self, Unit};
+use super::text::{self, NamedUnit};
 
 /// An instant of virtual time: whole microseconds since the scenario began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -180,14 +180,14 @@ impl fmt::Display for SimTime {
     }
 }
 
-const UNITS: &[Unit] = &[
-    Unit { name: "us", size: 1.0 },
-    Unit { name: "µs", size: 1.0 },
-    Unit { name: "ms", size: 1e3 },
-    Unit { name: "s", size: 1e6 },
-    Unit { name: "min", size: 60e6 },
-    Unit { name: "h", size: 3_600e6 },
-    Unit { name: "d", size: 86_400e6 },
+const UNITS: &[NamedUnit] = &[
+    NamedUnit { name: "us", size: 1.0 },
+    NamedUnit { name: "µs", size: 1.0 },
+    NamedUnit { name: "ms", size: 1e3 },
+    NamedUnit { name: "s", size: 1e6 },
+    NamedUnit { name: "min", size: 60e6 },
+    NamedUnit { name: "h", size: 3_600e6 },
+    NamedUnit { name: "d", size: 86_400e6 },
 ];
 
 text::text_form! {

@@ -127,7 +127,20 @@ impl Jobs {
                     job.compare(attempt, counts, check);
                 }
             }
-            _ => {}
+            Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::Started { .. }
+            | Fact::CommitPending { .. }
+            | Fact::Suspended { .. }
+            | Fact::Resumed { .. }
+            | Fact::Ended { .. }
+            | Fact::Heartbeat { .. } => {}
         }
     }
 
@@ -140,7 +153,22 @@ impl Jobs {
             | Fact::Suspended { attempt, tracker }
             | Fact::Resumed { attempt, tracker }
             | Fact::Ended { attempt, tracker, .. } => (attempt, tracker),
-            _ => return,
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Assigned { .. }
+            | Fact::Learned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::Heartbeat { .. } => return,
         };
         let job = match self.all.get_mut(attempt.job().index()) {
             Some(Life::Live(job)) => job,
@@ -166,7 +194,23 @@ impl Jobs {
                 let ended = known.role(role).ended.replace(outcome);
                 check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
             }
-            _ => {}
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Assigned { .. }
+            | Fact::Learned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. }
+            | Fact::TrackerJoined(_)
+            | Fact::TrackerLost(_)
+            | Fact::TrackerBlacklisted(_)
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerUp { .. }
+            | Fact::TrackerDown(_)
+            | Fact::Resumed { .. }
+            | Fact::Heartbeat { .. } => {}
         }
     }
 
@@ -406,7 +450,11 @@ impl Attempt {
             CommitPending => self.commit_pending,
             Succeeded => self.work.ended == Some(Outcome::Succeeded),
             // The JobTracker may decide the rest itself.
-            _ => true,
+            AttemptState::Unassigned
+            | AttemptState::FailedUnclean
+            | AttemptState::KilledUnclean
+            | AttemptState::Failed
+            | AttemptState::Killed => true,
         };
         check.that(happened, || Breach::LearnedUntrue { attempt, state });
         self.learned |= 1 << state as u16;

@@ -50,8 +50,8 @@ impl Trackers {
         self.all.get(tracker.index()).map_or(0, |tracker| tracker.losses)
     }
 
-    /// Checks a fact about a tracker itself.
-    pub(super) fn tracker(&mut self, fact: &Fact, check: &mut Check<'_>) {
+    /// Checks a fact about a tracker itself, or what it did with an attempt.
+    pub(super) fn see(&mut self, fact: &Fact, check: &mut Check<'_>) {
         match *fact {
             Fact::Heartbeat { tracker, rtt, queued } => {
                 let up = self.at(tracker).up;
@@ -93,13 +93,6 @@ impl Trackers {
                 check.that(known.blacklisted, || Breach::ForgivenInVain { tracker });
                 known.blacklisted = false;
             }
-            _ => {}
-        }
-    }
-
-    /// Checks what a tracker did with an attempt.
-    pub(super) fn attempt(&mut self, fact: &Fact, check: &mut Check<'_>) {
-        match *fact {
             Fact::Started { attempt, tracker, role, slots } => {
                 let known = self.at(tracker);
                 check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
@@ -152,7 +145,16 @@ impl Trackers {
                     }),
                 }
             }
-            _ => {}
+            // Decisions, and what the JobTracker has learned.
+            Fact::JobInitialised(_)
+            | Fact::JobRunning(_)
+            | Fact::MapsDone(_)
+            | Fact::JobSubmitted(_)
+            | Fact::JobEnded { .. }
+            | Fact::Assigned { .. }
+            | Fact::Learned { .. }
+            | Fact::Preempted { .. }
+            | Fact::Noted { .. } => {}
         }
     }
 

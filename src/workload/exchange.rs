@@ -2,24 +2,21 @@
 //!
 //! A [`Trace`] keeps each job as its file has it, so that a sample of a trace is as exact as the
 //! trace. Between formats every job goes by way of a [`JobEntry`]; what a format cannot say is
-//! found by reading back what was made ([`converted`]).
+//! found by reading back what was made ([`converted`]). What a job of a format is, the format says
+//! ([`ForeignJob`]).
 
 mod reshape;
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 
-use super::hosts::Hosts;
-use super::list::{self, List};
-use super::{JobEntry, Swim, TakenNames, rumen, sls};
-use crate::cluster::Topology;
-use crate::trace::rumen::LoggedJob;
-use crate::trace::sls::SlsJob;
-use crate::trace::swim::SwimJob;
-use crate::trace::{
-    FirstFew, Format, Notes, Place, Record, Records, Strictness, Suspicion, TraceError, recognise,
-};
+use super::format::{Contents, Format, Formats, other};
+use super::list::List;
+use super::{JobEntry, TakenNames};
+use crate::trace::rumen::Outcome;
+use crate::trace::{FirstFew, Notes, Record, Records, Strictness, Suspicion, TraceError};
 use crate::units::{Bytes, SimSpan};
 
 pub use reshape::{Folding, ReshapeError, Scaling};
@@ -28,76 +25,128 @@ pub use reshape::{Folding, ReshapeError, Scaling};
 #[derive(Debug)]
 pub struct Trace {
     /// Its format.
-    pub format: Format,
+    pub format: &'static dyn Format,
     /// Its jobs, in the order of the file.
     pub jobs: Vec<TraceJob>,
     /// Records that were left out because they are broken.
     pub skipped: FirstFew<TraceError>,
     /// Records that were kept though something is wrong with them.
     pub suspicious: FirstFew<Suspicion>,
+    /// The SHA-256 of the file, if it was read.
+    pub sha256: Option<String>,
 }
 
 /// A job as its file has it.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "each holds what its name says")]
+#[derive(Debug)]
 pub enum TraceJob {
-    Swim(SwimJob),
-    Rumen(Box<LoggedJob>),
-    Sls(Box<SlsJob>),
+    /// In a format of another tool.
+    Foreign(Box<dyn ForeignJob>),
+    /// In a list of our own.
     Own(Box<JobEntry>),
 }
 
+/// A job in a format of another tool.
+pub trait ForeignJob: Debug {
+    /// Returns the name of the job, which is the `number`th of its file.
+    fn name(&self, number: u64) -> String;
+
+    /// Returns the job as a scenario would list it, if there is anything to run.
+    ///
+    /// # Errors
+    /// With why it cannot be run.
+    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
+
+    /// Returns when the job is submitted.
+    fn submit(&self) -> SimSpan;
+
+    /// Moves the job as a whole to where it is submitted at another time.
+    fn set_submit(&mut self, submit: SimSpan);
+
+    /// Notes how long after the job before it the job is submitted, where a format says that too.
+    fn set_gap(&mut self, _gap: SimSpan) {}
+
+    /// Puts in the place of each size in bytes what `scale` makes of it.
+    fn scale_sizes(&mut self, _scale: &mut dyn FnMut(u64) -> u64) {}
+
+    /// Returns what became of the job and of its attempts, where a format says that.
+    fn endings(&self) -> Option<Endings> {
+        None
+    }
+
+    /// Returns what is said of the job that a list of our own cannot say.
+    fn beyond_a_list(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Writes the job as its file has it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
+}
+
+/// What became of a job and of its attempts; nothing where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endings {
+    /// Of the job.
+    pub job: Option<Outcome>,
+    /// Of each attempt.
+    pub attempts: Vec<Option<Outcome>>,
+}
+
 impl Trace {
-    /// Reads a file of jobs. `block` is the size of a block.
+    /// Reads a file of jobs in one of some formats. `block` is the size of a block.
     ///
     /// # Errors
     /// If it cannot be read, is no file of jobs, or with what is wrong in it.
-    pub fn read(path: &Path, block: Bytes, strictness: Strictness) -> Result<Self, TraceError> {
-        let (format, how) = (recognise(path)?, (block, strictness));
-        match format {
-            Format::Swim => Self::of(format, Records::open(path, strictness)?, how, TraceJob::Swim),
-            Format::RumenJobs => Self::of(format, Records::open(path, strictness)?, how, |job| {
-                TraceJob::Rumen(Box::new(job))
-            }),
-            Format::SlsJobs => Self::of(format, Records::open(path, strictness)?, how, |job| {
-                TraceJob::Sls(Box::new(job))
-            }),
-            Format::JobTable | Format::JobList => {
-                let List { jobs, skipped, suspicious, .. } = List::read(path, block, strictness)?;
-                let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
-                Ok(Self { format, jobs, skipped, suspicious })
+    pub fn read(
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+        formats: &Formats,
+    ) -> Result<Self, TraceError> {
+        let format = formats.recognise(path)?;
+        match format.contents() {
+            Contents::Jobs(read) => read(format, path, block, strictness),
+            Contents::List { read, .. } => {
+                let List { jobs, skipped, suspicious, sha256 } = read(path, block, strictness)?;
+                let trace = Self::of_entries(format, jobs);
+                Ok(Self { skipped, suspicious, sha256, ..trace })
             }
-            found => {
-                Err(TraceError::OtherFormat { path: path.to_owned(), found, expected: "jobs" })
-            }
+            Contents::Hosts(_) | Contents::Generator { .. } => Err(other(path, format, "jobs")),
         }
     }
 
-    /// Draws the jobs of a file for the generator of the SLS, as a scenario with this seed would.
-    ///
-    /// # Errors
-    /// As [`Trace::read`].
-    pub fn draw(path: &Path, seed: u64) -> Result<Self, TraceError> {
-        let (found, _) = sls::generated(path, seed)?;
-        let jobs = found.jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
-        let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
-        Ok(Self { format: Format::SlsSynth, jobs, skipped, suspicious })
+    /// Returns a trace of jobs that are in no file yet.
+    pub fn of_entries(format: &'static dyn Format, jobs: Vec<JobEntry>) -> Self {
+        let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
+        Self::of_jobs(format, jobs)
     }
 
-    fn of<T: Record>(
-        format: Format,
-        mut records: Records<T>,
-        (block, strictness): (Bytes, Strictness),
-        job: impl Fn(T) -> TraceJob,
+    fn of_jobs(format: &'static dyn Format, jobs: Vec<TraceJob>) -> Self {
+        let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
+        Self { format, jobs, skipped, suspicious, sha256: None }
+    }
+
+    /// Reads a file whose records are jobs of another tool.
+    ///
+    /// # Errors
+    /// If it cannot be read, or with what is wrong in it.
+    pub fn of<T: Record + ForeignJob + 'static>(
+        format: &'static dyn Format,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
     ) -> Result<Self, TraceError> {
+        let mut records = Records::<T>::open(path, strictness)?;
         let mut jobs = Vec::new();
         let mut unusable = FirstFew::default();
         let mut names = TakenNames::default();
-        while let Some(record) = records.next().transpose()? {
-            let (job, number) = (job(record), jobs.len() as u64 + 1);
+        while let Some(job) = records.next().transpose()? {
+            let number = jobs.len() as u64 + 1;
             let entry = job.entry(number, block);
             match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
-                Ok(()) => jobs.push(job),
+                Ok(()) => jobs.push(TraceJob::Foreign(Box::new(job))),
                 Err(what) => {
                     let error = records.unusable(Some(&job.name(number)), what);
                     if strictness == Strictness::Strict {
@@ -107,9 +156,10 @@ impl Trace {
                 }
             }
         }
+        let sha256 = records.sha256().map(str::to_owned);
         let Notes { mut skipped, suspicious, .. } = records.into_notes();
         skipped.append(unusable);
-        Ok(Self { format, jobs, skipped, suspicious })
+        Ok(Self { format, jobs, skipped, suspicious, sha256 })
     }
 
     /// Returns the jobs as a scenario would list them, without those that have no task.
@@ -117,8 +167,7 @@ impl Trace {
         // What cannot be run has been left out when the file was read.
         let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
         let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
-        if self.format == Format::RumenJobs {
-            // Rumen's times are those of a clock on a wall. A run counts from the first job.
+        if self.format.is_wall_clock() {
             let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
             for entry in &mut entries {
                 entry.submit = entry.submit.saturating_sub(first);
@@ -127,58 +176,54 @@ impl Trace {
         entries
     }
 
-    /// Makes SWIM's gaps fit the times again.
+    /// Makes the gaps between jobs fit their times again.
     fn mend_gaps(&mut self) {
-        let mut last = 0;
+        let mut last = SimSpan::ZERO;
         for job in &mut self.jobs {
-            if let TraceJob::Swim(job) = job {
-                job.gap_s = job.submit_s.saturating_sub(last);
-                last = job.submit_s;
+            let submit = job.submit();
+            if let TraceJob::Foreign(job) = job {
+                job.set_gap(submit.saturating_sub(last));
             }
+            last = submit;
         }
     }
 
     /// Writes the jobs.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If they cannot be written, or files of the format do not hold jobs.
     pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
-        let mut own = Vec::new();
-        for job in &self.jobs {
-            match job {
-                TraceJob::Swim(job) => job.write_to(&mut to)?,
-                TraceJob::Rumen(job) => job.write_to(&mut to)?,
-                TraceJob::Sls(job) => job.write_to(&mut to)?,
-                TraceJob::Own(job) => own.push(JobEntry::clone(job)),
+        match self.format.contents() {
+            Contents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
+                TraceJob::Foreign(job) => job.write_to(&mut to),
+                TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
+            }),
+            Contents::List { write, .. } => {
+                write(&self.own().cloned().collect::<Vec<_>>(), &mut to)
             }
-        }
-        match self.format {
-            Format::JobTable => list::write_table(&own, to),
-            Format::JobList => list::write_yaml(&own, to),
-            _ => Ok(()),
+            Contents::Hosts(_) | Contents::Generator { .. } => {
+                let what = format!("{} hold no jobs that could be written", self.format);
+                Err(io::Error::new(io::ErrorKind::Unsupported, what))
+            }
         }
     }
 }
 
-/// Returns jobs in another format, and what that cannot say of them: fields, and of how many jobs.
+/// Returns jobs in another format, and what that cannot say of them: fields, and of how many jobs;
+/// nothing if jobs cannot be written in that format.
 pub fn converted(
     entries: &[JobEntry],
-    format: Format,
+    format: &'static dyn Format,
     block: Bytes,
-) -> (Trace, BTreeMap<String, u64>) {
-    let is_own = matches!(format, Format::JobTable | Format::JobList);
+) -> Option<(Trace, BTreeMap<String, u64>)> {
+    let make = format.target()?.make;
+    let is_own = matches!(format.contents(), Contents::List { .. });
     let mut copies: Vec<JobEntry> = match is_own {
         true => entries.to_vec(),
         false => entries.iter().flat_map(JobEntry::copies).collect(),
     };
     copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
-    let make = |entry: &JobEntry| match format {
-        Format::Swim => TraceJob::Swim(Swim::job_of(entry, block)),
-        Format::RumenJobs => TraceJob::Rumen(Box::new(rumen::job_of(entry, block))),
-        Format::SlsJobs => TraceJob::Sls(Box::new(sls::job_of(entry, block))),
-        _ => TraceJob::Own(Box::new(entry.clone())),
-    };
-    let jobs: Vec<TraceJob> = copies.iter().map(make).collect();
+    let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
     let mut lost = BTreeMap::new();
     if !is_own {
         for (said, job) in JobEntry::said(&copies).zip(&jobs) {
@@ -190,19 +235,16 @@ pub fn converted(
             }
         }
     }
-    let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
-    let mut trace = Trace { format, jobs, skipped, suspicious };
+    let mut trace = Trace::of_jobs(format, jobs);
     trace.mend_gaps();
-    (trace, lost)
+    Some((trace, lost))
 }
 
 impl TraceJob {
     /// Returns the name of the job, which is the `number`th of its file.
     fn name(&self, number: u64) -> String {
         match self {
-            Self::Swim(job) => job.id.clone(),
-            Self::Rumen(job) => job.job_id.clone(),
-            Self::Sls(job) => job.id.clone().unwrap_or_else(|| format!("job-{number}")),
+            Self::Foreign(job) => job.name(number),
             Self::Own(job) => job.name.clone(),
         }
     }
@@ -210,15 +252,7 @@ impl TraceJob {
     /// Returns the job as a scenario would list it, if there is anything to run.
     fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
         match self {
-            Self::Swim(job) => Swim::entry_of(job, block).map(Some),
-            Self::Rumen(job) => rumen::entry_of(job),
-            Self::Sls(job) => {
-                let mut job = job.clone();
-                // There are no nodes that its hosts could be.
-                job.tasks.iter_mut().for_each(|task| task.host = None);
-                let nowhere = Topology::from_nodes(Vec::new());
-                sls::entry(&job, &self.name(number), Place::START, &mut Hosts::new(&nowhere))
-            }
+            Self::Foreign(job) => job.entry(number, block),
             Self::Own(job) => match job.faults(block).into_iter().next() {
                 Some((_, message)) => Err(message),
                 None => Ok(Some(JobEntry::clone(job))),
@@ -228,12 +262,17 @@ impl TraceJob {
 
     /// Returns when the job is submitted.
     pub fn submit(&self) -> SimSpan {
-        let millis = |millis: u64| SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()));
         match self {
-            Self::Swim(job) => SimSpan::from_secs(job.submit_s),
-            Self::Rumen(job) => millis(job.submitted().unwrap_or(0)),
-            Self::Sls(job) => millis(job.start_ms.unwrap_or(0).max(0) as u64),
+            Self::Foreign(job) => job.submit(),
             Self::Own(job) => job.submit,
+        }
+    }
+
+    /// Returns the job in the format of another tool, if it is in one.
+    pub fn foreign(&self) -> Option<&dyn ForeignJob> {
+        match self {
+            Self::Foreign(job) => Some(&**job),
+            Self::Own(_) => None,
         }
     }
 }
@@ -252,16 +291,27 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("trace");
         fs::write(&path, text).unwrap();
-        Trace::read(&path, BLOCK, Strictness::Strict).unwrap()
+        Trace::read(&path, BLOCK, Strictness::Strict, &Formats::builtin()).unwrap()
+    }
+
+    /// Returns the format that `mumakil trace convert --to` calls so.
+    fn format(key: &str) -> &'static dyn Format {
+        let is_it = |format: &&dyn Format| format.target().is_some_and(|target| target.key == key);
+        Formats::builtin().iter().find(is_it).unwrap()
+    }
+
+    /// Returns what a trace's file says.
+    pub(super) fn said(trace: &Trace) -> String {
+        let mut text = Vec::new();
+        trace.write_to(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
     }
 
     /// Returns a trace in another format, as its file reads, and what that cannot say.
-    fn through(trace: &Trace, format: Format) -> (Trace, Vec<String>) {
-        let (made, lost) = converted(&trace.entries(BLOCK), format, BLOCK);
-        let mut text = Vec::new();
-        made.write_to(&mut text).unwrap();
-        let read = read(&text);
-        assert_eq!(read.jobs, made.jobs);
+    fn through(trace: &Trace, to: &str) -> (Trace, Vec<String>) {
+        let (made, lost) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
+        let read = read(said(&made).as_bytes());
+        assert_eq!(said(&read), said(&made));
         (read, lost.into_keys().collect())
     }
 
@@ -272,24 +322,23 @@ mod tests {
     #[test]
     fn a_swim_trace_goes_through_every_list_and_back() {
         let trace = read(SWIM);
-        for format in [Format::JobTable, Format::JobList] {
-            let (list, lost) = through(&trace, format);
+        for own in ["csv", "yaml"] {
+            let (list, lost) = through(&trace, own);
             assert!(lost.is_empty());
-            let (back, lost) = through(&list, Format::Swim);
-            assert_eq!((back.jobs, lost), (trace.jobs.clone(), vec![]));
+            let (back, lost) = through(&list, "swim");
+            assert_eq!((said(&back), lost), (said(&trace), vec![]));
         }
     }
 
     #[test]
     fn a_rumen_trace_keeps_times_and_sizes_through_a_list() {
         let trace = read(RUMEN);
-        let (first, _) = through(&trace, Format::JobTable);
-        let (rumen, lost) = through(&first, Format::RumenJobs);
+        let (first, _) = through(&trace, "csv");
+        let (rumen, lost) = through(&first, "rumen");
         assert_eq!(lost, Vec::<String>::new());
-        let (again, _) = through(&rumen, Format::JobTable);
-        assert_eq!(again.jobs, first.jobs);
-        let TraceJob::Rumen(job) = &rumen.jobs[0] else { panic!("Rumen's") };
-        assert_eq!(job.map_tasks[0].attempts[0].hdfs_bytes_read, Some(53_639));
+        let (again, _) = through(&rumen, "csv");
+        assert_eq!(said(&again), said(&first));
+        assert!(said(&rumen).contains("\"hdfsBytesRead\":53639"), "{}", said(&rumen));
     }
 
     #[test]
@@ -298,19 +347,22 @@ mod tests {
             b"name,pool,maps,input,reduces,map_memory,reduce_memory\n\
             a,q,2,0,1,1GiB,1GiB\n",
         );
-        let (rumen, lost) = through(&list, Format::RumenJobs);
+        let (rumen, lost) = through(&list, "rumen");
         assert_eq!(lost, Vec::<String>::new());
-        assert_eq!(through(&rumen, Format::JobTable).0.jobs, list.jobs);
+        assert_eq!(said(&through(&rumen, "csv").0), said(&list));
     }
 
     #[test]
     fn the_generator_of_the_sls_is_drawn_and_converted() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/seeds/sls/synth-newer.json");
-        let draw = |seed| Trace::draw(Path::new(path), seed).unwrap();
-        assert_eq!(draw(7).jobs, draw(7).jobs);
-        assert_ne!(draw(7).jobs, draw(8).jobs);
-        let (list, _) = through(&draw(7), Format::JobTable);
-        assert_eq!(list.jobs, draw(7).jobs);
+        let format = Formats::builtin().recognise(Path::new(path)).unwrap();
+        let Contents::Generator { draw, size } = format.contents() else { panic!("a generator") };
+        let drawn = |seed| draw(Path::new(path), seed).unwrap();
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        assert!(drawn(7).len() as u64 <= size(Path::new(path)).unwrap().jobs);
+        let (list, _) = through(&Trace::of_entries(format, drawn(7)), "csv");
+        assert_eq!(list.own().cloned().collect::<Vec<_>>(), drawn(7));
     }
 
     #[test]
@@ -319,11 +371,11 @@ mod tests {
             b"name,after,count,maps,map_time,user,reduces,reduce_time\n\
               a,,2,2,\"[1s, 2s]\",ann,1,3s\nb,[a],,1,1500us,,,\n",
         );
-        let (sls, lost) = through(&list, Format::SlsJobs);
+        let (sls, lost) = through(&list, "sls");
         // Three jobs come of it; a time of microseconds is cut.
         assert_eq!(sls.jobs.len(), 3);
         assert_eq!(lost, ["after", "map_time", "reduce_time"]);
-        let (_, lost) = through(&list, Format::Swim);
+        let (_, lost) = through(&list, "swim");
         assert_eq!(lost, ["after", "map_time", "reduce_time", "reduces", "user"]);
     }
 
@@ -337,10 +389,10 @@ mod tests {
         };
         let text = job("a", 1_297_228_032_218) + &job("b", 1_297_228_039_218);
         let trace = read(text.as_bytes());
-        for format in [Format::Swim, Format::SlsJobs, Format::JobTable, Format::RumenJobs] {
-            let (made, _) = converted(&trace.entries(BLOCK), format, BLOCK);
+        for to in ["swim", "sls", "csv", "rumen"] {
+            let (made, _) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
             let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
-            assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{format}");
+            assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{to}");
         }
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LeftOut;
 use crate::cluster::{Topology, TrackerId};
-use crate::trace::{Place, TraceError};
+use crate::trace::{TextPlace, TraceError};
 
 /// Finds the nodes of hosts: those of their names, or, in a cluster without names, its nodes in
 /// turn, in the order in which hosts are met.
@@ -21,7 +21,7 @@ pub(super) struct Hosts<'a> {
 /// A host that is none of the cluster's nodes, and the job that speaks of it.
 struct Stranger {
     host: String,
-    place: Place,
+    place: TextPlace,
     job: String,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Hosts<'a> {
 
     /// Notes a host, given by its name or its path `/rack/host`, of which a job speaks that begins
     /// at a place of the trace.
-    pub(super) fn meet(&mut self, host: &str, place: Place, job: &str) {
+    pub(super) fn meet(&mut self, host: &str, place: TextPlace, job: &str) {
         let host = name(host);
         if self.met.contains_key(host) || self.unknown.contains(host) {
             return;

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use super::submission::Pacing;
 use super::{Arrival, BatchId, Workload};
-use crate::mapred::{Address, Core, JobId, Load, Msg, Outbox, Stop};
+use crate::mapred::{Core, JobId, Load, Outbox, Stop, ToInjector, ToJobTracker};
 use crate::units::SimTime;
 
 /// The job injector.
@@ -23,7 +23,7 @@ pub struct JobInjector {
     pacing: Pacing,
     /// Jobs of the warm start: they are submitted at once, and no pacing minds them.
     warm: Vec<JobId>,
-    /// The earliest [`Msg::Arrive`] that is on its way.
+    /// The earliest [`ToInjector::Arrive`] that is on its way.
     wake: SimTime,
     /// How many jobs were submitted.
     sent: u32,
@@ -42,7 +42,7 @@ struct Batch {
 }
 
 impl JobInjector {
-    /// Returns an injector that has submitted nothing yet. It starts with [`Msg::Arrive`].
+    /// Returns an injector that has submitted nothing yet. It starts with [`ToInjector::Arrive`].
     pub fn new(workload: Workload) -> Self {
         let Workload { arrivals, follows, submission, start, .. } = workload;
         let pacing = Pacing::new(submission, SimTime::ZERO + start);
@@ -99,7 +99,7 @@ impl JobInjector {
                 }
                 Pacing::Stress { ask_at, is_asking, .. } => {
                     (*ask_at, *is_asking) = (SimTime::NEVER, true);
-                    out.send(Address::JOB_TRACKER, Msg::AskLoad);
+                    out.send(ToJobTracker::AskLoad);
                 }
             }
         }
@@ -108,15 +108,14 @@ impl JobInjector {
     }
 
     fn submit_next(&mut self, out: &mut Outbox) {
-        if let Some(Reverse((_, id))) = self.due.pop() {
-            self.submit(id, out);
-        }
+        let Reverse((_, id)) = self.due.pop().expect("it was looked at before whether one is due");
+        self.submit(id, out);
     }
 
     fn submit(&mut self, id: JobId, out: &mut Outbox) {
         self.sent += 1;
         let spec = self.arrivals[id.index()].spec.clone();
-        out.send(Address::JOB_TRACKER, Msg::Submit(spec));
+        out.send(ToJobTracker::Submit(spec));
     }
 
     /// Returns when there is something to do for the next job, if that is known.
@@ -159,7 +158,7 @@ impl JobInjector {
             && at < self.wake
         {
             self.wake = at;
-            out.plan(at.saturating_since(now), Address::INJECTOR, Msg::Arrive);
+            out.plan(at.saturating_since(now), ToInjector::Arrive);
         }
     }
 
@@ -185,21 +184,30 @@ impl JobInjector {
 }
 
 impl Core for JobInjector {
-    fn handle(&mut self, now: SimTime, msg: Msg, out: &mut Outbox) {
+    type Msg = ToInjector;
+
+    fn handle(&mut self, now: SimTime, msg: ToInjector, out: &mut Outbox) {
         match msg {
-            Msg::Arrive => self.arrive(now, out),
-            Msg::JobEnded(id, _) => self.job_ended(now, id, out),
-            Msg::Load(load) => self.hear_load(now, &load, out),
-            Msg::Stalled(arrived) if arrived == self.sent => self.stalled(out),
-            _ => {}
+            ToInjector::Arrive => self.arrive(now, out),
+            ToInjector::JobEnded(id, _) => self.job_ended(now, id, out),
+            ToInjector::Load(load) => self.hear_load(now, &load, out),
+            // Jobs are still on their way to the JobTracker.
+            ToInjector::Stalled(arrived) if arrived != self.sent => {}
+            ToInjector::Stalled(_) => self.stalled(out),
         }
+        debug_assert!(
+            self.next_at().is_none_or(|at| self.wake <= at),
+            "{now}: a job is due at {:?}, and nothing is planned before {}",
+            self.next_at(),
+            self.wake
+        );
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::Outcome;
+    use crate::mapred::{Mail, Outcome};
     use crate::units::{Bytes, SimSpan};
     use crate::workload::JobEntry;
 
@@ -231,13 +239,15 @@ mod tests {
 
     impl Bench {
         /// Returns the names of the jobs that a message makes it submit.
-        fn hear(&mut self, now: SimTime, msg: Msg) -> Vec<String> {
+        fn hear(&mut self, now: SimTime, msg: ToInjector) -> Vec<String> {
             let mut out = Outbox::default();
             self.injector.handle(now, msg, &mut out);
             let mut submitted = Vec::new();
             for letter in out.letters {
-                match letter.msg {
-                    Msg::Submit(spec) => submitted.push(spec.name.to_string()),
+                match letter.mail {
+                    Mail::JobTracker(ToJobTracker::Submit(spec)) => {
+                        submitted.push(spec.name.to_string())
+                    }
                     _ => self.planned.push(now + letter.after),
                 }
             }
@@ -249,14 +259,15 @@ mod tests {
             let mut submitted = Vec::new();
             while let Some(next) = (0..self.planned.len()).min_by_key(|at| self.planned[*at]) {
                 let now = self.planned.swap_remove(next);
-                let names = self.hear(now, Msg::Arrive);
+                let names = self.hear(now, ToInjector::Arrive);
                 submitted.extend(names.into_iter().map(|name| (now.as_millis() / 1_000, name)));
             }
             submitted
         }
 
         fn ends(&mut self, at: u64, job: u32) {
-            let submitted = self.hear(secs(at), Msg::JobEnded(JobId(job), Outcome::Succeeded));
+            let submitted =
+                self.hear(secs(at), ToInjector::JobEnded(JobId(job), Outcome::Succeeded));
             assert!(submitted.is_empty(), "jobs are submitted when they arrive");
         }
     }
@@ -292,7 +303,7 @@ mod tests {
             "[{name: a, maps: 1}, {name: late, maps: 1, submit: 60s},
               {name: next, maps: 1, after: [a], submit: 1s}]",
         );
-        assert_eq!(bench.hear(SimTime::ZERO, Msg::Arrive), ["a"]);
+        assert_eq!(bench.hear(SimTime::ZERO, ToInjector::Arrive), ["a"]);
         bench.ends(10, 0);
         assert_eq!(bench.pass(), [at(11, "next"), at(60, "late")]);
     }
@@ -303,7 +314,7 @@ mod tests {
         bench.pass();
         let stops = |bench: &mut Bench, arrived| {
             let mut out = Outbox::default();
-            bench.injector.handle(secs(3_600), Msg::Stalled(arrived), &mut out);
+            bench.injector.handle(secs(3_600), ToInjector::Stalled(arrived), &mut out);
             out.stop
         };
         assert_eq!(stops(&mut bench, 1), None, "one is on its way");
@@ -332,8 +343,9 @@ mod tests {
     #[test]
     fn under_stress_the_next_job_comes_as_soon_as_the_cluster_has_room() {
         let mut bench = paced("stress", "[{name: a, maps: 1, count: 3}]");
-        let load =
-            |jobs, map_work| Msg::Load(Load { jobs, trackers: 2, map_slots: 10, map_work }.into());
+        let load = |jobs, map_work| {
+            ToInjector::Load(Load { jobs, trackers: 2, map_slots: 10, map_work }.into())
+        };
         let ms = SimSpan::from_millis;
         assert_eq!(bench.pass(), [], "it asks first");
         assert_eq!(bench.hear(secs(10), load(0, 0.0)), ["a-1"]);
@@ -353,8 +365,9 @@ mod tests {
     #[test]
     fn a_job_that_ends_while_a_question_is_on_its_way_does_not_submit_two() {
         let mut bench = paced("stress", "[{name: a, maps: 1, count: 3}]");
-        let load =
-            |jobs| Msg::Load(Load { jobs, trackers: 2, map_slots: 10, map_work: 0.0 }.into());
+        let load = |jobs| {
+            ToInjector::Load(Load { jobs, trackers: 2, map_slots: 10, map_work: 0.0 }.into())
+        };
         bench.pass();
         assert_eq!(bench.hear(secs(10), load(0)), ["a-1"]);
         bench.pass();

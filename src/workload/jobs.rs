@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::de::Visitor;
 use serde::de::value::{MapDeserializer, StrDeserializer};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_yaml::{Mapping, Value};
 
 use super::{Arrival, BatchId, Submission, Workload};
@@ -161,35 +162,10 @@ impl Default for Penalty {
 }
 
 impl JobEntry {
-    /// The names of the fields that a list can say, in their order.
-    pub const FIELDS: [&str; 26] = [
-        "name",
-        "submit",
-        "after",
-        "count",
-        "every",
-        "user",
-        "pool",
-        "class",
-        "priority",
-        "suspendable",
-        "maps",
-        "reduces",
-        "input",
-        "file",
-        "shuffle",
-        "output",
-        "map_time",
-        "map_rate",
-        "shuffle_time",
-        "sort_time",
-        "reduce_time",
-        "reduce_rate",
-        "noise",
-        "penalty",
-        "map_memory",
-        "reduce_memory",
-    ];
+    /// Returns the names of the fields that a list can say, in their order.
+    pub fn field_names() -> &'static [&'static str] {
+        struct_fields::<Self>()
+    }
 
     /// Returns what is known of its jobs before they arrive.
     pub fn expected(&self) -> Expected<'_> {
@@ -216,7 +192,7 @@ impl JobEntry {
     }
 
     /// Returns a job of which only the name is said.
-    pub(crate) fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         let name = StrDeserializer::<serde::de::value::Error>::new(name);
         let fields = MapDeserializer::new([("name", name)].into_iter());
         Self::deserialize(fields).expect("a job needs only a name")
@@ -529,6 +505,29 @@ pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
+/// Returns entries of which each follows the next, and the last the first, if there are any.
+pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut waits = vec![true; follows.len()];
+    for job in in_order(follows) {
+        waits[job] = false;
+    }
+    let mut job = waits.iter().position(|&waits| waits)?;
+    let mut walked = Vec::new();
+    let mut step = vec![None; waits.len()];
+    loop {
+        if let Some(begin) = step[job] {
+            let mut round: Vec<usize> = walked[begin..].to_vec();
+            // Begin with the one that stands first in the file, whichever was met first.
+            let first = (0..round.len()).min_by_key(|&place| round[place])?;
+            round.rotate_left(first);
+            return Some(round);
+        }
+        step[job] = Some(walked.len());
+        walked.push(job);
+        job = *follows[job].iter().find(|&&before| waits[before])?;
+    }
+}
+
 /// Returns for each entry when its first job could be submitted if all others took no time.
 fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<SimSpan> {
     let mut earliest = vec![SimSpan::default(); entries.len()];
@@ -541,6 +540,38 @@ fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<Sim
         earliest[place] = last + entries[place].submit;
     }
     earliest
+}
+
+/// Returns the names of the fields that serde reads into a struct, in their order.
+fn struct_fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    /// Hears what the struct asks for, and has nothing to give.
+    struct Listener<'a>(&'a mut &'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for Listener<'_> {
+        type Error = serde::de::value::Error;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Self::Error> {
+            *self.0 = fields;
+            Err(serde::de::Error::custom("only the names are asked for"))
+        }
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+            Err(serde::de::Error::custom("no struct"))
+        }
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+            option unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier
+            ignored_any
+        }
+    }
+    let mut fields: &[&str] = &[];
+    // It never succeeds.
+    let _ = T::deserialize(Listener(&mut fields));
+    fields
 }
 
 fn one() -> Count<1, 1_000_000> {
@@ -605,7 +636,7 @@ mod tests {
     fn the_fields_are_those_of_the_schema() {
         let schema = schemars::schema_for!(JobEntry);
         let fields = schema.as_value()["properties"].as_object().unwrap();
-        assert_eq!(fields.keys().collect::<Vec<_>>(), JobEntry::FIELDS);
+        assert_eq!(fields.keys().collect::<Vec<_>>(), JobEntry::field_names());
     }
 
     #[test]
@@ -691,5 +722,19 @@ mod tests {
             .collect();
         files.sort_unstable();
         assert_eq!(files, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_a_chain_is_none() {
+        assert_eq!(cycle(&[vec![], vec![0], vec![0, 1]]), None);
+        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
+        assert_eq!(cycle(&[vec![], vec![3, 0], vec![1], vec![2], vec![3]]), Some(vec![1, 3, 2]));
+    }
+
+    #[test]
+    fn a_long_chain_is_no_deep_recursion() {
+        let chain: Vec<Vec<usize>> =
+            (0..1_000_000_usize).map(|job| vec![(job + 1) % 1_000_000]).collect();
+        assert_eq!(cycle(&chain).map(|round| round.len()), Some(1_000_000));
     }
 }

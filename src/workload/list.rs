@@ -6,6 +6,8 @@
 //! stand, but for blanks around them; one that begins with a quote is a JSON string. A list in YAML
 //! is what a scenario would have below `jobs:`.
 
+mod format;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,15 +15,18 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_yaml::{Mapping, Value};
 
+use super::format::{Contents, Formats, other};
 use super::jobs::{LATEST, MOST_JOBS};
 use super::shared::{ONE_SIZE, TakenNames, file_clashes};
 use super::{JobEntry, in_order};
 use crate::trace::list::{Entry, Row};
 use crate::trace::{
-    FirstFew, Format, LARGEST_ENTRY, LONGEST_LINE, Place, Record, Records, Strictness, Suspicion,
-    TraceError, recognise,
+    FirstFew, LARGEST_ENTRY, LONGEST_LINE, Record, Records, Strictness, Suspicion, TextPlace,
+    TraceError,
 };
 use crate::units::{Bytes, SimSpan};
+
+pub(super) use format::{JobList, JobTable};
 
 /// A list of jobs that was read.
 #[derive(Debug)]
@@ -40,13 +45,13 @@ pub struct List {
 const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 
 /// What is wrong with a job: where in it, what, and what to do.
-struct Fault {
+struct Flaw {
     field: String,
     message: String,
     hint: Option<&'static str>,
 }
 
-impl Fault {
+impl Flaw {
     fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into(), hint: None }
     }
@@ -57,21 +62,22 @@ impl Fault {
 }
 
 impl List {
-    /// Reads a list, be it a table or YAML. `block` is the size of a block.
+    /// Reads a list, be it a table or YAML or of another of some formats. `block` is the size of a
+    /// block.
     ///
     /// # Errors
     /// If the file cannot be read, or with what is wrong in it.
-    pub fn read(path: &Path, block: Bytes, strictness: Strictness) -> Result<Self, TraceError> {
-        match recognise(path)? {
-            Format::JobTable => {
-                Self::of_table(Records::open(path, strictness)?, path, block, strictness)
-            }
-            Format::JobList => {
-                Self::of_yaml(Records::open(path, strictness)?, path, block, strictness)
-            }
-            found => {
-                let path = path.to_owned();
-                Err(TraceError::OtherFormat { path, found, expected: "a list of jobs" })
+    pub fn read(
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+        formats: &Formats,
+    ) -> Result<Self, TraceError> {
+        let format = formats.recognise(path)?;
+        match format.contents() {
+            Contents::List { read, .. } => read(path, block, strictness),
+            Contents::Jobs(_) | Contents::Hosts(_) | Contents::Generator { .. } => {
+                Err(other(path, format, "a list of jobs"))
             }
         }
     }
@@ -121,27 +127,27 @@ impl List {
     }
 }
 
-fn check_header(header: &[String]) -> Result<(), Fault> {
+fn check_header(header: &[String]) -> Result<(), Flaw> {
     for (place, column) in header.iter().enumerate() {
-        if !JobEntry::FIELDS.contains(&column.as_str()) {
-            return Err(Fault::new("", format!("unknown column `{column}`"))
+        if !JobEntry::field_names().contains(&column.as_str()) {
+            return Err(Flaw::new("", format!("unknown column `{column}`"))
                 .hint("the columns are the fields of a job in a scenario, such as `submit`"));
         }
         if header[..place].contains(column) {
-            return Err(Fault::new("", format!("two columns `{column}`")));
+            return Err(Flaw::new("", format!("two columns `{column}`")));
         }
     }
     if !header.iter().any(|column| column == "name") {
-        return Err(Fault::new("", "no column `name`").hint("begin with a header"));
+        return Err(Flaw::new("", "no column `name`").hint("begin with a header"));
     }
     Ok(())
 }
 
 /// Returns what a row says of a job.
-fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Fault> {
+fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Flaw> {
     if header.len() != cells.len() {
         let message = format!("{} cells in {} columns", cells.len(), header.len());
-        return Err(Fault::new("", message)
+        return Err(Flaw::new("", message)
             .hint("put a cell with a comma in it into quotes, without a blank before them"));
     }
     let mut fields = Mapping::new();
@@ -156,7 +162,7 @@ fn fields(header: &[String], cells: &[String]) -> Result<Mapping, Fault> {
             }
             text => Ok(Value::String(text.to_owned())),
         };
-        let value = value.map_err(|message| Fault::new(column, message))?;
+        let value = value.map_err(|message| Flaw::new(column, message))?;
         fields.insert(column.as_str().into(), value);
     }
     Ok(fields)
@@ -169,7 +175,7 @@ struct Reader {
     strictness: Strictness,
     jobs: Vec<JobEntry>,
     /// Where each begins.
-    places: Vec<Place>,
+    places: Vec<TextPlace>,
     names: TakenNames,
     /// When the last of those came that come by themselves.
     last: SimSpan,
@@ -197,8 +203,8 @@ impl Reader {
         }
     }
 
-    fn error(&self, place: Place, job: Option<&str>, fault: Fault) -> TraceError {
-        let Fault { field, message, hint } = fault;
+    fn error(&self, place: TextPlace, job: Option<&str>, fault: Flaw) -> TraceError {
+        let Flaw { field, message, hint } = fault;
         let what = if field.is_empty() { message } else { format!("{field}: {message}") };
         TraceError::malformed(&self.path, place, job, &what, hint)
     }
@@ -206,9 +212,9 @@ impl Reader {
     /// Takes a job, or leaves it out if it is broken and that does not matter.
     fn add(
         &mut self,
-        place: Place,
+        place: TextPlace,
         name: Option<&str>,
-        fields: Result<Mapping, Fault>,
+        fields: Result<Mapping, Flaw>,
     ) -> Result<(), TraceError> {
         match fields.and_then(|fields| self.job(fields)) {
             Ok(job) => {
@@ -228,32 +234,32 @@ impl Reader {
         }
     }
 
-    fn job(&mut self, fields: Mapping) -> Result<JobEntry, Fault> {
+    fn job(&mut self, fields: Mapping) -> Result<JobEntry, Flaw> {
         let mut track = serde_path_to_error::Track::new();
         let from = serde_path_to_error::Deserializer::new(Value::Mapping(fields), &mut track);
         let job = JobEntry::deserialize(from).map_err(|error| {
             let path = track.path().to_string();
-            Fault::new(path.trim_end_matches(['.', '?']), error.to_string())
+            Flaw::new(path.trim_end_matches(['.', '?']), error.to_string())
         })?;
         if let Some((field, message)) = job.faults(self.block).into_iter().next() {
-            return Err(Fault::new(field, message));
+            return Err(Flaw::new(field, message));
         }
         let micros = |span: SimSpan| u128::from(span.as_micros());
         let copies = job.count.get();
         let latest = self.latest + micros(job.submit) + micros(job.every) * u128::from(copies - 1);
         if LATEST < latest {
-            return Err(Fault::new("submit", "the jobs come over more than 100,000 years"));
+            return Err(Flaw::new("submit", "the jobs come over more than 100,000 years"));
         }
         if MOST_JOBS < self.total + u64::from(copies) {
-            return Err(Fault::new("count", format!("more than {MOST_JOBS} jobs in all")));
+            return Err(Flaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
-        self.names.take(&job).map_err(|message| Fault::new("name", message))?;
+        self.names.take(&job).map_err(|message| Flaw::new("name", message))?;
         (self.latest, self.total) = (latest, self.total + u64::from(copies));
         Ok(job)
     }
 
     /// Notes a job that comes before the one above it, if neither waits for others.
-    fn look_at_time(&mut self, place: Place, job: &JobEntry) {
+    fn look_at_time(&mut self, place: TextPlace, job: &JobEntry) {
         if !job.after.is_empty() {
             return;
         }
@@ -267,7 +273,7 @@ impl Reader {
     /// Checks what jobs say of each other.
     fn end<T: Record>(mut self, records: Records<T>) -> Result<List, TraceError> {
         let clashes = file_clashes(&self.jobs, self.block).into_iter();
-        let clash = |(number, message)| (number, Fault::new("file", message).hint(ONE_SIZE));
+        let clash = |(number, message)| (number, Flaw::new("file", message).hint(ONE_SIZE));
         self.leave_out(clashes.map(clash).collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
@@ -277,7 +283,7 @@ impl Reader {
     }
 
     /// Returns the jobs that wait for what never ends: others that there are not, or each other.
-    fn never_due(&self) -> Vec<(usize, Fault)> {
+    fn never_due(&self) -> Vec<(usize, Flaw)> {
         let places: FxHashMap<&str, usize> =
             self.jobs.iter().enumerate().map(|(place, job)| (job.name.as_str(), place)).collect();
         // One behind the last stands for all that there are not. It waits for itself.
@@ -296,7 +302,7 @@ impl Reader {
                 Some(name) => format!("there is no job `{name}`"),
                 None => "the job waits for itself, or for jobs that never come".to_owned(),
             };
-            (missing.is_none(), number, Fault::new("after", message))
+            (missing.is_none(), number, Flaw::new("after", message))
         };
         let mut faults: Vec<_> = (0..nowhere).filter(|job| waits[*job]).map(fault).collect();
         // Causes before consequences.
@@ -305,7 +311,7 @@ impl Reader {
     }
 
     /// Leaves out jobs that are broken, or ends with the first of them.
-    fn leave_out(&mut self, faults: Vec<(usize, Fault)>) -> Result<(), TraceError> {
+    fn leave_out(&mut self, faults: Vec<(usize, Flaw)>) -> Result<(), TraceError> {
         let mut stays = vec![true; self.jobs.len()];
         for (number, fault) in faults {
             let error = self.error(self.places[number], Some(&self.jobs[number].name), fault);
@@ -331,7 +337,7 @@ pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> 
     let said: Vec<Mapping> = JobEntry::said(jobs).collect();
     let is_said =
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
-    let columns: Vec<&str> = JobEntry::FIELDS.iter().filter(is_said).copied().collect();
+    let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
     to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
     for (job, fields) in jobs.iter().zip(&said) {
         let cell = |column: &&str| {

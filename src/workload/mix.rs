@@ -6,6 +6,7 @@
 //! change nothing else, and neither the cluster nor the policy has a part in it.
 
 mod arrivals;
+mod check;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -18,9 +19,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jobs::{MERGE, MOST_BYTES, heap, no_noise, yes};
-use super::{JobEntry, Penalty, TaskCount, in_order};
+use super::{
+    FoundJobs, JobEntry, Mistake, OptionStep, Penalty, Site, Source, SourceKind, TaskCount,
+    in_order,
+};
 use crate::mapred::Priority;
 use crate::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
+use crate::trace::TraceError;
 use crate::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
 
 pub use arrivals::Arrivals;
@@ -195,6 +200,26 @@ struct Family {
     submit: SimSpan,
 }
 
+impl SourceKind for Mix {
+    const KEY: &'static str = "mix";
+    const ABOUT: &'static str = "Jobs of several types, drawn by chance.";
+}
+
+impl Source for Mix {
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
+        Ok(FoundJobs { jobs: self.draw(site.seed), ..FoundJobs::default() })
+    }
+
+    fn drawn(&self, seed: u64, mistakes: &mut Vec<Mistake>) -> Option<Vec<JobEntry>> {
+        Some(check::draw(self, seed, mistakes))
+    }
+
+    fn origin_of(&self, job: &JobEntry) -> Vec<OptionStep> {
+        let of = job.name.rsplit_once('-').map_or(job.name.as_str(), |(of, _)| of);
+        vec![OptionStep::Key("types".to_owned()), OptionStep::Key(of.to_owned())]
+    }
+}
+
 impl Mix {
     /// The most jobs that a mix may have beside those that follow others, as `jobs` says.
     pub const MOST: u32 = 1_000_000;
@@ -202,7 +227,7 @@ impl Mix {
     /// Returns the jobs of a scenario with this seed.
     ///
     /// Expects types that follow each other only as a scenario's check allows.
-    pub fn jobs(&self, seed: u64) -> Vec<JobEntry> {
+    pub fn draw(&self, seed: u64) -> Vec<JobEntry> {
         let members = self.members();
         let mut ranks = vec![0; self.types.len()];
         let arrivals =
@@ -219,7 +244,7 @@ impl Mix {
     }
 
     /// Returns how many jobs there are beside those that follow others, if something says so.
-    pub(crate) fn said(&self) -> Option<u64> {
+    fn said(&self) -> Option<u64> {
         let counts = || self.types.values().filter_map(|of| of.count);
         let counted = counts().next().map(|_| counts().map(|count| u64::from(count.get())).sum());
         let recorded = match &self.arrivals {
@@ -230,7 +255,7 @@ impl Mix {
     }
 
     /// Returns for each type the places of those that it follows.
-    pub(crate) fn follows(&self) -> Vec<Vec<usize>> {
+    fn follows(&self) -> Vec<Vec<usize>> {
         let places = |of: &JobType| {
             of.after.iter().filter_map(|name| self.types.get_index_of(name)).collect()
         };

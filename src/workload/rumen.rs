@@ -8,6 +8,7 @@
 //! reduce does before it reduces.
 
 mod admitted;
+mod format;
 
 use std::sync::Arc;
 
@@ -17,18 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use self::admitted::{Admitted, BACKWARDS, Numbered, map_time, number_of};
 use super::hosts::Hosts;
-use super::jobs::{MOST_BYTES, Phases};
-use super::{Found, JobEntry, Site};
+use super::{FoundJobs, JobEntry, Site, Source, SourceKind};
 use crate::cluster::TrackerId;
-use crate::mapred::{
-    Cdf, Locality, Priority, Split, TaskTimes, Traced, TracedTask, TracedTimes, TracedTry,
-};
+use crate::mapred::{Cdf, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry};
 use crate::random::{Purpose, stream};
-use crate::trace::rumen::{
-    self, LoggedAttempt, LoggedCdf, LoggedJob, LoggedTask, Outcome, TaskType,
-};
-use crate::trace::{Place, Records, Strictness, TraceError, TraceFile};
+use crate::trace::rumen::{self, LoggedAttempt, LoggedCdf, LoggedJob, LoggedTask, Outcome};
+use crate::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
 use crate::units::{Bytes, Factor, SimSpan};
+
+pub(super) use format::{RumenJobs, RumenTopology};
 
 /// Jobs of a Rumen trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,15 +83,15 @@ impl Default for RumenPenalty {
 /// Locations with more hosts than this are no use.
 const MOST_HOSTS: usize = 25;
 
-impl Rumen {
-    /// Returns the jobs of the trace.
-    ///
+impl SourceKind for Rumen {
+    const KEY: &'static str = "rumen";
+    const ABOUT: &'static str = "Jobs of a Rumen trace.";
+}
+
+impl Source for Rumen {
     /// Jobs that were killed, and those without a map, are left out; in Mumak's model those too that
     /// fail there before their first task, because more maps are logged than they have.
-    ///
-    /// # Errors
-    /// If the trace cannot be read, or with what is wrong in it.
-    pub(super) fn jobs(&mut self, site: &Site<'_>) -> Result<Found, TraceError> {
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
         let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
         let model = self.model.unwrap_or(match site.hadoop.is_mumak() {
@@ -103,7 +101,7 @@ impl Rumen {
         let hosts = Hosts::new(site.topology);
         let mut reader =
             Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None };
-        let mut found = Found::default();
+        let mut found = FoundJobs::default();
         while let Some(job) = records.next().transpose()? {
             match reader.read(&job, records.place(), found.jobs.len() as u64) {
                 Ok(Some(entry)) => found.jobs.push(entry),
@@ -116,6 +114,19 @@ impl Rumen {
         found.unknown_hosts = reader.hosts.unknown(&path)?;
         self.trace.pin(site.folder, records.sha256())?;
         Ok(found)
+    }
+
+    fn files_mut(&mut self) -> Vec<(&'static str, &mut TraceFile)> {
+        let topology = self.topology.as_mut().map(|file| ("topology", file));
+        [("trace", &mut self.trace)].into_iter().chain(topology).collect()
+    }
+
+    fn hosts_key(&self) -> Option<&'static str> {
+        self.topology.as_ref().map(|_| "topology")
+    }
+
+    fn is_traced(&self) -> bool {
+        true
     }
 }
 
@@ -134,7 +145,7 @@ impl Reader<'_> {
     fn read(
         &mut self,
         job: &LoggedJob,
-        place: Place,
+        place: TextPlace,
         number: u64,
     ) -> Result<Option<JobEntry>, String> {
         let Some(admitted) = Admitted::of(job, self.model)? else { return Ok(None) };
@@ -340,153 +351,6 @@ fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
     own.or(configured).unwrap_or_default()
 }
 
-/// Returns a job with the time of each task's successful attempt, if it is one that runs. What a task
-/// took that is not logged, or did not succeed, is the median of the others.
-///
-/// Its submission is still the trace's: what counts from the first job is up to the caller.
-pub(super) fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
-    let model = RumenModel::Measured;
-    let Some(admitted) = Admitted::of(job, model)? else { return Ok(None) };
-    let Admitted { maps, reduces, map_tasks, reduce_tasks, .. } = &admitted;
-    let maps_ended = admitted.maps_ended();
-    let map_tries = successes(map_tasks, maps.get());
-    let reduce_tries = successes(reduce_tasks, reduces.get());
-    let times: Vec<Option<TracedTimes>> =
-        reduce_tries.iter().map(|logged| reduce_times((*logged)?, maps_ended, false)).collect();
-    let phase = |of: fn(&TracedTimes) -> SimSpan| {
-        filled(times.iter().map(|times| times.as_ref().map(of)).collect())
-    };
-    let sum = |tries: &[Option<&LoggedAttempt>], of: fn(&LoggedAttempt) -> Option<u64>| {
-        let known = tries.iter().flatten().filter_map(|logged| of(logged));
-        Bytes::new(known.fold(0, u64::saturating_add).min(MOST_BYTES))
-    };
-    let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
-    let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
-    let plain = JobEntry::named(&job.job_id);
-    let memory = |own: Option<u32>| {
-        own.or(job.heap_megabytes).filter(|mib| 0 < *mib).map(|mib| Bytes::from_mib(mib.into()))
-    };
-    Ok(Some(JobEntry {
-        submit: SimSpan::from_millis(admitted.submitted),
-        user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
-        pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
-        priority: priority(job, false),
-        maps: Some(*maps),
-        reduces: *reduces,
-        input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
-        shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
-        output: sum(written, |attempt| attempt.hdfs_bytes_written),
-        map_time: filled(map_tries.iter().map(|logged| map_time((*logged)?, model)).collect()),
-        shuffle_time: phase(|times| times.shuffle),
-        sort_time: phase(|times| times.sort).unwrap_or(plain.sort_time.clone()),
-        reduce_time: phase(|times| times.work),
-        map_memory: memory(job.job_map_mb).unwrap_or(plain.map_memory),
-        reduce_memory: memory(job.job_reduce_mb).unwrap_or(plain.reduce_memory),
-        ..plain
-    }))
-}
-
-/// Returns the attempt of each task with which it succeeded, if it is logged.
-fn successes<'a>(numbered: &Numbered<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
-    let success = |number| {
-        let attempts = &numbered.get(&number)?.attempts;
-        attempts.iter().find(|attempt| attempt.result == Some(Outcome::Success))
-    };
-    (0..count).map(success).collect()
-}
-
-/// Returns the times of all tasks, if any is known.
-fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
-    let mut known: Vec<SimSpan> = times.iter().flatten().copied().collect();
-    known.sort_unstable();
-    let median = *known.get(known.len() / 2)?;
-    Some(TaskTimes::Each(times.into_iter().map(|time| time.unwrap_or(median)).collect()))
-}
-
-/// Returns a job as Rumen would log it: every task succeeds at once, the reduces after all maps.
-pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
-    let times = entry.drawn(block);
-    let share = |bytes: Bytes, tasks: usize, number: usize| {
-        let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
-        Some(whole + u64::from((number as u64) < rest))
-    };
-    let id = &entry.name;
-    let attempt = |kind: &str, number: usize| LoggedAttempt {
-        attempt_id: format!("attempt_{id}_{kind}_{number:06}_0"),
-        result: Some(Outcome::Success),
-        ..LoggedAttempt::default()
-    };
-    let task = |kind: &str, number: usize, attempt: LoggedAttempt| LoggedTask {
-        task_id: format!("task_{id}_{kind}_{number:06}"),
-        task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
-        task_status: Some(Outcome::Success),
-        start_time: attempt.start_time,
-        finish_time: attempt.finish_time,
-        attempts: vec![attempt],
-        ..LoggedTask::default()
-    };
-    let submit = entry.submit.as_millis();
-    let (maps, reduces) = (times.maps.len(), times.reduces.len());
-    let input = entry.input(block).unwrap_or_default();
-    let knows_maps = entry.map_time.is_some() || entry.map_rate.is_some();
-    let knows_reduces =
-        entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
-    // A start at zero would be one that is not known.
-    let maps_begin = submit.max(1);
-    let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
-        start_time: knows_maps.then_some(maps_begin),
-        finish_time: knows_maps.then_some(maps_begin + time.as_millis()),
-        hdfs_bytes_read: share(input, maps, number),
-        hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
-        ..attempt("m", number)
-    };
-    let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
-    let reduces_begin = maps_begin + longest;
-    let reduce = |(number, phases): (usize, &Phases)| {
-        let shuffled = reduces_begin + phases.shuffle.as_millis();
-        let sorted = shuffled + phases.sort.as_millis();
-        LoggedAttempt {
-            start_time: knows_reduces.then_some(reduces_begin),
-            shuffle_finished: knows_reduces.then_some(shuffled),
-            sort_finished: knows_reduces.then_some(sorted),
-            finish_time: knows_reduces.then_some(sorted + phases.work.as_millis()),
-            reduce_shuffle_bytes: share(entry.shuffle, reduces, number),
-            hdfs_bytes_written: share(entry.output, reduces, number),
-            ..attempt("r", number)
-        }
-    };
-    let map_tasks: Vec<LoggedTask> =
-        times.maps.iter().enumerate().map(|at| task("m", at.0, map(at))).collect();
-    let reduce_tasks: Vec<LoggedTask> =
-        times.reduces.iter().enumerate().map(|at| task("r", at.0, reduce(at))).collect();
-    let ends = map_tasks.iter().chain(&reduce_tasks).filter_map(|task| task.finish_time);
-    let memory = |bytes: Bytes| u32::try_from(bytes.get() >> 20).ok();
-    LoggedJob {
-        job_id: id.clone(),
-        user: Some(entry.user.clone()),
-        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
-        priority: Some(match entry.priority {
-            Priority::VeryLow => rumen::Priority::VeryLow,
-            Priority::Low => rumen::Priority::Low,
-            Priority::Normal => rumen::Priority::Normal,
-            Priority::High => rumen::Priority::High,
-            Priority::VeryHigh => rumen::Priority::VeryHigh,
-        }),
-        outcome: Some(Outcome::Success),
-        submit_time: Some(submit),
-        launch_time: Some(submit),
-        finish_time: ends.max(),
-        total_maps: Some(maps as u32),
-        total_reduces: Some(reduces as u32),
-        map_tasks,
-        reduce_tasks,
-        mapper_tries_to_succeed: Some(vec![1.0]),
-        job_map_mb: memory(entry.map_memory),
-        job_reduce_mb: memory(entry.reduce_memory),
-        ..LoggedJob::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -494,8 +358,8 @@ mod tests {
     use super::*;
     use crate::cluster::{ClusterSpec, Topology};
     use crate::mapred::{Hadoop, TracedTimes};
-    use crate::workload::LeftOut;
     use crate::workload::exchange::Trace;
+    use crate::workload::{Formats, LeftOut};
 
     /// A job whose second map stands first, on two hosts of which the topology knows one.
     const TRACE: &str = r#"
@@ -523,7 +387,7 @@ mod tests {
          "mapTasks": [{"taskID": "task_1_0003_m_000000", "taskType": "MAP"}]}
     "#;
 
-    fn read(trace: &str, options: &str, line: &str) -> Result<Found, String> {
+    fn read(trace: &str, options: &str, line: &str) -> Result<FoundJobs, String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("t.json"), trace).unwrap();
         let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
@@ -540,6 +404,7 @@ mod tests {
             hadoop: &hadoop,
             cluster: &cluster,
             topology: &Topology::of_hosts(&cluster, &hosts),
+            formats: &Formats::builtin(),
             class_of: &|_, _| "".into(),
         });
         found.map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
@@ -550,7 +415,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.json");
         fs::write(&path, trace).unwrap();
-        let read = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict);
+        let read = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict, &Formats::builtin());
         (folder.path().display().to_string(), read.unwrap_err().to_string())
     }
 
@@ -658,7 +523,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.json");
         fs::write(&path, TRACE).unwrap();
-        let trace = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict).unwrap();
+        let formats = Formats::builtin();
+        let trace = Trace::read(&path, Bytes::from_mib(64), Strictness::Strict, &formats).unwrap();
         let of = |jobs: &[JobEntry]| -> Vec<(String, SimSpan)> {
             jobs.iter().map(|job| (job.name.clone(), job.submit)).collect()
         };

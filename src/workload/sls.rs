@@ -5,6 +5,8 @@
 //! that of an attempt; with `hadoop: {start_up: 0s}` nothing is added to it. The simulator asks for
 //! reduces when all maps have ended: that is `hadoop: {slow_start: 1}`.
 
+mod format;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,14 +15,17 @@ use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::format::{Format, other};
 use super::hosts::Hosts;
-use super::{Found, JobEntry, Site, TakenNames};
+use super::{FoundJobs, JobEntry, Site, Source, SourceKind, TakenNames};
 use crate::cluster::TrackerId;
 use crate::mapred::{Split, TaskTimes};
 use crate::random::{self, ChaCha8Rng, Dist, Purpose, Shape, stream};
 use crate::trace::sls::{self, Sample, SlsJob, SlsTask, Synth, SynthClass, SynthTask, TimeSample};
-use crate::trace::{Format, Place, Records, Strictness, TraceError, TraceFile, recognise};
+use crate::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
 use crate::units::{Bytes, Count, Factor, Quantity, SimSpan};
+
+pub(super) use format::{SlsJobs, SlsNodes, SlsSynth};
 
 /// Jobs of YARN's Scheduler Load Simulator. `hadoop: {slow_start: 1}` is its own rule for reduces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,26 +42,43 @@ pub struct Sls {
     pub lenient: bool,
 }
 
-impl Sls {
-    /// Returns the jobs of the file. Those without a task are left out.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or with what is wrong in it.
-    pub(super) fn jobs(&mut self, site: &Site<'_>) -> Result<Found, TraceError> {
+impl SourceKind for Sls {
+    const KEY: &'static str = "sls";
+    const ABOUT: &'static str = "Jobs of YARN's Scheduler Load Simulator.";
+}
+
+impl Source for Sls {
+    /// Those without a task are left out.
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.file.find(site.folder);
-        match recognise(&path)? {
-            Format::SlsJobs => self.listed(&path, site),
-            Format::SlsSynth => self.drawn(&path, site),
-            found => {
-                let expected = "jobs of the SLS or its generator";
-                Err(TraceError::OtherFormat { path, found, expected })
-            }
+        let found = site.formats.recognise(&path)?;
+        if found == &SlsJobs as &dyn Format {
+            self.replay(&path, site)
+        } else if found == &SlsSynth as &dyn Format {
+            self.generate(&path, site)
+        } else {
+            Err(other(&path, found, "jobs of the SLS or its generator"))
         }
     }
 
-    fn listed(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
+    fn files_mut(&mut self) -> Vec<(&'static str, &mut TraceFile)> {
+        let nodes = self.nodes.as_mut().map(|file| ("nodes", file));
+        [("file", &mut self.file)].into_iter().chain(nodes).collect()
+    }
+
+    fn hosts_key(&self) -> Option<&'static str> {
+        self.nodes.as_ref().map(|_| "nodes")
+    }
+
+    fn is_traced(&self) -> bool {
+        true
+    }
+}
+
+impl Sls {
+    fn replay(&mut self, path: &Path, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let mut records = Records::<SlsJob>::open(path, Strictness::of(self.lenient))?;
-        let mut found = Found::default();
+        let mut found = FoundJobs::default();
         let mut hosts = Hosts::new(site.topology);
         let mut names = TakenNames::default();
         // A job without an id is called by its place among the records that can be used.
@@ -86,7 +108,7 @@ impl Sls {
         Ok(found)
     }
 
-    fn drawn(&mut self, path: &Path, site: &Site<'_>) -> Result<Found, TraceError> {
+    fn generate(&mut self, path: &Path, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let (found, sha256) = generated(path, site.seed)?;
         self.file.pin(site.folder, sha256.as_deref())?;
         Ok(found)
@@ -94,10 +116,10 @@ impl Sls {
 }
 
 /// Returns the jobs that are drawn as a file says, and the SHA-256 of the file.
-pub(super) fn generated(path: &Path, seed: u64) -> Result<(Found, Option<String>), TraceError> {
+fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<String>), TraceError> {
     let mut records = Records::<Synth>::open(path, Strictness::Strict)?;
     let synth = records.only()?;
-    let mut found = Found::default();
+    let mut found = FoundJobs::default();
     let mut listed = 0;
     for number in 1..=synth.num_jobs {
         let name = format!("job-{number}");
@@ -177,10 +199,10 @@ fn time(task: &SlsTask) -> Result<SimSpan, String> {
 const REDUCE_PRIORITY: i32 = 10;
 
 /// Returns a job, if there is anything to run.
-pub(super) fn entry(
+fn entry(
     job: &SlsJob,
     name: &str,
-    place: Place,
+    place: TextPlace,
     hosts: &mut Hosts<'_>,
 ) -> Result<Option<JobEntry>, String> {
     let (mut maps, mut reduces) = (Tasks::default(), Tasks::default());
@@ -219,36 +241,6 @@ pub(super) fn entry(
         reduce_memory: reduces.memory.unwrap_or(plain.reduce_memory),
         ..plain
     }))
-}
-
-/// Returns a job as the SLS would have it: its reduces begin when its maps have ended.
-pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
-    let millis = |span: SimSpan| span.as_millis() as i64;
-    let submit = millis(entry.submit);
-    let times = entry.drawn(block);
-    let longest = |times: &[SimSpan]| times.iter().copied().max().unwrap_or_default();
-    let maps_end = submit + millis(longest(&times.maps));
-    let reduces: Vec<SimSpan> = times.reduces.iter().map(|phases| phases.sum()).collect();
-    let task = |start: i64, time: &SimSpan, task_type: &str, priority, memory: Bytes| SlsTask {
-        start_ms: Some(start),
-        end_ms: Some(start + millis(*time)),
-        priority: Some(priority),
-        task_type: Some(task_type.to_owned()),
-        memory_mb: Some(memory.get() >> 20),
-        ..SlsTask::default()
-    };
-    let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, entry.map_memory));
-    let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, entry.reduce_memory);
-    SlsJob {
-        id: Some(entry.name.clone()),
-        am_type: Some("mapreduce".to_owned()),
-        start_ms: Some(submit),
-        end_ms: Some(maps_end + millis(longest(&reduces))),
-        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
-        user: Some(entry.user.clone()),
-        tasks: maps.chain(reduces.iter().map(reduce)).collect(),
-        ..SlsJob::default()
-    }
 }
 
 fn other_type(name: &str) -> String {
@@ -392,7 +384,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::workload::tests::Place;
+    use crate::workload::tests::Ground;
 
     const OLDER: &str = include_str!("../../tests/fuzz/seeds/sls/synth-older.json");
     const NEWER: &str = include_str!("../../tests/fuzz/seeds/sls/synth-newer.json");
@@ -404,11 +396,11 @@ mod tests {
             {"container.type": "reduce", "duration.ms": 9, "count": 2, "container.memory-mb": 512}]}
         {"job.id": "b", "job.start.ms": 1000, "job.tasks": []}"#;
 
-    fn read(text: &str, options: &str) -> Result<Found, String> {
-        let place = Place::new(3, Bytes::from_mib(64));
-        fs::write(place.folder.path().join("f"), text).unwrap();
+    fn read(text: &str, options: &str) -> Result<FoundJobs, String> {
+        let ground = Ground::new(3, Bytes::from_mib(64));
+        fs::write(ground.folder.path().join("f"), text).unwrap();
         let mut sls: Sls = serde_yaml::from_str(&format!("{{file: f{options}}}")).unwrap();
-        place.found(|site| sls.jobs(site))
+        ground.found(|site| sls.jobs(site))
     }
 
     #[test]

@@ -1,40 +1,32 @@
-//! The `workload:` part of a scenario, as written: where jobs come from, and when they come.
+//! The `workload:` part of a scenario: where jobs come from, and when they come.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::JsonSchema;
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_yaml::{Mapping, Value};
 
-use super::{JobEntry, Mix, Rumen, Sls, Submission, Swim};
+use super::{JobEntry, Source, Submission};
 use crate::mapred::Auto;
 use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Fraction, SimSpan};
 
 /// What arrives: jobs from one source, and when they are submitted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WorkloadSpec {
-    /// Jobs written out, here or in a file of their own: a table (CSV) with these fields as its
-    /// columns, or a list in YAML.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jobs: Option<Jobs>,
-    /// Jobs of several types, drawn by chance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mix: Option<Mix>,
-    /// Jobs of a Rumen trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rumen: Option<Rumen>,
-    /// Jobs of a SWIM trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swim: Option<Swim>,
-    /// Jobs of YARN's Scheduler Load Simulator.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sls: Option<Sls>,
+    /// Where jobs come from: of a loaded scenario one source.
+    #[schemars(skip)]
+    pub sources: Vec<Box<dyn Source>>,
+    /// Keys that are not those of every workload, as written. Which kinds there are is for a
+    /// [`Registry`](crate::scenario::Registry) to say, which makes sources of them: in a loaded
+    /// scenario there are none.
+    #[schemars(skip)]
+    pub unread: Mapping,
     /// When jobs are submitted.
     pub submission: Submission,
     /// When the first job is submitted; the others keep their distance from it. `auto`: as the
@@ -67,140 +59,91 @@ pub struct WarmStart {
     pub settle: Auto,
 }
 
-/// Jobs written out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Jobs {
-    /// In the scenario.
-    Listed(Vec<JobEntry>),
-    /// In a file.
-    File(JobFile),
-}
-
-/// A file of jobs: its path, or `{path, sha256, lenient}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobFile {
-    /// The file.
-    pub file: TraceFile,
-    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
-    pub lenient: bool,
-}
-
-/// The long form of a file of jobs.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename = "JobFile", deny_unknown_fields)]
-struct LongJobFile {
-    /// The path.
-    path: PathBuf,
-    /// The SHA-256 of the content, in hexadecimal digits; another content is an error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-    /// Whether broken jobs are left out, and those that follow them, instead of being an error.
-    #[serde(default)]
-    lenient: bool,
-}
-
-impl Serialize for Jobs {
+impl Serialize for WorkloadSpec {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Listed(jobs) => JobEntry::serialize_list(jobs, to),
-            Self::File(JobFile { file, lenient: false }) => file.serialize(to),
-            Self::File(JobFile { file, lenient }) => {
-                let TraceFile { path, sha256 } = file.clone();
-                LongJobFile { path, sha256, lenient: *lenient }.serialize(to)
-            }
+        let Self { sources, unread, submission, start, warm_start } = self;
+        let mut map = to.serialize_map(None)?;
+        for source in sources {
+            map.serialize_entry(source.key(), &source.options())?;
         }
+        for (key, options) in unread {
+            map.serialize_entry(key, options)?;
+        }
+        map.serialize_entry("submission", submission)?;
+        map.serialize_entry("start", start)?;
+        if let Some(warm_start) = warm_start {
+            map.serialize_entry("warm_start", warm_start)?;
+        }
+        map.end()
     }
 }
 
-impl<'de> Deserialize<'de> for Jobs {
+impl<'de> Deserialize<'de> for WorkloadSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct JobsVisitor;
+        struct SpecVisitor;
 
-        impl<'de> de::Visitor<'de> for JobsVisitor {
-            type Value = Jobs;
+        impl<'de> Visitor<'de> for SpecVisitor {
+            type Value = WorkloadSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of jobs, or the path of a file with one")
+                f.write_str("struct WorkloadSpec")
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Jobs, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Jobs::Listed)
-            }
-            fn visit_str<E: de::Error>(self, path: &str) -> Result<Jobs, E> {
-                let file = TraceFile { path: path.into(), sha256: None };
-                Ok(Jobs::File(JobFile { file, lenient: false }))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Jobs, A::Error> {
-                let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
-                let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
-                    let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
-                    de::Error::invalid_type(de::Unexpected::Map, &expected)
-                })?;
-                Ok(Jobs::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WorkloadSpec, A::Error> {
+                let mut spec = WorkloadSpec::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "submission" => spec.submission = map.next_value()?,
+                        "start" => spec.start = map.next_value()?,
+                        "warm_start" => spec.warm_start = map.next_value()?,
+                        _ => drop(spec.unread.insert(Value::String(key), map.next_value()?)),
+                    }
+                }
+                Ok(spec)
             }
         }
-        from.deserialize_any(JobsVisitor)
-    }
-}
-
-impl JsonSchema for Jobs {
-    fn schema_name() -> Cow<'static, str> {
-        "Jobs".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let listed = schemas.subschema_for::<Vec<JobEntry>>();
-        let long = schemas.subschema_for::<LongJobFile>();
-        let file = json_schema!({
-            "title": "the path of a file, or {path: …, sha256: …, lenient: …}",
-            "anyOf": [{ "type": "string" }, long],
-        });
-        json_schema!({ "anyOf": [listed, file] })
+        from.deserialize_map(SpecVisitor)
     }
 }
 
 impl WorkloadSpec {
+    /// The keys of every workload, whatever its source.
+    pub(crate) const KEYS: [&str; 3] = ["submission", "start", "warm_start"];
+
     /// Returns the jobs that the scenario itself writes out.
     pub fn listed(&self) -> &[JobEntry] {
-        match &self.jobs {
-            Some(Jobs::Listed(jobs)) => jobs,
-            _ => &[],
-        }
+        self.sources
+            .iter()
+            .map(|source| source.listed())
+            .find(|jobs| !jobs.is_empty())
+            .unwrap_or(&[])
     }
 
     /// Returns the files that hold jobs or the hosts that they run on, each with its key.
-    pub fn files_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut TraceFile)> {
-        let Self { jobs, rumen, swim, sls, .. } = self;
-        let jobs = match jobs {
-            Some(Jobs::File(jobs)) => Some(&mut jobs.file),
-            _ => None,
-        };
-        let (trace, topology) =
-            rumen.as_mut().map(|rumen| (&mut rumen.trace, rumen.topology.as_mut())).unzip();
-        let (listed, nodes) = sls.as_mut().map(|sls| (&mut sls.file, sls.nodes.as_mut())).unzip();
-        let files = [
-            ("workload.jobs", jobs),
-            ("workload.rumen.trace", trace),
-            ("workload.rumen.topology", topology.flatten()),
-            ("workload.swim.file", swim.as_mut().map(|swim| &mut swim.file)),
-            ("workload.sls.file", listed),
-            ("workload.sls.nodes", nodes.flatten()),
-        ];
-        files.into_iter().filter_map(|(key, file)| Some((key, file?)))
+    pub fn files_mut(&mut self) -> impl Iterator<Item = (String, &mut TraceFile)> {
+        self.sources.iter_mut().flat_map(|source| {
+            let of_source = source.key();
+            source.files_mut().into_iter().map(move |(key, file)| match key {
+                "" => (format!("workload.{of_source}"), file),
+                key => (format!("workload.{of_source}.{key}"), file),
+            })
+        })
+    }
+
+    /// Returns the file with the cluster's racks and hosts, if the workload names one.
+    pub fn hosts_mut(&mut self) -> Option<&mut TraceFile> {
+        self.sources.iter_mut().find_map(|source| {
+            let hosts = source.hosts_key()?;
+            source.files_mut().into_iter().find(|(key, _)| *key == hosts).map(|(_, file)| file)
+        })
+    }
+
+    /// Returns whether a file of the workload says the cluster's racks and hosts.
+    pub fn has_hosts(&self) -> bool {
+        self.sources.iter().any(|source| source.hosts_key().is_some())
     }
 
     /// Returns whether jobs come from the trace of another tool.
     pub fn is_traced(&self) -> bool {
-        self.rumen.is_some() || self.swim.is_some() || self.sls.is_some()
-    }
-
-    /// Returns the names of the sources that are given; a scenario has one.
-    pub fn sources(&self) -> Vec<&'static str> {
-        let given = [
-            ("jobs", self.jobs.is_some()),
-            ("mix", self.mix.is_some()),
-            ("rumen", self.rumen.is_some()),
-            ("swim", self.swim.is_some()),
-            ("sls", self.sls.is_some()),
-        ];
-        given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
+        self.sources.iter().any(|source| source.is_traced())
     }
 }

@@ -8,17 +8,21 @@
 //! Of SWIM's own replay everything is kept but the choice of the partition files that a job
 //! reads: here a job's blocks are its own, and lie where any blocks would.
 
+mod format;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jobs::{MOST_BYTES, no_noise};
-use super::{Found, JobEntry, Site, TaskCount};
+use super::{FoundJobs, JobEntry, Mistake, Site, Source, SourceKind, TaskCount};
 use crate::cluster::NodeCount;
 use crate::mapred::SlotKind;
 use crate::random::Dist;
 use crate::trace::swim::SwimJob;
 use crate::trace::{Records, Strictness, TraceError, TraceFile};
 use crate::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
+
+pub(super) use format::SwimJobs;
 
 /// Jobs of a SWIM trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -162,32 +166,16 @@ const MOST: Bytes = Bytes::new(MOST_BYTES);
 /// What a reduce fetches unless the scenario says otherwise.
 const BYTES_PER_REDUCE: Bytes = Bytes::from_mib(1_024);
 
-impl Swim {
-    /// Returns the options that make no sense, and why.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        [
-            (self.jobs.is_backwards(), "jobs", "`to` is before `from`"),
-            (self.window.is_backwards(), "window", "`to` is before `from`"),
-            (self.size_scale == Factor::of(0.0), "size_scale", "a job has at least one byte"),
-            (self.pace == Pace::Load(Factor::of(0.0)), "pace.load", "at a load of 0 no job comes"),
-            (
-                self.bytes_per_reduce == Some(Bytes::ZERO),
-                "bytes_per_reduce",
-                "a reduce has at least one byte",
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(is_wrong, field, message)| is_wrong.then_some((field, message)))
-    }
+impl SourceKind for Swim {
+    const KEY: &'static str = "swim";
+    const ABOUT: &'static str = "Jobs of a SWIM trace.";
+}
 
-    /// Returns the jobs of the trace that are taken.
-    ///
-    /// # Errors
-    /// If the trace cannot be read, or with what is wrong in it.
-    pub(super) fn jobs(&mut self, site: &Site<'_>) -> Result<Found, TraceError> {
+impl Source for Swim {
+    fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.file.find(site.folder);
         let mut records = Records::<SwimJob>::open(&path, Strictness::of(self.lenient))?;
-        let mut found = Found::default();
+        let mut found = FoundJobs::default();
         let (mut place, mut replayed_s) = (0, 0_u64);
         while let Some(job) = records.next().transpose()? {
             place += 1;
@@ -217,6 +205,33 @@ impl Swim {
         Ok(found)
     }
 
+    fn files_mut(&mut self) -> Vec<(&'static str, &mut TraceFile)> {
+        vec![("file", &mut self.file)]
+    }
+
+    fn is_traced(&self) -> bool {
+        true
+    }
+
+    fn mistakes(&self) -> Vec<Mistake> {
+        let at_a_load_of_0 = "at a load of 0 no job comes";
+        let faults: [(bool, &[&str], &str); 5] = [
+            (self.jobs.is_backwards(), &["jobs"], "`to` is before `from`"),
+            (self.window.is_backwards(), &["window"], "`to` is before `from`"),
+            (self.size_scale == Factor::of(0.0), &["size_scale"], "a job has at least one byte"),
+            (self.pace == Pace::Load(Factor::of(0.0)), &["pace", "load"], at_a_load_of_0),
+            (
+                self.bytes_per_reduce == Some(Bytes::ZERO),
+                &["bytes_per_reduce"],
+                "a reduce has at least one byte",
+            ),
+        ];
+        let wrong = faults.into_iter().filter(|(is_wrong, ..)| *is_wrong);
+        wrong.map(|(_, keys, message)| Mistake::value(keys, message)).collect()
+    }
+}
+
+impl Swim {
     fn takes(&self, entry: &JobEntry) -> bool {
         let AtLeast { input, maps, reduces } = self.at_least;
         input <= entry.input.unwrap_or_default()
@@ -248,35 +263,6 @@ impl Swim {
             noise: self.noise.clone(),
             ..sizes.entry(job, tasks)?
         })
-    }
-
-    /// Returns a job of a trace by the default rules.
-    pub(super) fn entry_of(job: &SwimJob, block: Bytes) -> Result<JobEntry, String> {
-        let SwimJob { input, shuffle, output, .. } = *job;
-        let sizes = Sizes { input, shuffle, output };
-        let tasks = sizes.tasks(block, None);
-        Ok(JobEntry {
-            submit: SimSpan::from_secs(job.submit_s),
-            map_rate: Some(map_rate()),
-            reduce_rate: Some(reduce_rate()),
-            ..sizes.entry(job, tasks)?
-        })
-    }
-
-    /// Returns a job as a trace would have it, but for the gap before it.
-    pub(super) fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
-        // Columns are separated by tabs, jobs by the ends of lines.
-        let column = |text: &String| text.replace(['\t', '\n', '\r'], " ");
-        SwimJob {
-            id: column(&entry.name),
-            submit_s: entry.submit.as_micros() / 1_000_000,
-            gap_s: 0,
-            input: entry.input(block).unwrap_or_default(),
-            shuffle: entry.shuffle,
-            output: entry.output,
-            input_path: entry.file.as_ref().map(column),
-            output_path: None,
-        }
     }
 
     /// Returns sizes, maps and reduces of a job as SWIM's replay makes them.
@@ -405,7 +391,7 @@ mod tests {
     use serde_yaml::with::singleton_map_recursive;
 
     use super::*;
-    use crate::workload::tests::Place;
+    use crate::workload::tests::Ground;
 
     const TRACE: &str = "\
 a\t10\t10\t0\t0\t5\tin\tout
@@ -414,13 +400,13 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
 ";
 
     fn read(trace: &str, options: &str) -> Result<Vec<JobEntry>, String> {
-        let place = Place::new(10, Bytes::from_mib(128));
-        fs::write(place.folder.path().join("t.tsv"), trace).unwrap();
+        let ground = Ground::new(10, Bytes::from_mib(128));
+        fs::write(ground.folder.path().join("t.tsv"), trace).unwrap();
         let options = format!("{{file: t.tsv{options}}}");
         let from = serde_yaml::Deserializer::from_str(&options);
         let mut swim: Swim = singleton_map_recursive::deserialize(from).unwrap();
-        assert_eq!(swim.faults().count(), 0);
-        Ok(place.found(|site| swim.jobs(site))?.jobs)
+        assert_eq!(swim.mistakes(), []);
+        Ok(ground.found(|site| swim.jobs(site))?.jobs)
     }
 
     fn tasks(jobs: &[JobEntry]) -> Vec<(u32, u32)> {

@@ -13,6 +13,7 @@ use mumakil::trace::sls::{SlsJob, SlsRack, Synth};
 use mumakil::trace::swim::SwimJob;
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::units::{Bytes, SimSpan};
+use mumakil::workload::Formats;
 use mumakil::workload::exchange::Trace;
 use mumakil::workload::list::{self, List};
 
@@ -97,7 +98,8 @@ fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     let registry = Registry::builtin();
     let loaded = scenario::parse(&file, &text, &[], &registry).expect("a scenario");
     let run = Prepared::new(loaded.scenario, &registry).ok()?;
-    let inspected = Trace::read(&path, Bytes::from_mib(64), Strictness::Lenient).ok();
+    let formats = Formats::builtin();
+    let inspected = Trace::read(&path, Bytes::from_mib(64), Strictness::Lenient, &formats).ok();
     Some((run, inspected))
 }
 

@@ -2,10 +2,9 @@
 
 use mumakil::chart::{
     Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
-    Gantt, GanttBar, GanttRow, Heat, Layer, Line, Lines, Percentiles, Point, Reference, Sample,
-    Stack, Unit,
+    Gantt, GanttBar, GanttRow, GanttStyle, Heat, Layer, LineSeries, Lines, Paint, Percentiles,
+    Point, Reference, Sample, Stack, Unit,
 };
-use mumakil::mapred::{Outcome, SlotKind};
 
 fn caption(id: &str, title: &str) -> Caption {
     Caption { id: id.to_owned(), title: title.to_owned(), description: format!("{title}.") }
@@ -57,7 +56,7 @@ fn lines_with_bands() {
             Point { x, y, band: Some((y - spread * y / x.sqrt(), y + spread * y / x.sqrt())) }
         };
         let points = nodes.clone().map(point).collect();
-        Line { name: name.to_owned(), points, theory: false }
+        LineSeries { name: name.to_owned(), points, theory: false }
     };
     let bound = nodes.clone().map(|x| Point { x, y: 40.0 + 2_600.0 / x, band: None }).collect();
     let chart = Lines {
@@ -67,7 +66,7 @@ fn lines_with_bands() {
         lines: vec![
             line("fair", 9_000.0, 0.4),
             line("hfsp", 4_000.0, 0.3),
-            Line { name: "fluid model".to_owned(), points: bound, theory: true },
+            LineSeries { name: "fluid model".to_owned(), points: bound, theory: true },
         ],
         references: vec![Reference { name: "alone on an empty cluster".to_owned(), y: 45.0 }],
         band: "95 % confidence".to_owned(),
@@ -184,28 +183,30 @@ fn stack() {
 fn gantt() {
     let row = |i: usize| GanttRow {
         group: format!("rack {}", i / 6),
-        node: format!("n{}", i / 3),
-        kind: if i % 3 < 2 { SlotKind::Map } else { SlotKind::Reduce },
+        owner: format!("n{}", i / 3),
+        name: if i % 3 < 2 { "map" } else { "reduce" }.to_owned(),
     };
+    let style = |name: &str, paint| GanttStyle { name: name.to_owned(), paint };
     let mut bars = Vec::new();
     for slot in 0..12usize {
         let reduce = slot % 3 == 2;
         let mut start = 3.0 * noise(slot as u32);
         for number in 0..if reduce { 2 } else { 14 } {
             let length = if reduce { 70.0 } else { 8.0 + 5.0 * noise(slot as u32 * 50 + number) };
-            let outcome = match (slot, number) {
-                (4, 3) => Outcome::Failed,
-                (7, 5) | (8, 1) => Outcome::Killed,
-                _ => Outcome::Succeeded,
+            let (style, remark) = match (slot, number) {
+                (4, 3) => (4, "failed"),
+                (7, 5) => (2, "killed"),
+                (8, 1) => (3, "killed"),
+                (2, 0) => (1, "suspended for 12 s of it, succeeded"),
+                _ => (usize::from(reduce), "succeeded"),
             };
             bars.push(GanttBar {
                 row: slot,
+                style,
                 start,
                 end: start + length,
-                kind: if reduce { SlotKind::Reduce } else { SlotKind::Map },
-                outcome: Some(outcome),
-                suspended: if (slot, number) == (2, 0) { 12.0 } else { 0.0 },
                 label: format!("count {}_{number}", if reduce { "r" } else { "m" }),
+                remark: remark.to_owned(),
             });
             start += length + 1.5;
         }
@@ -213,18 +214,30 @@ fn gantt() {
     // Some that are too short to be seen one by one.
     bars.extend((0..200).map(|i| GanttBar {
         row: 9,
+        style: 0,
         start: 160.0 + 0.1 * f64::from(i),
         end: 160.0 + 0.1 * f64::from(i) + 0.05,
-        kind: SlotKind::Map,
-        outcome: Some(Outcome::Succeeded),
-        suspended: 0.0,
         label: format!("tiny m_{i}"),
+        remark: "succeeded".to_owned(),
     }));
     let chart = Gantt {
         caption: caption("gantt", "What ran where"),
         x: Axis::linear("Time", Unit::Seconds),
+        rows_are: "slots".to_owned(),
+        bars_are: "attempts".to_owned(),
         rows: (0..12).map(row).collect(),
+        styles: vec![
+            style("map", Paint::Full(0)),
+            style("reduce", Paint::Full(4)),
+            style("map, killed", Paint::Pale(0)),
+            style("reduce, killed", Paint::Pale(4)),
+            style("failed", Paint::Ink),
+        ],
         bars,
+        notes: vec![
+            "1 of the attempts was suspended in between; its bar runs on over that time."
+                .to_owned(),
+        ],
     };
     insta::assert_snapshot!(lines(&chart.draw()));
 }

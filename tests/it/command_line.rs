@@ -16,15 +16,29 @@ fn stderr(output: &std::process::Output) -> String {
 #[test]
 fn a_wrong_command_line_exits_2_and_help_exits_0() {
     let room = Room::new();
-    for wrong in ["", "walk", "run", "run a b", "run a --sed 1", "run a --clock 600", "scenarios x"]
-    {
+    for wrong in [
+        "",
+        "walk",
+        "run",
+        "run a b",
+        "run a --sed 1",
+        "run a --clock 600",
+        "scenarios x",
+        "help x",
+        "reference x",
+    ] {
         room.mumakil(wrong).assert().code(2);
     }
     for right in [
         "--help",
         "--version",
         "run --help",
+        "help",
         "help run",
+        "help trace fold",
+        "help studies",
+        "reference",
+        "reference cluster.hdfs",
         "man",
         "man run",
         "man trace fold",
@@ -161,6 +175,44 @@ fn an_existing_folder_is_replaced_only_by_force_and_only_if_it_is_ours() {
     fs::create_dir(room.path("empty")).unwrap();
     room.mumakil("run small.yaml --force --out empty").assert().code(2);
     assert_eq!(room.names(), ["empty", "out", "small.yaml"]);
+}
+
+/// Others read results too, and a web server that shows a report is another user.
+#[test]
+#[cfg(unix)]
+fn what_is_written_has_the_permissions_of_any_other_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::new();
+    room.write("small.yaml", SMALL).write("study.yaml", &format!("{SMALL}sweep: {{seeds: 2}}\n"));
+    for command in [
+        "run small.yaml --out one --perfetto one.pftrace",
+        "run small.yaml --out two --seed 2",
+        "compare one two --out compared.html",
+        "study study.yaml --quiet --shard 1/2 --out part-1",
+        "study study.yaml --quiet --shard 2/2 --out part-2",
+        "study merge part-1 part-2 --out whole",
+        "theory fluid --job 0s:30s --charts charts",
+    ] {
+        room.mumakil(command).assert().success();
+    }
+    room.write("jobs.csv", "name,maps,map_time\na,2,5s\n");
+    for command in ["convert jobs.csv --to yaml -o jobs.yaml", "scale jobs.csv -o scaled.csv.gz"] {
+        room.mumakil(&format!("trace {command}")).assert().success();
+    }
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(room.path("usual")).unwrap();
+    room.write("usual/file", "");
+    let [folder, file] = ["usual", "usual/file"].map(|path| mode(&room.path(path)));
+    for path in crate::files(&room.path("")) {
+        assert_eq!(mode(&room.path(&path)), file, "{path}");
+        for above in std::path::Path::new(&path).ancestors().skip(1).filter(|a| *a != "") {
+            assert_eq!(mode(&room.path(above.to_str().unwrap())), folder, "{}", above.display());
+        }
+    }
+    for name in ["jobs.yaml", "scaled.csv.gz", "compared.html", "charts/ps.svg", "whole/study.json"]
+    {
+        assert!(room.path(name).is_file(), "{name}");
+    }
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn run(yaml: &str) -> (Story, Emulated) {
     let scenario = loaded.unwrap_or_else(|error| panic!("{error}\n{yaml}")).scenario;
     let story = Arc::new(Mutex::new(Story::default()));
     let watcher: Box<dyn Watcher> = Box::new(Teller(story.clone()));
-    let watched = Options { watcher: Some(watcher), ..Options::default() };
+    let watched = Options { watchers: vec![watcher], ..Options::default() };
     emulate(&scenario, &registry, watched).unwrap();
     let checked = Options { verify: true, ..Options::default() };
     let run = emulate(&scenario, &registry, checked).unwrap();

@@ -14,11 +14,16 @@ mod commit_pending;
 mod determinism;
 mod fair;
 mod fifo;
+mod guide;
 mod hfsp;
 mod invalid;
+mod layers;
 mod modified_fair;
 mod mumak;
-mod readme;
+mod own_format;
+#[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]
+mod own_policy;
+mod picture;
 mod scenarios;
 mod shuffles;
 mod sources;

@@ -12,7 +12,8 @@ use mumakil::emulation::Prepared;
 use mumakil::scenario::{self, Registry};
 use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
 use mumakil::trace::swim::SwimJob;
-use mumakil::trace::{Format, Record, Records, Strictness, recognise};
+use mumakil::trace::{Record, Records, Strictness};
+use mumakil::workload::Formats;
 use proptest::prelude::*;
 
 use crate::{Room, files, root};
@@ -119,7 +120,7 @@ fn real_traces_of_swim_are_read_and_written_byte_for_byte() {
     let Some(folder) = real("swim") else { return };
     for name in files(&folder).iter().filter(|name| name.ends_with(".tsv")) {
         let path = folder.join(name);
-        assert_eq!(recognise(&path).unwrap(), Format::Swim);
+        assert_eq!(Formats::builtin().recognise(&path).unwrap().name(), "SWIM");
         let (jobs, pass) = read::<SwimJob>(&path);
         let expected = match name.as_str() {
             "FB-2009_samples_24_times_1hr_0.tsv" => 5_894,
@@ -138,7 +139,7 @@ fn real_traces_of_rumen_are_read_and_written() {
     let Some(folder) = real("rumen") else { return };
     for name in files(&folder).iter().filter(|name| name.ends_with(".gz")) {
         let path = folder.join(name);
-        if recognise(&path).unwrap() == Format::RumenTopology {
+        if Formats::builtin().recognise(&path).unwrap().name() == "Rumen's topology" {
             let (topology, _) = read::<LoggedTopology>(&path);
             let racks = &topology[0].children;
             let nodes: usize = racks.iter().map(|rack| rack.children.len()).sum();

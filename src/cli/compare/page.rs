@@ -3,10 +3,10 @@
 use super::pairs::Pairs;
 use super::runs::{About, Run, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
-use crate::chart::{self, Axis, Caption, Drawing, Ecdf, Sample, style};
+use crate::chart::{self, Axis, Caption, Drawing, Ecdf, Sample};
 use crate::expect::Unit;
 use crate::output::report::distribution;
-use crate::page::{Cell, Chart, Column, Page, Part, Section, Table};
+use crate::page::{Block, Column, Page, PageCell, PageTable, Section};
 
 /// A table of changes has so many rows.
 const MOST_CHANGES: usize = 1_000;
@@ -16,39 +16,33 @@ pub(super) fn of_runs(runs: &[Run]) -> Page {
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&Run, Pairs<'_>)> =
         runs[1..].iter().map(|run| (run, Pairs::new(&runs[0].jobs, &run.jobs))).collect();
-    let in_short = vec![Part::Table(what(runs)), Part::Table(headline(runs).table())];
-    let charts = [sojourns(runs), differences(&names, &pairs)];
-    let chart = |drawing: Drawing| Chart { svg: drawing.inline(), caption: String::new() };
-    let sections = [
-        ("In short", in_short),
-        ("Sojourn", vec![Part::Charts(charts.map(chart).into())]),
-        ("Locality", vec![Part::Table(locality(runs).table())]),
-        (
-            "Job by job",
-            pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs)).collect(),
-        ),
-    ];
-    let section = |(title, parts): (&str, _)| Section { title: title.to_owned(), parts };
+    let in_short = vec![Block::Table(what(runs)), Block::Table(headline(runs).table())];
+    let charts = vec![sojourns(runs), differences(&names, &pairs)];
+    let changes = pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs));
     Page {
         title: names.join(" · "),
         subtitle: format!("{} runs; changes are to {}", runs.len(), names[0]),
-        style: style(),
-        sections: sections.map(section).into(),
-        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+        sections: vec![
+            Section::new("In short", in_short),
+            Section::new("Sojourn", vec![Block::Charts(charts)]),
+            Section::new("Locality", vec![Block::Table(locality(runs).table())]),
+            Section::new("Job by job", changes.collect()),
+        ],
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 
 /// Returns what was run.
-fn what(runs: &[Run]) -> Table {
+fn what(runs: &[Run]) -> PageTable {
     let row = |run: &Run| {
         let About { scenario, policy, seed, version, nodes } = &run.about;
         vec![
-            Cell::text(&run.name),
-            Cell::text(scenario),
-            Cell::text(policy),
-            Cell::number(f64::from(*nodes), nodes.to_string()),
-            Cell::number(*seed as f64, seed.to_string()),
-            Cell::text(version),
+            PageCell::text(&run.name),
+            PageCell::text(scenario),
+            PageCell::text(policy),
+            PageCell::number(f64::from(*nodes), nodes.to_string()),
+            PageCell::number(*seed as f64, seed.to_string()),
+            PageCell::text(version),
         ]
     };
     let columns = [
@@ -59,7 +53,7 @@ fn what(runs: &[Run]) -> Table {
         Column::number("Seed", None),
         Column::text("Mumakil"),
     ];
-    Table {
+    PageTable {
         caption: "What was run".to_owned(),
         columns: columns.into(),
         rows: runs.iter().map(row).collect(),
@@ -104,7 +98,7 @@ fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)]) -> Drawing {
 }
 
 /// Returns what is said of the jobs of a run beside those of the first.
-fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Part> {
+fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Block> {
     let mut text = format!("{} beside {}: {}.", other.name, first.name, outcome(pairs));
     if let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) {
         text += &format!(
@@ -115,16 +109,16 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Part> {
     }
     let changes = pairs.changes();
     if changes.is_empty() {
-        return vec![Part::Text(text)];
+        return vec![Block::Text(text)];
     }
-    let time = |seconds: f64| Cell::number(seconds, Unit::TIME.show(seconds));
+    let time = |seconds: f64| PageCell::number(seconds, Unit::TIME.show(seconds));
     let row = |pair: &&super::pairs::Pair<'_>| {
         vec![
-            Cell::text(pair.name),
+            PageCell::text(pair.name),
             time(pair.first),
             time(pair.other),
-            Cell::number(pair.difference(), longer(pair.difference())),
-            pair.ratio().map_or_else(Cell::unknown, |times| Cell::number(times, ratio(times))),
+            PageCell::number(pair.difference(), longer(pair.difference())),
+            PageCell::maybe(pair.ratio(), ratio),
         ]
     };
     let columns =
@@ -135,12 +129,12 @@ fn changes(first: &Run, other: &Run, pairs: &Pairs<'_>) -> Vec<Part> {
         }
         _ => "Changes of sojourn, the largest first".to_owned(),
     };
-    let table = Table {
+    let table = PageTable {
         caption,
         columns: [Column::text("Job")].into_iter().chain(columns).collect(),
         rows: changes.iter().take(MOST_CHANGES).map(row).collect(),
     };
-    vec![Part::Text(text), Part::Table(table)]
+    vec![Block::Text(text), Block::Table(table)]
 }
 
 #[cfg(test)]

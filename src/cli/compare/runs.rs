@@ -11,12 +11,13 @@ use super::pairs::{Pairs, Spread};
 use super::side::{Side, SideRow, ratio};
 use super::unreadable;
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::expect::{ReadError, Unit};
+use crate::files::SUMMARY;
 use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
 use crate::output::results::RunResults;
+use crate::units::tell::counted;
 
 /// So many of the largest changes are printed.
 const SHOWN: usize = 10;
@@ -72,7 +73,7 @@ pub(super) struct About {
 impl Run {
     /// Reads the folder of a run.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
-        let path = folder.join("summary.json");
+        let path = folder.join(SUMMARY);
         let text = fs::read_to_string(&path)
             .map_err(|source| unreadable(ReadError::Read { path: path.clone(), source }))?;
         let broken = |error: serde_json::Error| {

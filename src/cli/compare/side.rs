@@ -1,10 +1,10 @@
 //! Numbers side by side: a column for each run or study, and beside all but the first how much it
 //! differs from the first.
 
-use crate::cli::story::digits;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
-use crate::page::{Cell, Column, Table};
+use crate::page::{Column, PageCell, PageTable};
+use crate::units::tell;
 
 /// Numbers side by side.
 #[derive(Clone, Debug)]
@@ -52,12 +52,12 @@ impl Side {
     }
 
     /// Returns the table for a page.
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> PageTable {
         let numbers = self.names.iter().enumerate().flat_map(|(place, name)| {
             let change = (0 < place).then(|| Column::number("change", None));
             [Column::number(name, None)].into_iter().chain(change)
         });
-        Table {
+        PageTable {
             caption: self.caption.clone(),
             columns: self.keys.iter().map(Column::text).chain(numbers).collect(),
             rows: self.rows.iter().map(SideRow::cells).collect(),
@@ -70,18 +70,12 @@ impl SideRow {
         self.cells().into_iter().map(|cell| cell.shown).collect()
     }
 
-    fn cells(&self) -> Vec<Cell> {
-        let mut cells: Vec<Cell> = self.keys.iter().map(Cell::text).collect();
+    fn cells(&self) -> Vec<PageCell> {
+        let mut cells: Vec<PageCell> = self.keys.iter().map(PageCell::text).collect();
         for (place, value) in self.values.iter().enumerate() {
-            cells.push(match value {
-                Some(value) => Cell::number(*value, self.shown(*value)),
-                None => Cell::unknown(),
-            });
+            cells.push(PageCell::maybe(*value, |value| self.shown(value)));
             if 0 < place {
-                cells.push(match self.change(*value) {
-                    Some(change) => change.cell(),
-                    None => Cell::unknown(),
-                });
+                cells.push(self.change(*value).map_or_else(PageCell::unknown, Change::cell));
             }
         }
         cells
@@ -89,7 +83,7 @@ impl SideRow {
 
     fn shown(&self, value: f64) -> String {
         let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
-        if is_count { digits(value as u64) } else { self.unit.show(value) }
+        if is_count { tell::count(value as u64) } else { self.unit.show(value) }
     }
 
     /// Returns how much a value differs from the first. Nothing beside nothing is the same, `1.00×`.
@@ -104,10 +98,10 @@ impl SideRow {
 }
 
 impl Change {
-    fn cell(self) -> Cell {
+    fn cell(self) -> PageCell {
         match self {
-            Self::Times(times) => Cell::number(times, ratio(times)),
-            Self::Points(points) => Cell::number(points, more_points(points)),
+            Self::Times(times) => PageCell::number(times, ratio(times)),
+            Self::Points(points) => PageCell::number(points, more_points(points)),
         }
     }
 }
@@ -158,7 +152,7 @@ mod tests {
 "
         );
         let table = side.table();
-        assert_eq!(table.rows[0][3], Cell::number(0.75, "0.75×"));
+        assert_eq!(table.rows[0][3], PageCell::number(0.75, "0.75×"));
         assert_eq!(table.columns.len(), table.rows[0].len());
     }
 }

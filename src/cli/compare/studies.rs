@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use super::side::{Side, SideRow};
 use super::unreadable;
-use crate::chart::style;
 use crate::cli::failure::Failure;
-use crate::cli::story::digits;
 use crate::cli::terminal::BOLD;
 use crate::expect::{Expr, ReadError, Unit};
-use crate::page::{Page, Part, Section};
+use crate::files::SUMMARY;
+use crate::page::{Block, Page, Section};
 use crate::study::{Sheet, SheetCell, read_sheet};
+use crate::units::tell;
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -53,7 +53,7 @@ impl Study {
     /// Reads the folder of a study.
     pub(super) fn read(folder: &Path, name: String) -> Result<Self, Failure> {
         let sheet = read_sheet(folder)?;
-        let path = folder.join("summary.json");
+        let path = folder.join(SUMMARY);
         let text = fs::read_to_string(&path).map_err(|_| {
             Failure::input(format!(
                 "{} has no results yet; start its study again to go on with it",
@@ -144,7 +144,9 @@ pub(super) fn tell(tables: &[Side]) -> String {
         let lines = Side { rows, ..table.clone() }.lines();
         let more = match more {
             0 => String::new(),
-            _ => format!("  … and {} more cells (--out writes them all)\n", digits(more as u64)),
+            _ => {
+                format!("  … and {} more cells (--out writes them all)\n", tell::count(more as u64))
+            }
         };
         format!("{BOLD}{}{BOLD:#}\n{lines}{more}", table.caption)
     };
@@ -154,10 +156,7 @@ pub(super) fn tell(tables: &[Side]) -> String {
 /// Returns the page about studies.
 pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    let section = |table: &Side| Section {
-        title: table.caption.clone(),
-        parts: vec![Part::Table(table.table())],
-    };
+    let section = |table: &Side| Section::new(&table.caption, vec![Block::Table(table.table())]);
     Page {
         title: names.join(" · "),
         subtitle: format!(
@@ -165,9 +164,8 @@ pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
             studies.len(),
             names[0]
         ),
-        style: style(),
         sections: tables.iter().map(section).collect(),
-        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 

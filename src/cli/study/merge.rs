@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::outcome;
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
+use crate::cli::interrupt;
+use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
-use crate::output::{OutputError, Unfinished};
+use crate::output::OutputError;
 use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
+use crate::units::tell::counted;
 
 /// Put the parts of a study together
 ///
@@ -35,17 +37,16 @@ impl Arguments {
                 )));
             }
         }
-        let unfinished = Unfinished::default();
-        let store = Store::of(&self.out, &unfinished);
+        interrupt::guard(&Bar::new(), "interrupted; start it again to go on");
+        let store = Store::of(&self.out);
         let _claim = store.claim(&sheet.study, Share::Alone)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
-        let parts: Vec<Store> =
-            self.parts.iter().map(|part| Store::of(part, &unfinished)).collect();
+        let parts: Vec<Store> = self.parts.iter().map(|part| Store::of(part)).collect();
         let mut missing = 0;
         for id in sheet.runs().filter(|id| !store.has(id)) {
             match parts.iter().find(|part| part.has(id)) {
-                Some(part) => copy(&part.place(id), &store.place(id))?,
+                Some(part) => copy(part, &store, id)?,
                 None => missing += 1,
             }
         }
@@ -68,22 +69,21 @@ fn sheet_of(part: &Path) -> Result<Sheet, Failure> {
     read_sheet(part).map_err(|error| Failure::Input(error.into()))
 }
 
-/// Copies the folder of a run aside, then puts it in its place.
-fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
-    let error = |source| OutputError::Write { path: to.to_owned(), source };
-    let parent = to.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(error)?;
-    let aside = tempfile::Builder::new().prefix(".mumakil-").tempdir_in(parent).map_err(error)?;
-    let copied = aside.path().join("run");
-    copy_all(from, &copied).and_then(|()| fs::rename(&copied, to)).map_err(error)
+/// Copies a run from one store to another.
+fn copy(from: &Store, to: &Store, id: &str) -> Result<(), OutputError> {
+    let folder = to.begin(id)?;
+    let error = |source| OutputError::Write { path: to.place(id), source };
+    copy_all(&from.place(id), folder.path()).map_err(error)?;
+    folder.commit().map(drop)
 }
 
+/// Copies what is in a folder into another.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
+            fs::create_dir(&target)?;
             copy_all(&entry.path(), &target)?;
         } else {
             fs::copy(entry.path(), target)?;

@@ -4,15 +4,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cli::failure::Failure;
-use crate::cli::story::{counted, digits};
 use crate::cli::table::{Align, table};
 use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
 use crate::expect::{ReadError, Unit};
+use crate::files::REPORT;
+use crate::output::write_file;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
     ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
 };
+use crate::units::tell::{self, counted};
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
@@ -58,7 +60,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     let mut text = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
         let more = (sheet.cells.len() - MOST_CELLS) as u64;
-        text += &format!("  … and {} more in cells.csv\n", digits(more));
+        text += &format!("  … and {} more in cells.csv\n", tell::count(more));
     }
     text
 }
@@ -80,22 +82,21 @@ pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path, has_rest: bo
     const SHOWN: usize = 10;
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
     if has_rest {
-        let report = out.join("report.html");
+        let report = out.join(REPORT);
         text += &format!(", and {} is of the combinations without failures", report.display());
     }
     for run in failed.iter().take(SHOWN) {
         let id = &plan.runs[run.run].id;
         let file = out.join(FAILED).join(format!("{id}.yaml"));
         let scenario = plan.scenario(&plan.runs[run.run]).to_yaml();
-        let kept = std::fs::create_dir_all(out.join(FAILED))
-            .and_then(|()| std::fs::write(&file, scenario));
+        let kept = write_file(&out.join(FAILED), &format!("{id}.yaml"), scenario.as_bytes());
         text += &format!("\n  {}: {}", plan.describe(run.run), run.why);
         if kept.is_ok() {
             text += &format!("\n    repeat it with `mumakil run {}`", file.display());
         }
     }
     if SHOWN < failed.len() {
-        text += &format!("\n  … and {} more", digits((failed.len() - SHOWN) as u64));
+        text += &format!("\n  … and {} more", tell::count((failed.len() - SHOWN) as u64));
     }
     Failure::run(text)
 }

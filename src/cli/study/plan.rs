@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::{lasted, outcome, warn, workers};
 use crate::cli::failure::Failure;
 use crate::cli::source;
-use crate::cli::story::{counted, digits};
 use crate::cli::terminal::{self, BOLD};
 use crate::emulation::{Options, Prepared};
 use crate::expect::Unit;
-use crate::output::{OutputError, RunFolder, Unfinished};
+use crate::output::{OutputError, RunFolder};
 use crate::scenario::Registry;
 use crate::study::{Plan, Shard, Store, Study};
+use crate::units::tell::{self, counted};
 
 /// So many runs are done to see what one takes.
 const SAMPLES: usize = 3;
@@ -49,7 +49,7 @@ impl Arguments {
         let plan = Plan::new(&study, registry)?;
         warn(&plan);
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let missing = plan.missing(&Store::of(&out, &Unfinished::default()), Shard::WHOLE);
+        let missing = plan.missing(&Store::of(&out), Shard::WHOLE);
         let workers = workers(&plan, self.jobs, missing.len());
         let mut text = format!("{BOLD}{}{BOLD:#}\n", study.name);
         for axis in study.axes() {
@@ -57,13 +57,13 @@ impl Arguments {
         }
         let different = match plan.distinct().len() {
             all if all == plan.runs.len() => String::new(),
-            different => format!(", {} of them different", digits(different as u64)),
+            different => format!(", {} of them different", tell::count(different as u64)),
         };
         text += &format!(
             "  runs     {} in {}{different}, of which {} {} left to do\n",
-            digits(plan.runs.len() as u64),
+            tell::count(plan.runs.len() as u64),
             counted(plan.cells.len() as u64, "cell"),
-            digits(missing.len() as u64),
+            tell::count(missing.len() as u64),
             if missing.len() == 1 { "is" } else { "are" },
         );
         if 1 < probes {
@@ -99,7 +99,7 @@ fn measure(
         // The first, the last, and one between them.
         let run = runs[sample * (runs.len() - 1) / (count - 1).max(1)];
         let target = room.path().join(sample.to_string());
-        let folder = RunFolder::create(&target, false, &Unfinished::default())?;
+        let folder = RunFolder::create(&target, false)?;
         let prepared = Prepared::new(plan.scenario(&plan.runs[run]), registry)?;
         prepared.fill(&folder, registry, Options::default())?;
         bytes += bytes_of(folder.path())?;

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::super::failure::Failure;
-use super::super::story::span;
 use super::super::table::{Align, table};
 use super::Form;
 use crate::theory::{DelayedJob, DomainError, StickySlots, Waiting};
+use crate::units::tell::{percent, span};
 use crate::units::{Fraction, SimSpan};
 
 /// Print the locality that theory expects, with and without delay scheduling
@@ -170,23 +170,19 @@ const GIVEN: [Column; 7] = [
     ("replicas", |row| row.replicas.to_string()),
     ("jobs", |row| row.jobs.to_string()),
     ("tasks", |row| row.tasks.to_string()),
-    ("locality", |row| share(row.locality_wanted)),
+    ("locality", |row| percent(row.locality_wanted)),
     ("skips", |row| row.skips.unwrap_or_default().to_string()),
 ];
 
 const ANSWERS: [Column; 7] = [
-    ("sticky", |row| share(row.locality_sticky)),
-    ("head", |row| share(row.locality_head)),
-    ("delayed", |row| share(row.locality_delayed)),
-    ("least", |row| share(row.locality_least)),
-    ("exact", |row| share(row.locality_exact)),
+    ("sticky", |row| percent(row.locality_sticky)),
+    ("head", |row| percent(row.locality_head)),
+    ("delayed", |row| percent(row.locality_delayed)),
+    ("least", |row| percent(row.locality_least)),
+    ("exact", |row| percent(row.locality_exact)),
     ("wanted", |row| format!("{:.1}", row.skips_wanted)),
     ("wait", |row| span(row.wait_s)),
 ];
-
-fn share(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
 
 /// Returns a line of what all rows have in common, and a table of what they have not.
 fn told(rows: &[Row]) -> String {

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::super::failure::Failure;
-use super::super::story::span;
 use super::super::table::{Align, table};
 use super::Form;
 use crate::chart::{Axis, Caption, Layer, Stack, Unit};
@@ -14,6 +13,7 @@ use crate::output::write_file;
 use crate::statistics::mean;
 use crate::theory::DomainError;
 use crate::theory::fluid::{Course, Discipline, Exact, FluidJob, Interval, approximate, exact};
+use crate::units::tell::{percent, span};
 use crate::units::{Factor, Fraction, SimSpan};
 
 /// Print when jobs end on an ideal cluster, under each discipline
@@ -152,7 +152,7 @@ type Column = (&'static str, fn(&Row) -> String);
 const GIVEN: [Column; 4] = [
     ("arrival", |row| span(row.arrival_s)),
     ("time", |row| span(row.time_s)),
-    ("share", |row| format!("{:.1} %", 100.0 * row.share)),
+    ("share", |row| percent(row.share)),
     ("weight", |row| row.weight.to_string()),
 ];
 

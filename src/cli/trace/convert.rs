@@ -2,10 +2,11 @@
 
 use super::{Input, Output};
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
 use crate::cli::terminal;
-use crate::trace::{Format, recognise};
+use crate::units::tell::counted;
 use crate::workload::exchange::{Trace, TraceJob, converted};
+use crate::workload::format::Contents;
+use crate::workload::{Format, Formats};
 
 /// Convert a trace into another format
 ///
@@ -23,7 +24,7 @@ pub(super) struct Arguments {
     input: Input,
     /// The format to write
     #[arg(long)]
-    to: Target,
+    to: String,
     /// Which jobs to draw of a file for the SLS' generator: those of a scenario with this seed
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
@@ -31,45 +32,28 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Target {
-    /// SWIM's lines of columns
-    Swim,
-    /// Rumen's jobs
-    Rumen,
-    /// Jobs of YARN's Scheduler Load Simulator
-    Sls,
-    /// Mumakil's own table
-    Csv,
-    /// Mumakil's own list
-    Yaml,
-}
-
-impl From<Target> for Format {
-    fn from(target: Target) -> Self {
-        match target {
-            Target::Swim => Self::Swim,
-            Target::Rumen => Self::RumenJobs,
-            Target::Sls => Self::SlsJobs,
-            Target::Csv => Self::JobTable,
-            Target::Yaml => Self::JobList,
-        }
-    }
-}
-
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
-        let trace = match recognise(&self.input.file)? {
-            Format::SlsSynth => Trace::draw(&self.input.file, self.seed)?,
-            _ => self.input.read()?,
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
+        let is_target =
+            |format: &&dyn Format| format.target().is_some_and(|target| target.key == self.to);
+        let target = formats.iter().find(is_target);
+        let unknown = || Failure::input(format!("there is no format `{}` to write", self.to));
+        let format = target.ok_or_else(unknown)?;
+        let found = formats.recognise(&self.input.file)?;
+        let trace = match found.contents() {
+            Contents::Generator { draw, .. } => {
+                Trace::of_entries(found, draw(&self.input.file, self.seed)?)
+            }
+            Contents::Jobs(_) | Contents::List { .. } | Contents::Hosts(_) => {
+                self.input.read(formats)?
+            }
         };
-        let format = Format::from(self.to);
         if trace.format == format {
             return self.output.write(&trace);
         }
         let entries = trace.entries(self.input.block);
         let left_out = trace.jobs.len() - entries.len();
-        let (made, lost) = converted(&entries, format, self.input.block);
+        let (made, lost) = converted(&entries, format, self.input.block).ok_or_else(unknown)?;
         self.output.write(&made)?;
         for (part, jobs) in [("killed or without a task", left_out), beyond(&trace.jobs)] {
             if 0 < jobs {
@@ -89,21 +73,6 @@ impl Arguments {
 
 /// Returns what a list of jobs cannot say of those of other formats, and of how many.
 fn beyond(jobs: &[TraceJob]) -> (&'static str, usize) {
-    let has_host = |job: &&TraceJob| match job {
-        TraceJob::Sls(job) => job.tasks.iter().any(|task| task.host.is_some()),
-        _ => false,
-    };
-    let has_output = |job: &&TraceJob| match job {
-        TraceJob::Swim(job) => job.output_path.is_some(),
-        _ => false,
-    };
-    match jobs.first() {
-        Some(TraceJob::Rumen(_)) => {
-            ("hosts, counters and attempts that did not succeed", jobs.len())
-        }
-        Some(TraceJob::Swim(_)) => {
-            ("the path of the output", jobs.iter().filter(has_output).count())
-        }
-        _ => ("hosts", jobs.iter().filter(has_host).count()),
-    }
+    let mut parts = jobs.iter().filter_map(|job| job.foreign()?.beyond_a_list());
+    parts.next().map_or(("", 0), |part| (part, 1 + parts.count()))
 }

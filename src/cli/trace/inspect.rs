@@ -1,19 +1,20 @@
 //! `mumakil trace inspect`: what is in a trace, in a screenful.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::Input;
 use crate::cli::failure::Failure;
-use crate::cli::story::{counted, digits, span};
 use crate::cli::terminal::{self, BOLD};
 use crate::mapred::TaskTimes;
-use crate::trace::rumen::{LoggedJob, LoggedTopology, Outcome};
-use crate::trace::sls::{SlsRack, Synth};
-use crate::trace::{FirstFew, Format, Records, Strictness, TraceError, recognise};
+use crate::trace::FirstFew;
+use crate::trace::rumen::Outcome;
+use crate::units::tell::{self, counted, decimal_size, span};
 use crate::units::{Bytes, Count};
-use crate::workload::JobEntry;
-use crate::workload::exchange::{Trace, TraceJob};
+use crate::workload::exchange::{Endings, Trace};
+use crate::workload::format::{Contents, GeneratorSize, HostFile};
+use crate::workload::{Formats, JobEntry};
 
 /// Say what is in a trace: format, jobs, tasks, sizes and times
 #[derive(Debug, clap::Args)]
@@ -27,53 +28,33 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let path = &self.input.file;
-        let format = recognise(path)?;
-        let text = match format {
-            Format::RumenTopology | Format::SlsNodes | Format::SlsSynth => {
-                let parts = other(path, format)?;
-                format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "))
+        let format = formats.recognise(path)?;
+        let parts = match format.contents() {
+            Contents::Jobs(_) | Contents::List { .. } => {
+                let trace = self.input.read(formats)?;
+                let text = told(path, &trace, &trace.entries(self.input.block));
+                return Ok(terminal::print(&text)?);
             }
-            _ => {
-                let trace = self.input.read()?;
-                told(path, &trace, &trace.entries(self.input.block))
-            }
+            Contents::Hosts(read) => racks_and_nodes(&read(path)?),
+            Contents::Generator { size, .. } => to_draw(size(path)?),
         };
+        let text = format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "));
         Ok(terminal::print(&text)?)
     }
 }
 
-/// Returns what is in a file that has no jobs.
-fn other(path: &Path, format: Format) -> Result<Vec<String>, TraceError> {
-    let strict = Strictness::Strict;
-    let racks_and_nodes = |racks: Vec<&str>, nodes: usize| {
-        let mut racks = racks;
-        racks.sort_unstable();
-        racks.dedup();
-        vec![counted(racks.len() as u64, "rack"), counted(nodes as u64, "node")]
-    };
-    Ok(match format {
-        Format::RumenTopology => {
-            let tree = Records::<LoggedTopology>::open(path, strict)?.only()?;
-            let hosts = tree.hosts();
-            racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
-        }
-        Format::SlsNodes => {
-            let mut records = Records::<SlsRack>::open(path, strict)?;
-            let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
-            let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
-            racks_and_nodes(hosts.iter().map(|(rack, _)| rack.as_str()).collect(), hosts.len())
-        }
-        _ => {
-            let synth = Records::<Synth>::open(path, strict)?.only()?;
-            let classes: usize = synth.workloads.iter().map(|all| all.job_classes.len()).sum();
-            vec![
-                format!("{} to draw", counted(synth.num_jobs.into(), "job")),
-                format!("from {}", counted(classes as u64, "class").replace("ss s", "sses")),
-            ]
-        }
-    })
+fn racks_and_nodes(HostFile { hosts, .. }: &HostFile) -> [String; 2] {
+    let racks: BTreeSet<&str> = hosts.iter().map(|(rack, _)| rack.as_str()).collect();
+    [counted(racks.len() as u64, "rack"), counted(hosts.len() as u64, "node")]
+}
+
+fn to_draw(GeneratorSize { jobs, classes }: GeneratorSize) -> [String; 2] {
+    [
+        format!("{} to draw", counted(jobs, "job")),
+        format!("from {}", counted(classes, "class").replace("ss s", "sses")),
+    ]
 }
 
 /// Something that is counted or measured of every job, or of every task.
@@ -144,11 +125,8 @@ fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> String {
 }
 
 fn outcomes(trace: &Trace, text: &mut String) {
-    let logged = |job: &'_ TraceJob| match job {
-        TraceJob::Rumen(job) => Some(LoggedJob::clone(job)),
-        _ => None,
-    };
-    let jobs: Vec<LoggedJob> = trace.jobs.iter().filter_map(logged).collect();
+    let endings: Vec<Endings> =
+        trace.jobs.iter().filter_map(|job| job.foreign()?.endings()).collect();
     let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
         let kinds = [
             (Some(Outcome::Success), "succeeded"),
@@ -160,15 +138,14 @@ fn outcomes(trace: &Trace, text: &mut String) {
             .iter()
             .map(|(kind, word)| (outcomes.iter().filter(|outcome| *outcome == kind).count(), word))
             .filter(|(count, _)| 0 < *count)
-            .map(|(count, word)| format!("{} {word}", digits(count as u64)))
+            .map(|(count, word)| format!("{} {word}", tell::count(count as u64)))
             .collect();
         if !parts.is_empty() {
             let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
         }
     };
-    line("jobs", jobs.iter().map(|job| job.outcome).collect());
-    let tasks = jobs.iter().flat_map(|job| job.map_tasks.iter().chain(&job.reduce_tasks));
-    line("attempts", tasks.flat_map(|task| &task.attempts).map(|a| a.result).collect());
+    line("jobs", endings.iter().map(|of| of.job).collect());
+    line("attempts", endings.iter().flat_map(|of| &of.attempts).copied().collect());
 }
 
 /// Adds what is odd about a trace.
@@ -211,9 +188,9 @@ fn measures(entries: &[JobEntry]) -> Vec<Measure> {
         Measure { name, values, print }
     };
     let all = [
-        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), size),
-        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), size),
-        measure("output", of_jobs(&|job| bytes(job.output)), size),
+        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), decimal_size),
+        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), decimal_size),
+        measure("output", of_jobs(&|job| bytes(job.output)), decimal_size),
         measure("maps", of_jobs(&|job| f64::from(job.maps.map_or(0, Count::get))), number),
         measure("reduces", of_jobs(&|job| f64::from(job.reduces.get())), number),
         measure("map time", of_tasks(|job| &job.map_time), seconds),
@@ -252,7 +229,7 @@ fn histogram(measure: &Measure, text: &mut String) {
     let _ = writeln!(text, "\n  {}", measure.name);
     for (label, count) in bins {
         let bar = bar(count as f64 / most as f64 * BAR as f64);
-        let line = format!("  {label:>width$} {bar} {}", digits(count as u64));
+        let line = format!("  {label:>width$} {bar} {}", tell::count(count as u64));
         let _ = writeln!(text, "{line}");
     }
 }
@@ -265,50 +242,18 @@ fn bar(columns: f64) -> String {
 }
 
 fn number(value: f64) -> String {
-    digits(value as u64)
+    tell::count(value as u64)
 }
 
-/// Prints seconds, to a tenth if they are few.
+/// Prints seconds, to a tenth if they are few: never minutes, so that the numbers of a line can be
+/// compared.
 fn seconds(value: f64) -> String {
     if value < 100.0 { format!("{value:.1} s") } else { format!("{} s", number(value.round())) }
-}
-
-/// Prints bytes with three digits: `1.26 MB`.
-fn size(bytes: f64) -> String {
-    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut value = bytes;
-    let mut unit = 0;
-    while 999.5 <= value && unit + 1 < UNITS.len() {
-        value /= 1_000.0;
-        unit += 1;
-    }
-    let places = if unit == 0 || 99.95 <= value {
-        0
-    } else if 9.995 <= value {
-        1
-    } else {
-        2
-    };
-    format!("{value:.places$} {}", UNITS[unit])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_three_digits() {
-        for (bytes, text) in [
-            (0.0, "0 B"),
-            (999.0, "999 B"),
-            (999.6, "1.00 kB"),
-            (1_260_000.0, "1.26 MB"),
-            (12_600_000_000.0, "12.6 GB"),
-            (126e12, "126 TB"),
-        ] {
-            assert_eq!(size(bytes), text);
-        }
-    }
 
     #[test]
     fn a_quantile_is_a_value_that_there_is() {

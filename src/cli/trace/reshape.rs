@@ -2,9 +2,10 @@
 
 use super::{Input, Output};
 use crate::cli::failure::Failure;
-use crate::cli::story::counted;
 use crate::cli::terminal;
+use crate::units::tell::counted;
 use crate::units::{Factor, SimSpan};
+use crate::workload::Formats;
 use crate::workload::exchange::{Folding, Scaling, Trace};
 
 /// Keep some of the jobs of a trace, drawn at random, at their times
@@ -75,8 +76,8 @@ pub(super) struct Fold {
 }
 
 impl Sample {
-    pub(super) fn run(self) -> Result<(), Failure> {
-        let mut trace = self.input.read()?;
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
+        let mut trace = self.input.read(formats)?;
         let kept = trace.sample(self.jobs, self.seed).map_err(Failure::input)?;
         if kept < self.jobs {
             let all = counted(kept as u64, "job");
@@ -87,8 +88,8 @@ impl Sample {
 }
 
 impl Scale {
-    pub(super) fn run(self) -> Result<(), Failure> {
-        let mut trace = self.input.read()?;
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
+        let mut trace = self.input.read(formats)?;
         let by = Scaling { time: self.time, size: self.size };
         let without_bytes = trace.scale(by, self.input.block).map_err(Failure::input)?;
         if 0 < without_bytes {
@@ -100,8 +101,8 @@ impl Scale {
 }
 
 impl Fold {
-    pub(super) fn run(self) -> Result<(), Failure> {
-        let mut trace = self.input.read()?;
+    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
+        let mut trace = self.input.read(formats)?;
         let folding = Folding { cycle: self.cycle, into: self.into };
         trace.fold(folding, self.seed).map_err(Failure::input)?;
         finish(&trace, &self.output)

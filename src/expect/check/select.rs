@@ -216,7 +216,7 @@ fn names(choice: &Choice, value: &AxisValue) -> bool {
         }
         Choice::Range(from, to) => ends(from.as_ref(), to.as_ref())
             .is_some_and(|(low, high, unit)| within(low, high, unit)),
-        _ => false,
+        Choice::List(_) | Choice::Through(..) | Choice::Computed(_) => false,
     }
 }
 

@@ -13,7 +13,7 @@ use super::subject;
 use crate::cluster::{
     ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
-use crate::mapred::{Address, AttemptId, Input, JobSpec, TaskKind};
+use crate::mapred::{AttemptId, Input, JobSpec, TaskKind};
 use crate::random::{Purpose, stream};
 
 /// What attempts share, and where their input lies.
@@ -37,11 +37,6 @@ impl Shared {
     /// Returns what is shared.
     pub fn resources(&self) -> &Resources {
         &self.resources
-    }
-
-    /// Returns who knows what each gets of it.
-    pub fn fabric(&self) -> Address {
-        Address::fabric(self.resources.topology().len())
     }
 
     /// Returns what computing on a node shares.
@@ -72,7 +67,7 @@ impl Shared {
     fn own_disk(&self, attempt: AttemptId, node: TrackerId) -> DiskId {
         let purpose = match attempt.task.kind {
             TaskKind::Reduce => Purpose::ReduceDisk,
-            _ => Purpose::MapDisk,
+            TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => Purpose::MapDisk,
         };
         let mut rng = stream(self.seed, purpose, subject(attempt));
         DiskId { node, disk: rng.random_range(0..self.resources.disks()) }

@@ -6,7 +6,7 @@ use super::*;
 use crate::cluster::{ClusterSpec, Hdfs, ReadRates, Topology, TrackerId};
 use crate::mapred::{
     AttemptId, Costs, Directive, Fact, Hadoop, Input, JobId, JobSpec, Launch, MapsDone, Outcome,
-    PerSlot, Reply, Role, Shared, Split, TaskId, TaskKind, TaskTracker,
+    PerSlot, Reply, Role, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Fraction, Rate, SimTime};
@@ -53,7 +53,7 @@ struct World {
     trackers: Vec<TaskTracker>,
     fabric: Fabric,
     /// What is under way, in the order in which it was sent.
-    letters: Vec<(SimTime, Address, Msg)>,
+    letters: Vec<(SimTime, Mail)>,
     orders: Vec<(SimTime, TrackerId, Directive)>,
     /// When the reduce learns that so many maps have ended.
     maps: Vec<(SimTime, MapsDone)>,
@@ -96,7 +96,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     let tracker = |(id, node): (TrackerId, &crate::cluster::Node)| {
         TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, false)
     };
-    let letters = topology.nodes().map(|(id, _)| (secs(0), Address::tracker(id), Msg::PowerOn));
+    let letters = topology.nodes().map(|(id, _)| (secs(0), Mail::Tracker(id, ToTracker::PowerOn)));
     World {
         job: Arc::new(JobSpec { memory: PerSlot { map: mb(1), reduce: mb(1) }, ..job }),
         letters: letters.collect(),
@@ -125,7 +125,7 @@ impl World {
     }
 
     fn power_off(mut self, at: u64, node: u32) -> Self {
-        self.letters.push((secs(at), Address::tracker(TrackerId(node - 1)), Msg::PowerOff));
+        self.letters.push((secs(at), Mail::Tracker(TrackerId(node - 1), ToTracker::PowerOff)));
         self
     }
 
@@ -140,26 +140,27 @@ impl World {
         while let Some(next) = (0..self.letters.len()).min_by_key(|place| self.letters[*place].0)
             && self.letters[next].0 <= secs(60)
         {
-            let (now, to, msg) = self.letters.remove(next);
-            self.deliver(now, to, msg);
+            let (now, mail) = self.letters.remove(next);
+            self.deliver(now, mail);
         }
         self
     }
 
-    fn deliver(&mut self, now: SimTime, to: Address, msg: Msg) {
+    fn deliver(&mut self, now: SimTime, mail: Mail) {
         let mut out = Outbox::default();
-        match to.as_tracker().and_then(|id| self.trackers.get_mut(id.index())) {
-            Some(tracker) => tracker.handle(now, msg, &mut out),
-            None => self.fabric.handle(now, msg, &mut out),
+        match mail {
+            Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, msg, &mut out),
+            Mail::Fabric(msg) => self.fabric.handle(now, msg, &mut out),
+            Mail::JobTracker(_) | Mail::Injector(_) => unreachable!("there is none"),
         }
         for letter in out.letters {
-            match letter.msg {
-                Msg::Status(status) => {
+            match letter.mail {
+                Mail::JobTracker(ToJobTracker::Status(status)) => {
                     let told = status.reports.iter().map(|r| (now, r.attempt, r.progress));
                     self.progress.extend(told);
                     self.reply(now, status.tracker, status.call);
                 }
-                msg => self.letters.push((now + letter.after, letter.to, msg)),
+                mail => self.letters.push((now + letter.after, mail)),
             }
         }
         for event in out.events {
@@ -178,7 +179,7 @@ impl World {
             maps: self.maps.iter().filter(|(at, _)| *at == now).map(|(_, maps)| *maps).collect(),
             ..Reply::default()
         };
-        self.letters.push((now, Address::tracker(to), Msg::Reply(Arc::new(reply))));
+        self.letters.push((now, Mail::Tracker(to, ToTracker::Reply(Arc::new(reply)))));
     }
 
     /// Returns when an attempt succeeded.

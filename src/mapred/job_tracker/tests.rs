@@ -20,8 +20,8 @@ struct Bench {
     joins_restarted: bool,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
     facts: Vec<Fact>,
-    to_injector: Vec<Msg>,
-    own: Vec<(SimTime, Msg)>,
+    to_injector: Vec<ToInjector>,
+    own: Vec<(SimTime, ToJobTracker)>,
 }
 
 /// Fills every free slot, jobs in the order of their numbers.
@@ -88,20 +88,25 @@ fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
 }
 
 impl Bench {
-    fn hear(&mut self, msg: Msg) -> &mut Self {
+    fn hear(&mut self, msg: ToJobTracker) -> &mut Self {
         let mut out = Outbox::default();
         self.tracker.handle(self.now, msg, &mut out);
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
         for letter in out.letters {
-            match (letter.to.as_tracker(), letter.msg) {
-                (Some(to), Msg::Reply(reply)) => self.replies.push((to, reply, letter.after)),
-                (None, msg) if letter.travels => self.to_injector.push(msg),
-                (_, msg) => self.own.push((self.now + letter.after, msg)),
+            match letter.mail {
+                Mail::Tracker(to, ToTracker::Reply(reply)) => {
+                    self.replies.push((to, reply, letter.after));
+                }
+                Mail::Injector(msg) => self.to_injector.push(msg),
+                Mail::JobTracker(msg) => self.own.push((self.now + letter.after, msg)),
+                other => unreachable!("a JobTracker sends {other:?}"),
             }
         }
         // Jobs are read at once.
-        while let Some(index) =
-            self.own.iter().position(|(at, m)| *at == self.now && matches!(m, Msg::Initialised(_)))
+        while let Some(index) = self
+            .own
+            .iter()
+            .position(|(at, m)| *at == self.now && matches!(m, ToJobTracker::Initialised(_)))
         {
             let (_, msg) = self.own.remove(index);
             self.hear(msg);
@@ -115,7 +120,7 @@ impl Bench {
     }
 
     fn submit(&mut self, spec: Arc<JobSpec>) -> &mut Self {
-        self.hear(Msg::Submit(spec))
+        self.hear(ToJobTracker::Submit(spec))
     }
 
     /// Sends a tracker's heartbeat; returns what it is told to do.
@@ -153,7 +158,7 @@ impl Bench {
                 .collect(),
         };
         let before = self.replies.len();
-        self.hear(Msg::Status(Arc::new(status)));
+        self.hear(ToJobTracker::Status(Arc::new(status)));
         self.replies[before..]
             .last()
             .map_or_else(Vec::new, |(_, reply, _)| reply.directives.clone())
@@ -235,7 +240,7 @@ fn a_heartbeat_waits_while_another_is_served() {
     assert!(bench.beat(1, &[]).is_empty());
     assert_eq!(bench.replies.len(), 1, "the second waits in line");
     bench.now += SimSpan::from_millis(1);
-    bench.hear(Msg::Serve);
+    bench.hear(ToJobTracker::Serve);
     let (to, reply, _) = &bench.replies[1];
     assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
 }
@@ -278,7 +283,7 @@ fn the_leave_to_commit_comes_with_the_reply_to_the_report() {
     let told = bench.at(4).beat_and_receive(0, &[(map, AttemptState::CommitPending)]);
     assert_eq!(commits(&told), [map]);
     bench.at(7).beat_and_receive(0, &[(map, AttemptState::Succeeded)]);
-    let over = [Msg::JobEnded(JobId(0), Outcome::Succeeded)];
+    let over = [ToInjector::JobEnded(JobId(0), Outcome::Succeeded)];
     assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
 }
 
@@ -379,7 +384,7 @@ fn a_task_that_fails_too_often_fails_its_job() {
         let failed = [(map, AttemptState::Failed)];
         assert_eq!(launches(&bench.at(at + 3).beat_and_receive(number, &failed)), []);
     }
-    assert!(matches!(bench.to_injector[0], Msg::JobEnded(JobId(0), Outcome::Failed)));
+    assert!(matches!(bench.to_injector[0], ToInjector::JobEnded(JobId(0), Outcome::Failed)));
 }
 
 #[test]
@@ -390,7 +395,7 @@ fn a_silent_tracker_is_given_up_and_its_completed_maps_run_again() {
     let done = [(maps[0], AttemptState::Succeeded), (maps[1], AttemptState::Running)];
     bench.at(4).beat_and_receive(0, &done);
     bench.at(600).beat_and_receive(1, &[]);
-    bench.at(606).hear(Msg::Expire);
+    bench.at(606).hear(ToJobTracker::Expire);
     assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerLost(TrackerId(0)))));
     let again: Vec<AttemptId> = launches(&bench.at(607).beat_and_receive(1, &[]))
         .into_iter()
@@ -408,7 +413,7 @@ fn of_a_lost_tracker_only_what_still_worked_is_cleaned_up_after() {
         let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
         bench.at(4).beat_and_receive(0, &[(map, state)]);
         bench.at(600).beat_and_receive(1, &[]);
-        bench.at(606).hear(Msg::Expire);
+        bench.at(606).hear(ToJobTracker::Expire);
         let next = launches(&bench.at(607).beat_and_receive(1, &[]));
         let again = if is_unclean { vec![] } else { vec![map.task.attempt(1)] };
         assert_eq!(next, again, "{state:?}");
@@ -426,7 +431,7 @@ fn a_reduce_is_launched_with_what_it_can_fetch_and_from_the_dead_nobody_can() {
     let told = |bench: &Bench| bench.replies.last().map(|(_, reply, _)| reply.maps.clone());
     let reduce = launches(&bench.at(5).beat_and_receive(1, &[]))[0];
     assert_eq!(told(&bench).unwrap(), [MapsDone { job: JobId(0), done: 2, total: 2 }]);
-    bench.hear(Msg::Darkness(TrackerId(0)));
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
     bench.at(8).beat_and_receive(1, &[(reduce, AttemptState::Running)]);
     assert_eq!(told(&bench).unwrap(), [MapsDone { job: JobId(0), done: 0, total: 2 }]);
 }
@@ -441,9 +446,9 @@ fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Ben
         assert_eq!(kills(&bench.at(at).beat_and_receive(0, &reports)), []);
         (1..8).for_each(|id| drop(bench.at(at + u64::from(id)).beat_and_receive(id, &[])));
     }
-    bench.at(620).hear(Msg::Expire);
+    bench.at(620).hear(ToJobTracker::Expire);
     assert!(!bench.has_failed(map), "ten minutes ago, not longer");
-    bench.at(621).hear(Msg::Expire);
+    bench.at(621).hear(ToJobTracker::Expire);
     (bench, map)
 }
 

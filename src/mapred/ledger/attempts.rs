@@ -2,9 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::{Ledger, is_a_few, is_first_map, unclean_outcome};
-use crate::mapred::job::{Job, JobState, Stage, Try};
-use crate::mapred::sabotage::Sabotage;
+use super::{Ledger, entry, is_a_few, unclean_outcome};
+use crate::mapred::job::{JobState, Stage, Try};
 use crate::mapred::{
     AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Outbox, Outcome, SlotKind, TaskId,
     TaskKind, TrackerId,
@@ -14,15 +13,14 @@ use crate::units::SimTime;
 impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
     pub(in crate::mapred) fn doom(&mut self, attempt: AttemptId) {
-        let Some(record) = self.find_try(attempt) else { return };
+        let record = self.known_try(attempt);
         if !record.is_active() || record.is_doomed {
             return;
         }
         record.is_doomed = true;
         let tracker = record.tracker;
-        let is_orphan = self
-            .job(attempt.job())
-            .is_some_and(|job| job.verdict.is_some() || matches!(job.state, JobState::Ended(_)));
+        let job = self.known(attempt.job());
+        let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
         }
@@ -30,14 +28,13 @@ impl Ledger {
 
     /// Ends an attempt of a job that needs it no more.
     pub(super) fn wind_up(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
-        let Some(record) = self.find_try(attempt) else { return };
+        let record = self.known_try(attempt);
         if !record.waits_for_cleaner() {
             return self.doom(attempt);
         }
         let outcome = unclean_outcome(record.state);
-        if let Some(job) = self.job_mut(attempt.job()) {
-            job.unclean[attempt.slot()].retain(|other| *other != attempt);
-        }
+        let unclean = &mut self.known_mut(attempt.job()).unclean[attempt.slot()];
+        unclean.retain(|other| *other != attempt);
         self.wants_task_cleanup[attempt.slot()].remove(&attempt.job());
         self.lose(now, attempt, outcome, out);
     }
@@ -50,7 +47,7 @@ impl Ledger {
         still_counts: bool,
         out: &mut Outbox,
     ) -> bool {
-        let Some(record) = self.find_try(attempt) else { return false };
+        let record = self.known_try(attempt);
         if record.is_doomed {
             return false;
         }
@@ -63,9 +60,7 @@ impl Ledger {
             }
             self.learn(now, attempt, tracker, AttemptState::CommitPending, out);
         }
-        let Some(task) = self.job_mut(attempt.job()).and_then(|job| job.task(attempt.task)) else {
-            return false;
-        };
+        let task = self.known_mut(attempt.job()).known_task(attempt.task);
         // The first of a task's attempts to wait wins; the others lose the race.
         let is_winner = task
             .tries
@@ -79,13 +74,10 @@ impl Ledger {
     }
 
     fn stop_counting(&mut self, attempt: AttemptId) {
-        let Some(job) = self.job_mut(attempt.job()) else { return };
-        let Some(record) = job.task(attempt.task).and_then(|task| task.find(attempt.number)) else {
-            return;
-        };
+        let record = self.known_try(attempt);
         if std::mem::take(&mut record.is_counted) {
             let progress = u64::from(std::mem::take(&mut record.progress));
-            let tasks = job.tasks_mut(attempt.slot());
+            let tasks = self.known_mut(attempt.job()).tasks_mut(attempt.slot());
             tasks.running -= 1;
             tasks.progress -= progress;
         }
@@ -93,8 +85,9 @@ impl Ledger {
 
     /// Notes how far a map or reduce is, from 0 to 1.
     pub(in crate::mapred) fn note_progress(&mut self, attempt: AttemptId, progress: f32) {
-        let Some(job) = self.job_mut(attempt.job()) else { return };
+        let job = self.known_mut(attempt.job());
         let task = job.task(attempt.task).and_then(|task| task.find(attempt.number));
+        // A tracker may report what has been given up for lost, or has just ended.
         let Some(record) = task.filter(|record| record.is_counted && record.is_active()) else {
             return;
         };
@@ -104,19 +97,19 @@ impl Ledger {
         tasks.progress = tasks.progress - u64::from(was) + u64::from(now);
     }
 
-    /// Returns how far an attempt is that runs, from 0 to 1.
+    /// Returns how far an attempt is that runs, from 0 to 1; of one that has ended, none of it.
     pub(in crate::mapred) fn progress(&self, attempt: AttemptId) -> f64 {
         self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / 1e6)
     }
 
     /// Takes an attempt off the books; returns what was known of it.
-    fn close_try(&mut self, attempt: AttemptId) -> Option<Try> {
+    fn close_try(&mut self, attempt: AttemptId) -> Try {
         self.stop_counting(attempt);
-        let job = self.job_mut(attempt.job())?;
-        let record = job.task(attempt.task)?.remove(attempt.number)?;
+        let job = self.known_mut(attempt.job());
+        let record = job.known_task(attempt.task).remove(attempt.number);
         job.open_tries -= 1;
         self.open_tries -= 1;
-        Some(record)
+        record.unwrap_or_else(|| panic!("{attempt} is off the books"))
     }
 
     /// Notes that an attempt has succeeded: its task is done, its rivals are not needed.
@@ -126,29 +119,21 @@ impl Ledger {
         attempt: AttemptId,
         out: &mut Outbox,
     ) {
-        let is_doomed = self.find_try(attempt).is_none_or(|record| record.is_doomed);
-        if is_doomed {
+        if self.known_try(attempt).is_doomed {
             // Its kill crossed its success on the way: the output is not taken.
             return self.lose(now, attempt, Outcome::Killed, out);
         }
-        if Sabotage::SuccessDropped.is_planted() && is_first_map(attempt.task) {
-            return;
-        }
-        let Some(record) = self.close_try(attempt) else { return };
+        let record = self.close_try(attempt);
         let id = attempt.job();
-        let Some(job) = self.job_mut(id) else { return };
-        if let Some(task) = job.task(attempt.task) {
-            task.stage = Stage::Done(attempt.number, record.tracker);
-            let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
-            for number in rivals {
-                self.doom(attempt.task.attempt(number));
-            }
+        let task = self.known_mut(id).known_task(attempt.task);
+        task.stage = Stage::Done(attempt.number, record.tracker);
+        let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
+        for number in rivals {
+            self.doom(attempt.task.attempt(number));
         }
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
-                if let Some(job) = self.job_mut(id) {
-                    job.tasks_mut(attempt.slot()).finished += 1;
-                }
+                self.known_mut(id).tasks_mut(attempt.slot()).finished += 1;
                 self.recount(now, id);
                 self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
                 self.note_maps_done(now, attempt, out);
@@ -167,7 +152,7 @@ impl Ledger {
     }
 
     fn note_maps_done(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
-        let Some(job) = self.job(attempt.job()) else { return };
+        let job = self.known(attempt.job());
         let is_map = attempt.task.kind == TaskKind::Map;
         if is_map && job.maps_over() == job.maps.total && job.state == JobState::Running {
             out.emit(now, Fact::MapsDone(attempt.job()));
@@ -182,14 +167,12 @@ impl Ledger {
         state: AttemptState,
         out: &mut Outbox,
     ) {
-        let Some(record) = self.find_try(attempt) else { return };
+        let record = self.known_try(attempt);
         let tracker = record.tracker;
         let is_new = record.state != state;
         record.state = state;
         record.cleaner = None;
-        if let Some(job) = self.job_mut(attempt.job()) {
-            job.unclean[attempt.slot()].push_back(attempt);
-        }
+        self.known_mut(attempt.job()).unclean[attempt.slot()].push_back(attempt);
         self.wants_task_cleanup[attempt.slot()].insert(attempt.job());
         if is_new {
             self.learn(now, attempt, tracker, state, out);
@@ -198,9 +181,7 @@ impl Ledger {
 
     /// Returns whether the output of an ended attempt is still worth removing.
     pub(in crate::mapred) fn cleans_up_after(&self, attempt: AttemptId) -> bool {
-        self.hadoop.task_cleanup
-            && attempt.task.is_work()
-            && self.job(attempt.job()).is_some_and(Job::is_running)
+        self.hadoop.task_cleanup && attempt.task.is_work() && self.known(attempt.job()).is_running()
     }
 
     /// Notes that an attempt has failed or was killed; its task waits again if it is needed.
@@ -211,16 +192,16 @@ impl Ledger {
         outcome: Outcome,
         out: &mut Outbox,
     ) {
-        let Some(record) = self.close_try(attempt) else { return };
+        let record = self.close_try(attempt);
         let failed = outcome == Outcome::Failed;
         if failed {
             self.count_failure(attempt, record.tracker);
         }
         let most = self.hadoop.max_attempts.get();
         let id = attempt.job();
-        let Some(job) = self.job_mut(id) else { return };
+        let job = self.known_mut(id);
         let may_go_on = !matches!(job.state, JobState::Ended(_));
-        let Some(task) = job.task(attempt.task) else { return };
+        let task = job.known_task(attempt.task);
         let is_last = !task.tries.iter().any(Try::is_active) && task.stage == Stage::Active;
         let is_exhausted = most <= task.failures;
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
@@ -238,10 +219,8 @@ impl Ledger {
     }
 
     fn count_failure(&mut self, attempt: AttemptId, tracker: TrackerId) {
-        let Some(job) = self.job_mut(attempt.job()) else { return };
-        if let Some(task) = job.task(attempt.task) {
-            task.failures += 1;
-        }
+        let job = self.known_mut(attempt.job());
+        job.known_task(attempt.task).failures += 1;
         if attempt.task.is_work() {
             job.barred.entry(attempt.task).or_default().push(tracker);
         }
@@ -252,7 +231,7 @@ impl Ledger {
     pub(super) fn blame(&mut self, job: JobId, tracker: TrackerId) {
         let most = self.hadoop.tracker_failures.get();
         let trackers = self.active;
-        let Some(job) = self.job_mut(job) else { return };
+        let job = self.known_mut(job);
         if is_a_few(job.flaky, trackers) {
             let count = job.failures_on.entry(tracker).or_default();
             *count += 1;
@@ -264,11 +243,9 @@ impl Ledger {
     pub(super) fn put_back(&mut self, now: SimTime, task: TaskId) {
         let id = task.job;
         let failed_first = self.hadoop.failed_maps == FailedMaps::First;
-        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
-            return;
-        };
+        let job = entry(&mut self.jobs, id);
         let is_needed = job.verdict.is_none() && !matches!(job.state, JobState::Ended(_));
-        let Some(record) = job.task(task) else { return };
+        let record = job.known_task(task);
         if !is_needed && task.is_work() {
             record.stage = Stage::Dead;
             return;
@@ -309,7 +286,7 @@ impl Ledger {
             SlotKind::Map => self.hadoop.map_failures,
             SlotKind::Reduce => self.hadoop.reduce_failures,
         };
-        let Some(job) = self.job_mut(task.job) else { return };
+        let job = self.known_mut(task.job);
         if task.kind == TaskKind::Cleanup {
             job.verdict = Some(Outcome::Failed);
             return self.end_job(now, task.job, out);

@@ -18,8 +18,10 @@ impl Ledger {
     /// Adds a fault to each tracker that a job which has succeeded avoided.
     pub(super) fn count_faults(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
-        let Some(job) = self.job(job).filter(|_| self.hadoop.blacklist) else { return };
-        let avoided = job.failures_on.iter().filter(|(_, failures)| most <= **failures);
+        if !self.hadoop.blacklist {
+            return;
+        }
+        let avoided = self.known(job).failures_on.iter().filter(|(_, failures)| most <= **failures);
         let avoided: Vec<TrackerId> = avoided.map(|(id, _)| *id).collect();
         for id in avoided {
             let tracker = &mut self.trackers[id.index()];

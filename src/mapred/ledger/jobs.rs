@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Ledger;
+use super::{Ledger, entry};
 use crate::cluster::FileId;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::{
-    Address, Fact, Input, JobChange, JobId, JobSpec, Msg, Outbox, Outcome, PerSlot, SlotKind,
-    TaskKind,
+    Fact, Input, JobChange, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, TaskKind,
+    ToInjector,
 };
 use crate::units::SimTime;
 
@@ -43,16 +43,15 @@ impl Ledger {
     /// Returns the file that a job reads, if it matters how many do.
     fn file_of(&self, spec: &JobSpec) -> Option<FileId> {
         match spec.input {
-            Some(Input::File { file, .. }) if self.hdfs.has_hot_files() => Some(file),
-            _ => None,
+            Some(Input::File { file, .. }) => self.hdfs.has_hot_files().then_some(file),
+            Some(Input::Splits(_)) | None => None,
         }
     }
 
     /// Reads a job's splits; its setup task, or its tasks, may then be launched.
     pub(in crate::mapred) fn initialise(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
-        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
-            return;
-        };
+        let job = entry(&mut self.jobs, id);
+        // It may have been killed while its splits were read.
         if job.state != JobState::Submitted {
             return;
         }
@@ -74,10 +73,9 @@ impl Ledger {
     }
 
     pub(super) fn start_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
-        let Some(job) = self.job_mut(id) else { return };
-        if job.state != JobState::Preparing {
-            return;
-        }
+        let job = self.known_mut(id);
+        let was = job.state;
+        assert!(was == JobState::Preparing, "{now}: {id} begins to run, but was {was:?}");
         job.state = JobState::Running;
         job.running_at = now;
         self.running.insert(id);
@@ -89,12 +87,12 @@ impl Ledger {
 
     /// Moves a job whose tasks are over on to its cleanup, or to its end.
     pub(super) fn close_if_worked_off(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
-        let Some(job) = self.job_mut(id) else { return };
+        let job = self.known_mut(id);
         let is_over = match job.state {
             JobState::Running => job.verdict.is_some() || job.is_worked_off(),
             // A job that fails before it runs is cleaned up as well.
             JobState::Preparing => job.verdict.is_some(),
-            _ => false,
+            JobState::Submitted | JobState::Cleaning | JobState::Ended(_) => false,
         };
         if !is_over {
             return;
@@ -111,12 +109,14 @@ impl Ledger {
     }
 
     pub(super) fn end_job(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
-        let Some(job) = self.job_mut(id) else { return };
+        let job = self.known_mut(id);
+        let was = job.state;
+        assert!(!matches!(was, JobState::Ended(_)), "{now}: {id} ends, but was {was:?}");
         let outcome = job.verdict.unwrap_or(Outcome::Succeeded);
         job.state = JobState::Ended(outcome);
         let spec = job.spec.clone();
-        if let Some(readers) = self.file_of(&spec).and_then(|file| self.readers.get_mut(&file)) {
-            *readers -= 1;
+        if let Some(file) = self.file_of(&spec) {
+            *self.readers.get_mut(&file).expect("each job that has arrived reads its file") -= 1;
         }
         self.open.remove(&id);
         self.running.remove(&id);
@@ -130,7 +130,7 @@ impl Ledger {
         if outcome == Outcome::Succeeded {
             self.count_faults(now, id, out);
         }
-        out.send(Address::INJECTOR, Msg::JobEnded(id, outcome));
+        out.send(ToInjector::JobEnded(id, outcome));
         self.change(now, id, JobChange::Ended(outcome));
         self.forget_if_drained(id);
     }
@@ -143,7 +143,10 @@ impl Ledger {
         verdict: Outcome,
         out: &mut Outbox,
     ) {
-        let Some(job) = self.job_mut(id) else { return };
+        // A client may kill a job before it arrives, after it has ended, or twice.
+        let Some(job) = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut) else {
+            return;
+        };
         if matches!(job.state, JobState::Ended(_)) || job.verdict.is_some() {
             return;
         }
@@ -168,7 +171,7 @@ impl Ledger {
 
     /// Drops the tasks of an ended job once no tracker has anything of it.
     pub(super) fn forget_if_drained(&mut self, id: JobId) {
-        let Some(job) = self.job_mut(id) else { return };
+        let job = self.known_mut(id);
         if matches!(job.state, JobState::Ended(_)) && job.open_tries == 0 {
             job.maps.tasks = Vec::new();
             job.reduces.tasks = Vec::new();

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Ledger, is_a_few, is_first_map};
+use super::{Ledger, entry, is_a_few};
 use crate::mapred::job::{Job, Stage, Try};
 use crate::mapred::map_cache::{Reach, Verdict};
-use crate::mapred::sabotage::Sabotage;
 use crate::mapred::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
     Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
@@ -36,10 +35,10 @@ pub(in crate::mapred) struct Wish {
 
 impl Ledger {
     /// Tells of a launch; what it returns travels with the reply that is being made.
-    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Option<Launch> {
+    fn hand_out(&mut self, now: SimTime, handout: Handout, out: &mut Outbox) -> Launch {
         let Handout { attempt, tracker, role, locality, speculative, reason, waited, slots } =
             handout;
-        let job = self.job(attempt.job())?;
+        let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
         self.moved_at = now;
         out.emit(
@@ -55,7 +54,7 @@ impl Ledger {
                 counts,
             },
         );
-        Some(Launch { attempt, role, job: spec, locality, slots })
+        Launch { attempt, role, job: spec, locality, slots }
     }
 
     /// Begins an attempt of a task.
@@ -66,23 +65,20 @@ impl Ledger {
         wish: Wish,
         locality: Option<Locality>,
         out: &mut Outbox,
-    ) -> Option<Launch> {
+    ) -> Launch {
         let Wish { tracker, slots, reason, .. } = wish;
-        let job = self.jobs.get_mut(task.job.index()).and_then(Option::as_deref_mut)?;
+        let job = entry(&mut self.jobs, task.job);
         let ready_at = match task.kind {
             TaskKind::Reduce => job.reduces_ready_at.unwrap_or(job.running_at),
-            _ => job.running_at,
+            TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => job.running_at,
         };
-        let record = job.task(task)?;
-        let is_overlooked = Sabotage::LaunchForgotten.is_planted() && is_first_map(task);
-        let is_speculative = record.tries.iter().any(Try::is_active) && !is_overlooked;
+        let record = job.known_task(task);
+        let is_speculative = record.tries.iter().any(Try::is_active);
         let waited = now.saturating_since(record.since.max(ready_at));
         let number = record.next;
         record.next += 1;
         let was_waiting = record.stage == Stage::Waiting;
-        if !is_overlooked || 0 < number {
-            record.stage = Stage::Active;
-        }
+        record.stage = Stage::Active;
         record.tries.push(Try {
             number,
             tracker,
@@ -155,13 +151,14 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Option<Launch> {
         let Wish { job: id, tracker, .. } = wish;
+        // A policy may wish for a job that has not arrived.
         let job = self.job(id)?;
         if job.pending(SlotKind::Map) == 0 || !self.suits(job, tracker, SlotKind::Map, wish.slots) {
             return None;
         }
         let (index, locality) = self.best_map(id, tracker, reach)?;
         let task = TaskId { job: id, kind: TaskKind::Map, index };
-        self.assign(now, task, wish, locality, out)
+        Some(self.assign(now, task, wish, locality, out))
     }
 
     /// Returns whether a job would have a tracker, and could ever have so many slots there.
@@ -182,7 +179,7 @@ impl Ledger {
         reach: Reach,
     ) -> Option<(u32, Option<Locality>)> {
         let hosts = self.active;
-        let job = self.jobs.get_mut(id.index()).and_then(Option::as_deref_mut)?;
+        let job = entry(&mut self.jobs, id);
         let Job { cache, maps, barred, failed_maps, spec, .. } = job;
         let verdict = |index: u32| {
             if maps.tasks[index as usize].stage != Stage::Waiting {
@@ -214,6 +211,7 @@ impl Ledger {
     ) -> Option<Launch> {
         let Wish { job: id, tracker, .. } = wish;
         let hosts = self.active;
+        // A policy may wish for a job that has not arrived.
         let job = self.job(id)?;
         let suits = self.suits(job, tracker, SlotKind::Reduce, wish.slots);
         if job.pending(SlotKind::Reduce) == 0 || !suits {
@@ -223,8 +221,9 @@ impl Ledger {
         let fits =
             |index: &u32| !job.barred.get(&task(*index)).is_some_and(|on| bars(on, tracker, hosts));
         let position = job.waiting_reduces.iter().position(fits)?;
-        let index = self.job_mut(id)?.waiting_reduces.remove(position)?;
-        self.assign(now, task(index), wish, None, out)
+        let waiting = &mut self.known_mut(id).waiting_reduces;
+        let index = waiting.remove(position).expect("it has just been found there");
+        Some(self.assign(now, task(index), wish, None, out))
     }
 
     /// Launches a job's setup or cleanup task, or the removal of an attempt's output.
@@ -239,22 +238,22 @@ impl Ledger {
     ) -> Option<Launch> {
         let index = u32::from(kind == SlotKind::Reduce);
         let accepts = |set: &BTreeSet<JobId>| {
-            let fits = |id: &&JobId| self.job(**id).is_some_and(|job| !self.avoids(job, tracker));
+            let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
             set.iter().find(fits).copied()
         };
         let service = |job| Wish { job, tracker, slots: 1, reason: Reason::JobService };
         if let Some(job) = accepts(&self.wants_cleanup) {
             self.wants_cleanup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Cleanup, index };
-            return self.assign(now, task, service(job), None, out);
+            return Some(self.assign(now, task, service(job), None, out));
         }
         if let Some(job) = accepts(&self.wants_task_cleanup[kind]) {
-            return self.launch_task_cleanup(now, job, tracker, kind, out);
+            return Some(self.launch_task_cleanup(now, job, tracker, kind, out));
         }
         if let Some(job) = accepts(&self.wants_setup) {
             self.wants_setup.remove(&job);
             let task = TaskId { job, kind: TaskKind::Setup, index };
-            return self.assign(now, task, service(job), None, out);
+            return Some(self.assign(now, task, service(job), None, out));
         }
         None
     }
@@ -266,11 +265,11 @@ impl Ledger {
         tracker: TrackerId,
         kind: SlotKind,
         out: &mut Outbox,
-    ) -> Option<Launch> {
-        let job = self.job_mut(id)?;
-        let attempt = job.unclean[kind].pop_front()?;
-        let is_last = job.unclean[kind].is_empty();
-        job.task(attempt.task)?.find(attempt.number)?.cleaner = Some(tracker);
+    ) -> Launch {
+        let unclean = &mut self.known_mut(id).unclean[kind];
+        let attempt = unclean.pop_front().expect("a job that wants a cleanup knows of what");
+        let is_last = unclean.is_empty();
+        self.known_try(attempt).cleaner = Some(tracker);
         if is_last {
             self.wants_task_cleanup[kind].remove(&id);
         }

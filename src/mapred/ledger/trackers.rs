@@ -82,17 +82,17 @@ impl Ledger {
     }
 
     fn lose_with_tracker(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
-        let cleans = self.cleans_up_after(attempt);
+        // The loss of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
         if record.waits_for_cleaner() {
             return;
         }
-        match record.state {
-            AttemptState::Running | AttemptState::Suspended if cleans => {
-                self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out);
-            }
-            // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
-            _ => self.lose(now, attempt, Outcome::Killed, out),
+        let was_at_work = matches!(record.state, AttemptState::Running | AttemptState::Suspended);
+        // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
+        if was_at_work && self.cleans_up_after(attempt) {
+            self.leave_unclean(now, attempt, AttemptState::KilledUnclean, out);
+        } else {
+            self.lose(now, attempt, Outcome::Killed, out);
         }
     }
 
@@ -118,7 +118,7 @@ impl Ledger {
         tracker: TrackerId,
         out: &mut Outbox,
     ) -> bool {
-        let Some(job) = self.job(id) else { return false };
+        let job = self.known(id);
         if job.reduces.total == 0 || !job.is_running() {
             return false;
         }
@@ -128,13 +128,11 @@ impl Ledger {
                 Stage::Done(number, at) if at == tracker => {
                     Some(TaskId { job: id, kind: TaskKind::Map, index }.attempt(number))
                 }
-                _ => None,
+                Stage::Done(..) | Stage::Waiting | Stage::Active | Stage::Dead => None,
             })
             .collect();
         for attempt in &lost {
-            if let Some(job) = self.job_mut(id) {
-                job.maps.finished -= 1;
-            }
+            self.known_mut(id).maps.finished -= 1;
             self.put_back(now, attempt.task);
             self.recount(now, id);
             self.learn(now, *attempt, tracker, AttemptState::Killed, out);

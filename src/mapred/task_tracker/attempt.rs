@@ -148,6 +148,11 @@ impl Attempt {
         matches!(self.state, AttemptState::Running | AttemptState::CommitPending)
     }
 
+    /// Returns whether there is a process, working or stopped.
+    pub(super) fn has_process(&self) -> bool {
+        self.holds_slot() || self.state == AttemptState::Suspended
+    }
+
     pub(super) fn waits_for_slot(&self) -> bool {
         let waits = matches!(self.state, AttemptState::Unassigned | AttemptState::Suspended);
         waits && self.wants_slot
@@ -159,7 +164,11 @@ impl Attempt {
             AttemptState::Unassigned | AttemptState::Running => true,
             AttemptState::Suspended => self.wants_slot,
             AttemptState::CommitPending => slot_held,
-            _ => false,
+            AttemptState::FailedUnclean
+            | AttemptState::KilledUnclean
+            | AttemptState::Succeeded
+            | AttemptState::Failed
+            | AttemptState::Killed => false,
         }
     }
 
@@ -364,6 +373,18 @@ impl Attempt {
             return Next::Nothing;
         }
         Next::After(next_poll(done, now, poll) - now + span)
+    }
+
+    /// Asserts that it goes on by itself if it works, and by nothing if it does not.
+    pub(super) fn assert_sound(&self, now: SimTime) {
+        let (id, state, phase) = (self.id, self.state, self.phase);
+        let is_driven = self.timer.is_some() || self.flow.is_some();
+        assert!(!is_driven || self.holds_slot(), "{now}: {id} goes on, but is {state:?}");
+        let waits_for_maps = phase == Phase::Shuffle && !self.fetch.is_complete;
+        let goes_on = is_driven || waits_for_maps || state != AttemptState::Running;
+        assert!(goes_on, "{now}: {id} runs, but its {phase:?} will never end");
+        let is_stopped = self.suspended_at.is_some();
+        assert!(is_stopped == (state == AttemptState::Suspended), "{now}: {id} is {state:?}");
     }
 
     /// Returns how long the phases took, up to now.

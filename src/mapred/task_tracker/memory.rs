@@ -43,17 +43,14 @@ impl Memory {
 
     /// Notes that a process is stopped and may be paged out.
     pub(super) fn stop(&mut self, attempt: AttemptId) {
-        if let Some(index) = self.position(attempt) {
-            let process = self.processes.remove(index);
-            let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
-            self.processes.insert(after_stopped, Process { is_stopped: true, ..process });
-        }
+        let process = self.take_out(attempt);
+        let after_stopped = self.processes.iter().take_while(|p| p.is_stopped).count();
+        self.processes.insert(after_stopped, Process { is_stopped: true, ..process });
     }
 
     /// Lets a stopped process go on; returns how long it waits for its memory.
     pub(super) fn go_on(&mut self, attempt: AttemptId) -> SimSpan {
-        let Some(index) = self.position(attempt) else { return SimSpan::ZERO };
-        let mut process = self.processes.remove(index);
+        let mut process = self.take_out(attempt);
         let read = process.paged_out;
         // What is still in memory stays there while room is made for the rest.
         let written = self.make_room(process.resident + read);
@@ -64,7 +61,7 @@ impl Memory {
         self.disk.time_for(read + written)
     }
 
-    /// Frees the memory of a process that has ended.
+    /// Frees the memory of a process that has ended; an attempt that never started has none.
     pub(super) fn end(&mut self, attempt: AttemptId) {
         self.processes.retain(|process| process.attempt != attempt);
     }
@@ -84,8 +81,14 @@ impl Memory {
         written
     }
 
-    fn position(&self, attempt: AttemptId) -> Option<usize> {
-        self.processes.iter().position(|process| process.attempt == attempt)
+    /// Returns how many processes have memory here.
+    pub(super) fn processes(&self) -> usize {
+        self.processes.len()
+    }
+
+    fn take_out(&mut self, attempt: AttemptId) -> Process {
+        let index = self.processes.iter().position(|process| process.attempt == attempt);
+        self.processes.remove(index.unwrap_or_else(|| panic!("{attempt} has no process here")))
     }
 }
 

@@ -36,7 +36,7 @@ fn job(reduces: u32) -> Arc<JobSpec> {
 struct Bench {
     tracker: TaskTracker,
     now: SimTime,
-    own: Vec<(SimTime, Msg)>,
+    own: Vec<(SimTime, ToTracker)>,
     statuses: Vec<Arc<Status>>,
     facts: Vec<Fact>,
     replies: u16,
@@ -75,18 +75,19 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         replies: 0,
         reduces: 0,
     };
-    bench.hear(Msg::PowerOn);
+    bench.hear(ToTracker::PowerOn);
     bench
 }
 
 impl Bench {
-    fn hear(&mut self, msg: Msg) {
+    fn hear(&mut self, msg: ToTracker) {
         let mut out = Outbox::default();
         self.tracker.handle(self.now, msg, &mut out);
         for letter in out.letters {
-            match letter.msg {
-                Msg::Status(status) => self.statuses.push(status),
-                msg => self.own.push((self.now + letter.after, msg)),
+            match letter.mail {
+                Mail::JobTracker(ToJobTracker::Status(status)) => self.statuses.push(status),
+                Mail::Tracker(_, msg) => self.own.push((self.now + letter.after, msg)),
+                other => unreachable!("a tracker alone sends {other:?}"),
             }
         }
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
@@ -121,7 +122,7 @@ impl Bench {
             ..Reply::default()
         };
         self.replies += 1;
-        self.hear(Msg::Reply(Arc::new(reply)));
+        self.hear(ToTracker::Reply(Arc::new(reply)));
         self
     }
 
@@ -171,7 +172,7 @@ fn a_second_copy_of_a_reply_changes_nothing() {
     let call = bench.status().call;
     let launch = bench.launch(map(0));
     let copy = Reply { call, directives: vec![launch], ..Reply::default() };
-    bench.hear(Msg::Reply(Arc::new(copy)));
+    bench.hear(ToTracker::Reply(Arc::new(copy)));
     bench.until(secs(3));
     assert_eq!(bench.state(map(0)), None);
 }
@@ -360,7 +361,7 @@ fn a_tracker_that_is_told_to_start_anew_drops_everything() {
     bench.until(secs(0)).reply(vec![launch]);
     bench.until(secs(3));
     let call = bench.status().call;
-    bench.hear(Msg::Reply(Arc::new(Reply { call, reinit: true, ..Reply::default() })));
+    bench.hear(ToTracker::Reply(Arc::new(Reply { call, reinit: true, ..Reply::default() })));
     bench.until(secs(3));
     assert_eq!(bench.status().last_reply, None);
     assert!(bench.status().reports.is_empty());

@@ -1,45 +1,27 @@
-//! The file of a trace: written aside, then put in its place at once.
+//! The file of a trace, which replaces nothing but an earlier one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::{NamedTempFile, PersistError};
-
 use super::counters::SIGN;
 use super::{OutputError, Perfetto};
-use crate::output::Unfinished;
-use crate::output::file::begin;
+use crate::output::aside::{AsideFile, Over};
 use crate::record::Place;
 
-/// A trace in the making: a hidden file beside the place where the trace will be.
+/// A trace in the making.
 #[derive(Debug)]
-pub struct TraceFile {
-    target: PathBuf,
-    /// Removed when dropped.
-    aside: NamedTempFile,
-    force: bool,
-    unfinished: Unfinished,
-}
+pub struct PerfettoFile(AsideFile);
 
-impl TraceFile {
-    /// Begins the trace that will be at `target`. With `force`, an earlier one may be there. Until
-    /// it is committed, its hidden file is among the `unfinished` ones.
+impl PerfettoFile {
+    /// Begins the trace that will be at `target`. With `force`, an earlier one may be there.
     ///
     /// # Errors
     /// If the target exists and may not be replaced, or if nothing can be written beside it.
-    pub fn create(
-        target: &Path,
-        force: bool,
-        unfinished: &Unfinished,
-    ) -> Result<Self, OutputError> {
-        check_target(target, force)?;
-        let folder = target.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or_else(|| Path::new("."));
-        let aside = begin(folder)?;
-        unfinished.add(aside.path());
-        Ok(Self { target: target.to_owned(), aside, force, unfinished: unfinished.clone() })
+    pub fn create(target: &Path, force: bool) -> Result<Self, OutputError> {
+        let over = if force { Over::Checked(check_trace) } else { Over::Nothing };
+        AsideFile::create(target, over).map(Self)
     }
 
     /// Returns what writes the trace of a run on these nodes.
@@ -47,9 +29,10 @@ impl TraceFile {
     /// # Errors
     /// If it cannot be written.
     pub fn watcher(&self, places: Arc<[Place]>) -> Result<Perfetto, OutputError> {
-        let begin = |file| Perfetto::begin(file, &self.target, places);
-        let error = |source| OutputError::Write { path: self.target.clone(), source };
-        self.aside.reopen().and_then(begin).map_err(error)
+        let target = self.0.target();
+        let begin = |file| Perfetto::begin(file, target, places);
+        let error = |source| OutputError::Write { path: target.to_owned(), source };
+        self.0.reopen().and_then(begin).map_err(error)
     }
 
     /// Puts the trace in its place and returns that.
@@ -57,28 +40,12 @@ impl TraceFile {
     /// # Errors
     /// If somebody has put something there meanwhile, or if it cannot be written.
     pub fn commit(self) -> Result<PathBuf, OutputError> {
-        let Self { target, aside, force, unfinished } = self;
-        let hidden = aside.path().to_owned();
-        unfinished.settle(&hidden, || {
-            check_target(&target, force)?;
-            let error = |error: PersistError| OutputError::Write {
-                path: target.clone(),
-                source: error.error,
-            };
-            aside.persist(&target).map_err(error)
-        })?;
-        Ok(target)
+        self.0.put()
     }
 }
 
 /// Checks that nothing but an earlier trace is lost at `target`.
-fn check_target(target: &Path, force: bool) -> Result<(), OutputError> {
-    if fs::symlink_metadata(target).is_err() {
-        return Ok(());
-    }
-    if !force {
-        return Err(OutputError::Exists { path: target.to_owned() });
-    }
+fn check_trace(target: &Path) -> Result<(), OutputError> {
     match is_ours(target) {
         Ok(true) => Ok(()),
         Ok(false) => Err(OutputError::Foreign {
@@ -107,7 +74,7 @@ mod tests {
 
     /// Writes the trace of a run in which nothing happened.
     fn write(target: &Path, force: bool) -> Result<PathBuf, OutputError> {
-        let trace = TraceFile::create(target, force, &Unfinished::default())?;
+        let trace = PerfettoFile::create(target, force)?;
         drop(trace.watcher([].into())?);
         trace.commit()
     }
@@ -138,8 +105,7 @@ mod tests {
     #[test]
     fn a_dropped_trace_leaves_nothing() {
         let room = TempDir::new().unwrap();
-        let unfinished = Unfinished::default();
-        drop(TraceFile::create(&room.path().join("run.pftrace"), false, &unfinished).unwrap());
+        drop(PerfettoFile::create(&room.path().join("run.pftrace"), false).unwrap());
         assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
     }
 }

@@ -6,7 +6,6 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::mapred::{AttemptState, TrackerId};
-use crate::output::Unfinished;
 use crate::record::stream::{Stream, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
 use crate::scenario::RecordSpec;
@@ -18,11 +17,11 @@ fn trace(stream: Stream, millis: u64) -> Vec<u8> {
     let target = room.path().join("run.pftrace");
     let place = |node: &str| Place { node: node.to_owned(), rack: "rack-1".to_owned() };
     let places: Arc<[Place]> = [place("node-1"), place("node-2")].into();
-    let file = TraceFile::create(&target, false, &Unfinished::default()).unwrap();
+    let file = PerfettoFile::create(&target, false).unwrap();
     let watcher = Box::new(file.watcher(places.clone()).unwrap());
     let settings = RecordSpec::default();
-    let setup = Setup { settings, folder: None, places, progress: None, watcher: Some(watcher) };
-    let (mut sender, recorder) = Recorder::start(setup, ()).unwrap();
+    let setup = Setup { settings, folder: None, places, progress: None, watchers: vec![watcher] };
+    let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.push(event));
     sender.flush();
     let run = RunFacts {

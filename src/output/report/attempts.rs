@@ -8,29 +8,31 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::jobs::JobRow;
-use crate::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, Unit};
+use super::{RunReport, charted, count};
+use crate::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, GanttStyle, Paint, Unit};
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Results, Row, Table};
 use crate::mapred::{Outcome, PerSlot, SlotKind};
-use crate::record::Place;
+use crate::page::Block;
+use crate::record::{Place, Summary};
 
 const COLUMNS: [&str; 9] =
     ["job", "kind", "task", "attempt", "node", "start_ms", "finish_ms", "outcome", "suspended_ms"];
 
 /// More attempts than this are not read into memory.
-pub(super) const MOST_ATTEMPTS: u64 = 200_000;
+const MOST_ATTEMPTS: u64 = 200_000;
 
 /// More slots than this cannot be told apart.
-pub(super) const MOST_SLOTS: u64 = 2_000;
+const MOST_SLOTS: u64 = 2_000;
 
 /// What the chart is made of, beside the table.
-pub(super) struct Attempts<'a> {
-    pub(super) jobs: &'a [JobRow],
-    pub(super) topology: &'a Topology,
+struct Attempts<'a> {
+    jobs: &'a [JobRow],
+    topology: &'a Topology,
     /// What outputs call the nodes.
-    pub(super) places: &'a [Place],
+    places: &'a [Place],
     /// When the run ended, in milliseconds.
-    pub(super) until: f64,
+    until: f64,
 }
 
 /// An attempt; times are in milliseconds.
@@ -44,8 +46,71 @@ struct Attempt {
     label: String,
 }
 
+/// How an attempt looks, in the order in which they are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Map,
+    Reduce,
+    KilledMap,
+    KilledReduce,
+    Failed,
+}
+
+impl Look {
+    const ALL: [Self; 5] =
+        [Self::Map, Self::Reduce, Self::KilledMap, Self::KilledReduce, Self::Failed];
+
+    fn of(attempt: &Attempt) -> Self {
+        match (attempt.outcome, attempt.slot) {
+            (Some(Outcome::Failed), _) => Self::Failed,
+            (Some(Outcome::Killed), SlotKind::Map) => Self::KilledMap,
+            (Some(Outcome::Killed), SlotKind::Reduce) => Self::KilledReduce,
+            (Some(Outcome::Succeeded) | None, SlotKind::Map) => Self::Map,
+            (Some(Outcome::Succeeded) | None, SlotKind::Reduce) => Self::Reduce,
+        }
+    }
+
+    fn style(self) -> GanttStyle {
+        // Blue and orange, which everybody tells apart.
+        const MAP: usize = 0;
+        const REDUCE: usize = 4;
+        let (name, paint) = match self {
+            Self::Map => ("map", Paint::Full(MAP)),
+            Self::Reduce => ("reduce", Paint::Full(REDUCE)),
+            Self::KilledMap => ("map, killed", Paint::Pale(MAP)),
+            Self::KilledReduce => ("reduce, killed", Paint::Pale(REDUCE)),
+            Self::Failed => ("failed", Paint::Ink),
+        };
+        GanttStyle { name: name.to_owned(), paint }
+    }
+}
+
+pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    if !run.scenario.record.tasks {
+        return Ok(Vec::new());
+    }
+    let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
+    let attempts: u64 = jobs.iter().flat_map(tasks).sum();
+    for (all, most, what) in
+        [(map_slots + reduce_slots, MOST_SLOTS, "slots"), (attempts, MOST_ATTEMPTS, "attempts")]
+    {
+        if most < all {
+            return Ok(vec![Block::Text(format!(
+                "What ran where and when is not drawn: there are {} {what}, more than {}. \
+                 `tasks.csv` has all of it, and so has the trace of `mumakil run --perfetto`.",
+                count(all as f64),
+                count(most as f64)
+            ))]);
+        }
+    }
+    let (topology, places) = (run.topology, run.places);
+    let attempts = Attempts { jobs, topology, places, until: virtual_s * 1e3 };
+    Ok(charted([attempts.draw(run.results)?]))
+}
+
 impl Attempts<'_> {
-    pub(super) fn draw(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+    fn draw(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
         let mut attempts = self.read(results)?;
         // Of an instant the table's order holds.
         attempts.sort_by(|a, b| a.start.total_cmp(&b.start));
@@ -55,13 +120,13 @@ impl Attempts<'_> {
             .map(|attempt| take_lane(&mut ends[attempt.node][attempt.slot], attempt))
             .collect();
         let (rows, first) = self.rows(&ends);
+        let suspended = attempts.iter().filter(|attempt| 0.0 < attempt.suspended).count();
         let bar = |(attempt, lane): (Attempt, usize)| GanttBar {
             row: first[attempt.node][attempt.slot] + lane,
+            style: Look::of(&attempt) as usize,
             start: attempt.start / 1e3,
             end: attempt.end / 1e3,
-            kind: attempt.slot,
-            outcome: attempt.outcome,
-            suspended: attempt.suspended / 1e3,
+            remark: remark(&attempt),
             label: attempt.label,
         };
         let caption = Caption {
@@ -71,8 +136,17 @@ impl Attempts<'_> {
                 .to_owned(),
         };
         let x = Axis::linear("Time", Unit::Seconds);
-        let bars = attempts.into_iter().zip(lanes).map(bar).collect();
-        Ok(Gantt { caption, x, rows, bars }.draw())
+        let chart = Gantt {
+            caption,
+            x,
+            rows_are: "slots".to_owned(),
+            bars_are: "attempts".to_owned(),
+            rows,
+            styles: Look::ALL.map(Look::style).into(),
+            bars: attempts.into_iter().zip(lanes).map(bar).collect(),
+            notes: note_suspended(suspended).into_iter().collect(),
+        };
+        Ok(chart.draw())
     }
 
     fn read(&self, results: &dyn Results) -> Result<Vec<Attempt>, ReadError> {
@@ -152,8 +226,8 @@ impl Attempts<'_> {
                     first[node][kind] = rows.len();
                     let row = GanttRow {
                         group: rack.to_owned(),
-                        node: self.places[node].node.clone(),
-                        kind,
+                        owner: self.places[node].node.clone(),
+                        name: kind.word().to_owned(),
                     };
                     rows.extend(vec![row; lanes[node][kind].len()]);
                 }
@@ -161,6 +235,35 @@ impl Attempts<'_> {
         }
         (rows, first)
     }
+}
+
+/// Returns what became of an attempt, as its bar tells it.
+fn remark(attempt: &Attempt) -> String {
+    let end = match attempt.outcome {
+        Some(Outcome::Succeeded) => "succeeded",
+        Some(Outcome::Failed) => "failed",
+        Some(Outcome::Killed) => "killed",
+        None => "still running",
+    };
+    match attempt.suspended {
+        span if 0.0 < span => {
+            format!("suspended for {} of it, {end}", Unit::Seconds.text(span / 1e3))
+        }
+        _ => end.to_owned(),
+    }
+}
+
+/// Says how many attempts were suspended. When they were is not known, so that it cannot be drawn.
+fn note_suspended(attempts: usize) -> Option<String> {
+    let (were, bars) = match attempts {
+        0 => return None,
+        1 => ("was", "its bar runs"),
+        _ => ("were", "their bars run"),
+    };
+    let attempts = count(attempts as f64);
+    Some(format!(
+        "{attempts} of the attempts {were} suspended in between; {bars} on over that time."
+    ))
 }
 
 /// Takes the lowest lane that is free for an attempt, or a new one.
@@ -176,6 +279,32 @@ fn take_lane(ends: &mut Vec<f64>, attempt: &Attempt) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suspended_attempts_are_told() {
+        let attempt = Attempt {
+            node: 0,
+            slot: SlotKind::Map,
+            start: 0.0,
+            end: 90e3,
+            outcome: Some(Outcome::Succeeded),
+            suspended: 20e3,
+            label: String::new(),
+        };
+        assert_eq!(remark(&attempt), "suspended for 20 s of it, succeeded");
+        let never = Attempt { suspended: 0.0, ..attempt };
+        assert_eq!(remark(&never), "succeeded");
+        assert_eq!(note_suspended(0), None);
+        let one = note_suspended(1).unwrap();
+        assert!(one.starts_with("1 of the attempts was suspended in between; its bar runs on"));
+    }
+
+    #[test]
+    fn looks_are_numbered_as_they_are_listed() {
+        for (number, look) in Look::ALL.into_iter().enumerate() {
+            assert_eq!(look as usize, number);
+        }
+    }
 
     #[test]
     fn attempts_that_overlap_have_lanes_of_their_own() {

@@ -1,4 +1,4 @@
-//! The jobs of a run, read back, and grouped by class and by size.
+//! The jobs of a run, read back, and grouped by class.
 
 use indexmap::IndexMap;
 
@@ -103,57 +103,19 @@ pub fn sojourns_by_class(jobs: &[JobRow]) -> IndexMap<&str, Vec<f64>> {
     classes
 }
 
-/// The sizes by which jobs are grouped: the most maps of each, and its name.
-pub const SIZES: [(u32, &str); 5] = [
-    (1, "1 map"),
-    (10, "2–10"),
-    (100, "11–100"),
-    (1_000, "101–1,000"),
-    (u32::MAX, "more than 1,000"),
-];
-
-/// Returns for each of the [`SIZES`] the shares of maps that succeeded on the node, in the rack and
-/// elsewhere; `None` where no map had input.
-pub fn locality_by_size(jobs: &[JobRow]) -> [Option<[f64; 3]>; SIZES.len()] {
-    let mut sums = [[0.0; 3]; SIZES.len()];
-    for job in jobs.iter().filter(|job| job.is_counted) {
-        let size = SIZES.partition_point(|(most, _)| *most < job.maps);
-        sums[size].iter_mut().zip(job.local).for_each(|(sum, maps)| *sum += maps);
-    }
-    sums.map(|maps| {
-        let all: f64 = maps.iter().sum();
-        (0.0 < all).then(|| maps.map(|maps| maps / all))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn job(class: &str, maps: u32, local: [f64; 3]) -> JobRow {
-        let (class, sojourn) = (class.to_owned(), Some(f64::from(maps)));
-        JobRow { class, maps, local, sojourn, is_counted: true, ..JobRow::default() }
-    }
-
-    #[test]
-    fn maps_of_a_size_are_put_together() {
-        let jobs = [
-            job("", 10, [9.0, 1.0, 0.0]),
-            job("", 2, [0.0, 1.0, 1.0]),
-            job("", 11, [0.0, 0.0, 11.0]),
-            job("", 1_001, [0.0; 3]),
-        ];
-        let shares = locality_by_size(&jobs);
-        assert_eq!(
-            shares,
-            [None, Some([0.75, 2.0 / 12.0, 1.0 / 12.0]), Some([0.0, 0.0, 1.0]), None, None]
-        );
-    }
-
     #[test]
     fn a_job_of_the_warm_up_is_in_no_class() {
-        let mut jobs = [job("small", 1, [0.0; 3]), job("large", 90, [0.0; 3])];
-        jobs[0].is_counted = false;
+        let job = |class: &str, sojourn, is_counted| JobRow {
+            class: class.to_owned(),
+            sojourn: Some(sojourn),
+            is_counted,
+            ..JobRow::default()
+        };
+        let jobs = [job("small", 1.0, false), job("large", 90.0, true)];
         assert_eq!(sojourns_by_class(&jobs), IndexMap::from([("large", vec![90.0])]));
     }
 }

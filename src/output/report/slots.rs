@@ -4,9 +4,12 @@ use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
 use super::jobs::{JobRow, read_jobs};
+use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
 use crate::expect::{ReadError, Results, Table};
 use crate::mapred::{PerSlot, SlotKind};
+use crate::page::Block;
+use crate::record::Summary;
 
 const COLUMNS: [&str; 4] = ["time_ms", "kind", "job", "slots"];
 
@@ -18,12 +21,12 @@ const FEW: usize = 8;
 const GRAINS: f64 = 20_000.0;
 
 /// What the charts are made of, beside the timeline.
-pub(super) struct Slots<'a> {
-    pub(super) jobs: &'a [JobRow],
+struct SlotsOverTime<'a> {
+    jobs: &'a [JobRow],
     /// How many slots there are.
-    pub(super) capacity: PerSlot<u64>,
+    capacity: PerSlot<u64>,
     /// When the run ended, in seconds.
-    pub(super) until: f64,
+    until: f64,
 }
 
 /// What makes the layers: a word for it, the names, and which of them each job is in.
@@ -40,9 +43,18 @@ struct Level {
     steps: Vec<(f64, f64)>,
 }
 
-impl Slots<'_> {
+pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    if !run.scenario.record.timeline {
+        return Ok(Vec::new());
+    }
+    let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
+    Ok(charted(SlotsOverTime { jobs, capacity, until: virtual_s }.draw(run.results)?))
+}
+
+impl SlotsOverTime<'_> {
     /// Returns a chart for each kind of slot that there is.
-    pub(super) fn draw(&self, results: &dyn Results) -> Result<Vec<Drawing>, ReadError> {
+    fn draw(&self, results: &dyn Results) -> Result<Vec<Drawing>, ReadError> {
         let groups = self.groups();
         let levels = self.levels(&groups, results)?;
         let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
@@ -52,18 +64,6 @@ impl Slots<'_> {
             self.stack(kind, &groups, &levels[kind], (id, title))
         };
         Ok(kinds.map(draw).collect())
-    }
-
-    /// Returns the chart of one kind of slot under a title.
-    fn draw_one(
-        &self,
-        results: &dyn Results,
-        kind: SlotKind,
-        (id, title): (String, String),
-    ) -> Result<Drawing, ReadError> {
-        let groups = self.groups();
-        let levels = self.levels(&groups, results)?;
-        Ok(self.stack(kind, &groups, &levels[kind], (id, title)))
     }
 
     /// By pool; where all jobs are in one, by job or class.
@@ -150,11 +150,10 @@ pub fn slots_over_time(
     let jobs = read_jobs(results)?;
     let capacity =
         PerSlot { map: number("map_slots")? as u64, reduce: number("reduce_slots")? as u64 };
-    Slots { jobs: &jobs, capacity, until: number("virtual_s")? }.draw_one(
-        results,
-        kind,
-        (id, title),
-    )
+    let slots = SlotsOverTime { jobs: &jobs, capacity, until: number("virtual_s")? };
+    let groups = slots.groups();
+    let levels = slots.levels(&groups, results)?;
+    Ok(slots.stack(kind, &groups, &levels[kind], (id, title)))
 }
 
 impl<'a> Groups<'a> {
@@ -192,7 +191,7 @@ mod tests {
 
     fn word(pools: &[&str]) -> &'static str {
         let jobs = jobs(pools);
-        Slots { jobs: &jobs, capacity: PerSlot::default(), until: 1.0 }.groups().word
+        SlotsOverTime { jobs: &jobs, capacity: PerSlot::default(), until: 1.0 }.groups().word
     }
 
     #[test]

@@ -1,15 +1,20 @@
 //! The table of jobs.
 
-use super::count;
 use super::jobs::JobRow;
+use super::{RunReport, count};
 use crate::chart::Unit;
-use crate::page::{Cell, Column, Table};
+use crate::expect::ReadError;
+use crate::page::{Block, Column, PageCell, PageTable};
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
 
+pub(super) fn blocks(_: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    Ok(vec![Block::Table(table(jobs))])
+}
+
 /// Returns the jobs in the order of their numbers.
-pub(super) fn jobs(jobs: &[JobRow]) -> Table {
+fn table(jobs: &[JobRow]) -> PageTable {
     let caption = match jobs.len() {
         ..=MOST => "All jobs".to_owned(),
         _ => format!("The first {} jobs; jobs.csv has all", count(MOST as f64)),
@@ -18,35 +23,30 @@ pub(super) fn jobs(jobs: &[JobRow]) -> Table {
     let numbers =
         ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Attempts lost"];
     let columns = texts.into_iter().chain(numbers.map(|title| Column::number(title, None)));
-    Table {
+    PageTable {
         caption,
         columns: columns.chain([Column::text("Outcome")]).collect(),
         rows: jobs.iter().take(MOST).map(row).collect(),
     }
 }
 
-fn row(job: &JobRow) -> Vec<Cell> {
-    let number = |number: u32| Cell::number(number.into(), count(number));
-    let seconds = |value: Option<f64>| {
-        value.map_or_else(Cell::unknown, |value| Cell::number(value, Unit::Seconds.text(value)))
-    };
+fn row(job: &JobRow) -> Vec<PageCell> {
+    let number = |number: u32| PageCell::number(number.into(), count(number));
+    let seconds = |value| PageCell::maybe(value, |seconds| Unit::Seconds.text(seconds));
     let maps: f64 = job.local.iter().sum();
-    let local = match job.local[0] / maps {
-        share if share.is_finite() => Cell::number(share, Unit::Share.text(share)),
-        _ => Cell::unknown(),
-    };
+    let local = (0.0 < maps).then(|| job.local[0] / maps);
     vec![
-        Cell::text(&job.name),
-        Cell::text(&job.pool),
-        Cell::text(&job.class),
+        PageCell::text(&job.name),
+        PageCell::text(&job.pool),
+        PageCell::text(&job.class),
         number(job.maps),
         number(job.reduces),
         seconds(Some(job.submit)),
         seconds(job.wait),
         seconds(job.sojourn),
-        local,
+        PageCell::maybe(local, |share| Unit::Share.text(share)),
         number(job.failed + job.killed),
-        Cell::text(&job.outcome),
+        PageCell::text(&job.outcome),
     ]
 }
 
@@ -56,12 +56,12 @@ mod tests {
 
     #[test]
     fn a_long_table_ends_early_and_says_so() {
-        let table = jobs(&vec![JobRow::default(); MOST + 1]);
+        let table = table(&vec![JobRow::default(); MOST + 1]);
         assert_eq!(
             (table.rows.len(), table.caption.as_str()),
             (MOST, "The first 1,000 jobs; jobs.csv has all")
         );
         assert_eq!(table.columns.len(), table.rows[0].len());
-        assert_eq!(jobs(&[]).caption, "All jobs");
+        assert_eq!(super::table(&[]).caption, "All jobs");
     }
 }

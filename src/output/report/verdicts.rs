@@ -1,15 +1,23 @@
 //! Expectations and what became of them, as a page shows them.
 
-use super::counted;
-use crate::expect::{self, Expectation, State};
-use crate::page::{Judgement, Verdict};
+use super::jobs::JobRow;
+use super::{RunReport, counted};
+use crate::expect::{Expectation, ReadError, State, Verdict};
+use crate::page::{Block, Judged, Judgement};
+
+pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    Ok(match run.verdicts {
+        [] => Vec::new(),
+        found => vec![Block::Verdicts(verdicts(&run.scenario.expect, found))],
+    })
+}
 
 /// Returns the verdicts beside what was expected.
-pub fn verdicts(expected: &[Expectation], found: &[expect::Verdict]) -> Vec<Verdict> {
+pub fn verdicts(expected: &[Expectation], found: &[Verdict]) -> Vec<Judged> {
     expected.iter().zip(found).map(|(expected, found)| verdict(expected, found)).collect()
 }
 
-fn verdict(expected: &Expectation, found: &expect::Verdict) -> Verdict {
+fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
     let place = (1 < found.cells && !found.worst.is_empty()).then(|| {
         format!(
             "holds in {} of {} cells; shown is the worst, {}",
@@ -21,7 +29,7 @@ fn verdict(expected: &Expectation, found: &expect::Verdict) -> Verdict {
     let closed = found.gap_closed.then(|| "it holds now: the mark can go".to_owned());
     let note: Vec<String> =
         [expected.known_gap.clone(), place, left_out, closed].into_iter().flatten().collect();
-    Verdict {
+    Judged {
         judgement: match found.state {
             State::Holds => Judgement::Holds,
             State::Fails => Judgement::Fails,

@@ -2,9 +2,8 @@
 
 use super::Checked;
 use crate::expect::{Expr, Needs, Space, Table};
-use crate::scenario::path::Path;
-use crate::scenario::read::Problem;
 use crate::scenario::spec::{RecordSpec, Scenario};
+use crate::yaml::{Path, Problem};
 
 /// Looks at each expectation.
 pub(super) fn check(scenario: &Scenario, found: &mut Checked) {

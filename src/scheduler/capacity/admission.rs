@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Rules;
 use super::lines::{Lines, Walk};
 use super::node::Node;
+use super::rules::Rules;
 use super::tree::{Member, Tree};
 use crate::mapred::{Job, JobId, SlotKind, View};
 
@@ -23,12 +23,12 @@ pub(super) struct Admission {
     rules: Rules,
     max_system_jobs: u32,
     /// By the number of the queue.
-    lines: Vec<Line>,
+    queues: Vec<Jobs>,
 }
 
 /// The jobs of a queue.
 #[derive(Debug, Default)]
-struct Line {
+struct Jobs {
     /// By user.
     waiting: Lines<Arc<str>>,
     /// The jobs that were let in and count.
@@ -53,41 +53,41 @@ struct Sum {
 
 impl Admission {
     pub(super) fn new(rules: Rules, max_system_jobs: u32, queues: usize) -> Self {
-        let lines = (0..queues).map(|_| Line::default()).collect();
-        Self { rules, max_system_jobs, lines }
+        let queues = (0..queues).map(|_| Jobs::default()).collect();
+        Self { rules, max_system_jobs, queues }
     }
 
     /// Takes a job into the line of its queue.
     pub(super) fn enter(&mut self, job: &Member) {
-        self.lines[job.queue.index()].waiting.insert(job.user.clone(), job.place);
+        self.queues[job.queue.index()].waiting.insert(job.user.clone(), job.turn);
     }
 
     /// Lets a job go that has ended.
     pub(super) fn leave(&mut self, job: &Member) {
-        let line = &mut self.lines[job.queue.index()];
-        line.waiting.remove(job.user.clone(), job.place);
-        line.uncount(job.place.2);
+        let jobs = &mut self.queues[job.queue.index()];
+        jobs.waiting.remove(job.user.clone(), job.turn);
+        jobs.uncount(job.turn.2);
     }
 
     /// Returns the jobs that may run from now on.
     pub(super) fn poll(&mut self, view: &View<'_>, tree: &Tree) -> Vec<JobId> {
         let mut admitted = Vec::new();
         for id in tree.ids() {
-            let line = &mut self.lines[id.index()];
+            let jobs = &mut self.queues[id.index()];
             if self.rules != Rules::V1 {
-                line.forget_launched(view);
+                jobs.forget_launched(view);
             }
-            admitted.extend(line.admit(view, self.rules, tree.node(id), self.max_system_jobs));
+            admitted.extend(jobs.admit(view, self.rules, tree.node(id), self.max_system_jobs));
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
-            let waiting = &mut self.lines[member.queue.index()].waiting;
-            waiting.remove(member.user.clone(), member.place);
+            let waiting = &mut self.queues[member.queue.index()].waiting;
+            waiting.remove(member.user.clone(), member.turn);
         }
         admitted
     }
 }
 
-impl Line {
+impl Jobs {
     fn of(&self, user: &Arc<str>) -> Sum {
         self.users.get(user).copied().unwrap_or_default()
     }

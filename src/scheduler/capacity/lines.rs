@@ -8,26 +8,29 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::tree::Place;
-use crate::mapred::JobId;
+use crate::mapred::{JobId, Priority};
+use crate::units::SimTime;
+
+/// Where a job stands among those of its queue.
+pub(super) type Turn = (Priority, SimTime, JobId);
 
 /// The lines of a queue, each called by what its jobs have in common.
 #[derive(Debug)]
 pub(super) struct Lines<L> {
-    lines: BTreeMap<L, BTreeSet<Place>>,
+    lines: BTreeMap<L, BTreeSet<Turn>>,
     /// The first of each line.
-    heads: BTreeMap<Place, L>,
+    heads: BTreeMap<Turn, L>,
 }
 
 /// A way through the jobs of a queue, in their order. No job comes or goes meanwhile.
 #[derive(Debug)]
 pub(super) struct Walk<L> {
     /// The last head that was looked at.
-    head: Option<Place>,
+    head: Option<Turn>,
     /// The job that was returned last.
-    last: Option<(Place, L)>,
+    last: Option<(Turn, L)>,
     /// The next ones of the lines whose heads were returned.
-    next: BinaryHeap<Reverse<(Place, L)>>,
+    next: BinaryHeap<Reverse<(Turn, L)>>,
 }
 
 impl<L> Default for Lines<L> {
@@ -44,16 +47,16 @@ impl<L: Ord> Default for Walk<L> {
 
 impl<L: Ord + Clone> Lines<L> {
     /// Takes a job into a line.
-    pub(super) fn insert(&mut self, of: L, place: Place) {
-        self.change(of, |line| line.insert(place));
+    pub(super) fn insert(&mut self, of: L, turn: Turn) {
+        self.change(of, |line| line.insert(turn));
     }
 
     /// Lets a job go from its line.
-    pub(super) fn remove(&mut self, of: L, place: Place) {
-        self.change(of, |line| line.remove(&place));
+    pub(super) fn remove(&mut self, of: L, turn: Turn) {
+        self.change(of, |line| line.remove(&turn));
     }
 
-    fn change(&mut self, of: L, change: impl FnOnce(&mut BTreeSet<Place>) -> bool) {
+    fn change(&mut self, of: L, change: impl FnOnce(&mut BTreeSet<Turn>) -> bool) {
         let line = self.lines.entry(of.clone()).or_default();
         let was = line.first().copied();
         change(line);
@@ -62,8 +65,8 @@ impl<L: Ord + Clone> Lines<L> {
             self.lines.remove(&of);
         }
         if was != head {
-            was.map(|place| self.heads.remove(&place));
-            head.map(|place| self.heads.insert(place, of));
+            was.map(|turn| self.heads.remove(&turn));
+            head.map(|turn| self.heads.insert(turn, of));
         }
     }
 
@@ -74,7 +77,7 @@ impl<L: Ord + Clone> Lines<L> {
 
     /// Returns all jobs in their order.
     pub(super) fn in_order(&self) -> Vec<JobId> {
-        let mut all: Vec<Place> = self.lines.values().flatten().copied().collect();
+        let mut all: Vec<Turn> = self.lines.values().flatten().copied().collect();
         all.sort_unstable();
         all.into_iter().map(|(.., job)| job).collect()
     }
@@ -85,21 +88,21 @@ impl<L: Ord + Clone> Lines<L> {
         if let Some((last, of)) = walk.last.take() {
             let next =
                 self.lines.get(&of).and_then(|line| line.range((Excluded(last), Unbounded)).next());
-            walk.next.extend(next.map(|place| Reverse((*place, of))));
+            walk.next.extend(next.map(|turn| Reverse((*turn, of))));
         }
         loop {
-            let behind = walk.next.peek().map(|Reverse((place, _))| place);
+            let behind = walk.next.peek().map(|Reverse((turn, _))| turn);
             let head = self.heads.range((walk.head.map_or(Unbounded, Excluded), Unbounded)).next();
-            let (place, of) = match head {
-                Some((place, of)) if behind.is_none_or(|behind| place < behind) => {
-                    walk.head = Some(*place);
-                    (*place, of.clone())
+            let (turn, of) = match head {
+                Some((turn, of)) if behind.is_none_or(|behind| turn < behind) => {
+                    walk.head = Some(*turn);
+                    (*turn, of.clone())
                 }
                 _ => walk.next.pop()?.0,
             };
             if may(&of) {
-                walk.last = Some((place, of));
-                return Some(place.2);
+                walk.last = Some((turn, of));
+                return Some(turn.2);
             }
         }
     }
@@ -112,13 +115,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::mapred::Priority;
-    use crate::units::SimTime;
 
     /// A user, and how many slots each task takes.
     type LineOf = (u32, u32);
 
-    fn place(job: u32) -> Place {
+    fn turn(job: u32) -> Turn {
         (Priority::Normal, SimTime::ZERO, JobId(job))
     }
 
@@ -131,8 +132,8 @@ mod tests {
     #[test]
     fn a_user_at_its_limit_costs_one_look_however_many_jobs_it_has() {
         let mut lines = Lines::default();
-        (0..1_000).for_each(|job| lines.insert((0, 1), place(job)));
-        lines.insert((1, 1), place(1_000));
+        (0..1_000).for_each(|job| lines.insert((0, 1), turn(job)));
+        lines.insert((1, 1), turn(1_000));
         let looks = Cell::new(0);
         let may = |of: &LineOf| {
             looks.set(looks.get() + 1);
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn a_line_that_may_no_more_is_left() {
         let mut lines = Lines::default();
-        (0..6).for_each(|job| lines.insert((job % 2, 1), place(job)));
+        (0..6).for_each(|job| lines.insert((job % 2, 1), turn(job)));
         let left = Cell::new(2);
         let mut way = Walk::default();
         let next = || lines.next(&mut way, |of| of.0 == 1 || 0 < left.get());
@@ -160,12 +161,12 @@ mod tests {
         ) {
             let mut lines = Lines::default();
             for (job, (user, width, _)) in (0..).zip(&jobs) {
-                lines.insert((*user, *width), place(job));
+                lines.insert((*user, *width), turn(job));
             }
             let (mut expected, mut all) = (Vec::new(), Vec::new());
             for (job, (user, width, stays)) in (0..).zip(&jobs) {
                 if !stays {
-                    lines.remove((*user, *width), place(job));
+                    lines.remove((*user, *width), turn(job));
                     continue;
                 }
                 all.push(JobId(job));

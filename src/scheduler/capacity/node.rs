@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Rules;
-use super::lines::Lines;
+use super::lines::{Lines, Turn};
 use super::queues::{Limit, Queue};
-use super::tree::Place;
+use super::rules::Rules;
 use crate::mapred::{PerSlot, SlotKind};
 use crate::units::{Factor, Fraction, SimSpan, SimTime};
 
@@ -56,7 +55,7 @@ pub(super) struct Node {
     /// Of a leaf: the slots that its jobs could use.
     pub(super) pending: PerSlot<u64>,
     /// Of a leaf: its jobs that have not ended, in their order.
-    pub(super) jobs: BTreeSet<Place>,
+    pub(super) jobs: BTreeSet<Turn>,
     /// Of a leaf: its jobs that could use a slot.
     pub(super) ready: PerSlot<Lines<LineOf>>,
     /// Of a leaf: the users of its jobs.
@@ -145,7 +144,7 @@ impl Node {
     pub(super) fn change_ready(
         &mut self,
         line: LineOf,
-        place: Place,
+        turn: Turn,
         kind: SlotKind,
         is_ready: bool,
     ) {
@@ -157,9 +156,9 @@ impl Node {
             self.active[kind] += u32::from(0 < user.ready[kind]);
         }
         if is_ready {
-            self.ready[kind].insert(line, place);
+            self.ready[kind].insert(line, turn);
         } else {
-            self.ready[kind].remove(line, place);
+            self.ready[kind].remove(line, turn);
         }
     }
 

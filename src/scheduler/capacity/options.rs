@@ -1,12 +1,15 @@
 //! What can be said of `capacity`, and what is wrong with it.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::file::parse;
 use super::node::{Node, ROUNDING};
-use super::queues::{self, QueueBy, Queues};
+use super::queues::{QueueBy, Queues, check, strangers};
+use super::rules::Rules;
 use super::tree::Tree;
-use super::unheeded::unheeded;
 use crate::mapred::{Complaint, PerSlot, Site, SlotKind};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
@@ -20,49 +23,32 @@ const MOST_SLOTS: u64 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapacityOptions {
-    /// Whose rules hold: those of a line of Hadoop, or `auto`, those of the scenario's.
+    /// Which line of Hadoop gives the rules.
     pub rules: Rules,
     /// The queues, and what holds for all of them.
     pub allocations: FileOr<Queues>,
-    /// What a job's queue is: the one that it names, or its user.
+    /// What a job's queue is.
     pub queue_by: QueueBy,
-    /// The memory of a map slot: maps of more memory take several slots. Without, each takes one.
+    /// The memory of a map slot. Maps that need more take several slots. Without this, each map
+    /// takes one slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_slot: Option<Bytes>,
-    /// The memory of a reduce slot, likewise.
+    /// The same for reduces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_slot: Option<Bytes>,
-    /// How often a job without input in the rack is passed over, in parts of its maps that are left,
-    /// or of the trackers; without, the share of trackers that hold its input. Rules of 1.x only.
+    /// How often a job without input in the rack is passed over: this factor times its remaining
+    /// maps, or times the trackers if these are fewer. Without this, the factor is the share of
+    /// trackers that hold its input. Rules of 1.x only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_factor: Option<Factor>,
-    /// How long jobs wait for their input, in place of what the rules say. A tracker that was kept
-    /// for a job is taken without a wait.
+    /// How long jobs wait for their input, instead of what the rules say. A tracker that was kept
+    /// for a job is taken without waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
-    /// In what order the jobs of a queue get slots for reduces: `as_maps` or `srt`.
+    /// In what order the jobs of a queue get slots for reduces.
     pub reduce_order: ReduceOrder,
-    /// How `srt` reckons.
+    /// How `srt` computes the remaining time.
     pub srt: SrtSpec,
-}
-
-/// The line of Hadoop whose rules hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Rules {
-    /// Those of the scenario's line.
-    #[default]
-    #[serde(rename = "auto")]
-    Auto,
-    /// One task a heartbeat, reduce or map, wherever its input is.
-    #[serde(rename = "0.20")]
-    V20,
-    /// One reduce and one map a heartbeat, wherever its input is.
-    #[serde(rename = "0.21")]
-    V21,
-    /// As many maps as there are slots, but only one without input in the rack, for which its job
-    /// has waited; and one reduce. A user gets no more than its limit, even if slots stay idle.
-    #[serde(rename = "1.x")]
-    V1,
 }
 
 impl Default for CapacityOptions {
@@ -91,7 +77,7 @@ impl CapacityOptions {
                 _ => Rules::V21,
             };
         }
-        let mut complaints = queues::settle(&mut self.allocations, site, self.queue_by);
+        let mut complaints = self.settle_queues(site);
         let no_memory = no_memory(self);
         if no_memory.is_empty() {
             complaints.extend(self.too_wide(site));
@@ -99,7 +85,24 @@ impl CapacityOptions {
         complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
             complaints.extend(slotless(&self.allocations.given(), self.rules, site));
-            complaints.extend(unheeded(self));
+        }
+        complaints
+    }
+
+    /// Reads the file of the queues, if it is one, and returns what is wrong with them.
+    fn settle_queues(&mut self, site: &Site<'_>) -> Vec<Complaint> {
+        let mut complaints = match self.allocations.settle_file(site.folder, parse) {
+            Ok(Some(warnings)) => warnings,
+            Ok(None) => check(&self.allocations.given()),
+            Err(complaints) => complaints,
+        };
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            let names = site.jobs.iter().map(|job| self.queue_by.choose(job.pool, job.user));
+            let names: BTreeSet<&str> = names.collect();
+            complaints.extend(strangers(&self.allocations.given().queues, &names));
+        }
+        for complaint in &mut complaints {
+            complaint.path.insert(0, "allocations".to_owned());
         }
         complaints
     }

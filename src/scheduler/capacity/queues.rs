@@ -1,7 +1,7 @@
 //! Queues as operators write them: a tree of names with shares and limits.
 //!
-//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml` ([`super::file`]); [`check`]
-//! says what is wrong with them in either case.
+//! They stand in the scenario or in Hadoop's `capacity-scheduler.xml`; [`check`] says what is
+//! wrong with them in either case.
 //!
 //! What a queue does not say itself holds as for the queue around it. A job names its queue by the
 //! queue's name alone and stands in a leaf: a queue without others inside.
@@ -12,9 +12,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file::parse;
-use crate::mapred::{Auto, Complaint, JobSpec, Site};
-use crate::scheduler::part::file_or::{FileOr, Filed};
+use crate::mapred::{Auto, Complaint, JobSpec};
+use crate::scheduler::part::file_or::Filed;
 use crate::scheduler::part::names::{DEEPEST, Names, listed};
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
@@ -28,10 +27,10 @@ pub(super) type Limit = Count<1, 2_147_483_647>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueBy {
-    /// The one that it names; `default`, if it names none.
+    /// The one that it names, or `default` if it names none.
     #[default]
     Pool,
-    /// Its user's.
+    /// The one that is called like its user.
     User,
 }
 
@@ -42,17 +41,18 @@ const ROUNDING: f64 = 1e-6;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queues {
-    /// The queues by their names; without any there is one, called `default`. There stand also the
-    /// jobs that name none that there is.
+    /// The queues by their names. Without any there is one, called `default`. Jobs that name no
+    /// queue, or one that does not exist, are in `default`.
     #[schemars(with = "BTreeMap<String, Queue>")]
     pub queues: IndexMap<String, Queue>,
-    /// How many jobs may be initialised and not over: a queue has its share of them, and each of its
-    /// users the minimum user limit of that. Rules of 1.x only.
+    /// How many jobs may be initialised and not ended yet. A queue may have its share of this
+    /// number, and each of its users the minimum user limit of that. Rules of 1.x only.
     pub max_system_jobs: Limit,
-    /// How often jobs are chosen that are initialised next: `auto` is 5 s, and 3 s by the rules of
-    /// 1.x.
+    /// How often it is decided which jobs are initialised next. `auto` is 5 s; with the rules of
+    /// 1.x it is 3 s.
     pub init_poll: Auto,
-    /// How many maps a heartbeat brings at most. Rules of 1.x only; the others bring one.
+    /// How many maps one heartbeat brings at most. Rules of 1.x only; with the others it brings
+    /// one.
     pub maps_per_heartbeat: Count<1, 32_767>,
 }
 
@@ -60,32 +60,34 @@ pub struct Queues {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queue {
-    /// Its guaranteed share of the slots of the queue around it. Those that do not say it share
-    /// evenly what the others leave.
+    /// Its guaranteed share of the slots of the queue around it. Queues without this share evenly
+    /// what the others leave.
     pub capacity: Option<Fraction>,
-    /// The most that it gets, of what the queue around it may get; without, all of that. Hadoop 0.20
-    /// did not have this.
+    /// The largest share that it gets of what the queue around it may get. Without this, there is
+    /// no limit. Hadoop 0.20 did not have this.
     pub maximum_capacity: Option<Fraction>,
-    /// The share of the queue that each user gets at least as long as others want slots, too: so
-    /// many users share the queue evenly, and more wait. Without, 100 %: users are served in line.
+    /// The smallest share of the queue that a user gets while others want slots as well. With 25 %,
+    /// four users share the queue evenly and further users wait. Without this it is 100 %: users
+    /// are served one after another.
     pub minimum_user_limit: Option<Fraction>,
-    /// How many times the queue's guaranteed slots a single user may have; without, once. Rules of
+    /// How many times the queue's guaranteed slots a single user may have: 1 unless given. Rules of
     /// 1.x only.
     pub user_limit_factor: Option<Factor>,
-    /// Whether jobs stand by priority before they stand by arrival; without, they do not.
+    /// Whether jobs are ordered by priority before they are ordered by arrival: not unless given.
     pub supports_priority: Option<bool>,
-    /// How many jobs of a user may be initialised and wait for their first task; without, 2. Rules
-    /// of 0.20 and 0.21 only.
+    /// How many jobs of a user may be initialised and wait for their first task: 2 unless given.
+    /// Rules of 0.20 and 0.21 only.
     pub max_initialised_per_user: Option<Limit>,
-    /// How many tasks the jobs that are initialised and not over may have; without, 200,000. Rules of
-    /// 1.x only.
+    /// How many tasks the jobs may have together that are initialised and not ended yet: 200,000
+    /// unless given. Rules of 1.x only.
     pub max_active_tasks: Option<Limit>,
-    /// The same for each user; without, 100,000. Rules of 1.x only.
+    /// The same for each user: 100,000 unless given. Rules of 1.x only.
     pub max_active_tasks_per_user: Option<Limit>,
-    /// After how long below its guaranteed slots the queue gets them back by killing tasks of queues
-    /// above theirs; without, never. Hadoop had this up to 0.20.0.
+    /// After this long below its guaranteed slots, the queue gets them back by killing tasks of
+    /// queues that have more than theirs. Without this, it never does. Hadoop had this up to
+    /// 0.20.0.
     pub reclaim_after: Option<SimSpan>,
-    /// Queues inside of it, which share its slots.
+    /// Queues inside it, which share its slots.
     // Not as itself: a schema with everything in its place cannot refer back.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a queue as this one"))]
@@ -98,7 +100,7 @@ impl QueueBy {
         self.choose(job.named_pool(), &job.user)
     }
 
-    fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
+    pub(super) fn choose<'n>(self, pool: Option<&'n str>, user: &'n str) -> &'n str {
         match self {
             Self::Pool => pool.unwrap_or(DEFAULT),
             Self::User => user,
@@ -141,28 +143,6 @@ pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
     (1.0 - sum).max(0.0) / (queues.len() - number).max(1) as f64
-}
-
-/// Reads the file, if it is one, and returns what is wrong with the queues: the option `allocations`.
-pub(super) fn settle(
-    allocations: &mut FileOr<Queues>,
-    site: &Site<'_>,
-    queue_by: QueueBy,
-) -> Vec<Complaint> {
-    let mut complaints = match allocations.settle_file(site.folder, parse) {
-        Ok(Some(warnings)) => warnings,
-        Ok(None) => check(&allocations.given()),
-        Err(complaints) => complaints,
-    };
-    if complaints.iter().all(|complaint| complaint.is_warning) {
-        let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
-        let names: BTreeSet<&str> = names.collect();
-        complaints.extend(strangers(&allocations.given().queues, &names));
-    }
-    for complaint in &mut complaints {
-        complaint.path.insert(0, "allocations".to_owned());
-    }
-    complaints
 }
 
 /// Returns what is wrong with the queues, in their order.
@@ -275,7 +255,10 @@ impl<'q> Checker<'q> {
 
 /// Returns a complaint for each name by which a job finds no place, and a warning of those that are
 /// not there.
-fn strangers(queues: &IndexMap<String, Queue>, names: &BTreeSet<&str>) -> Vec<Complaint> {
+pub(super) fn strangers(
+    queues: &IndexMap<String, Queue>,
+    names: &BTreeSet<&str>,
+) -> Vec<Complaint> {
     let mut leaves = BTreeMap::new();
     note_leaves(queues, &mut leaves);
     let has_default = queues.is_empty() || leaves.get(DEFAULT) == Some(&true);

@@ -8,14 +8,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Rules;
+use super::lines::Turn;
 use super::node::{LineOf, Node, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
+use super::rules::Rules;
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::units::SimTime;
-
-/// Where a job stands in its queue.
-pub(super) type Place = (Priority, SimTime, JobId);
 
 /// The queues and the jobs in them.
 #[derive(Debug)]
@@ -37,7 +35,7 @@ pub(super) struct Tree {
 pub(super) struct Member {
     pub(super) queue: QueueId,
     pub(super) user: Arc<str>,
-    pub(super) place: Place,
+    pub(super) turn: Turn,
     /// How many slots each of its tasks takes.
     pub(super) width: PerSlot<u32>,
     /// From when on it may run, if it may.
@@ -136,13 +134,13 @@ impl Tree {
         let node = &mut self.nodes[queue.index()];
         let priority = if node.by_priority { job.priority() } else { Priority::Normal };
         let user = job.spec().user.clone();
-        let place = (priority, job.submitted_at(), job.id());
+        let turn = (priority, job.submitted_at(), job.id());
         node.users.entry(user.clone()).or_default().jobs += 1;
-        node.jobs.insert(place);
+        node.jobs.insert(turn);
         let member = Member {
             queue,
             user,
-            place,
+            turn,
             width,
             admitted_at: None,
             reserved: PerSlot::default(),
@@ -167,7 +165,7 @@ impl Tree {
         for kind in SlotKind::BOTH {
             kept[kind] -= member.reserved[kind] * member.width[kind];
         }
-        jobs.remove(&member.place);
+        jobs.remove(&member.turn);
         if let Some(user) = users.get_mut(&member.user) {
             user.jobs -= 1;
             if user.jobs == 0 {
@@ -223,7 +221,7 @@ impl Tree {
         let (was_ready, is_ready) = (0 < was_pending, 0 < pending);
         if was_ready != is_ready {
             let line = (member.user.clone(), member.width[kind]);
-            node.change_ready(line, member.place, kind, is_ready);
+            node.change_ready(line, member.turn, kind, is_ready);
         }
         let mut queue = Some(member.queue);
         while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {

@@ -2,8 +2,9 @@
 
 use indexmap::IndexMap;
 
-use super::options::{CapacityOptions, Rules};
+use super::options::CapacityOptions;
 use super::queues::{Queue, Queues};
+use super::rules::Rules;
 use crate::mapred::Complaint;
 
 /// A key, and whether something is said by it.

@@ -17,45 +17,46 @@ use crate::units::{Count, Factor, Fraction, SimSpan};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HfspOptions {
-    /// What all other options are unless they are given.
+    /// Sets all options that are not given.
     pub variant: Variant,
-    /// How the size of a job is told from a sample of its tasks: the mean, a fitted distribution, or
-    /// its true size (`oracle`, which needs no sample).
+    /// How the size of a job is estimated from a sample of its tasks.
     pub estimator: Family,
-    /// By how much estimates are wrong on purpose: {uniform: α} or {log-normal: σ}.
+    /// Makes estimates wrong on purpose: {uniform: α} or {log-normal: σ}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
-    /// How many tasks of a job are its sample, of each kind: 5, in `hadoop` 2.
+    /// How many maps, and how many reduces, are the sample of a job: 5, in `hadoop` 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Count<0, 10_000>>,
     /// The share of the cluster's slots in which samples run before anything else: all in
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
-    /// A reduce of a sample that has reduced for so long is measured by its progress, before it ends:
-    /// 1min, in `hadoop` never.
+    /// When a reduce of a sample has reduced for this long, its length is estimated from its
+    /// progress, before it ends: 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_time_out: Option<SimSpan>,
-    /// Whether fetching and merging count for the size of the reduces, as in `paper-2015`.
+    /// Whether fetching and merging are part of the size of reduces, as in `paper-2015`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shuffle_counts: Option<bool>,
-    /// How much larger than its first guess a job is taken to be until its sample is measured: 1
-    /// unless given; `inf` lets all measured jobs go first.
+    /// Until its sample is measured, a job counts as this many times its first guess: 1 unless
+    /// given. With `inf`, all measured jobs come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How long a task is thought to take before any has ended: 1min unless given.
+    /// The guess of a task's length before any task has ended: 1min unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_guess: Option<SimSpan>,
-    /// Whether the work of the sample is taken off a job's size once that is known, as in the papers.
+    /// Whether the work of the sample is subtracted from a job's size when the size is known, as in
+    /// the papers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<bool>,
-    /// What decides who is served first: `projected-finish`, in `hadoop` `virtual-work`.
+    /// What decides which job is served first: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// How fast the virtual cluster's time goes: 1, in `hadoop` half as fast.
+    /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
-    /// Whether jobs share the virtual cluster by their priorities, 4, 2, 1, ½, ¼: not unless given.
+    /// Whether jobs share the virtual cluster by priority, with the weights 4, 2, 1, ½ and ¼: not
+    /// unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<bool>,
     /// How a job that should be served gets slots that others hold: `eager`, in `hadoop` `wait`.
@@ -64,12 +65,12 @@ pub struct HfspOptions {
     /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_preemption: Option<Means>,
-    /// Which of the attempts that hold too many slots gives its slot up: `largest-job` in `paper-2013`,
+    /// Which attempt loses its slot, of the jobs that hold too many: `largest-job` in `paper-2013`,
     /// `youngest` in `paper-2015`, `largest-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victims: Option<Victims>,
-    /// How many suspended attempts a tracker bears: 4, and again others with 2 in `paper-2013`, with 3
-    /// in `paper-2015`. The papers give no number.
+    /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
+    /// and 3 in `paper-2015`. The papers give no numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<SuspendedSpec>,
     /// How long jobs wait for their input: `auto`, in `hadoop` not at all.
@@ -80,15 +81,17 @@ pub struct HfspOptions {
 /// Where the papers and the published source differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Variant {
-    /// The first paper (2013): maps are preempted too, the largest job gives slots up first.
+    /// The first paper (2013): maps are preempted as well, and the largest job loses slots first.
     #[serde(rename = "paper-2013")]
     Paper2013,
-    /// The later text (2015): maps wait, the youngest tasks give slots up first, fetching counts.
+    /// The later paper (2015): maps are waited for, the youngest tasks lose slots first, and
+    /// fetching is part of a job's size.
     #[default]
     #[serde(rename = "paper-2015")]
     Paper2015,
-    /// The source that its authors published: jobs by the work that is virtually left, no preemption
-    /// unless asked for, no delay, and aging at half the pace.
+    /// The source that its authors published: jobs are ordered by the work that is left in the
+    /// virtual cluster, there is no preemption unless asked for, no delay, and aging at half the
+    /// pace.
     #[serde(rename = "hadoop")]
     Hadoop,
 }
@@ -97,11 +100,13 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// When the virtual cluster ends the job, or has ended it.
+    /// The time at which the job ends in the virtual cluster, or has ended there.
     ProjectedFinish,
-    /// How much work the virtual cluster has left of it; virtually ended jobs as they ended.
+    /// The work that is left of the job in the virtual cluster. Jobs that have ended there come
+    /// first, in the order in which they ended.
     VirtualWork,
-    /// How much work of it is really left: SRPT. Its true size, if the estimator is the oracle.
+    /// The work that is really left of the job (SRPT); of its true size if the estimator is
+    /// `oracle`.
     RemainingWork,
 }
 
@@ -109,11 +114,11 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Means {
-    /// Others are suspended, and resumed later.
+    /// Attempts of other jobs are suspended, and resumed later.
     Eager,
     /// It waits until they end.
     Wait,
-    /// Others are killed, and run again.
+    /// Attempts of other jobs are killed, and run again.
     Kill,
 }
 
@@ -121,11 +126,11 @@ pub enum Means {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victims {
-    /// One of the job that is last in line, the youngest first.
+    /// One of the job that is last in line: the youngest first.
     LargestJob,
-    /// The youngest, whoever's it is.
+    /// The youngest attempt, whichever job it belongs to.
     Youngest,
-    /// One of the job that is last in line, the lowest number first.
+    /// One of the job that is last in line: the one with the lowest number first.
     LargestJobOldest,
 }
 
@@ -179,13 +184,14 @@ impl JsonSchema for Confidence {
     }
 }
 
-/// How many suspended attempts a tracker bears.
+/// How many attempts may be suspended on one tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendedSpec {
-    /// With so many, the tracker's attempts are left alone until some of them have gone on.
+    /// With this many suspended attempts, no more are suspended on the tracker.
     pub most: Count<1, 1_000>,
-    /// With so few, attempts are suspended there again: below `most`.
+    /// When the number has fallen to this, attempts are suspended there again. It is less than
+    /// `most`.
     pub few: Count<0, 1_000>,
 }
 

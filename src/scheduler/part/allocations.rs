@@ -24,10 +24,10 @@ impl Filed for Pools {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolBy {
-    /// The pool that it names; its user's, if it names none.
+    /// The pool that it names, or its user's if it names none.
     #[default]
     Pool,
-    /// Its user's.
+    /// Its user's pool.
     User,
 }
 

@@ -13,10 +13,11 @@ use crate::mapred::{Job, SlotKind};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReduceGate {
-    /// Nothing, after the slow start.
+    /// Nothing.
     #[default]
     Open,
-    /// They are launched in step with the job's maps.
+    /// They are launched in step with the job's maps: the share of reduces that have started is
+    /// never larger than the share of maps that have ended.
     Coupling,
 }
 

@@ -27,11 +27,12 @@ pub struct DelaySpec {
     /// How long a job is passed over before it may launch in a rack that holds its input. `auto` is
     /// one and a half heartbeat intervals, at most 15 s.
     pub w1: Auto,
-    /// How much longer it is passed over before it may launch anywhere; `auto` as in `w1`.
+    /// How much longer a job is passed over before it may launch anywhere. `auto` is the same as
+    /// for `w1`.
     pub w2: Auto,
-    /// Long tasks are spread over the nodes: maps that take longer than this are long, and so are
-    /// those of a job of which no map has ended. A job of long maps gets no slot on a node that runs
-    /// more of them than others do. Absent: they are not told apart.
+    /// Spreads long tasks over the nodes. Maps are long if they take longer than this, or if no map
+    /// of their job has ended yet. A job with long maps gets no slot on a node that already runs
+    /// more long maps than other nodes do. Without this, length does not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_task: Option<SimSpan>,
 }

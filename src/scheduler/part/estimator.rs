@@ -30,15 +30,15 @@ pub enum Family {
     /// The mean of the sample.
     #[default]
     Mean,
-    /// Anything between two times.
+    /// Uniform times: all between two limits are equally likely.
     Uniform,
     /// Exponential times.
     Exponential,
     /// Normal times.
     Normal,
-    /// Times with normal logarithms.
+    /// Log-normal times.
     LogNormal,
-    /// Weibull's times.
+    /// Weibull-distributed times.
     Weibull,
     /// No estimate: the true size of each job, known when it arrives.
     Oracle,
@@ -78,9 +78,10 @@ impl Estimator for Family {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeError {
-    /// A factor from `1 − α` to `1 + α`.
+    /// Estimates are multiplied with a factor from `1 − α` to `1 + α`.
     Uniform(Fraction),
-    /// A factor of median 1 whose logarithm has this standard deviation.
+    /// Estimates are multiplied with a factor of median 1, whose logarithm has this standard
+    /// deviation.
     LogNormal(Factor),
 }
 

@@ -22,22 +22,24 @@ pub type Number = Count<0, 2_147_483_647>;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pools {
-    /// The pools by their names. A job may name others: they begin to exist with it.
+    /// The pools by their names. A job may name other pools: they begin to exist with it.
     #[schemars(with = "BTreeMap<String, Pool>")]
     pub pools: IndexMap<String, Pool>,
-    /// Users by their names, where they differ from the others.
+    /// Users by their names, if they differ from the others.
     #[schemars(with = "BTreeMap<String, User>")]
     pub users: IndexMap<String, User>,
-    /// How many jobs of a user may run at a time; without, any number.
+    /// How many jobs of a user may run at the same time. Without this, there is no limit.
     pub user_max_jobs: Option<Number>,
-    /// How many jobs of a pool may run at a time that does not say so itself; without, any number.
+    /// How many jobs of a pool may run at the same time, if the pool does not say it. Without this,
+    /// there is no limit.
     pub pool_max_jobs: Option<Number>,
-    /// After how long below half of its fair share a pool gets slots by killing tasks of others;
-    /// without, never.
+    /// After this long below half of its fair share, a pool gets slots by killing tasks of others.
+    /// Without this, it never does.
     pub fair_share_after: Option<SimSpan>,
-    /// The same for the minimum share of pools that do not say so themselves; without, never.
+    /// The same for a pool below its minimum share, if the pool does not say it. Without this, it
+    /// never does.
     pub min_share_after: Option<SimSpan>,
-    /// In what order the jobs of a pool run that does not say so itself.
+    /// In what order the jobs of a pool run, if the pool does not say it.
     pub order: JobOrder,
 }
 
@@ -45,24 +47,24 @@ pub struct Pools {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pool {
-    /// Its part of its parent's slots, in proportion to the weights of the others.
+    /// Its part of the slots of the pool around it, in proportion to the weights of the others.
     pub weight: Factor,
-    /// The map slots that it is promised as long as it can use them.
+    /// The map slots that it is guaranteed as long as it can use them.
     pub min_maps: Number,
-    /// The reduce slots that it is promised as long as it can use them.
+    /// The reduce slots that it is guaranteed as long as it can use them.
     pub min_reduces: Number,
-    /// The most map slots that it gets; without, any number.
+    /// The most map slots that it gets. Without this, there is no limit.
     pub max_maps: Option<Number>,
-    /// The most reduce slots that it gets; without, any number.
+    /// The most reduce slots that it gets. Without this, there is no limit.
     pub max_reduces: Option<Number>,
-    /// How many of its jobs may run at a time; without, as many as `pool_max_jobs` says.
+    /// How many of its jobs may run at the same time. Without this, `pool_max_jobs` holds.
     pub max_jobs: Option<Number>,
-    /// In what order its jobs run; without, as `order` beside `pools` says.
+    /// In what order its jobs run. Without this, `order` beside `pools` holds.
     pub order: Option<JobOrder>,
-    /// After how long below its minimum it gets slots by killing tasks of others; without, as
-    /// `min_share_after` beside `pools` says.
+    /// After this long below its minimum, it gets slots by killing tasks of others. Without this,
+    /// `min_share_after` beside `pools` holds.
     pub min_share_after: Option<SimSpan>,
-    /// Pools inside of it, which share its slots.
+    /// Pools inside it, which share its slots.
     // Not as itself: a schema with everything in its place cannot refer back.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
@@ -73,7 +75,7 @@ pub struct Pool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct User {
-    /// How many of the user's jobs may run at a time; without, as many as `user_max_jobs` says.
+    /// How many of the user's jobs may run at the same time. Without this, `user_max_jobs` holds.
     pub max_jobs: Option<Number>,
 }
 

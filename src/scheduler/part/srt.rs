@@ -22,7 +22,7 @@ use crate::units::{Rate, SimTime};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReduceOrder {
-    /// As for their maps.
+    /// The same order as for maps.
     #[default]
     AsMaps,
     /// The job first whose maps have the shortest remaining time.
@@ -33,10 +33,10 @@ pub enum ReduceOrder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SrtSpec {
-    /// What running maps add to it.
+    /// What running maps add to the remaining time.
     pub running_maps: RunningMaps,
-    /// How fast a reduce fetches: the time that it would need for what is there is no wait. Without,
-    /// the shuffle does not count.
+    /// How fast a reduce fetches. The time to fetch what the maps have already written does not
+    /// count as waiting. Without this, the shuffle is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shuffle_rate: Option<Rate>,
 }
@@ -45,12 +45,12 @@ pub struct SrtSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunningMaps {
-    /// Nothing: the paper's choice.
+    /// Nothing. This is the paper's choice.
     #[default]
     Ignored,
-    /// They count as pending.
+    /// As much as if they had not started.
     AsPending,
-    /// What is left of each, by its progress, added together.
+    /// What is left of each of them, by its progress.
     ByProgress,
 }
 

@@ -1,44 +1,26 @@
 //! What makes no chart: one that would show nothing, or something that is not so.
 
-use super::{ChartSpec, Kind, Layout};
-use crate::expect::{Expr, Needs, Plan, Space, Table};
-use crate::scenario::{Path, Problem};
+use super::kind::{Kind, Nature, Shown, Use};
+use super::{ChartSpec, Layout};
+use crate::expect::{Needs, Plan, Space};
+use crate::yaml::{Path, Problem};
 
 impl ChartSpec {
     /// Returns what it reads of every run.
     pub(in crate::study) fn needs(&self, space: &Space) -> Result<Needs, Problem> {
-        let kind = self.kind()?;
-        let layout = self.layout(space)?;
-        self.check_axes(&kind, &layout, space)?;
-        let mut needs = Needs::default();
-        if let Kind::Stack(_) = kind {
-            needs.columns.entry(Table::Timeline).or_default();
-        }
-        let mut first: Option<(&str, Plan)> = None;
-        for (key, text) in self.expressions()? {
-            let plan = Expr::parse(text)
-                .and_then(
-                    |expr| if kind.is_metric() { expr.metric(space) } else { expr.sample(space) },
-                )
-                .map_err(|complaint| Problem::expression(Path::of(key), &complaint, text))?;
-            needs.add(plan.needs());
-            kind.check_shape(key, text, &plan)?;
-            match &first {
-                Some((other, known)) if known.unit() != plan.unit() => {
-                    let (one, two) = (known.unit().word(), plan.unit().word());
-                    let message = format!("`{other}` is {one} and `{text}` is {two}");
-                    return Err(Problem::value(Path::of(key), message)
-                        .hint("make a chart of each: an axis has one unit"));
-                }
-                Some(_) => {}
-                None => first = Some((text, plan)),
-            }
+        let (key, kind) = self.kind()?;
+        let layout = self.layout(&*kind, space)?;
+        let nature = kind.nature();
+        self.check_axes(&nature, &layout, space)?;
+        let mut needs = kind.needs();
+        if let Some(shown) = nature.shows {
+            add_expressions(&mut needs, &*kind, shown, key, space)?;
         }
         Ok(needs)
     }
 
     /// Refuses axes that are missing, and keys that the kind of chart does not look at.
-    fn check_axes(&self, kind: &Kind<'_>, layout: &Layout, space: &Space) -> Result<(), Problem> {
+    fn check_axes(&self, nature: &Nature, layout: &Layout, space: &Space) -> Result<(), Problem> {
         let missing = |axis: &str| {
             let message = format!("this chart needs `{axis}`, the axis that it goes over");
             Err(Problem::value(Path::default(), message))
@@ -47,49 +29,69 @@ impl ChartSpec {
             let message = format!("this kind of chart has no `{key}`");
             Err(Problem::key(Path::of(key), message))
         };
-        match kind {
-            Kind::Line(_) | Kind::Heat(_) if layout.over.is_none() => return missing("over"),
-            Kind::Heat(_) if layout.by.is_none() => return missing("by"),
-            Kind::Ecdf(_) | Kind::Percentiles(_) | Kind::Stack(_) if self.over.is_some() => {
-                return unused("over");
+        let axes = [("over", nature.over, layout.over), ("by", nature.by, layout.by)];
+        for (key, wanted, axis) in axes {
+            match (wanted, axis.map(|axis| &space.axes[axis])) {
+                (Use::Needed | Use::NeededNumbers, None) => return missing(key),
+                (Use::Unused, Some(_)) => return unused(key),
+                (Use::NeededNumbers, Some(axis)) if axis.unit().is_none() => {
+                    let path = &axis.path;
+                    let message = format!("the values of `{path}` are not numbers of one unit");
+                    return Err(Problem::value(Path::of(key), message).hint("draw `bars`"));
+                }
+                (Use::Unused | Use::Optional, None)
+                | (Use::Optional | Use::Needed | Use::NeededNumbers, Some(_)) => {}
             }
-            Kind::Stack(_) if self.by.is_some() => return unused("by"),
-            Kind::Stack(_) if self.log => return unused("log"),
-            _ => {}
         }
-        match (kind, layout.over.map(|over| &space.axes[over])) {
-            (Kind::Line(_), Some(over)) if over.unit().is_none() => {
-                let message = format!("the values of `{}` are not numbers of one unit", over.path);
-                Err(Problem::value(Path::of("over"), message).hint("draw `bars`"))
-            }
-            _ => Ok(()),
-        }
+        if self.log && !nature.has_log { unused("log") } else { Ok(()) }
     }
 }
 
-impl Kind<'_> {
-    /// Returns whether it shows a number of each run, rather than many.
-    fn is_metric(&self) -> bool {
-        matches!(self, Self::Line(_) | Self::Bars(_) | Self::Heat(_))
-    }
-
-    /// Refuses what this kind of chart cannot show.
-    fn check_shape(&self, key: &str, text: &str, plan: &Plan) -> Result<(), Problem> {
-        let refused = |message: String, hint: &str| {
-            Err(Problem::value(Path::of(key), message).hint(hint.to_owned()))
-        };
-        match self {
-            Self::Percentiles(_) if !plan.is_histogram() => {
-                refused(format!("`{text}` is no histogram"), "draw an `ecdf`, or `bars`")
+/// Adds what the expressions of a chart read. Refuses what it cannot show, and not together.
+fn add_expressions(
+    needs: &mut Needs,
+    kind: &dyn Kind,
+    shown: Shown,
+    key: &str,
+    space: &Space,
+) -> Result<(), Problem> {
+    let mut first: Option<(&str, Plan)> = None;
+    for (_, text) in kind.expressions() {
+        let plan = shown
+            .plan(text, space)
+            .map_err(|complaint| Problem::expression(Path::of(key), &complaint, text))?;
+        needs.add(plan.needs());
+        check_shape(shown, key, text, &plan)?;
+        match &first {
+            Some((other, known)) if known.unit() != plan.unit() => {
+                let (one, two) = (known.unit().word(), plan.unit().word());
+                let message = format!("`{other}` is {one} and `{text}` is {two}");
+                return Err(Problem::value(Path::of(key), message)
+                    .hint("make a chart of each: an axis has one unit"));
             }
-            Self::Ecdf(_) | Self::Boxes(_) if plan.is_histogram() => {
-                refused(format!("`{text}` is a histogram"), "draw `percentiles`")
-            }
-            Self::Ecdf(_) | Self::Boxes(_) if plan.is_over_time() => {
-                refused(format!("`{text}` is over time"), "draw a `stack`, or `bars` of its mean")
-            }
-            _ => Ok(()),
+            Some(_) => {}
+            None => first = Some((text, plan)),
         }
+    }
+    Ok(())
+}
+
+/// Refuses an expression that is not what the chart shows.
+fn check_shape(shown: Shown, key: &str, text: &str, plan: &Plan) -> Result<(), Problem> {
+    let refused = |message: String, hint: &str| {
+        Err(Problem::value(Path::of(key), message).hint(hint.to_owned()))
+    };
+    match shown {
+        Shown::Histogram if !plan.is_histogram() => {
+            refused(format!("`{text}` is no histogram"), "draw an `ecdf`, or `bars`")
+        }
+        Shown::Sample if plan.is_histogram() => {
+            refused(format!("`{text}` is a histogram"), "draw `percentiles`")
+        }
+        Shown::Sample if plan.is_over_time() => {
+            refused(format!("`{text}` is over time"), "draw a `stack`, or `bars` of its mean")
+        }
+        Shown::Metric | Shown::Sample | Shown::Histogram => Ok(()),
     }
 }
 

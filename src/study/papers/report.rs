@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chart::{Drawing, style};
+use crate::files::REPORT;
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::page::{Chart, Judgement, Number, Page, Part, Section};
+use crate::page::{Block, Headline, Judgement, Page, Section};
 use crate::study::{Concluded, Sheet, store};
 
 /// The table, by which the folder is known.
@@ -33,12 +33,12 @@ pub struct Repeated {
     /// What was published, as a whole.
     pub published: String,
     /// What became of each of its files.
-    pub files: Vec<Outcome>,
+    pub files: Vec<FileOutcome>,
 }
 
 /// What became of a file of an experiment.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum FileOutcome {
     /// It was not run; why.
     Skipped(String),
     /// It was run.
@@ -52,7 +52,7 @@ pub enum Outcome {
 
 /// A line of the table of verdicts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct VerdictRow {
     /// The experiment.
     pub id: String,
     /// What is expected, or what the experiment is about.
@@ -67,7 +67,7 @@ pub struct Row {
 
 impl Repeated {
     /// Returns all of it in one line: what was measured, or how many expectations hold.
-    pub fn summary(&self) -> Row {
+    pub fn summary(&self) -> VerdictRow {
         let rows = self.rows();
         let counts = JUDGEMENTS.map(|judgement| (judgement, count(&rows, judgement)));
         let found = || counts.iter().filter(|(_, count)| 0 < *count);
@@ -83,12 +83,12 @@ impl Repeated {
         };
         let verdict = found().next().map_or(Judgement::Skipped, |(judgement, _)| *judgement);
         let (expectation, published) = (self.what.clone(), self.published.clone());
-        Row { id: self.id.clone(), expectation, published, measured, verdict }
+        VerdictRow { id: self.id.clone(), expectation, published, measured, verdict }
     }
 
     /// Returns its lines of the table; at least one.
-    pub fn rows(&self) -> Vec<Row> {
-        let row = |expectation: &str, published: &str, measured: &str, verdict| Row {
+    pub fn rows(&self) -> Vec<VerdictRow> {
+        let row = |expectation: &str, published: &str, measured: &str, verdict| VerdictRow {
             id: self.id.clone(),
             expectation: expectation.to_owned(),
             published: published.to_owned(),
@@ -98,10 +98,10 @@ impl Repeated {
         let mut rows = Vec::new();
         for file in &self.files {
             match file {
-                Outcome::Skipped(why) => {
+                FileOutcome::Skipped(why) => {
                     rows.push(row(&self.what, &self.published, why, Judgement::Skipped));
                 }
-                Outcome::Run { sheet, concluded } => {
+                FileOutcome::Run { sheet, concluded } => {
                     let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
                     rows.extend(judged.iter().map(|found| {
                         let published = found.published.as_ref().unwrap_or(&self.published);
@@ -119,7 +119,7 @@ impl Repeated {
     }
 }
 
-fn count(rows: &[Row], verdict: Judgement) -> usize {
+fn count(rows: &[VerdictRow], verdict: Judgement) -> usize {
     rows.iter().filter(|row| row.verdict == verdict).count()
 }
 
@@ -128,11 +128,11 @@ fn count(rows: &[Row], verdict: Judgement) -> usize {
 /// # Errors
 /// If a file cannot be written.
 pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
-    let rows: Vec<Row> = repeated.iter().flat_map(Repeated::rows).collect();
+    let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
     let mut text = serde_json::to_string_pretty(&rows).expect("texts are JSON");
     text.push('\n');
     write_file(folder, VERDICTS, text.as_bytes())?;
-    write_file(folder, "report.html", page(repeated, &rows).html().as_bytes())
+    write_file(folder, REPORT, page(repeated, &rows).html().as_bytes())
 }
 
 /// Checks that the report may be written into a folder: that it is empty, hidden files aside, or
@@ -141,7 +141,7 @@ pub fn report(repeated: &[Repeated], folder: &Path) -> Result<(), OutputError> {
 /// # Errors
 /// If there is something else, or it cannot be read.
 pub fn check(folder: &Path) -> Result<(), OutputError> {
-    let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<Row>>(&text).is_ok();
+    let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<VerdictRow>>(&text).is_ok();
     let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
     if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
         || store::visible(folder)?.iter().all(is_experiment)
@@ -152,48 +152,45 @@ pub fn check(folder: &Path) -> Result<(), OutputError> {
     Err(OutputError::Foreign { path: folder.to_owned(), why: why.to_owned() })
 }
 
-fn page(repeated: &[Repeated], rows: &[Row]) -> Page {
-    let number = |verdict, label: &str| Number {
+fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
+    let headline = |verdict, label: &str| Headline {
         label: label.to_owned(),
         value: count(rows, verdict).to_string(),
         note: String::new(),
     };
-    let numbers = Part::Numbers(vec![
-        number(Judgement::Holds, "hold"),
-        number(Judgement::Fails, "fail"),
-        number(Judgement::KnownGap, "known gaps"),
-        number(Judgement::Reported, "reported"),
-        number(Judgement::Skipped, "skipped"),
+    let headlines = Block::Headlines(vec![
+        headline(Judgement::Holds, "hold"),
+        headline(Judgement::Fails, "fail"),
+        headline(Judgement::KnownGap, "known gaps"),
+        headline(Judgement::Reported, "reported"),
+        headline(Judgement::Skipped, "skipped"),
     ]);
-    let verdicts = Section { title: "Verdicts".to_owned(), parts: vec![numbers] };
+    let verdicts = Section::new("Verdicts", vec![headlines]);
     Page {
         title: "The papers' experiments".to_owned(),
         subtitle: "What was published, and what Mumakil measures".to_owned(),
-        style: style(),
         sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
-        footer: format!("Made by Mumakil {}", env!("CARGO_PKG_VERSION")),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 
 /// Returns what the page says of an experiment.
 fn section(experiment: &Repeated) -> Section {
-    let mut parts = Vec::new();
+    let mut blocks = Vec::new();
     if !experiment.published.is_empty() {
-        parts.push(Part::Text(format!("Published: {}.", experiment.published)));
+        blocks.push(Block::Text(format!("Published: {}.", experiment.published)));
     }
     for file in &experiment.files {
         match file {
-            Outcome::Skipped(why) => parts.push(Part::Text(format!("Skipped: {why}."))),
-            Outcome::Run { sheet, concluded } => {
+            FileOutcome::Skipped(why) => blocks.push(Block::Text(format!("Skipped: {why}."))),
+            FileOutcome::Run { sheet, concluded } => {
                 let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
-                parts.push(Part::Verdicts(judged));
-                let chart =
-                    |drawing: &Drawing| Chart { svg: drawing.inline(), caption: String::new() };
-                parts.push(Part::Charts(concluded.drawings.iter().map(chart).collect()));
+                blocks.push(Block::Verdicts(judged));
+                blocks.push(Block::Charts(concluded.drawings.clone()));
             }
         }
     }
-    Section { title: format!("{}: {}", experiment.id, experiment.what), parts }
+    Section::new(format!("{}: {}", experiment.id, experiment.what), blocks)
 }
 
 #[cfg(test)]
@@ -207,7 +204,7 @@ mod tests {
             id: "MK-19".to_owned(),
             what: "a trace".to_owned(),
             published: "55 min".to_owned(),
-            files: (0..files).map(|_| Outcome::Skipped("no trace".to_owned())).collect(),
+            files: (0..files).map(|_| FileOutcome::Skipped("no trace".to_owned())).collect(),
         }
     }
 

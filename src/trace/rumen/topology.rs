@@ -4,7 +4,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::trace::error::{Fault, clip};
+use crate::trace::error::{RecordFault, clip};
 use crate::trace::json::{self, nullable};
 use crate::trace::records::Framing;
 use crate::trace::{FirstFew, Record};
@@ -66,25 +66,28 @@ impl Record for LoggedTopology {
     const NAME: &'static str = "Rumen topology";
     const FRAMING: Framing = Framing::Object(None);
 
-    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let root: Self = json::parse(object, unknown)?;
         let mut machines = Vec::new();
         root.machines(0, &mut machines);
         let (depth, first) = machines[0];
         if depth == 0 {
-            return Err(Fault::new("a topology without machines")
+            return Err(RecordFault::new("a topology without machines")
                 .hint("list racks as the root's children, and machines as theirs"));
         }
         let mut names: Vec<&str> = machines.iter().map(|(_, name)| *name).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Fault::new(format!("the machine {:?} is there twice", clip(twice[0]))));
+            return Err(RecordFault::new(format!(
+                "the machine {:?} is there twice",
+                clip(twice[0])
+            )));
         }
         match machines.iter().find(|machine| machine.0 != depth) {
             None => Ok(root),
             Some((other, name)) => {
                 let [first, name] = [first, name].map(clip);
-                Err(Fault::new(format!(
+                Err(RecordFault::new(format!(
                     "the machine {first:?} is at depth {depth}, but {name:?} at depth {other}"
                 ))
                 .hint("give every machine a rack, and write null as its children"))

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::trace::error::Fault;
+use crate::trace::error::RecordFault;
 use crate::trace::json;
 use crate::trace::records::Framing;
 use crate::trace::{FirstFew, Record};
@@ -228,11 +228,11 @@ impl Record for Synth {
     const NAME: &'static str = "generator of the SLS";
     const FRAMING: Framing = Framing::Object(None);
 
-    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, Fault> {
+    fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let synth: Self = json::parse(object, unknown)?;
         if MOST_JOBS < synth.num_jobs {
             let jobs = synth.num_jobs;
-            return Err(Fault::new(format!("num_jobs: {jobs} jobs, more than {MOST_JOBS}")));
+            return Err(RecordFault::new(format!("num_jobs: {jobs} jobs, more than {MOST_JOBS}")));
         }
         Ok(synth)
     }

@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 
 use super::{JobEntry, Trace, TraceJob};
 use crate::random::{Purpose, stream};
-use crate::trace::Format;
 use crate::units::{Bytes, Factor, Quantity, SimSpan};
 use crate::workload::file_clashes;
 use crate::workload::jobs::MOST_BYTES;
@@ -148,12 +147,12 @@ impl Trace {
         let Folding { cycle, into } = folding;
         let (first, length) = (self.first(), self.length());
         for (option, span) in [("cycle", cycle), ("into", Some(into))] {
-            match span {
-                Some(SimSpan::ZERO) => return Err(ReshapeError::Zero { option }),
-                Some(span) if length < span => {
-                    return Err(ReshapeError::TooLong { option, span, length });
-                }
-                _ => {}
+            let Some(span) = span else { continue };
+            if span.is_zero() {
+                return Err(ReshapeError::Zero { option });
+            }
+            if length < span {
+                return Err(ReshapeError::TooLong { option, span, length });
             }
         }
         let cycle = cycle.unwrap_or(length);
@@ -195,10 +194,10 @@ impl Trace {
     /// Returns the time before the first job, if that is more than a twentieth of the whole: a run of the
     /// trace would mostly show how it idles.
     ///
-    /// Rumen's times are those of a clock on a wall, and a run counts from the first job.
+    /// If times are those of a clock on a wall, a run counts from the first job.
     pub fn idle_start(&self) -> Option<SimSpan> {
         let (first, length) = (self.first(), self.length());
-        let is_long = length.as_f64() < 19.0 * first.as_f64() && self.format != Format::RumenJobs;
+        let is_long = length.as_f64() < 19.0 * first.as_f64() && !self.format.is_wall_clock();
         is_long.then_some(first)
     }
 
@@ -252,10 +251,10 @@ impl Trace {
     }
 
     /// Returns the jobs of a list of our own: all, or none.
-    fn own(&self) -> impl Iterator<Item = &JobEntry> {
+    pub(super) fn own(&self) -> impl Iterator<Item = &JobEntry> {
         self.jobs.iter().filter_map(|job| match job {
             TraceJob::Own(job) => Some(&**job),
-            _ => None,
+            TraceJob::Foreign(_) => None,
         })
     }
 }
@@ -289,22 +288,13 @@ impl TraceJob {
     fn last_submit(&self) -> SimSpan {
         match self {
             Self::Own(job) => job.submit + job.every * u64::from(job.count.get() - 1),
-            job => job.submit(),
+            Self::Foreign(job) => job.submit(),
         }
     }
 
     fn set_submit(&mut self, submit: SimSpan) {
-        let old = self.submit();
         match self {
-            Self::Swim(job) => job.submit_s = submit.as_micros() / 1_000_000,
-            Self::Rumen(job) => job.shift(submit.as_millis() as i64 - old.as_millis() as i64),
-            Self::Sls(job) => {
-                let by = submit.as_millis() as i64 - old.as_millis() as i64;
-                let of_tasks = job.tasks.iter_mut().flat_map(|t| [&mut t.start_ms, &mut t.end_ms]);
-                for time in of_tasks.chain([&mut job.start_ms, &mut job.end_ms]).flatten() {
-                    *time = time.saturating_add(by);
-                }
-            }
+            Self::Foreign(job) => job.set_submit(submit),
             Self::Own(job) => job.submit = submit,
         }
     }
@@ -319,14 +309,7 @@ impl TraceJob {
             scaled(bytes / alike).saturating_mul(alike).min(MOST_BYTES)
         };
         match self {
-            Self::Swim(job) => {
-                for size in [&mut job.input, &mut job.shuffle, &mut job.output] {
-                    *size = Bytes::new(scale(size.get(), 1));
-                }
-            }
-            Self::Rumen(job) => job.sizes().for_each(|size| *size = scale(*size, 1)),
-            // It knows none.
-            Self::Sls(_) => {}
+            Self::Foreign(job) => job.scale_sizes(&mut |size| scale(size, 1)),
             Self::Own(job) => {
                 // Maps that share a file read as much of it each, and still do.
                 let maps = job.maps.map_or(1, |maps| u64::from(maps.get().max(1)));
@@ -346,7 +329,7 @@ impl TraceJob {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{BLOCK, RUMEN, SWIM, read};
+    use super::super::tests::{BLOCK, RUMEN, SWIM, read, said};
     use super::*;
     use crate::units::Count;
 
@@ -363,13 +346,6 @@ mod tests {
         Scaling { time: Factor::of(time), size: Factor::of(size) }
     }
 
-    /// Returns what a list says of names, times and sizes.
-    fn said(trace: &Trace) -> String {
-        let mut text = Vec::new();
-        trace.write_to(&mut text).unwrap();
-        String::from_utf8(text).unwrap()
-    }
-
     #[test]
     fn a_sample_keeps_order_times_and_gaps() {
         let mut trace = hundred();
@@ -377,10 +353,9 @@ mod tests {
         let times = times_s(&trace);
         assert_eq!(times.len(), 10);
         assert!(times.is_sorted() && times.iter().all(|time| time.is_multiple_of(60)));
-        let gaps = trace.jobs.iter().map(|job| match job {
-            TraceJob::Swim(job) => job.gap_s,
-            _ => panic!("SWIM's"),
-        });
+        let text = said(&trace);
+        let gaps =
+            text.lines().map(|line| line.split('\t').nth(2).unwrap().parse::<u64>().unwrap());
         assert_eq!(gaps.sum::<u64>(), times[9]);
         let mut other = hundred();
         other.sample(10, 8).unwrap();

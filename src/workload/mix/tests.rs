@@ -15,7 +15,7 @@ fn mix(yaml: &str) -> Mix {
 }
 
 fn jobs(yaml: &str) -> Vec<JobEntry> {
-    mix(yaml).jobs(1)
+    mix(yaml).draw(1)
 }
 
 fn names(jobs: &[JobEntry]) -> Vec<&str> {
@@ -40,7 +40,7 @@ fn counts_are_exact_round_after_round() {
     let yaml = "{types: {a: {maps: 1, count: 3}, b: {maps: 2, count: 7}}, arrivals: {gap: 1s}}";
     let one = jobs(yaml);
     assert_eq!((of_class(&one, "a"), of_class(&one, "b")), (3, 7));
-    let three = Mix { jobs: Some(Count::of(30)), ..mix(yaml) }.jobs(1);
+    let three = Mix { jobs: Some(Count::of(30)), ..mix(yaml) }.draw(1);
     for round in three.chunks(10) {
         assert_eq!((of_class(round, "a"), of_class(round, "b")), (3, 7));
     }
@@ -68,7 +68,7 @@ const RICH: &str = "{jobs: 40, arrivals: {gap: {exponential: {mean: 10s}}},
 #[test]
 fn more_jobs_leave_the_first_as_they_are() {
     let few = jobs(RICH);
-    let more = Mix { jobs: Some(Count::of(100)), ..mix(RICH) }.jobs(1);
+    let more = Mix { jobs: Some(Count::of(100)), ..mix(RICH) }.draw(1);
     assert_eq!(more[..few.len()], few);
 }
 
@@ -78,15 +78,15 @@ fn other_times_of_one_type_change_nothing_else() {
     slow.types["a"].map_time = Some(SimSpan::from_secs(99).into());
     let without_times = |mix: &Mix| {
         let blank = |job| JobEntry { map_time: None, ..job };
-        mix.jobs(1).into_iter().map(blank).collect::<Vec<_>>()
+        mix.draw(1).into_iter().map(blank).collect::<Vec<_>>()
     };
     assert_eq!(without_times(&slow), without_times(&mix(RICH)));
 }
 
 #[test]
 fn another_seed_is_another_workload_and_the_same_one_the_same() {
-    assert_eq!(mix(RICH).jobs(7), mix(RICH).jobs(7));
-    assert_ne!(mix(RICH).jobs(7), mix(RICH).jobs(8));
+    assert_eq!(mix(RICH).draw(7), mix(RICH).draw(7));
+    assert_ne!(mix(RICH).draw(7), mix(RICH).draw(8));
 }
 
 #[test]
@@ -227,7 +227,7 @@ proptest! {
     #[test]
     fn any_mix_has_the_jobs_that_it_says_and_they_can_all_run(drawn in drawn()) {
         let mix = drawn.mix();
-        let jobs = mix.jobs(drawn.seed);
+        let jobs = mix.draw(drawn.seed);
         let first = jobs.iter().filter(|job| job.after.is_empty());
         prop_assert_eq!(first.count(), drawn.jobs as usize);
         let names: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
@@ -240,6 +240,6 @@ proptest! {
             .map(|before| before.iter().map(|batch| batch.index()).collect())
             .collect();
         prop_assert_eq!(in_order(&follows).len(), jobs.len());
-        prop_assert_eq!(mix.jobs(drawn.seed), jobs);
+        prop_assert_eq!(mix.draw(drawn.seed), jobs);
     }
 }

@@ -38,7 +38,7 @@ impl Attempt {
         match self.phase {
             Phase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
             Phase::Shuffle => self.fetch_the_rest(now),
-            _ => {
+            Phase::Start | Phase::Work | Phase::Sort | Phase::Reduce | Phase::Commit => {
                 let (part, demand) = self.under_way();
                 let shares = demand.is_some();
                 self.go_on_with(now, wait, part, shares)

@@ -1,0 +1,65 @@
+//! The file that a command was told to write.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::failure::Failure;
+use super::interrupt;
+use super::progress::Bar;
+use crate::output::{AsideFile, OutputError, Over};
+
+/// Writes a file with what `fill` puts into it; one that is there is replaced only by force.
+pub(super) fn write(
+    target: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Failure> {
+    interrupt::guard(&Bar::new(), "interrupted, nothing was written");
+    let over = if force { Over::Anything } else { Over::Nothing };
+    let failure = |error| match error {
+        OutputError::Exists { .. } => exists(target),
+        OutputError::Write { source, .. } => cannot(target, source),
+        error => error.into(),
+    };
+    let mut aside = AsideFile::create(target, over).map_err(failure)?;
+    fill(aside.file()).map_err(|error| cannot(target, error))?;
+    aside.put().map(drop).map_err(failure)
+}
+
+/// Returns the failure that a file is which is there already.
+pub(super) fn exists(target: &Path) -> Failure {
+    Failure::input(format!("{} exists already (--force replaces it)", target.display()))
+}
+
+/// Returns the failure that a file is which cannot be written.
+pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
+    let kind = error.kind();
+    let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));
+    // The disk is not to blame for what cannot be written at all.
+    match kind {
+        io::ErrorKind::InvalidInput => Failure::Input(error),
+        _ => Failure::Environment(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_only_by_force() {
+        let room = tempfile::TempDir::new().unwrap();
+        let target = room.path().join("deep/page.html");
+        let put = |text: &str, force| write(&target, force, |to| to.write_all(text.as_bytes()));
+        put("1", false).unwrap();
+        assert!(matches!(put("2", false), Err(Failure::Input(_))));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "1");
+        put("3", true).unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "3");
+        assert_eq!(fs::read_dir(room.path().join("deep")).unwrap().count(), 1);
+    }
+}

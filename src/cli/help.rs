@@ -1,0 +1,87 @@
+//! `mumakil help`: the guide, chapter by chapter, and the help of each command.
+
+use std::fmt::Write as _;
+
+use super::failure::Failure;
+use super::terminal::{self, BOLD};
+use super::{markdown, pager};
+use crate::guide::{CHAPTERS, Chapter};
+use crate::nearest::nearest;
+
+/// Read the guide, or the help of a command
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil help studies
+  mumakil help run
+  mumakil help trace convert")]
+pub(super) struct Arguments {
+    /// A topic of the guide, or a command; without, both are listed
+    topic: Vec<String>,
+}
+
+impl Arguments {
+    pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
+        command.build();
+        let mut words = self.topic.iter().map(String::as_str).peekable();
+        while let Some(name) = words.next() {
+            let chapter = Chapter::find(name).filter(|_| words.peek().is_none());
+            match (command.find_subcommand(name).cloned(), chapter) {
+                (Some(found), _) => command = found,
+                (None, Some(chapter)) if self.topic.len() == 1 => {
+                    let text = markdown::shown(chapter.text, terminal::width());
+                    return Ok(pager::print(&text)?);
+                }
+                _ => return Err(unknown(&command, name)),
+            }
+        }
+        let help = command.render_long_help();
+        Ok(terminal::print(&format!("{}\n", help.ansi()))?)
+    }
+}
+
+/// Returns the failure that a name is which is neither a chapter nor a command.
+fn unknown(command: &clap::Command, name: &str) -> Failure {
+    let commands = command.get_subcommands().map(clap::Command::get_name);
+    let known = commands.chain(CHAPTERS.iter().map(|chapter| chapter.name));
+    let hint = match nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`mumakil help` lists what there is".to_owned(),
+    };
+    Failure::input(format!("no topic or command `{name}`\n   = {hint}"))
+}
+
+/// Returns the list of the guide's chapters, as it stands below the list of the commands.
+pub(super) fn topics() -> String {
+    let mut text = format!("{BOLD}Topics of the guide (`mumakil help TOPIC`):{BOLD:#}\n");
+    let width = CHAPTERS.iter().map(|chapter| chapter.name.len()).max().unwrap_or_default();
+    for chapter in CHAPTERS {
+        let _ = writeln!(text, "  {:width$}  {}", chapter.name, chapter.title());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn every_chapter_can_be_shown_on_any_terminal() {
+        for chapter in CHAPTERS {
+            for columns in [Some(1), Some(80), Some(u16::MAX), None] {
+                let shown = markdown::shown(chapter.text, columns);
+                assert!(shown.contains(chapter.title()), "{}", chapter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_topic_is_called_like_a_command() {
+        let command = super::super::Arguments::command();
+        for chapter in CHAPTERS {
+            assert!(command.find_subcommand(chapter.name).is_none(), "{}", chapter.name);
+        }
+    }
+}

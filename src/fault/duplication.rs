@@ -1,0 +1,22 @@
+//! Heartbeats and replies arrive twice.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Effects, Kind};
+use crate::units::{Fraction, SimTime};
+
+/// The share of messages between trackers and JobTracker that arrive twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Duplication(Fraction);
+
+impl Kind for Duplication {
+    const HAS_MOMENT: bool = false;
+
+    fn apply(&self, _: SimTime, effects: &mut Effects<'_>) {
+        effects.duplication = self.0;
+        // No reply is missing, but trackers cannot know that of a network that is not perfect.
+        effects.resends = true;
+    }
+}

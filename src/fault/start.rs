@@ -1,0 +1,26 @@
+//! A node that has died comes back, empty.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node::NodeName;
+use super::{Effects, Kind, Known, Misfit};
+use crate::mapred::{Mail, ToTracker};
+use crate::units::SimTime;
+
+/// The stopped node that starts anew.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Start(NodeName);
+
+impl Kind for Start {
+    const HAS_MOMENT: bool = true;
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+        self.0.check(known)
+    }
+
+    fn apply(&self, at: SimTime, effects: &mut Effects<'_>) {
+        effects.opening.push((at, Mail::Tracker(self.0.tracker(), ToTracker::PowerOn)));
+    }
+}

@@ -1,0 +1,28 @@
+//! A node dies: its tracker falls silent, and the map outputs on its disks are out of reach.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node::NodeName;
+use super::{Effects, Kind, Known, Misfit};
+use crate::mapred::{Mail, ToJobTracker, ToTracker};
+use crate::units::SimTime;
+
+/// The node that stops, such as `node-3`; they are counted from 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Stop(NodeName);
+
+impl Kind for Stop {
+    const HAS_MOMENT: bool = true;
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+        self.0.check(known)
+    }
+
+    fn apply(&self, at: SimTime, effects: &mut Effects<'_>) {
+        let tracker = self.0.tracker();
+        effects.opening.push((at, Mail::Tracker(tracker, ToTracker::PowerOff)));
+        effects.opening.push((at, ToJobTracker::Darkness(tracker).into()));
+    }
+}

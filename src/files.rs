@@ -1,0 +1,68 @@
+//! What the files of a run are called: once, for who writes them, who reads them, and who knows a
+//! folder by them.
+
+/// A run in numbers; in a study's folder, a study in numbers.
+pub const SUMMARY: &str = "summary.json";
+
+/// A row for each job.
+pub const JOBS: &str = "jobs.csv";
+
+/// A row for each attempt.
+pub const TASKS: &str = "tasks.csv";
+
+/// Slots over time.
+pub const TIMELINE: &str = "timeline.csv";
+
+/// How long each job takes alone.
+pub const ALONE: &str = "alone.csv";
+
+/// A line for each fact.
+pub const EVENTS: &str = "events.jsonl";
+
+/// The folder of a table for each histogram.
+pub const HISTOGRAMS: &str = "histograms";
+
+/// What the name of such a table ends in.
+pub const HISTOGRAM: &str = ".hgrm";
+
+/// All histograms in one log.
+pub const LATENCY: &str = "latency.hlog";
+
+/// What became of the scenario's expectations.
+pub const EXPECTATIONS: &str = "expectations.json";
+
+/// What the run cost on this machine.
+pub const PERF: &str = "perf.json";
+
+/// The run, or the study, on one page.
+pub const REPORT: &str = "report.html";
+
+/// The scenario with all its defaults, which every folder of a run has.
+pub const RESOLVED: &str = "scenario.resolved.yaml";
+
+/// What a study is, which every folder of a study has.
+pub const STUDY: &str = "study.json";
+
+/// The tables that are large, and may be written as Parquet, too.
+pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
+
+/// All that a run may leave, but for Parquet.
+pub const OF_A_RUN: [&str; 12] = [
+    RESOLVED,
+    SUMMARY,
+    JOBS,
+    TASKS,
+    TIMELINE,
+    EVENTS,
+    ALONE,
+    EXPECTATIONS,
+    REPORT,
+    LATENCY,
+    HISTOGRAMS,
+    PERF,
+];
+
+/// Returns what a table is called that is written as Parquet.
+pub fn parquet(table: &str) -> String {
+    table.replace(".csv", ".parquet")
+}

@@ -1,0 +1,86 @@
+//! The guide: a chapter for each subject, written for whoever runs Mumakil. The last one,
+//! [`tour`], is for whoever changes it.
+//!
+//! The same text is read here, in the repository (`src/guide/*.md`) and in a terminal (`mumakil
+//! help TOPIC`). The tests type its transcripts again and check its scenarios.
+
+/// A chapter of the guide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Chapter {
+    /// What it is called on the command line, in its file's name and in links.
+    pub name: &'static str,
+    /// Its text, as Markdown.
+    pub text: &'static str,
+}
+
+impl Chapter {
+    /// Returns the chapter of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        CHAPTERS.iter().find(|chapter| chapter.name == name)
+    }
+
+    /// Returns what it is about: its heading.
+    pub fn title(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+}
+
+/// Makes a module and an entry of [`CHAPTERS`] of each `src/guide/NAME.md`.
+///
+/// In the files, `[policies]` is a link to the file `policies.md`, by a definition at their end.
+/// Here it is a link to the module: of two definitions the first counts, so ours stand before the
+/// text.
+macro_rules! chapters {
+    ($($name:ident)*) => {
+        chapters!(@linked concat!($("[", stringify!($name), "]: mod@", stringify!($name), "\n"),*); $($name)*);
+    };
+    (@linked $links:expr; $($name:ident)*) => {
+        $(
+            #[doc = $links]
+            #[doc = ""]
+            #[doc = include_str!(concat!("guide/", stringify!($name), ".md"))]
+            pub mod $name {}
+        )*
+
+        /// All chapters that `mumakil help` shows, in the order in which they are best read.
+        pub const CHAPTERS: &[Chapter] = &[$(Chapter {
+            name: stringify!($name),
+            text: include_str!(concat!("guide/", stringify!($name), ".md")),
+        }),*];
+    };
+}
+
+chapters! {
+    results
+    scenario
+    workloads
+    traces
+    policies
+    studies
+    metrics
+    time
+    extending
+    differences
+    experiments
+    exits
+    tour
+}
+
+/// Every key of scenarios and studies. In a terminal it is `mumakil reference`, which knows the
+/// policies of your own program, too.
+#[doc = include_str!("guide/reference.md")]
+pub mod reference {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chapter_has_a_title() {
+        for chapter in CHAPTERS {
+            assert!(chapter.text.starts_with("# "), "{}", chapter.name);
+            assert!(Chapter::find(chapter.name) == Some(chapter) && !chapter.title().is_empty());
+        }
+    }
+}

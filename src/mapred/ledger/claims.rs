@@ -1,0 +1,155 @@
+//! What must hold in the books between two messages; asserted in debug builds.
+//!
+//! After every message: what it touched, for the price of a few look-ups for each event. Now and
+//! then: everything, counted anew from the tries of every task.
+
+use super::Ledger;
+use crate::mapred::job::{Job, JobState, Stage, Task, Try};
+use crate::mapred::{Event, Fact, PerSlot, SlotKind, TaskId};
+use crate::units::SimTime;
+
+impl Ledger {
+    /// Asserts what must hold of the jobs and tasks that these events tell of.
+    pub(in crate::mapred) fn assert_touched(&self, now: SimTime, events: &[Event]) {
+        for event in events {
+            if let Fact::Assigned { attempt, .. } | Fact::Learned { attempt, .. } = event.fact {
+                let job = self.known(attempt.job());
+                self.assert_job(now, job);
+                let task = job.tasks_of(attempt.task.kind).get(attempt.task.index as usize);
+                if let Some(task) = task {
+                    assert_task(now, attempt.task, task);
+                }
+            } else if let Fact::JobSubmitted(spec) = &event.fact {
+                self.assert_job(now, self.known(spec.id));
+            } else if let Fact::JobInitialised(job)
+            | Fact::JobRunning(job)
+            | Fact::JobEnded { job, .. } = event.fact
+            {
+                self.assert_job(now, self.known(job));
+            }
+        }
+    }
+
+    /// Asserts that every sum is what its parts come to. Walks all tasks that are not forgotten.
+    pub(in crate::mapred) fn assert_whole(&self, now: SimTime) {
+        let (mut open, mut open_tries) = (0, 0);
+        let (mut pending, mut unfinished) = (PerSlot::default(), PerSlot::default());
+        for job in self.jobs.iter().flatten() {
+            self.assert_job(now, job);
+            job.assert_counted(now);
+            open += usize::from(!matches!(job.state, JobState::Ended(_)));
+            open_tries += job.open_tries;
+            for kind in SlotKind::BOTH {
+                let (is_pending, id) = (0 < job.pending(kind), job.id());
+                assert!(job.was_pending[kind] == is_pending, "{now}: {id} is noted as pending");
+                pending[kind] += u32::from(is_pending);
+                unfinished[kind] += u64::from(job.load[kind]);
+            }
+        }
+        let known = self.open.len();
+        assert!(known == open, "{now}: {known} jobs are listed as open, {open} are");
+        let known = self.open_tries;
+        assert!(known == open_tries, "{now}: {known} open attempts, {open_tries} in the jobs");
+        let known = self.jobs_pending;
+        assert!(known == pending, "{now}: {known:?} jobs with tasks to launch, found {pending:?}");
+        let known = self.unfinished;
+        assert!(known == unfinished, "{now}: {known:?} unfinished tasks, found {unfinished:?}");
+        self.assert_trackers(now);
+    }
+
+    fn assert_trackers(&self, now: SimTime) {
+        let (mut active, mut capacity, mut occupied) = (0, PerSlot::default(), PerSlot::default());
+        for (id, tracker) in self.trackers.iter().enumerate() {
+            let has_orders = !tracker.orders.is_empty();
+            assert!(tracker.is_registered || !has_orders, "{now}: orders for lost tracker {id}");
+            active += u32::from(tracker.is_active());
+            for kind in SlotKind::BOTH {
+                occupied[kind] += tracker.occupied[kind];
+                capacity[kind] += if tracker.is_active() { tracker.slots[kind] } else { 0 };
+            }
+        }
+        let known = self.active;
+        assert!(known == active, "{now}: {known} trackers may get tasks, found {active}");
+        let known = self.capacity;
+        assert!(known == capacity, "{now}: {known:?} slots, found {capacity:?}");
+        let known = self.occupied;
+        assert!(known == occupied, "{now}: {known:?} slots taken, found {occupied:?}");
+    }
+
+    /// Asserts that a job stands in the queues of its state, and what its counts allow.
+    fn assert_job(&self, now: SimTime, job: &Job) {
+        let (id, state) = (job.id(), job.state);
+        let is_open = !matches!(state, JobState::Ended(_));
+        assert!(self.open.contains(&id) == is_open, "{now}: {id} is {state:?}, open or not");
+        let runs = state == JobState::Running;
+        assert!(self.running.contains(&id) == runs, "{now}: {id} is {state:?}, running or not");
+        let wants_setup = self.wants_setup.contains(&id);
+        assert!(!wants_setup || state == JobState::Preparing, "{now}: a setup for {id}, {state:?}");
+        let wants = self.wants_cleanup.contains(&id);
+        assert!(!wants || state == JobState::Cleaning, "{now}: a cleanup for {id}, {state:?}");
+        let (known, tries) = (self.open_tries, job.open_tries);
+        assert!(tries <= known, "{now}: {id} has {tries} open attempts of {known}");
+        for kind in SlotKind::BOTH {
+            let (tasks, word) = (job.tasks(kind), kind.word());
+            let (told, total) = (tasks.waiting + tasks.finished + tasks.failed, tasks.total);
+            assert!(told <= total, "{now}: {id} accounts for {told} of {total} {word}s");
+            let running = tasks.running;
+            assert!(running <= tries, "{now}: {id} runs {running} {word}s, {tries} open attempts");
+            let wants = self.wants_task_cleanup[kind].contains(&id);
+            let is_unclean = !job.unclean[kind].is_empty();
+            assert!(wants == is_unclean, "{now}: {id} has output to remove in a {word} slot");
+        }
+    }
+}
+
+impl Job {
+    /// Asserts that the counts of a job are what its tasks come to, if it still has them.
+    fn assert_counted(&self, now: SimTime) {
+        let (id, mut open) = (self.id(), 0);
+        for (kind, tasks) in self.all_tasks() {
+            for (index, task) in (0..).zip(tasks) {
+                assert_task(now, TaskId { job: id, kind, index }, task);
+                open += task.tries.len() as u32;
+            }
+        }
+        let known = self.open_tries;
+        assert!(known == open, "{now}: {id} has {known} open attempts, found {open}");
+        for kind in SlotKind::BOTH {
+            let (known, word) = (self.tasks(kind), kind.word());
+            // The tasks are not there yet, or not any more.
+            if known.tasks.is_empty() {
+                continue;
+            }
+            let count =
+                |is: fn(&Stage) -> bool| known.tasks.iter().filter(|t| is(&t.stage)).count();
+            let waiting = count(|stage| *stage == Stage::Waiting);
+            assert!(known.waiting as usize == waiting, "{now}: {id}: {waiting} {word}s wait");
+            let done = count(|stage| matches!(stage, Stage::Done(..)));
+            assert!(known.finished as usize == done, "{now}: {id}: {done} {word}s are done");
+            let dead = count(|stage| *stage == Stage::Dead);
+            assert!(known.failed as usize <= dead, "{now}: {id}: {dead} {word}s are given up");
+            let counted = || known.tasks.iter().flat_map(|t| &t.tries).filter(|t| t.is_counted);
+            let running = counted().count();
+            assert!(known.running as usize == running, "{now}: {id}: {running} {word}s run");
+            let progress: u64 = counted().map(|t| u64::from(t.progress)).sum();
+            assert!(known.progress == progress, "{now}: {id}: {word}s are {progress} far");
+        }
+        if self.verdict.is_none() {
+            let (listed, waiting) = (self.waiting_reduces.len(), self.reduces.waiting);
+            assert!(listed == waiting as usize, "{now}: {id} lists {listed} of {waiting} reduces");
+        }
+    }
+}
+
+/// Asserts that a task's tries fit where it is in its life.
+fn assert_task(now: SimTime, id: TaskId, task: &Task) {
+    let is_at_work = task.tries.iter().any(Try::is_active);
+    match task.stage {
+        Stage::Waiting => assert!(!is_at_work, "{now}: {id} waits with an attempt under way"),
+        Stage::Active => assert!(!task.tries.is_empty(), "{now}: {id} is active by no attempt"),
+        // A rival, or what a job that is over leaves running, may still be on its tracker.
+        Stage::Done(..) | Stage::Dead => {}
+    }
+    let next = task.next;
+    assert!(task.tries.iter().all(|t| t.number < next), "{now}: {id} has an attempt beyond {next}");
+}

@@ -1,0 +1,26 @@
+//! What comes first: what the run is about, its headlines, and what to think of before it is trusted.
+
+use super::jobs::JobRow;
+use super::{RunReport, headlines, warnings};
+use crate::expect::ReadError;
+use crate::page::Block;
+
+pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    let mut blocks = Vec::new();
+    if !run.scenario.description.is_empty() {
+        blocks.push(Block::Text(run.scenario.description.clone()));
+    }
+    if let Some(experiment) = &run.scenario.experiment {
+        blocks.push(Block::Text(format!("Repeats {}: {}", experiment.id, experiment.what)));
+        if !experiment.published.is_empty() {
+            blocks.push(Block::Text(format!("Published: {}", experiment.published)));
+        }
+    }
+    blocks.push(Block::Headlines(headlines::headlines(run.summary)));
+    let mut warnings = run.warnings.to_vec();
+    warnings.extend(warnings::warnings(jobs, run.summary.virtual_s));
+    if !warnings.is_empty() {
+        blocks.push(Block::Warnings(warnings));
+    }
+    Ok(blocks)
+}

@@ -1,0 +1,19 @@
+//! How to have the run again, and what is promised of it.
+
+use super::RunReport;
+use super::jobs::JobRow;
+use crate::expect::ReadError;
+use crate::files::RESOLVED;
+use crate::page::Block;
+
+pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    let promise = match run.digest {
+        Some(digest) => format!(
+            "In the folder of this report; it gives the same bytes, whose digest is `{digest}`."
+        ),
+        None => "In the folder of this report; on a scaled clock no run is like another, but with \
+                 `--clock virtual` they are."
+            .to_owned(),
+    };
+    Ok(vec![Block::Code(format!("mumakil run {RESOLVED}")), Block::Text(promise)])
+}

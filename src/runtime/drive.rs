@@ -1,0 +1,238 @@
+//! What all drives have in common: the queue of a run, the step that a core takes, and who is who.
+//!
+//! A drive makes time pass. It is a file of its own that says three things: what it makes of a core
+//! and how a message reaches that ([`Drive`]), and when it takes the next message from the
+//! [`Agenda`]. The rest is here, and the same under every drive.
+
+use std::any::Any;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::link::{Address, Link, Links};
+use super::timers::Timers;
+use super::{Cast, Ending, EventSink, Opening, RunStats};
+use crate::mapred::{
+    Core, Event, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker, ToTracker,
+    TrackerId,
+};
+use crate::units::SimTime;
+
+/// How messages reach cores.
+pub(super) trait Drive {
+    /// What stands for a core that takes messages `M`.
+    type Seat<M: Message>;
+
+    /// Gives a core its seat.
+    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M>;
+
+    /// Lets a message reach a core. It was due at `at`.
+    fn deliver<M: Message>(&self, seat: &Self::Seat<M>, at: SimTime, msg: M);
+}
+
+/// Where each core of a run sits.
+pub(super) struct Seats<D: Drive> {
+    job_tracker: D::Seat<ToJobTracker>,
+    injector: D::Seat<ToInjector>,
+    /// By number.
+    trackers: Vec<D::Seat<ToTracker>>,
+    fabric: Option<D::Seat<ToFabric>>,
+}
+
+impl<D: Drive> Seats<D> {
+    pub(super) fn new(cast: Cast, links: Links, drive: &D) -> Self {
+        let links = Arc::new(links);
+        let link = |address| Link::new(links.clone(), address);
+        let tracker = |(id, core)| drive.seat(Body::new(core, link(Address::Tracker(id))));
+        Self {
+            job_tracker: drive.seat(Body::new(cast.job_tracker, link(Address::JobTracker))),
+            injector: drive.seat(Body::new(cast.injector, link(Address::Injector))),
+            trackers: (0..).map(TrackerId).zip(cast.trackers).map(tracker).collect(),
+            fabric: cast.fabric.map(|core| drive.seat(Body::new(core, link(Address::Fabric)))),
+        }
+    }
+
+    pub(super) fn deliver(&self, drive: &D, at: SimTime, mail: Mail) {
+        match mail {
+            Mail::JobTracker(msg) => drive.deliver(&self.job_tracker, at, msg),
+            Mail::Injector(msg) => drive.deliver(&self.injector, at, msg),
+            Mail::Tracker(id, msg) => drive.deliver(&self.trackers[id.index()], at, msg),
+            Mail::Fabric(msg) => {
+                let fabric = self.fabric.as_ref().expect("only where there is a fabric are flows");
+                drive.deliver(fabric, at, msg);
+            }
+        }
+    }
+}
+
+/// A core and its end of the network.
+pub(super) struct Body<M> {
+    core: Box<dyn Core<Msg = M>>,
+    link: Link,
+}
+
+impl<M: Message> Body<M> {
+    fn new(core: Box<dyn Core<Msg = M>>, link: Link) -> Self {
+        Self { core, link }
+    }
+
+    pub(super) fn address(&self) -> Address {
+        self.link.from()
+    }
+
+    /// Lets the core handle a message and carries the letters that it leaves: `post` gets each with
+    /// the instant of its arrival. Its events are in `out`. Returns how this ends the run, if it
+    /// does; then the core must not be called again: it may have panicked half-way.
+    pub(super) fn handle(
+        &mut self,
+        now: SimTime,
+        msg: M,
+        out: &mut Outbox,
+        mut post: impl FnMut(SimTime, Mail),
+    ) -> Option<Ending> {
+        let handled = catch_unwind(AssertUnwindSafe(|| {
+            self.core.handle(now, msg, out);
+            for letter in out.letters.drain(..) {
+                self.link.carry(letter, |delay, mail| post(now + delay, mail));
+            }
+        }));
+        match handled {
+            Ok(()) => out.stop.map(Ending::Stopped),
+            Err(panic) => {
+                // Nobody hears what it was about to tell.
+                *out = Outbox::default();
+                Some(Ending::Panicked(words(&*panic)))
+            }
+        }
+    }
+}
+
+/// Returns what a panic said.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// What is to come in a run, how far it is, and how it ends.
+pub(super) struct Agenda {
+    timers: Timers<Mail>,
+    events: Box<dyn EventSink>,
+    /// What a core leaves; one for all, so that it stays in the processor's cache.
+    outbox: Outbox,
+    until: SimTime,
+    now: SimTime,
+    messages: u64,
+    ending: Option<Ending>,
+}
+
+impl Agenda {
+    pub(super) fn new(opening: Opening, events: Box<dyn EventSink>, until: SimTime) -> Self {
+        let mut timers = Timers::default();
+        for (at, mail) in opening {
+            timers.push(at, mail);
+        }
+        let (outbox, now) = (Outbox::default(), SimTime::ZERO);
+        Self { timers, events, outbox, until, now, messages: 0, ending: None }
+    }
+
+    /// Takes the next message and moves time on to it. If there is none, or none before the end,
+    /// the run is over: so this is for drives under which nobody has anything left to do when they
+    /// ask.
+    pub(super) fn next(&mut self) -> Option<(SimTime, Mail)> {
+        if self.ending.is_some() {
+            return None;
+        }
+        let Some((at, mail)) = self.timers.pop() else {
+            self.end(Ending::Stopped(Stop::Stalled));
+            return None;
+        };
+        if self.until < at {
+            self.now = self.until;
+            self.end(Ending::Stopped(Stop::TimeUp));
+            return None;
+        }
+        debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
+        self.now = at;
+        self.messages += u64::from(mail.counts());
+        Some((at, mail))
+    }
+
+    /// Takes the next message if it is due by now, which somebody else says. Cores may still be at
+    /// work, so that there is none does not mean that none will come.
+    pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, Mail)> {
+        if self.until <= now {
+            self.end(Ending::Stopped(Stop::TimeUp));
+        }
+        if self.ending.is_some() || now < self.timers.next_time()? {
+            return None;
+        }
+        let (at, mail) = self.timers.pop()?;
+        self.messages += u64::from(mail.counts());
+        Some((at, mail))
+    }
+
+    /// Moves time on to an instant, or to the end if that is before.
+    pub(super) fn reach(&mut self, now: SimTime) {
+        self.now = now.min(self.until);
+    }
+
+    /// Returns when there is something to do, if cores leave nothing that comes before: the next
+    /// message or the end.
+    pub(super) fn wakes_at(&mut self) -> SimTime {
+        self.timers.next_time().map_or(self.until, |next| next.min(self.until))
+    }
+
+    /// Lets a core handle a message, and takes over what it leaves.
+    pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: M, body: &mut Body<M>) {
+        let (timers, outbox) = (&mut self.timers, &mut self.outbox);
+        let ending = body.handle(now, msg, outbox, |at, mail| timers.push(at, mail));
+        let mut events = mem::take(&mut outbox.events);
+        self.take_over(&mut events, ending);
+        self.outbox.events = events;
+    }
+
+    /// Takes over what a core has planned and said.
+    pub(super) fn post(&mut self, letters: impl IntoIterator<Item = (SimTime, Mail)>) {
+        for (at, mail) in letters {
+            self.timers.push(at, mail);
+        }
+    }
+
+    /// Takes over what a core has seen, and whether that ends the run.
+    pub(super) fn take_over(&mut self, events: &mut Vec<Event>, ending: Option<Ending>) {
+        if !events.is_empty() {
+            self.events.take(events);
+            if self.events.is_broken() {
+                self.end(Ending::SinkBroke);
+            }
+        }
+        if let Some(ending) = ending {
+            self.end(ending);
+        }
+    }
+
+    /// Hands on events that are held back.
+    pub(super) fn flush(&mut self) {
+        self.events.flush();
+    }
+
+    pub(super) fn has_nothing_to_come(&mut self) -> bool {
+        self.timers.next_time().is_none()
+    }
+
+    /// Ends the run, unless it has ended already.
+    pub(super) fn end(&mut self, ending: Ending) {
+        self.ending.get_or_insert(ending);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Returns what the run was, and how it has ended.
+    pub(super) fn result(&self) -> (RunStats, Ending) {
+        let ending = self.ending.clone().expect("a drive goes on until the run has ended");
+        (RunStats { end: self.now, messages: self.messages, lag: None }, ending)
+    }
+}

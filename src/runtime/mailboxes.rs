@@ -1,0 +1,165 @@
+//! The virtual drive: through mailboxes, as fast as the machine.
+//!
+//! Exactly one message is on its way at any moment: when an actor has handled it, what the actor
+//! leaves goes to the clock, and the clock at once delivers what is due next. So time moves when all
+//! actors are idle, the order of events is that of the queue, and no task of the clock's own has to
+//! be woken in between.
+//!
+//! An actor's own clockwork (a heartbeat that is due, say) is no message and needs no mailbox: the
+//! clock winds it off in place, while everybody is idle, and goes on.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use actix::{Actor, Addr, System};
+
+use super::actor::{Clock, CoreActor, Delivery};
+use super::drive::{Agenda, Body, Drive, Seats};
+use super::{Ending, Play, RunStats};
+use crate::mapred::Message;
+use crate::units::SimTime;
+
+/// Runs the cores on the virtual clock, on this thread, until one of them stops the run or its time
+/// is up.
+pub fn run_virtual(play: Play) -> (RunStats, Ending) {
+    let Play { cast, links, opening, events, until } = play;
+    let clock = Rc::new(VirtualClock {
+        agenda: RefCell::new(Agenda::new(opening, events, until)),
+        seats: OnceCell::new(),
+    });
+    let system = System::new();
+    system.block_on(async {
+        clock.seats.get_or_init(|| Seats::new(cast, links, &clock));
+        clock.deliver_next();
+    });
+    // Stopping is how every run ends; what it means is in the agenda.
+    let _ = system.run();
+    clock.agenda.borrow().result()
+}
+
+/// The clock of a run that is as fast as the machine.
+struct VirtualClock {
+    agenda: RefCell<Agenda>,
+    /// Set before the first message.
+    seats: OnceCell<Seats<Rc<Self>>>,
+}
+
+/// An actor, and what it is made of: its mailbox feeds that, and so does its own clockwork.
+struct Player<M: Message> {
+    actor: Addr<CoreActor<M, Rc<VirtualClock>>>,
+    body: Rc<RefCell<Body<M>>>,
+}
+
+impl VirtualClock {
+    /// Delivers the next message; what is due before it and is no message happens at once.
+    fn deliver_next(self: &Rc<Self>) {
+        let seats = self.seats.get().expect("everybody is seated before the first message");
+        loop {
+            let next = self.agenda.borrow_mut().next();
+            let Some((at, mail)) = next else { return System::current().stop() };
+            let is_message = mail.counts();
+            seats.deliver(self, at, mail);
+            if is_message {
+                return;
+            }
+        }
+    }
+}
+
+impl Drive for Rc<VirtualClock> {
+    type Seat<M: Message> = Player<M>;
+
+    fn seat<M: Message>(&self, body: Body<M>) -> Player<M> {
+        let body = Rc::new(RefCell::new(body));
+        Player { actor: CoreActor::new(body.clone(), self.clone()).start(), body }
+    }
+
+    fn deliver<M: Message>(&self, player: &Player<M>, at: SimTime, msg: M) {
+        if msg.counts() {
+            player.actor.do_send(Delivery { at, msg });
+        } else {
+            self.agenda.borrow_mut().step(at, msg, &mut player.body.borrow_mut());
+        }
+    }
+}
+
+impl Clock for Rc<VirtualClock> {
+    fn run<M: Message>(&self, due: SimTime, msg: M, body: &RefCell<Body<M>>) {
+        self.agenda.borrow_mut().step(due, msg, &mut body.borrow_mut());
+        self.deliver_next();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen};
+    use super::super::rig::{tell, told, witness};
+    use super::*;
+    use crate::mapred::{Core, Stop, ToTracker};
+    use crate::units::SimSpan;
+
+    #[test]
+    fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(2) };
+        play.cast.job_tracker = core(|now, msg, out| {
+            see(out, now, called(&msg));
+            if called(&msg) == 0 {
+                // Without delay, and yet after what was sent before.
+                out.send(tell(0, 4));
+                out.plan(SimSpan::ZERO, recall(5));
+                out.send(remark(6));
+            }
+        });
+        let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+            core(|now, msg, out| see(out, now, told(&msg)))
+        };
+        play.cast.trackers = (0..2).map(tracker).collect();
+        play.cast.injector = core(|now, _, out| see(out, now, 6));
+        // Messages and clockwork by turns.
+        play.opening =
+            vec![(ms(1), call(0)), (ms(1), beat(1, 1)), (ms(1), tell(1, 2)), (ms(1), beat(0, 3))];
+        let (stats, _) = run_virtual(play);
+        assert_eq!(seen(&facts), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!((stats.messages, stats.end), (4, ms(1)));
+    }
+
+    #[test]
+    fn time_goes_from_one_message_to_the_next_however_far_that_is() {
+        const YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
+        let mut play = play(0);
+        play.cast.job_tracker = core(|now, msg, out| {
+            assert_eq!(now, SimTime::ZERO + YEAR * u64::from(called(&msg)));
+            if called(&msg) < 1_000 {
+                out.plan(YEAR, recall(called(&msg) + 1));
+            }
+        });
+        play.opening = vec![(SimTime::ZERO, recall(0))];
+        let (stats, ending) = run_virtual(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled));
+        assert_eq!(stats.end, SimTime::ZERO + YEAR * 1_000);
+    }
+
+    #[test]
+    fn what_comes_after_the_end_is_not_delivered() {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(0) };
+        play.cast.job_tracker = core(|now, msg, out| {
+            see(out, now, called(&msg));
+            out.stop = (called(&msg) == 1).then_some(Stop::Done);
+        });
+        play.opening = [call(0), call(1), call(2), recall(3)].map(|mail| (ms(1), mail)).to_vec();
+        let (stats, ending) = run_virtual(play);
+        assert_eq!((stats.messages, ending), (2, Ending::Stopped(Stop::Done)));
+        assert_eq!(seen(&facts), [0, 1]);
+    }
+
+    #[test]
+    fn a_message_after_the_end_of_time_is_not_delivered_and_one_at_it_is() {
+        let mut play = Play { until: ms(5), ..play(0) };
+        play.opening = vec![(ms(5), call(0)), (ms(5) + MS, call(1))];
+        let (stats, ending) = run_virtual(play);
+        assert_eq!(ending, Ending::Stopped(Stop::TimeUp));
+        assert_eq!((stats.messages, stats.end), (1, ms(5)));
+    }
+}

@@ -1,0 +1,152 @@
+//! Cores made of closures, for the tests of drives: what is said has a number, and so has what is
+//! seen.
+
+use std::marker::PhantomData;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::{Cast, EventSink, Links, Play};
+use crate::mapred::{
+    Core, Event, Fact, JobId, Mail, Message, Outbox, ToInjector, ToJobTracker, ToTracker, TrackerId,
+};
+use crate::random::Dist;
+use crate::units::{Fraction, SimSpan, SimTime};
+
+pub(super) const MS: SimSpan = SimSpan::from_millis(1);
+
+pub(super) fn ms(millis: u64) -> SimTime {
+    SimTime::ZERO + MS * millis
+}
+
+/// A core that does what a closure says.
+struct Scripted<M, F> {
+    script: F,
+    told: PhantomData<fn(M)>,
+}
+
+impl<M: Message, F: FnMut(SimTime, M, &mut Outbox) + Send> Core for Scripted<M, F> {
+    type Msg = M;
+
+    fn handle(&mut self, now: SimTime, msg: M, out: &mut Outbox) {
+        (self.script)(now, msg, out);
+    }
+}
+
+pub(super) fn core<M: Message>(
+    script: impl FnMut(SimTime, M, &mut Outbox) + Send + 'static,
+) -> Box<dyn Core<Msg = M>> {
+    Box::new(Scripted { script, told: PhantomData })
+}
+
+/// A run without end of cores that do nothing, over links that take no time.
+pub(super) fn play(trackers: usize) -> Play {
+    let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> { core(|_, _, _| {}) };
+    Play {
+        cast: Cast {
+            job_tracker: core(|_, _, _| {}),
+            injector: core(|_, _, _| {}),
+            trackers: (0..trackers).map(tracker).collect(),
+            fabric: None,
+        },
+        links: links(trackers),
+        opening: Vec::new(),
+        events: Box::new(()),
+        until: SimTime::NEVER,
+    }
+}
+
+/// Links inside of a rack that take no time and lose nothing.
+pub(super) fn links(trackers: usize) -> Links {
+    Links {
+        seed: 1,
+        latency: Dist::Constant(SimSpan::ZERO),
+        cross_rack: Dist::Constant(SimSpan::ZERO),
+        is_away: vec![false; trackers],
+        loss: Fraction::ZERO,
+        duplication: Fraction::ZERO,
+    }
+}
+
+// ---- what is said ----
+
+/// Says a number to the JobTracker.
+pub(super) fn call(number: u32) -> Mail {
+    ToJobTracker::KillJob(JobId(number)).into()
+}
+
+/// Has the JobTracker say a number to itself, which is no message.
+pub(super) fn recall(number: u32) -> Mail {
+    ToJobTracker::Initialised(JobId(number)).into()
+}
+
+/// Says a number to the injector.
+pub(super) fn remark(number: u32) -> Mail {
+    ToInjector::Stalled(number).into()
+}
+
+/// Says a number to a tracker.
+pub(super) fn tell(tracker: u32, number: u32) -> Mail {
+    Mail::Tracker(TrackerId(tracker), ToTracker::PhaseEnds(number.into()))
+}
+
+/// Has a tracker say a number to itself, which is no message.
+pub(super) fn beat(tracker: u32, number: u32) -> Mail {
+    Mail::Tracker(TrackerId(tracker), ToTracker::Beat(number))
+}
+
+/// Returns the number that the JobTracker is told.
+pub(super) fn called(msg: &ToJobTracker) -> u32 {
+    match msg {
+        ToJobTracker::KillJob(id) | ToJobTracker::Initialised(id) => id.0,
+        other => unreachable!("no test says {other:?}"),
+    }
+}
+
+/// Returns the number that a tracker is told.
+pub(super) fn told(msg: &ToTracker) -> u32 {
+    match msg {
+        ToTracker::PhaseEnds(number) => u32::try_from(*number).expect("it was one"),
+        ToTracker::Beat(number) => *number,
+        other => unreachable!("no test says {other:?}"),
+    }
+}
+
+// ---- what is seen ----
+
+/// Sees a number.
+pub(super) fn see(out: &mut Outbox, now: SimTime, number: u32) {
+    out.emit(now, Fact::TrackerDown(TrackerId(number)));
+}
+
+/// Hands events on, until nobody receives them any more.
+struct Witness {
+    events: Sender<Event>,
+    is_broken: bool,
+}
+
+impl EventSink for Witness {
+    fn take(&mut self, events: &mut Vec<Event>) {
+        for event in events.drain(..) {
+            self.is_broken |= self.events.send(event).is_err();
+        }
+    }
+    fn flush(&mut self) {}
+    fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+}
+
+/// Returns a sink, and where what it was given is received.
+pub(super) fn witness() -> (Box<dyn EventSink>, Receiver<Event>) {
+    let (events, seen) = unbounded();
+    (Box::new(Witness { events, is_broken: false }), seen)
+}
+
+/// Returns the numbers that were seen, in order.
+pub(super) fn seen(events: &Receiver<Event>) -> Vec<u32> {
+    let number = |event: Event| match event.fact {
+        Fact::TrackerDown(id) => id.0,
+        other => unreachable!("no test sees {other:?}"),
+    };
+    events.try_iter().map(number).collect()
+}

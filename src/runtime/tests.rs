@@ -1,0 +1,267 @@
+//! What every drive keeps to: how a run starts, goes on and ends.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
+use super::rig::{links, witness};
+use super::*;
+use crate::mapred::{FlowRate, Outbox, TrackerId};
+use crate::random::Dist;
+
+type Run = fn(Play) -> (RunStats, Ending);
+
+const VIRTUAL: &str = "virtual";
+const DRIVES: [(&str, Run); 2] =
+    [(VIRTUAL, run_virtual), ("scaled", |play| run_scaled(play, 1_000.0))];
+
+#[test]
+fn a_run_in_which_nothing_is_to_come_has_stalled() {
+    for (drive, run) in DRIVES {
+        let (stats, ending) = run(play(1));
+        assert_eq!((stats.messages, ending), (0, Ending::Stopped(Stop::Stalled)), "{drive}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_while_anybody_has_something_to_do() {
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(1) };
+        // A call is told to the tracker, which waits and calls with the next number.
+        play.cast.job_tracker = core(|now, msg, out| {
+            see(out, now, called(&msg));
+            if called(&msg) < 5 {
+                out.send_after(MS, tell(0, called(&msg) + 1));
+            }
+        });
+        play.cast.trackers = vec![core(|_, msg, out| match msg {
+            ToTracker::PhaseEnds(_) => out.plan(MS, beat(0, told(&msg))),
+            beat => out.send(call(told(&beat))),
+        })];
+        play.opening = vec![(ms(1), call(0))];
+        let (stats, ending) = run(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled), "{drive}");
+        assert_eq!(seen(&facts), [0, 1, 2, 3, 4, 5], "{drive}");
+        assert_eq!(stats.messages, 6 + 5, "{drive}: all but clockwork");
+        assert!(ms(11) <= stats.end, "{drive}: {}", stats.end);
+        assert!(stats.end == ms(11) || drive != VIRTUAL, "{}", stats.end);
+    }
+}
+
+#[test]
+fn what_is_due_together_is_delivered_in_the_order_of_sending() {
+    // Far more than the sixteen after which a mailbox of actix calls itself full.
+    const ALL: u32 = 5_000;
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(1) };
+        play.cast.job_tracker = core(|now, msg, out| see(out, now, called(&msg)));
+        play.cast.injector = core(|_, _, out| {
+            for number in ALL / 2..ALL {
+                out.send(call(number));
+            }
+        });
+        // Half was sent before the injector hears that it shall send the rest.
+        play.opening = (0..ALL / 2).map(|number| (ms(1), call(number))).collect();
+        play.opening.push((ms(1), remark(0)));
+        let (stats, _) = run(play);
+        assert_eq!(seen(&facts), (0..ALL).collect::<Vec<_>>(), "{drive}");
+        assert_eq!(stats.messages, u64::from(ALL) + 1, "{drive}");
+    }
+}
+
+#[test]
+fn the_fabric_is_told_of_flows_and_tells_rates() {
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(1) };
+        play.cast.trackers = vec![core(|now, msg, out| match msg {
+            ToTracker::Rates(rates) => see(out, now, rates[0].number),
+            _ => out.affect(ToFabric::Settle),
+        })];
+        play.cast.fabric = Some(core(|_, _, out| {
+            let rates = Arc::new(vec![FlowRate { number: 7, rate: 1.0 }]);
+            out.affect(Mail::Tracker(TrackerId(0), ToTracker::Rates(rates)));
+        }));
+        play.opening = vec![(ms(1), beat(0, 0))];
+        run(play);
+        assert_eq!(seen(&facts), [7], "{drive}");
+    }
+}
+
+#[test]
+fn links_take_their_time_and_plans_none() {
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        let links = Links { latency: Dist::Constant(MS * 2), ..links(1) };
+        let mut play = Play { events, links, ..play(1) };
+        play.cast.job_tracker = core(|now, msg, out| see(out, now, called(&msg)));
+        play.cast.trackers = vec![core(|_, _, out| {
+            out.send(call(2));
+            out.affect(recall(0));
+            out.plan(MS, recall(1));
+        })];
+        play.opening = vec![(ms(1), tell(0, 0))];
+        let (stats, _) = run(play);
+        assert_eq!(seen(&facts), [0, 1, 2], "{drive}");
+        assert!(stats.end == ms(3) || drive != VIRTUAL, "{}", stats.end);
+    }
+}
+
+#[test]
+fn a_core_ends_the_run() {
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        let mut play = Play { events, ..play(1) };
+        play.cast.job_tracker = core(|now, msg, out| {
+            see(out, now, called(&msg));
+            out.send_after(MS, call(called(&msg) + 1));
+            out.stop = (called(&msg) == 3).then_some(Stop::Done);
+        });
+        play.opening = vec![(ms(1), call(0))];
+        let (_, ending) = run(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Done), "{drive}");
+        assert_eq!(seen(&facts), [0, 1, 2, 3], "{drive}: what it sees last is told");
+    }
+}
+
+#[test]
+fn clockwork_ends_the_run_as_well() {
+    for (drive, run) in DRIVES {
+        let mut play = play(1);
+        play.cast.job_tracker = core(|_, _, out| out.stop = Some(Stop::Done));
+        play.opening = vec![(ms(1), recall(0)), (ms(2), call(0))];
+        let (_, ending) = run(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Done), "{drive}");
+    }
+}
+
+#[test]
+fn a_run_ends_when_its_time_is_up() {
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        let mut play = Play { events, until: ms(11), ..play(1) };
+        play.cast.job_tracker = core(|now, _, out| {
+            see(out, now, 0);
+            out.plan(MS * 4, recall(0));
+        });
+        play.opening = vec![(ms(3), recall(0))];
+        let (stats, ending) = run(play);
+        assert_eq!((stats.end, ending), (ms(11), Ending::Stopped(Stop::TimeUp)), "{drive}");
+        // At 3, 7 and 11 ms; a busy machine's wall may pass over some.
+        let times = seen(&facts).len();
+        assert!(times == 3 || drive != VIRTUAL && times < 3, "{drive}: {times}");
+    }
+}
+
+#[test]
+fn a_core_that_panics_ends_the_run_with_its_words() {
+    let panics: [(fn(), &str); 3] = [
+        (|| panic!("a slot too many"), "a slot too many"),
+        (|| panic!("{} slots too many", 2), "2 slots too many"),
+        (|| std::panic::panic_any(7), "a panic without words"),
+    ];
+    for (drive, run) in DRIVES {
+        for (panic, words) in panics {
+            for mail in [tell(0, 1), beat(0, 1)] {
+                let (events, facts) = witness();
+                let mut play = Play { events, ..play(1) };
+                play.cast.trackers = vec![core(move |now, msg, out| {
+                    see(out, now, told(&msg));
+                    if told(&msg) == 1 {
+                        panic();
+                    }
+                })];
+                play.opening = vec![(ms(1), tell(0, 0)), (ms(2), mail), (ms(60_000), call(0))];
+                let (_, ending) = run(play);
+                assert_eq!(ending, Ending::Panicked(words.to_owned()), "{drive}");
+                assert_eq!(seen(&facts), [0], "{drive}: nobody hears what it was about to tell");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_core_that_has_ended_the_run_is_not_called_again() {
+    let ends: [fn(&mut Outbox); 2] =
+        [|out| out.stop = Some(Stop::Done), |_| panic!("so ends a run")];
+    for (drive, run) in DRIVES {
+        for end in ends {
+            let called = Arc::new(AtomicU32::new(0));
+            let mut play = play(1);
+            let count = called.clone();
+            play.cast.job_tracker = core(move |_, _, out| {
+                count.fetch_add(1, Ordering::Relaxed);
+                end(out);
+            });
+            play.opening = (0..1_000).map(|number| (ms(1), call(number))).collect();
+            run(play);
+            assert_eq!(called.load(Ordering::Relaxed), 1, "{drive}");
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_facts_nobody_takes_ends() {
+    for (drive, run) in DRIVES {
+        let (events, facts) = witness();
+        drop(facts);
+        let mut play = Play { events, ..play(1) };
+        play.cast.job_tracker = core(|now, msg, out| {
+            out.send_after(MS, call(called(&msg) + 1));
+            if called(&msg) == 3 {
+                see(out, now, 0);
+            }
+        });
+        play.opening = vec![(ms(1), call(0))];
+        let (_, ending) = run(play);
+        assert_eq!(ending, Ending::SinkBroke, "{drive}");
+    }
+}
+
+thread_local! {
+    /// Held by a thread for as long as it lives.
+    static HELD: RefCell<Vec<Arc<()>>> = const { RefCell::new(Vec::new()) };
+}
+
+#[test]
+fn no_core_and_no_thread_is_left_behind() {
+    let endings: [fn(&mut Outbox); 3] =
+        [|_| {}, |out| out.stop = Some(Stop::Done), |_| panic!("so ends a run")];
+    for (drive, run) in DRIVES {
+        for end in endings {
+            let (cores, threads) = (Arc::new(()), Arc::new(()));
+            // On a thread of its own, which has to be over as well before all is counted.
+            let mut play = play(0);
+            let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
+                let (own, thread) = (cores.clone(), threads.clone());
+                core(move |_, _, out: &mut Outbox| {
+                    let _alive = &own;
+                    HELD.with_borrow_mut(|held| held.push(thread.clone()));
+                    out.send(call(0));
+                })
+            };
+            play.cast.trackers = (0..9).map(tracker).collect();
+            play.links = links(9);
+            play.cast.job_tracker = core(move |_, _, out| end(out));
+            play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
+            std::thread::scope(|scope| scope.spawn(|| run(play)).join()).expect("a run ends well");
+            assert_eq!(Arc::strong_count(&cores), 1, "{drive}");
+            assert_eq!(Arc::strong_count(&threads), 1, "{drive}");
+        }
+    }
+}
+
+#[test]
+fn a_thread_runs_one_after_another() {
+    for (drive, run) in DRIVES {
+        for _ in 0..3 {
+            let mut play = play(1);
+            play.cast.job_tracker = core(|_, _, out| out.stop = Some(Stop::Done));
+            play.opening = vec![(ms(1), call(0))];
+            assert_eq!(run(play).1, Ending::Stopped(Stop::Done), "{drive}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a chart shows: an expression, or several with names.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// An expression, or several with names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OneOrMore {
+    /// One.
+    One(String),
+    /// Several, by their names.
+    More(IndexMap<String, String>),
+}
+
+impl JsonSchema for OneOrMore {
+    fn schema_name() -> Cow<'static, str> {
+        "OneOrMore".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "an expression, or several as {name: expression}",
+            "anyOf": [
+                { "type": "string" },
+                { "type": "object", "additionalProperties": { "type": "string" } },
+            ],
+        })
+    }
+}
+
+impl Serialize for OneOrMore {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(text) => text.serialize(to),
+            Self::More(texts) => texts.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for OneOrMore {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct EitherVisitor;
+
+        impl<'de> de::Visitor<'de> for EitherVisitor {
+            type Value = OneOrMore;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an expression, or several as {name: expression}")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<OneOrMore, E> {
+                Ok(OneOrMore::One(text.to_owned()))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<OneOrMore, A::Error> {
+                let texts = IndexMap::deserialize(MapAccessDeserializer::new(map))?;
+                if texts.is_empty() {
+                    return Err(de::Error::invalid_length(0, &self));
+                }
+                Ok(OneOrMore::More(texts))
+            }
+        }
+        from.deserialize_any(EitherVisitor)
+    }
+}
+
+impl OneOrMore {
+    pub(super) fn is_one(&self) -> bool {
+        matches!(self, Self::One(_))
+    }
+
+    /// Returns the expressions with their names; one alone has an empty one.
+    pub(super) fn parts(&self) -> Vec<(&str, &str)> {
+        match self {
+            Self::One(text) => vec![("", text)],
+            Self::More(texts) => {
+                texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `stack`: who holds the slots of a kind over time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::canvas::Canvas;
+use super::kind::{Kind, Nature, Use};
+use crate::chart::{Caption, Drawing};
+use crate::expect::{Needs, ReadError, Table};
+use crate::mapred::SlotKind;
+use crate::output::report::slots_over_time;
+
+/// A kind of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StackedSlots {
+    /// Those of maps.
+    Map,
+    /// Those of reduces.
+    Reduce,
+}
+
+impl StackedSlots {
+    fn kind(self) -> SlotKind {
+        match self {
+            Self::Map => SlotKind::Map,
+            Self::Reduce => SlotKind::Reduce,
+        }
+    }
+}
+
+pub(super) struct SlotStack<'c>(pub(super) &'c StackedSlots);
+
+impl Kind for SlotStack<'_> {
+    fn nature(&self) -> Nature {
+        Nature {
+            word: "stacked chart",
+            shows: None,
+            over: Use::Unused,
+            by: Use::Unused,
+            has_log: false,
+        }
+    }
+
+    fn expressions(&self) -> Vec<(&str, &str)> {
+        Vec::new()
+    }
+
+    fn what(&self) -> String {
+        format!("slots that {}s hold", self.0.kind().word())
+    }
+
+    fn needs(&self) -> Needs {
+        let mut needs = Needs::default();
+        needs.columns.entry(Table::Timeline).or_default();
+        needs
+    }
+
+    /// Of the run with the first seed alone: slots over time have no mean.
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+        let runs = canvas.material.runs;
+        if !runs.has(canvas.cell) {
+            return Ok(canvas.nothing());
+        }
+        let Caption { id, title, .. } = canvas.caption.clone();
+        slots_over_time(runs.run(canvas.cell, 0)?, self.0.kind(), id, title)
+    }
+}

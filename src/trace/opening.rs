@@ -1,0 +1,126 @@
+//! The opening of a trace file: its first record, by which its format is told, not by its name.
+//!
+//! Which formats there are is not known here: [`crate::workload::format`] asks each of them.
+
+use std::path::{Path, PathBuf};
+
+use super::error::RecordFault;
+use super::text::Text;
+use super::{TextPlace, TraceError, json};
+
+/// How a file begins.
+pub struct Opening {
+    first: First,
+    path: PathBuf,
+    /// Where the first record begins, if all of it can be read.
+    place: Result<TextPlace, TraceError>,
+}
+
+/// The first record of a file, as far as it tells the format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum First {
+    /// There is none.
+    Nothing,
+    /// A JSON object with these attributes, up to where it is broken.
+    Object(Vec<String>),
+    /// A line of something else.
+    Line(Vec<u8>),
+}
+
+const BRACKETS: &str = "write JSON objects one after the other, without `[ , ]`, and begin each \
+    entry of a YAML list with `- ` on a line of its own";
+
+impl Opening {
+    /// Reads the first record of a file, plain or gzipped.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(path: &Path) -> Result<Self, TraceError> {
+        Self::of(Text::open(path)?)
+    }
+
+    fn of(mut text: Text) -> Result<Self, TraceError> {
+        let mut record = Vec::new();
+        let (first, start) = match text.peek()? {
+            None => (First::Nothing, Ok(None)),
+            Some(b'{') => {
+                // Its beginning may tell the format though its end is missing.
+                let start = text.object(&mut record);
+                let attributes = json::attributes(&record).into_iter().map(|(name, _)| name);
+                (First::Object(attributes.collect()), start)
+            }
+            Some(_) => {
+                let start = text.line(&mut record)?;
+                (First::Line(record), Ok(start))
+            }
+        };
+        let place = start.map(|start| start.unwrap_or(text.at()));
+        Ok(Self { first, path: text.path().to_owned(), place })
+    }
+
+    /// Returns the first record.
+    pub fn first(&self) -> &First {
+        &self.first
+    }
+
+    /// Returns the error that a file is whose format nobody knows; `known` says which are known.
+    pub fn unknown(self, known: String) -> TraceError {
+        let place = match self.place {
+            Ok(place) => place,
+            Err(error) => return error,
+        };
+        let fault = match &self.first {
+            First::Nothing => RecordFault::new("the file is empty").hint(known),
+            First::Object(_) => {
+                RecordFault::new("an object, but none of a known trace").hint(known)
+            }
+            First::Line(line) if line.starts_with(b"[") => {
+                RecordFault::new("a list in brackets").hint(BRACKETS)
+            }
+            First::Line(line) => {
+                let columns = line.split(|byte| *byte == b'\t').count();
+                let s = if columns == 1 { "" } else { "s" };
+                RecordFault::new(format!("a line of {columns} column{s}, not of a known trace"))
+                    .hint(known)
+            }
+        };
+        fault.within(&self.path, place, &[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn opening(text: &str) -> Opening {
+        let text = Cursor::new(text.to_owned());
+        Opening::of(Text::new(Path::new("t"), Box::new(text)).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_attributes_of_a_broken_object_are_those_before_the_break() {
+        let attributes = |text: &str| match opening(text).first {
+            First::Object(attributes) => attributes,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(attributes(r#" {"a": {"b": 1}, "c": 2}"#), ["a", "c"]);
+        assert_eq!(attributes(r#"{"a": 1, "b": oops}"#), ["a"]);
+        assert_eq!(attributes(r#"{"a": 1, "b": ["#), ["a"]);
+    }
+
+    #[test]
+    fn what_is_there_instead_of_a_known_record_is_said() {
+        for (text, what) in [
+            ("\n \n", "t:3: the file is empty\n  hint: known"),
+            ("\n{\"a\": 1}", "t:2: an object, but none of a known trace\n  hint: known"),
+            ("name: x\n", "t:1: a line of 1 column, not of a known trace\n  hint: known"),
+            ("{", "t:1: the file ends in the middle of this object"),
+        ] {
+            assert_eq!(opening(text).unknown("known".to_owned()).to_string(), what);
+        }
+        let error = opening("[{name: a, maps: 3}]\n").unknown(String::new()).to_string();
+        assert_eq!(error, format!("t:1: a list in brackets\n  hint: {BRACKETS}"));
+    }
+}

@@ -1,0 +1,28 @@
+//! Files that people write: read as a tree, laid over each other, and what is wrong in them said so
+//! that it can be mended.
+//!
+//! A text becomes a tree of values (`tree`). Trees are laid over each other (`layer`) by what may
+//! stand in them (`shape`), and a [`Document`] knows where each value was written. A tree becomes a
+//! typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a place in the text
+//! (`locate`, `finding`). What the keys mean is not known here.
+
+mod document;
+mod finding;
+mod layer;
+mod locate;
+mod node;
+mod path;
+mod read;
+mod shape;
+mod tree;
+
+pub use document::Displaced;
+pub use finding::{Excerpt, Finding, Spot};
+
+pub(crate) use document::{Document, Origin};
+pub(crate) use finding::print;
+pub(crate) use layer::Layer;
+pub(crate) use path::{Path, Step};
+pub(crate) use read::{MOST, Problem, read};
+pub(crate) use shape::Shape;
+pub(crate) use tree::read as tree;

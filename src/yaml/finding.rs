@@ -1,0 +1,247 @@
+//! What is wrong with a file, said so that it can be mended: place, path, excerpt, hint.
+
+use std::fmt;
+
+use anstyle::{AnsiColor, Style};
+
+use super::read::Within;
+
+/// Where a mistake stands. Colours only repeat what signs say: `-->` here, `^` below.
+const PLACE: Style = AnsiColor::Cyan.on_default().bold();
+/// What of the text is marked, and what to do about it.
+const MARK: Style = AnsiColor::Red.on_default().bold();
+
+/// One mistake in a file.
+///
+/// Prints as an excerpt of the text with the place marked, without the leading `error: `; as `{:#}`
+/// with the colours of a terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it, if that is clear.
+    pub hint: Option<String>,
+    /// The field, such as `workload.jobs[0].maps`; empty for the file as a whole.
+    pub path: String,
+    /// Where it stands.
+    pub place: Spot,
+}
+
+/// Where a mistake stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Spot {
+    /// In its text.
+    Text {
+        /// The file, or what stands for it.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1, counted in characters.
+        column: usize,
+        /// The line, or what of it is worth showing.
+        excerpt: Excerpt,
+    },
+    /// In an argument of the command line, such as `--set cluster.nodes=0`.
+    Argument(String),
+    /// In the file as a whole.
+    File(String),
+}
+
+/// A line of text with a part of it marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Excerpt {
+    /// The line, cut if it is long.
+    pub line: String,
+    /// How many characters stand before the mark.
+    pub before: usize,
+    /// How many characters are marked.
+    pub marked: usize,
+}
+
+/// Prints findings after `error: `: all but the first bring their own.
+pub(crate) fn print(findings: &[Finding]) -> String {
+    let blocks: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    blocks.join("\n\nerror: ")
+}
+
+/// Shortens what a message quotes, and keys of a path: either may be as long as the file.
+pub(crate) fn clip(text: &str) -> String {
+    text.split_inclusive(['"', '`', '.'])
+        .map(|part| match part.char_indices().nth(WIDEST) {
+            Some((end, _)) => {
+                let close = part.chars().last().filter(|c| "\"`.".contains(*c));
+                format!("{}…{}", &part[..end], close.map(String::from).unwrap_or_default())
+            }
+            None => part.to_owned(),
+        })
+        .collect()
+}
+
+/// How many characters of a line an excerpt shows.
+const WIDEST: usize = 100;
+
+impl Excerpt {
+    /// Cuts out what stands at a line and column, from 1.
+    pub(crate) fn of(text: &str, line: usize, column: usize) -> Self {
+        let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        // A line may be the whole file: look only at the part that could be shown.
+        let first = column.saturating_sub(WIDEST / 2 + 1);
+        let first = if column <= WIDEST / 2 { 0 } else { first };
+        let shown: Vec<char> = line
+            .chars()
+            .skip(first)
+            .take(WIDEST)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let before = column.saturating_sub(1).saturating_sub(first).min(shown.len());
+        let marked = token(&shown[before..]);
+        let (lead, tail) = if first == 0 { ("", 0) } else { ("…", 1) };
+        let line = format!("{lead}{}", shown.iter().collect::<String>().trim_end());
+        Self { line, before: before + tail, marked }
+    }
+
+    /// Marks no more than a part of the text that is marked, if that is what stands here; returns by
+    /// how much the mark has moved.
+    pub(crate) fn narrow(&mut self, to: &Within) -> usize {
+        let marked: String = self.line.chars().skip(self.before).collect();
+        let bare = marked.trim_start_matches(['"', '\'']);
+        if !bare.starts_with(&to.text) {
+            return 0;
+        }
+        let moved = marked.chars().count() - bare.chars().count() + to.from;
+        self.before += moved;
+        self.marked = to.len;
+        moved
+    }
+}
+
+/// Returns how long the key or scalar is that a text begins with; at least 1.
+fn token(text: &[char]) -> usize {
+    let end = match text.first() {
+        Some(quote @ ('"' | '\'')) => {
+            text.iter().skip(1).position(|c| c == quote).map_or(text.len(), |end| end + 2)
+        }
+        _ => (0..text.len())
+            .find(|&at| match text[at] {
+                ',' | '[' | ']' | '{' | '}' => true,
+                ':' => text.get(at + 1).is_none_or(|next| next.is_whitespace()),
+                ' ' => text.get(at + 1) == Some(&'#'),
+                _ => false,
+            })
+            .unwrap_or(text.len()),
+    };
+    let trailing = text[..end].iter().rev().take_while(|c| c.is_whitespace()).count();
+    (end - trailing).max(1)
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let path = if self.path.is_empty() { "" } else { "   " };
+        // The style that does nothing prints nothing.
+        let (place, mark) =
+            if f.alternate() { (PLACE, MARK) } else { (Style::new(), Style::new()) };
+        match &self.place {
+            Spot::Text { file, line, column, excerpt } => {
+                let margin = " ".repeat(line.to_string().len());
+                write!(f, "\n{margin} {place}--> {file}:{line}:{column}{place:#}")?;
+                write!(f, "{path}{}", self.path)?;
+                write!(f, "\n{margin}  |\n {line} | {}", excerpt.line)?;
+                let (before, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.marked));
+                write!(f, "\n{margin}  | {before}{mark}{carets}")?;
+                if let Some(hint) = &self.hint {
+                    write!(f, " {hint}")?;
+                }
+                write!(f, "{mark:#}")
+            }
+            Spot::Argument(whole) | Spot::File(whole) => {
+                write!(f, "\n  {place}--> {whole}{place:#}{path}{}", self.path)?;
+                match &self.hint {
+                    Some(hint) => write!(f, "\n   {mark}= {hint}{mark:#}"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(text: &str, line: usize, column: usize) -> String {
+        let Excerpt { line, before, marked } = Excerpt::of(text, line, column);
+        line.chars().skip(before).take(marked).collect()
+    }
+
+    #[test]
+    fn a_key_or_scalar_is_marked_as_a_whole() {
+        let text = "nodes: 10 parsecs # far\nlist: [3s, 'a, b', x: y]\nkey:\n";
+        assert_eq!(marked(text, 1, 1), "nodes");
+        assert_eq!(marked(text, 1, 8), "10 parsecs");
+        assert_eq!(marked(text, 2, 8), "3s");
+        assert_eq!(marked(text, 2, 12), "'a, b'");
+        assert_eq!(marked(text, 2, 7), "[");
+        assert_eq!(marked(text, 3, 1), "key");
+    }
+
+    #[test]
+    fn of_an_expression_the_part_that_is_wrong_is_marked() {
+        let within = Within { text: "mean(x) < 3".to_owned(), from: 5, len: 1 };
+        for (text, column) in [("- mean(x) < 3", 3), ("- 'mean(x) < 3'", 3)] {
+            let mut excerpt = Excerpt::of(text, 1, column);
+            excerpt.narrow(&within);
+            assert_eq!((text.chars().nth(excerpt.before), excerpt.marked), (Some('x'), 1));
+        }
+        let mut folded = Excerpt::of("- >-", 1, 3);
+        assert_eq!((folded.narrow(&within), folded.marked), (0, 2));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let text = format!("{}wrong: 1{}", "x".repeat(1_000), "y".repeat(1_000));
+        let excerpt = Excerpt::of(&text, 1, 1_001);
+        assert!(excerpt.line.chars().count() <= WIDEST + 1);
+        assert_eq!(marked(&text, 1, 1_001), "wrong");
+    }
+
+    #[test]
+    fn what_a_message_quotes_is_clipped() {
+        let text = format!("text \"{}\", expected `a`", "x".repeat(1_000));
+        assert!(clip(&text).ends_with("xxx…\", expected `a`"), "{}", clip(&text));
+        assert_eq!(clip("unknown `a`, expected `b`"), "unknown `a`, expected `b`");
+    }
+
+    #[test]
+    fn colours_add_nothing_but_colour() {
+        let excerpt = Excerpt::of("nodes: 0\n", 1, 8);
+        let file = "a.yaml".to_owned();
+        let finding = |place| Finding {
+            message: "no nodes".to_owned(),
+            hint: Some("one will do".to_owned()),
+            path: "cluster.nodes".to_owned(),
+            place,
+        };
+        for place in [
+            Spot::Text { file: file.clone(), line: 1, column: 8, excerpt },
+            Spot::Argument("--set cluster.nodes=0".to_owned()),
+            Spot::File(file),
+        ] {
+            let finding = finding(place);
+            let (plain, coloured) = (finding.to_string(), format!("{finding:#}"));
+            assert!(!plain.contains('\x1b'), "{plain:?}");
+            assert_eq!(coloured.matches(&format!("{PLACE}-->")).count(), 1, "{coloured:?}");
+            assert_eq!(coloured.matches(&MARK.to_string()).count(), 1, "{coloured:?}");
+            assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
+        }
+    }
+
+    #[test]
+    fn a_place_outside_of_the_text_is_no_fault() {
+        assert_eq!(Excerpt::of("a", 7, 9).marked, 1);
+        assert_eq!(Excerpt::of("", 1, 1).marked, 1);
+    }
+}

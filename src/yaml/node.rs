@@ -1,0 +1,352 @@
+//! A tree as `serde` reads it: a mistake comes back as what it is, with its path.
+//!
+//! The errors of other formats are sentences, in the words of Rust. Here they are kept apart until
+//! somebody who knows the shape of the tree says them in the words of files. A choice is a name, or a
+//! mapping from one name to its options, wherever it stands.
+
+use std::fmt;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
+use serde_yaml::Value;
+use serde_yaml::mapping::Iter;
+
+use super::path::{Path, Step};
+
+/// A node of a tree.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'de>(pub(super) &'de Value);
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Mistake {
+    pub(super) kind: Kind,
+    /// The steps from the node to the root.
+    steps: Vec<Step>,
+}
+
+/// A kind of mistake.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// A key that is none here, and those that are.
+    UnknownField(String, &'static [&'static str]),
+    /// A name that is none here, and those that are.
+    UnknownName(String, &'static [&'static str]),
+    /// A field that must be there.
+    Missing(&'static str),
+    /// The name of a choice that must have options, without any.
+    Bare(String),
+    /// Anything else, in words.
+    Wrong(String),
+}
+
+impl Mistake {
+    /// Returns the path of the node that is wrong.
+    pub(super) fn path(&self) -> Path {
+        Path(self.steps.iter().rev().cloned().collect())
+    }
+
+    fn inside(mut self, step: impl FnOnce() -> Step) -> Self {
+        self.steps.push(step());
+        self
+    }
+
+    fn wrong(message: impl Into<String>) -> Self {
+        Kind::Wrong(message.into()).into()
+    }
+}
+
+impl From<Kind> for Mistake {
+    fn from(kind: Kind) -> Self {
+        Self { kind, steps: Vec::new() }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {:?}", self.path(), self.kind)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+impl de::Error for Mistake {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::wrong(message.to_string())
+    }
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::wrong(format!("invalid type: {}, expected {expected}", words(found)))
+    }
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::wrong(format!("invalid value: {}, expected {expected}", words(found)))
+    }
+    fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
+        Kind::UnknownField(name.to_owned(), known).into()
+    }
+    fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
+        Kind::UnknownName(name.to_owned(), known).into()
+    }
+    fn missing_field(name: &'static str) -> Self {
+        Kind::Missing(name).into()
+    }
+}
+
+/// Returns what was found, in the words of files.
+fn words(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Str(text) => format!("text {text:?}"),
+        Unexpected::Unit => "nothing".to_owned(),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a mapping".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl<'de> Node<'de> {
+    fn found(self) -> Unexpected<'de> {
+        match self.0 {
+            Value::Null => Unexpected::Unit,
+            Value::Bool(value) => Unexpected::Bool(*value),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => Unexpected::Unsigned(number),
+                (_, Some(number)) => Unexpected::Signed(number),
+                _ => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => Unexpected::Str(text),
+            Value::Sequence(_) => Unexpected::Seq,
+            Value::Mapping(_) | Value::Tagged(_) => Unexpected::Map,
+        }
+    }
+
+    /// Refuses the node.
+    fn refuse<T>(self, expected: &str) -> Result<T, Mistake> {
+        Err(de::Error::invalid_type(self.found(), &expected))
+    }
+
+    fn list<V: Visitor<'de>>(self, list: &'de [Value], visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_seq(List { list, next: 0 })
+    }
+}
+
+/// Returns whether a value is a whole number of zero or more, up to another.
+fn is_whole(value: &Value, most: u64) -> bool {
+    value.as_u64().is_some_and(|number| number <= most)
+}
+
+/// Reads what Rust itself knows, whose own words would say nothing to users.
+macro_rules! typed {
+    ($($deserialize:ident: $expected:literal, $is:expr;)+) => {
+        $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+            let is: fn(&Value) -> bool = $is;
+            if is(self.0) { self.deserialize_any(visitor) } else { self.refuse($expected) }
+        })+
+    };
+}
+
+impl<'de> Deserializer<'de> for Node<'de> {
+    type Error = Mistake;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match (self.0, self.found()) {
+            (Value::Sequence(list), _) => self.list(list, visitor),
+            (Value::Mapping(map), _) => {
+                let mut left = Entries { entries: map.iter(), value: None };
+                let value = visitor.visit_map(&mut left)?;
+                // Who reads a choice out of a mapping stops after the first name.
+                match left.entries.next() {
+                    None => Ok(value),
+                    Some(_) => Err(Mistake::wrong(ONE_NAME)),
+                }
+            }
+            (Value::String(text), _) => visitor.visit_borrowed_str(text),
+            (_, Unexpected::Bool(value)) => visitor.visit_bool(value),
+            (_, Unexpected::Unsigned(number)) => visitor.visit_u64(number),
+            (_, Unexpected::Signed(number)) => visitor.visit_i64(number),
+            (_, Unexpected::Float(number)) => visitor.visit_f64(number),
+            _ => visitor.visit_unit(),
+        }
+    }
+
+    typed! {
+        deserialize_bool: "`true` or `false`", Value::is_bool;
+        deserialize_u8: "a whole number of zero or more", |value| is_whole(value, u8::MAX.into());
+        deserialize_u16: "a whole number of zero or more", |value| is_whole(value, u16::MAX.into());
+        deserialize_u32: "a whole number of zero or more", |value| is_whole(value, u32::MAX.into());
+        deserialize_u64: "a whole number of zero or more", |value| is_whole(value, u64::MAX);
+        deserialize_i64: "a whole number", Value::is_i64;
+        deserialize_f64: "a number", Value::is_number;
+        deserialize_str: "a text", Value::is_string;
+        deserialize_string: "a text", Value::is_string;
+        deserialize_identifier: "a name", Value::is_string;
+        deserialize_seq: "a list", Value::is_sequence;
+        deserialize_map: "a mapping", Value::is_mapping;
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        // Only a choice without options is read as nothing.
+        if self.0.is_null() { visitor.visit_unit() } else { Err(Mistake::wrong(NO_OPTIONS)) }
+    }
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        visitor.visit_newtype_struct(self)
+    }
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::Sequence(list) if list.len() == len => self.list(list, visitor),
+            Value::Sequence(list) => {
+                let found = list.len();
+                Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
+            }
+            _ => self.refuse(&format!("a list of {len}")),
+        }
+    }
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        self.deserialize_map(visitor)
+    }
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::String(name) => visitor.visit_enum(Choice { name, options: None }),
+            Value::Mapping(map) => match map.iter().next() {
+                Some((Value::String(name), options)) if map.len() == 1 => {
+                    visitor.visit_enum(Choice { name, options: Some(options) })
+                }
+                _ => Err(Mistake::wrong(ONE_NAME)),
+            },
+            _ => self.refuse("a name, or a name with its options"),
+        }
+    }
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        i8 i16 i32 i128 u128 f32 char bytes byte_buf unit_struct tuple_struct
+    }
+}
+
+const ONE_NAME: &str = "a choice is one name with its options";
+const NO_OPTIONS: &str = "this name takes no options";
+
+struct List<'de> {
+    list: &'de [Value],
+    next: usize,
+}
+
+impl<'de> de::SeqAccess<'de> for List<'de> {
+    type Error = Mistake;
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Mistake> {
+        let Some(entry) = self.list.get(self.next) else { return Ok(None) };
+        let index = self.next;
+        self.next += 1;
+        let read = seed.deserialize(Node(entry));
+        read.map(Some).map_err(|mistake| mistake.inside(|| Step::Index(index)))
+    }
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.list.len() - self.next)
+    }
+}
+
+struct Entries<'de> {
+    entries: Iter<'de>,
+    /// The entry whose key was read.
+    value: Option<(&'de Value, &'de Value)>,
+}
+
+impl<'de> de::MapAccess<'de> for Entries<'de> {
+    type Error = Mistake;
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mistake> {
+        self.value = self.entries.next();
+        let Some((key, _)) = self.value else { return Ok(None) };
+        seed.deserialize(Node(key)).map(Some).map_err(|mistake| mistake.inside(|| step(key)))
+    }
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+        let (key, value) = self.value.take().expect("a value is asked for after its key");
+        seed.deserialize(Node(value)).map_err(|mistake| mistake.inside(|| step(key)))
+    }
+}
+
+fn step(key: &Value) -> Step {
+    Step::Key(key.as_str().unwrap_or_default().to_owned())
+}
+
+/// A name, with what stands under it.
+struct Choice<'de> {
+    name: &'de str,
+    options: Option<&'de Value>,
+}
+
+impl<'de> Choice<'de> {
+    fn inside(&self) -> impl Fn(Mistake) -> Mistake + use<'de> {
+        let Self { name, options } = *self;
+        move |mistake| match options {
+            Some(_) => mistake.inside(|| Step::Key(name.to_owned())),
+            None => mistake,
+        }
+    }
+
+    /// Returns the options, if there are any.
+    fn options(&self) -> Result<&'de Value, Mistake> {
+        match self.options {
+            Some(options) if !options.is_null() => Ok(options),
+            _ => Err(Kind::Bare(self.name.to_owned()).into()),
+        }
+    }
+}
+
+impl<'de> de::EnumAccess<'de> for Choice<'de> {
+    type Error = Mistake;
+    type Variant = Self;
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Mistake> {
+        let name = seed.deserialize(StrDeserializer::new(self.name)).map_err(self.inside())?;
+        Ok((name, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Choice<'de> {
+    type Error = Mistake;
+    fn unit_variant(self) -> Result<(), Mistake> {
+        match self.options {
+            Some(options) if !options.is_null() => Err((self.inside())(Mistake::wrong(NO_OPTIONS))),
+            _ => Ok(()),
+        }
+    }
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Mistake> {
+        seed.deserialize(Node(self.options()?)).map_err(self.inside())
+    }
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Mistake> {
+        Node(self.options()?).deserialize_tuple(len, visitor).map_err(self.inside())
+    }
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        Node(self.options()?).deserialize_map(visitor).map_err(self.inside())
+    }
+}

@@ -1,0 +1,137 @@
+//! Where in a tree something stands: `workload.jobs[0].maps`.
+
+use std::fmt;
+
+use serde_yaml::Value;
+
+/// One step from a node of the YAML to a node inside of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To an entry of a list.
+    Index(usize),
+}
+
+/// The steps from the root to a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Path(pub(crate) Vec<Step>);
+
+impl Path {
+    /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
+    /// until it meets a list.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut steps = Vec::new();
+        for part in text.split('.') {
+            let (key, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+            if key.is_empty() {
+                return None;
+            }
+            steps.push(Step::Key(key.to_owned()));
+            while !indices.is_empty() {
+                let (index, rest) = indices.strip_prefix('[')?.split_once(']')?;
+                steps.push(Step::Index(index.parse().ok()?));
+                indices = rest;
+            }
+        }
+        Some(Self(steps))
+    }
+
+    /// Returns the path of a key inside of this node.
+    pub(crate) fn key(&self, key: &str) -> Self {
+        self.step(Step::Key(key.to_owned()))
+    }
+
+    /// Returns the path of a list's entry inside of this node.
+    pub(crate) fn index(&self, index: usize) -> Self {
+        self.step(Step::Index(index))
+    }
+
+    fn step(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    /// Returns the path of what these steps lead to inside of this node.
+    pub(crate) fn join(&self, inside: &[Step]) -> Self {
+        Self([&self.0[..], inside].concat())
+    }
+
+    /// Returns the path of a dotted text that the program itself names.
+    pub(crate) fn of(keys: &str) -> Self {
+        Self::parse(keys).expect("a path in the source is well formed")
+    }
+
+    /// Returns the node around this one, and the last step; nothing for the root.
+    pub(crate) fn split_last(&self) -> Option<(Self, &Step)> {
+        let (last, parents) = self.0.split_last()?;
+        Some((Self(parents.to_vec()), last))
+    }
+
+    /// Returns whether `self` is `other`, or around it.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
+    /// Returns the node at this path.
+    pub(crate) fn get<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+        self.0.iter().try_fold(root, |node, step| match step {
+            Step::Key(key) => node.as_mapping()?.get(key.as_str()),
+            Step::Index(index) => node.as_sequence()?.get(*index),
+        })
+    }
+
+    /// Returns the node at this path, to change it.
+    pub(crate) fn get_mut<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
+        self.0.iter().try_fold(root, |node, step| match step {
+            Step::Key(key) => node.as_mapping_mut()?.get_mut(key.as_str()),
+            Step::Index(index) => node.as_sequence_mut()?.get_mut(*index),
+        })
+    }
+
+    /// Removes the node at this path; returns whether it was there.
+    pub(crate) fn remove(&self, root: &mut Value) -> bool {
+        let Some((parent, last)) = self.split_last() else { return false };
+        match (parent.get_mut(root), last) {
+            (Some(Value::Mapping(map)), Step::Key(key)) => map.shift_remove(key.as_str()).is_some(),
+            (Some(Value::Sequence(list)), Step::Index(index)) if *index < list.len() => {
+                list.remove(*index);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(key) if number == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_read_back_as_printed() {
+        for text in ["seed", "cluster.disk.rate", "workload.jobs[0].after[2]", "a[0][1]"] {
+            assert_eq!(Path::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn broken_paths_are_refused() {
+        for text in ["", ".", "a.", ".a", "a[", "a[x]", "a[0", "a[0]b", "[0]"] {
+            assert_eq!(Path::parse(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! From a tree to a typed value, with all mistakes at once.
+//!
+//! `serde` stops at the first mistake. So the node to blame is replaced by what stands there when
+//! the user says nothing, or removed where that is nothing, and the reading starts again, until it
+//! succeeds. The value that comes out of it is used only to look for further mistakes.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_yaml::Value;
+
+use super::locate::PointAt;
+use super::node::{Kind, Mistake, Node};
+use super::path::{Path, Step};
+use super::shape::Shape;
+use crate::expect::Complaint;
+use crate::nearest::nearest;
+
+/// A mistake, before its place in the text is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) path: Path,
+    pub(crate) part: PointAt,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    /// What of the value's text is wrong, if not all of it.
+    pub(crate) within: Option<Within>,
+}
+
+/// A part of a text: where it begins and how long it is, in letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Within {
+    pub(crate) text: String,
+    pub(crate) from: usize,
+    pub(crate) len: usize,
+}
+
+/// So many mistakes are reported at most; who has more begins with these.
+pub(crate) const MOST: usize = 20;
+
+impl Problem {
+    /// A value that is wrong.
+    pub(crate) fn value(path: Path, message: impl Into<String>) -> Self {
+        Self { path, part: PointAt::Value, message: message.into(), hint: None, within: None }
+    }
+
+    /// A key that is wrong.
+    pub(crate) fn key(path: Path, message: impl Into<String>) -> Self {
+        Self { path, part: PointAt::Key, message: message.into(), hint: None, within: None }
+    }
+
+    /// An expression that is wrong in some column of its text.
+    pub(crate) fn expression(path: Path, complaint: &Complaint, text: &str) -> Self {
+        let (column, message) = (complaint.column(text), &complaint.message);
+        let message = match text.trim() {
+            "" => format!("there is no expression: {message}"),
+            _ => format!("column {column} of `{text}`: {message}"),
+        };
+        let len = text.get(complaint.span.clone()).map_or(1, |part| part.chars().count().max(1));
+        let within = Some(Within { text: text.to_owned(), from: column - 1, len });
+        Self { hint: complaint.hint.clone(), within, ..Self::value(path, message) }
+    }
+
+    /// Returns the problem of something that stands at a path.
+    pub(crate) fn inside(self, at: &Path) -> Self {
+        Self { path: at.join(&self.path.0), ..self }
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the known name nearest to a wrong one, if there is one.
+    pub(crate) fn nearest<'c>(
+        mut self,
+        name: &str,
+        known: impl IntoIterator<Item = &'c str>,
+    ) -> Self {
+        self.hint = nearest(name, known).map(|known| format!("did you mean `{known}`?"));
+        self
+    }
+}
+
+/// Reads a value of a shape, looking for up to `most` mistakes. The result is without mistakes if, and
+/// only if, no problem comes with it.
+pub(crate) fn read<T: DeserializeOwned>(
+    mut root: Value,
+    fallback: &Value,
+    shape: &Shape,
+    most: usize,
+) -> (Option<T>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut repairs = Repairs::default();
+    loop {
+        let mistake = match T::deserialize(Node(&root)) {
+            Ok(value) => return (Some(value), problems),
+            Err(mistake) => mistake,
+        };
+        let path = mistake.path();
+        // What a repair took away is not missing, and what is left around it is not the user's: its
+        // mistake has been reported.
+        let follows = match mistake.kind {
+            Kind::Missing(field) => repairs.removed.contains(&path.key(field)),
+            _ => repairs.reached_into(&path),
+        };
+        if !follows {
+            problems.push(problem(&mistake, repairs.original(&path), shape));
+        }
+        if problems.len() == most || !repairs.make(&mut root, path, fallback) {
+            return (None, problems);
+        }
+    }
+}
+
+/// What was changed to get on with the reading.
+#[derive(Default)]
+struct Repairs {
+    /// Nodes that now are as if the user had said nothing.
+    replaced: Vec<Path>,
+    /// Keys that were removed.
+    removed: Vec<Path>,
+    /// Of every list, in its path as it now is: the original indices of what was removed, rising.
+    dropped: BTreeMap<Path, Vec<usize>>,
+}
+
+impl Repairs {
+    /// Takes the node at a path, or else one around it, out of the way; returns whether that is
+    /// possible.
+    fn make(&mut self, root: &mut Value, path: Path, fallback: &Value) -> bool {
+        let mut path = path;
+        while let Some((parent, last)) = path.split_last() {
+            let plain = path.get(fallback).filter(|_| !self.replaced.contains(&path));
+            if let (Some(plain), Some(node)) = (plain, path.get_mut(root)) {
+                *node = plain.clone();
+                self.replaced.push(path);
+                return true;
+            }
+            if path.remove(root) {
+                match last {
+                    Step::Key(_) => self.removed.push(path),
+                    Step::Index(index) => self.drop_entry(parent, *index),
+                }
+                return true;
+            }
+            path = parent;
+        }
+        false
+    }
+
+    fn drop_entry(&mut self, list: Path, index: usize) {
+        // What was noted inside of the entry or of those behind it no longer has its path.
+        let stale = |path: &Path| {
+            list.contains(path)
+                && matches!(path.0.get(list.0.len()), Some(Step::Index(at)) if *at >= index)
+        };
+        self.removed.retain(|path| !stale(path));
+        self.replaced.retain(|path| !stale(path));
+        self.dropped.retain(|path, _| !stale(path));
+        let dropped = self.dropped.entry(list).or_default();
+        let original = undo(dropped, index);
+        dropped.insert(dropped.partition_point(|other| *other < original), original);
+    }
+
+    /// Returns whether something inside of a node was removed.
+    fn reached_into(&self, path: &Path) -> bool {
+        self.removed.iter().chain(self.dropped.keys()).any(|removed| path.contains(removed))
+    }
+
+    /// Returns the path that a node had before anything was removed.
+    fn original(&self, path: &Path) -> Path {
+        let steps = path.0.iter().enumerate().map(|(depth, step)| match step {
+            Step::Index(index) => {
+                let list = Path(path.0[..depth].to_vec());
+                Step::Index(self.dropped.get(&list).map_or(*index, |gone| undo(gone, *index)))
+            }
+            Step::Key(_) => step.clone(),
+        });
+        Path(steps.collect())
+    }
+}
+
+/// Returns the index that an entry had before others were dropped.
+fn undo(dropped: &[usize], index: usize) -> usize {
+    dropped.iter().fold(index, |index, gone| index + usize::from(*gone <= index))
+}
+
+/// Says a mistake in the words of files. What is known where it stands, the shape tells: it has what
+/// a file may say and the type does not, such as a preset's name.
+fn problem(mistake: &Mistake, path: Path, shape: &Shape) -> Problem {
+    match &mistake.kind {
+        Kind::UnknownField(name, known) => {
+            let around = path.split_last().map_or_else(Path::default, |(around, _)| around);
+            let of_shape = shape.at(&around).names();
+            let known = if of_shape.is_empty() { known.to_vec() } else { of_shape };
+            unknown("field", name, &known, path)
+        }
+        Kind::UnknownName(name, known) => unknown("name", name, known, path),
+        Kind::Missing(field) => Problem::value(path, format!("missing field `{field}`")),
+        Kind::Bare(name) => {
+            let such_as = match shape.at(&path).needed_option(name) {
+                Some(option) => format!(", such as `{option}`"),
+                None => String::new(),
+            };
+            Problem::value(path, format!("this name needs its options{such_as}"))
+        }
+        Kind::Wrong(message) => Problem::value(path, message),
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str], path: Path) -> Problem {
+    let quoted: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+    let expected = match &quoted[..] {
+        [] => "none here".to_owned(),
+        [only] => only.clone(),
+        [one, other] => format!("{one} or {other}"),
+        _ => format!("one of {}", quoted.join(", ")),
+    };
+    let message = format!("unknown {what} `{name}`, expected {expected}");
+    let problem = match path.0.last() {
+        Some(Step::Key(key)) if key == name => Problem::key(path, message),
+        _ => Problem::value(path, message),
+    };
+    problem.nearest(name, known.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+    use crate::units::{Count, SimSpan};
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Whole {
+        size: Count<1, 9>,
+        #[serde(default)]
+        parts: Vec<Piece>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Piece {
+        name: String,
+        #[serde(default)]
+        time: SimSpan,
+        #[serde(default)]
+        wake: Wake,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case", deny_unknown_fields)]
+    enum Wake {
+        #[default]
+        Never,
+        After {
+            time: SimSpan,
+        },
+    }
+
+    /// What the shape must know of these types for the messages.
+    fn shape() -> Shape {
+        let after = json!({ "properties": { "time": {} }, "required": ["time"] });
+        let wake =
+            json!({ "oneOf": [{ "enum": ["never"] }, { "properties": { "after": after } }] });
+        let piece = json!({ "properties": { "name": {}, "time": {}, "wake": wake } });
+        Shape::of(&json!({ "properties": { "size": {}, "parts": { "items": piece } } }))
+    }
+
+    fn problems(yaml: &str) -> Vec<String> {
+        let fallback = serde_yaml::from_str("{size: 3}").unwrap();
+        let (_, problems) =
+            read::<Whole>(serde_yaml::from_str(yaml).unwrap(), &fallback, &shape(), MOST);
+        problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
+    }
+
+    #[test]
+    fn all_mistakes_are_found_where_they_were_written() {
+        let found = problems(
+            "{size: 12, parts: [{name: [a]}, {tame: b}, {name: c, time: 1}, {name: d, time: 2s}, \
+             {name: e, time: -1s}], colour: red}",
+        );
+        let paths: Vec<&str> = found.iter().filter_map(|text| text.split(": ").next()).collect();
+        assert_eq!(
+            paths,
+            [
+                "size",
+                "parts[0].name",
+                "parts[1].tame",
+                "parts[1]",
+                "parts[2].time",
+                "parts[4].time",
+                "colour"
+            ],
+            "{found:#?}"
+        );
+    }
+
+    #[test]
+    fn what_a_repair_removed_is_not_missed() {
+        assert_eq!(problems("{size: 1, parts: [{name: {}}]}").len(), 1);
+    }
+
+    #[test]
+    fn a_choice_is_one_name_with_the_options_that_it_takes() {
+        for (wake, problem) in [
+            ("after", ": this name needs its options, such as `time`"),
+            ("{after: }", ": this name needs its options, such as `time`"),
+            ("{after: {}}", ".after: missing field `time`"),
+            ("{never: {}}", ".never: this name takes no options"),
+            ("{after: {time: 1s}, never: }", ": a choice is one name with its options"),
+            ("[after]", ": invalid type: a list, expected a name, or a name with its options"),
+            ("afer", ": unknown name `afer`, expected `never` or `after`"),
+            ("{afer: {}}", ".afer: unknown name `afer`, expected `never` or `after`"),
+        ] {
+            let found = problems(&format!("{{size: 1, parts: [{{name: a, wake: {wake}}}]}}"));
+            assert_eq!(found, [format!("parts[0].wake{problem}")]);
+        }
+        assert_eq!(problems("{size: 1, parts: [{name: a, wake: {never: }}]}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_mended_ends_the_reading() {
+        assert_eq!(problems("[]"), [": invalid type: a list, expected a mapping"]);
+    }
+}

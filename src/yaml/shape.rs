@@ -1,0 +1,344 @@
+//! What may stand in a tree: its shape, read from the JSON Schema of the type that it becomes.
+//!
+//! A scalar needs no shape: it replaces, and is replaced. What has one is a mapping, which may be a
+//! struct with known fields, a map of free names, or one name of a choice with its options; the
+//! three look alike in YAML and are merged by different rules. And lists, whose entries have one.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+use serde_yaml::{Mapping, Value};
+
+use super::path::{Path, Step};
+
+/// What may stand at a node of a tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    /// What a mapping means here.
+    form: Form,
+    /// What the entries of a list are, if one may stand here.
+    items: Option<Arc<Self>>,
+}
+
+/// What a mapping means.
+#[derive(Clone, Debug, Default)]
+enum Form {
+    /// Nothing that is known: no mapping belongs here, or any.
+    #[default]
+    Free,
+    /// Known fields.
+    Struct {
+        fields: IndexMap<String, Arc<Shape>>,
+        required: Vec<String>,
+        /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names what
+        /// the others are about, and without it they say nothing.
+        named_by: Option<String>,
+    },
+    /// Free names, all with values of one shape.
+    Map(Arc<Shape>),
+    /// One of these names, with its options where it takes any.
+    Choice { names: IndexMap<String, Option<Arc<Shape>>>, may_be_other: bool },
+}
+
+/// The shape of what nothing is known of.
+static FREE: Shape = Shape { form: Form::Free, items: None };
+
+impl Shape {
+    /// Reads the shape of a type from its schema, in which references may stand for types.
+    pub(crate) fn of(schema: &Json) -> Self {
+        let mut reader = Reader { root: schema, types: IndexMap::new() };
+        Arc::unwrap_or_clone(reader.shape(schema))
+    }
+
+    /// Returns the shape of a choice of these names, or of others with options that are not known.
+    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, Arc<Self>)>) -> Self {
+        let names = names.into_iter().map(|(name, options)| (name, Some(options)));
+        Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
+    }
+
+    /// Changes the shape of a field.
+    pub(crate) fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
+        let Form::Struct { fields, .. } = &mut self.form else {
+            panic!("`{field}` is to be changed where there are no fields")
+        };
+        change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
+    }
+
+    /// Makes a bare value short for a mapping with this field, which gives all the others.
+    pub(crate) fn name_by(&mut self, field: &str) {
+        if let Form::Struct { fields, required, named_by } = &mut self.form {
+            if !fields.contains_key(field) {
+                fields.shift_insert(0, field.to_owned(), Arc::default());
+            }
+            required.clear();
+            *named_by = Some(field.to_owned());
+        }
+    }
+
+    /// Returns the shape of what a path leads to.
+    pub(crate) fn at(&self, path: &Path) -> &Self {
+        path.0.iter().fold(self, |shape, step| match step {
+            Step::Key(key) => shape.key(key),
+            Step::Index(_) => shape.items.as_deref().unwrap_or(&FREE),
+        })
+    }
+
+    /// Returns the shape of the value of a key.
+    pub(super) fn key(&self, key: &str) -> &Self {
+        let inner = match &self.form {
+            Form::Free => None,
+            Form::Struct { fields, .. } => fields.get(key),
+            Form::Map(value) => Some(value),
+            Form::Choice { names, .. } => names.get(key).and_then(Option::as_ref),
+        };
+        inner.map_or(&FREE, |inner| inner)
+    }
+
+    /// Returns the names that are known as keys here, or as choices.
+    pub(super) fn names(&self) -> Vec<&str> {
+        match &self.form {
+            Form::Struct { fields, .. } => fields.keys().map(String::as_str).collect(),
+            Form::Choice { names, .. } => names.keys().map(String::as_str).collect(),
+            Form::Free | Form::Map(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the first option that a name of a choice must have.
+    pub(super) fn needed_option(&self, name: &str) -> Option<&str> {
+        self.key(name).required().first().map(String::as_str)
+    }
+
+    pub(super) fn is_choice(&self) -> bool {
+        matches!(self.form, Form::Choice { .. })
+    }
+
+    fn required(&self) -> &[String] {
+        match &self.form {
+            Form::Struct { required, .. } => required,
+            _ => &[],
+        }
+    }
+
+    /// Returns which of the names of a choice a value has, or what it names of a struct.
+    pub(super) fn name_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        match (&self.form, value) {
+            (Form::Choice { .. }, Value::Mapping(map)) if map.len() == 1 => map.keys().next(),
+            (Form::Choice { names, may_be_other }, Value::String(name)) => {
+                (*may_be_other || names.contains_key(name)).then_some(value)
+            }
+            (Form::Struct { named_by: Some(field), .. }, Value::Mapping(map)) => {
+                map.get(field.as_str()).filter(|name| !name.is_null())
+            }
+            (Form::Struct { named_by: Some(_), .. }, Value::String(_) | Value::Number(_)) => {
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a value is laid over another one key by key, or in its place.
+    pub(super) fn merges(&self, under: &Value, over: &Value) -> bool {
+        let name = self.name_in(over);
+        match &self.form {
+            Form::Choice { .. } => name.is_some() && name == self.name_in(under),
+            // It says what all the rest is about.
+            _ if name.is_some() => false,
+            _ => over.is_mapping() && (under.is_mapping() || self.name_in(under).is_some()),
+        }
+    }
+
+    /// Puts the mapping that it is short for in the place of a bare value.
+    pub(super) fn lengthen(&self, value: &mut Value) {
+        let (key, inner) = match (&self.form, self.name_in(value)) {
+            (_, None) => return,
+            (_, Some(_)) if value.is_mapping() => return,
+            (Form::Struct { named_by: Some(field), .. }, Some(name)) => {
+                (Value::from(field.as_str()), name.clone())
+            }
+            (_, Some(name)) => (name.clone(), Mapping::new().into()),
+        };
+        *value = Mapping::from_iter([(key, inner)]).into();
+    }
+
+    /// Returns the settings of a value that are gone with it if another one takes its place: what
+    /// comes without being asked for, and not what the value itself consists of. They are paths
+    /// inside of the value.
+    pub(super) fn settings_lost(&self, under: &Value, over: &Value) -> Vec<Path> {
+        let mapping = |value: &Value| value.as_mapping().cloned().unwrap_or_default();
+        let (at, shape, gone, stays) = match (&self.form, self.name_in(under), self.name_in(over)) {
+            (Form::Choice { .. }, Some(Value::String(name)), Some(_)) => {
+                let options = |of: &Value| of.get(name).map(mapping).unwrap_or_default();
+                (Path::default().key(name), self.key(name), options(under), options(over))
+            }
+            (Form::Struct { .. }, _, _) if under.is_mapping() => {
+                (Path::default(), self, mapping(under), mapping(over))
+            }
+            // A file, say, that holds what is written out now.
+            (Form::Struct { named_by: None, .. }, _, _)
+                if over.is_mapping() && !under.is_null() =>
+            {
+                return vec![Path::default()];
+            }
+            _ => return Vec::new(),
+        };
+        let is_asked_for = |key: &String| {
+            shape.required().contains(key)
+                || matches!(&shape.form, Form::Struct { named_by: Some(name), .. } if name == key)
+        };
+        let keys = gone.iter().filter(|(key, value)| !value.is_null() && !stays.contains_key(*key));
+        let keys = keys.filter_map(|(key, _)| key.as_str().map(str::to_owned));
+        keys.filter(|key| !is_asked_for(key)).map(|key| at.key(&key)).collect()
+    }
+}
+
+/// Reads shapes out of a schema, each type once.
+struct Reader<'s> {
+    root: &'s Json,
+    types: IndexMap<&'s str, Arc<Shape>>,
+}
+
+impl<'s> Reader<'s> {
+    fn shape(&mut self, schema: &'s Json) -> Arc<Shape> {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return self.named(reference);
+        }
+        let mut shape = Shape::default();
+        if let Some(names) = schema["oneOf"].as_array().and_then(|forms| self.choice(forms)) {
+            shape.form = Form::Choice { names, may_be_other: false };
+        } else if let Some(fields) = schema["properties"].as_object() {
+            let fields = fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner)));
+            let fields = fields.collect();
+            let required = strings(&schema["required"]).map(str::to_owned).collect();
+            shape.form = Form::Struct { fields, required, named_by: None };
+        } else if schema["additionalProperties"].is_object() {
+            shape.form = Form::Map(self.shape(&schema["additionalProperties"]));
+        }
+        if schema["items"].is_object() {
+            shape.items = Some(self.shape(&schema["items"]));
+        }
+        // Of several forms at most one is a mapping and at most one a list.
+        let forms = ["anyOf", "allOf"].map(|word| schema[word].as_array());
+        for form in forms.into_iter().flatten().flatten() {
+            let inner = self.shape(form);
+            if !matches!(inner.form, Form::Free) {
+                shape.form = inner.form.clone();
+            }
+            shape.items = inner.items.clone().or(shape.items);
+        }
+        let may_be_bare = || forms_of(schema).any(|form| form["type"] == "string");
+        if let Form::Struct { required, named_by, .. } = &mut shape.form
+            && let [field] = &required[..]
+            && may_be_bare()
+        {
+            *named_by = Some(field.clone());
+        }
+        Arc::new(shape)
+    }
+
+    fn named(&mut self, reference: &'s str) -> Arc<Shape> {
+        if let Some(known) = self.types.get(reference) {
+            return Arc::clone(known);
+        }
+        // Inside of itself a type is not followed.
+        self.types.insert(reference, Arc::default());
+        let schema = self.root.pointer(reference.trim_start_matches('#'));
+        let shape = self.shape(schema.expect("a schema refers to what is in it"));
+        self.types.insert(reference, Arc::clone(&shape));
+        shape
+    }
+
+    /// Returns the names of a choice, if these are the forms of one.
+    fn choice(&mut self, forms: &'s [Json]) -> Option<IndexMap<String, Option<Arc<Shape>>>> {
+        let mut names = IndexMap::new();
+        for form in forms {
+            let bare = strings(&form["enum"]).chain(form["const"].as_str());
+            names.extend(bare.map(|name| (name.to_owned(), None)));
+            for (name, options) in form["properties"].as_object().into_iter().flatten() {
+                names.insert(name.clone(), Some(self.shape(options)));
+            }
+        }
+        (!names.is_empty()).then_some(names)
+    }
+}
+
+fn forms_of(schema: &Json) -> impl Iterator<Item = &Json> {
+    schema["anyOf"].as_array().into_iter().flatten()
+}
+
+fn strings(list: &Json) -> impl Iterator<Item = &str> {
+    list.as_array().into_iter().flatten().filter_map(Json::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    impl Shape {
+        /// Returns a mapping of this shape, made of so much luck: the less there is, the smaller.
+        pub(crate) fn some_mapping(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
+            let mut draw = |of: usize| usize::from(luck.next().unwrap_or(0)) % of.max(1);
+            let keys: Vec<String> = match &self.form {
+                Form::Struct { .. } | Form::Choice { .. } => {
+                    self.names().into_iter().map(str::to_owned).collect()
+                }
+                Form::Map(_) | Form::Free => ["a", "b", "c"].map(str::to_owned).to_vec(),
+            };
+            // So few keys that layers meet.
+            let most = if self.is_choice() { 1 } else { 1 + draw(4) };
+            let chosen: Vec<String> =
+                (0..most).map(|_| keys[draw(7) * keys.len() / 7].clone()).collect();
+            let entry = |key: String| {
+                let value = self.key(&key).some(luck);
+                (Value::from(key), value)
+            };
+            Mapping::from_iter(chosen.into_iter().map(entry)).into()
+        }
+
+        /// Returns something of this shape.
+        fn some(&self, luck: &mut impl Iterator<Item = u8>) -> Value {
+            match luck.next().unwrap_or(0) % 8 {
+                0 => Value::Null,
+                1 => 7.into(),
+                2 => vec![Value::from(1)].into(),
+                3 => match (&self.form, self.names().last()) {
+                    (Form::Choice { .. }, Some(name)) => (*name).into(),
+                    _ => "x".into(),
+                },
+                _ => self.some_mapping(luck),
+            }
+        }
+    }
+
+    #[test]
+    fn forms_of_mappings_are_told_apart() {
+        let shape = Shape::of(&json!({
+            "properties": {
+                "one": { "$ref": "#/$defs/Time" },
+                "named": { "additionalProperties": { "properties": { "x": {} } } },
+                "file": { "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/File" }] },
+                "jobs": { "type": "array", "items": { "$ref": "#/$defs/File" } },
+            },
+            "$defs": {
+                "Time": { "anyOf": [{ "type": "string" }, { "oneOf": [
+                    { "enum": ["never"] },
+                    { "properties": { "after": {
+                        "properties": { "time": {}, "most": {} }, "required": ["time"],
+                    } } },
+                ] }] },
+                "File": { "properties": { "path": {}, "hash": {} }, "required": ["path"] },
+            },
+        }));
+        let at = |path: &str| shape.at(&Path::of(path));
+        assert_eq!(at("one").names(), ["never", "after"]);
+        assert_eq!(at("one").needed_option("after"), Some("time"));
+        assert_eq!(at("named.any").names(), ["x"]);
+        assert_eq!(at("jobs[3]").names(), ["path", "hash"]);
+        assert_eq!(at("nowhere.to.be[0].found").names(), [""; 0]);
+        let mut file = Value::from("x.json");
+        at("file").lengthen(&mut file);
+        assert_eq!(file, serde_yaml::from_str::<Value>("path: x.json").unwrap());
+    }
+}

@@ -1,0 +1,307 @@
+//! From text to a tree of values, before anything in it has a meaning.
+//!
+//! `serde_yaml` bounds the depth of a document and the number of jumps to an anchor, but not what
+//! the jumps add up to: a thousand aliases of a thousand aliases fit in a few kilobytes. So the
+//! tree is built here, within a budget that no document without aliases can exceed. Doubled keys
+//! are noted instead of ending the reading, so that they are reported with all other mistakes.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::{Mapping, Value};
+
+use super::path::{Path, Step};
+use super::read::MOST;
+
+/// How deep values may nest. The YAML reader has the same bound, but finds out only after a pass
+/// that takes gigabytes for a text of nothing but brackets or dashes.
+const DEEPEST: usize = 128;
+
+/// A document as read.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// Its values; of a doubled key the first.
+    pub(crate) value: Value,
+    /// Keys that stand twice in a mapping.
+    pub(crate) doubled: Vec<Path>,
+}
+
+/// Why a text is no YAML that could be a scenario.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TreeError {
+    /// What is wrong.
+    pub(crate) message: String,
+    /// The line and column, from 1, if they are known.
+    pub(crate) at: Option<(usize, usize)>,
+}
+
+/// Reads a document. A text without any value is an empty mapping.
+pub(crate) fn read(text: &str) -> Result<Tree, TreeError> {
+    refuse_deep_nesting(text)?;
+    let state = RefCell::new(State { at: Vec::new(), doubled: Vec::new(), budget: budget(text) });
+    match (Node { state: &state }).deserialize(serde_yaml::Deserializer::from_str(text)) {
+        Ok(Value::Null) => Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() }),
+        Ok(value) => Ok(Tree { value, doubled: state.into_inner().doubled }),
+        Err(_) if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) => {
+            Ok(Tree { value: Mapping::new().into(), doubled: Vec::new() })
+        }
+        Err(error) => Err(TreeError::of(&error, text)),
+    }
+}
+
+/// What a text may grow to: every node and every byte of a scalar counts one. Without aliases that
+/// is at most three times the text; small documents may repeat themselves a little.
+fn budget(text: &str) -> usize {
+    3 * text.len() + 100_000
+}
+
+/// Refuses brackets nested too deep, and lists that begin too deep in one line. Wherever they stand:
+/// a text with so many of them is not a scenario, quoted or not.
+fn refuse_deep_nesting(text: &str) -> Result<(), TreeError> {
+    let mut brackets = 0_usize;
+    for (number, line) in text.lines().enumerate() {
+        let line_bytes = line.as_bytes();
+        let mut lists = 0_usize;
+        let mut begins = true;
+        for (column, byte) in line.bytes().enumerate() {
+            let stands_alone = matches!(line_bytes.get(column + 1), None | Some(b' '));
+            match byte {
+                b'[' | b'{' => brackets += 1,
+                b']' | b'}' => brackets = brackets.saturating_sub(1),
+                b'-' | b'?' if begins && stands_alone => lists += 1,
+                b' ' | b':' => continue,
+                _ => {}
+            }
+            begins &= matches!(byte, b'-' | b'?') && stands_alone;
+            if brackets.max(lists) > DEEPEST {
+                return Err(TreeError {
+                    message: format!("values are nested more than {DEEPEST} deep"),
+                    at: Some((number + 1, line[..column].chars().count() + 1)),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl TreeError {
+    fn of(error: &serde_yaml::Error, text: &str) -> Self {
+        let mut at = error.location().map(|place| (place.line(), place.column()));
+        let mut message = error.to_string();
+        if let Some((line, column)) = at {
+            // The place is said once, in front of the excerpt.
+            message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
+        }
+        // Of a byte that belongs in no YAML only the offset is known.
+        let offset = message.rsplit_once(" at position ").map(|(_, offset)| offset.parse());
+        if let Some(Ok(offset)) = offset
+            && let Some(before) = text.get(..offset)
+        {
+            message.truncate(message.len() - format!(" at position {offset}").len());
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            at = Some((before.matches('\n').count() + 1, line.chars().count() + 1));
+        }
+        if message.contains("more than one document") {
+            message = "a scenario is one YAML document, without `---` in between".to_owned();
+        } else if message.ends_with("recursion limit exceeded") {
+            message = "values are nested more than 128 deep".to_owned();
+        } else if message.ends_with("repetition limit exceeded") || message.ends_with(TOO_LARGE) {
+            message = TOO_LARGE.to_owned();
+        } else if message.ends_with(PLAIN) {
+            message = format!("a tag has no meaning here, expected {PLAIN}");
+        }
+        Self { message, at }
+    }
+}
+
+const TOO_LARGE: &str = "the aliases of this file expand to far more than the file";
+const PLAIN: &str = "plain YAML, without tags such as `!name`";
+
+struct State {
+    at: Vec<Step>,
+    doubled: Vec<Path>,
+    budget: usize,
+}
+
+impl State {
+    fn spend<E: de::Error>(&mut self, cost: usize) -> Result<(), E> {
+        self.budget = self.budget.checked_sub(cost).ok_or_else(|| E::custom(TOO_LARGE))?;
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Node<'s> {
+    state: &'s RefCell<State>,
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Node<'_> {
+    fn scalar<E: de::Error>(self, value: Value, len: usize) -> Result<Value, E> {
+        self.state.borrow_mut().spend(1 + len)?;
+        Ok(value)
+    }
+
+    fn inside<T>(self, step: Step, read: impl FnOnce(Self) -> T) -> T {
+        self.state.borrow_mut().at.push(step);
+        let value = read(self);
+        self.state.borrow_mut().at.pop();
+        value
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(PLAIN)
+    }
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        self.scalar(Value::Null, 0)
+    }
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Value, E> {
+        self.visit_f64(value as f64)
+    }
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Value, E> {
+        self.visit_f64(value as f64)
+    }
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        self.scalar(value.into(), 0)
+    }
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
+        self.scalar(value.into(), value.len())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        self.state.borrow_mut().spend(1)?;
+        let mut values = Vec::new();
+        while let Some(value) =
+            self.inside(Step::Index(values.len()), |node| list.next_element_seed(node))?
+        {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        self.state.borrow_mut().spend(1)?;
+        let mut values = Mapping::new();
+        while let Some(key) = map.next_key_seed(Key(self))? {
+            let value = self.inside(Step::Key(key.clone()), |node| map.next_value_seed(node))?;
+            if values.contains_key(key.as_str()) {
+                let mut state = self.state.borrow_mut();
+                let path = Path(state.at.clone()).key(&key);
+                if state.doubled.len() < MOST && !state.doubled.contains(&path) {
+                    state.doubled.push(path);
+                }
+            } else {
+                values.insert(key.into(), value);
+            }
+        }
+        Ok(values.into())
+    }
+}
+
+/// A key, which is read as the text that it is written with: `2009: …` is the key `2009`.
+struct Key<'s>(Node<'s>);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = String;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = String;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name as the key")
+    }
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<String, E> {
+        self.0.state.borrow_mut().spend(key.len())?;
+        Ok(key.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        read(text).unwrap().value
+    }
+
+    #[test]
+    fn a_text_without_values_is_an_empty_mapping() {
+        for text in ["", "\n", "# nothing yet\n", "---\n", "~"] {
+            assert_eq!(value(text), Value::Mapping(Mapping::new()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_texts() {
+        assert_eq!(value("2009: 1\ntrue: 2"), value("\"2009\": 1\n\"true\": 2"));
+    }
+
+    #[test]
+    fn of_a_doubled_key_the_first_counts_and_all_are_noted() {
+        let tree = read("a: {b: 1, b: 2, b: 3}\nc: [{d: 1, d: 2}]\na: 3\n").unwrap();
+        let doubled: Vec<String> = tree.doubled.iter().map(Path::to_string).collect();
+        assert_eq!(doubled, ["a.b", "c[0].d", "a"]);
+        assert_eq!(tree.value, value("{a: {b: 1}, c: [{d: 1}]}"));
+    }
+
+    #[test]
+    fn aliases_may_repeat_a_little_but_not_explode() {
+        assert_eq!(value("a: &x {b: 1}\nc: *x\n"), value("{a: {b: 1}, c: {b: 1}}"));
+
+        let mut levels = "l0: &l0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..12 {
+            let alias = format!("*l{}", level - 1);
+            levels += &format!("l{level}: &l{level} [{}]\n", vec![alias; 9].join(", "));
+        }
+        let wide = format!("a: &x [{}]\nb: [{}]\n", "x, ".repeat(50_000), "*x, ".repeat(50_000));
+        let long = format!("a: &x {}\nb: [{}]\n", "x".repeat(1 << 20), "*x, ".repeat(50_000));
+        for bomb in [levels, wide, long] {
+            assert_eq!(read(&bomb).unwrap_err().message, TOO_LARGE);
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_at_once() {
+        let brackets = "[".repeat(4_000_000);
+        let lists = "- ".repeat(100_000);
+        let maps: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        let keys = "? ".repeat(100_000);
+        for text in [brackets, lists, keys, maps] {
+            let message = read(&text).unwrap_err().message;
+            assert!(message.contains("nested more than 128 deep"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_line_drawn_in_a_text_is_no_nesting() {
+        let text = format!("description: |\n  {0}\n  {0} title\n", "-".repeat(200));
+        assert!(read(&text).is_ok());
+    }
+
+    #[test]
+    fn tags_and_second_documents_are_refused() {
+        assert!(read("a: !b 1").unwrap_err().message.contains("without tags"));
+        assert!(read("a: 1\n---\nb: 2").unwrap_err().message.contains("one YAML document"));
+    }
+}

@@ -1,0 +1,212 @@
+//! The README and the guide are kept true: their transcripts are typed again, their scenarios are
+//! checked, and what is made of the program is made again.
+//!
+//! `make transcripts` writes what there is now.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mumakil::emulation::{Options, emulate};
+use mumakil::guide::{CHAPTERS, Chapter};
+use mumakil::scenario::{self, Draft, Reference, Registry};
+use mumakil::study::{self, Plan, Study};
+
+use crate::own_policy::FewestFirst;
+use crate::{Room, files, names, root};
+
+const REFERENCE: &str = "src/guide/reference.md";
+const REFERENCE_HEAD: &str = "\
+# Reference
+
+Every key of a scenario, and then those that only studies have. In a terminal, `mumakil reference` shows
+them all, and `mumakil reference cluster.hdfs` one part. `[]` stands for the entries of a list and `NAME`
+for a name of your own.
+
+<!-- made by make transcripts -->
+
+";
+
+/// The README and all chapters that people have written, by their paths in the repository.
+fn texts() -> Vec<(String, String)> {
+    let chapters = names(&root().join("src/guide")).into_iter();
+    let chapters = chapters.filter(|name| name.ends_with(".md"));
+    let paths = chapters.map(|name| format!("src/guide/{name}"));
+    let paths = paths.filter(|path| path != REFERENCE).chain(["README.md".to_owned()]);
+    let read = |path: String| (fs::read_to_string(root().join(&path)).unwrap(), path);
+    paths.map(read).map(|(text, path)| (path, text)).collect()
+}
+
+/// Compares a file with what it should be, or writes it if that is asked for.
+pub(crate) fn compare(path: &str, made: &str) {
+    let written = fs::read_to_string(root().join(path)).unwrap_or_default();
+    if std::env::var_os("MUMAKIL_UPDATE").is_some() {
+        fs::write(root().join(path), made).unwrap();
+    } else {
+        let lines = || written.lines().zip(made.lines()).enumerate();
+        let first = lines().find(|(_, (written, made))| written != made);
+        assert!(written == made, "{path} has changed: `make transcripts` writes it. {first:?}");
+    }
+}
+
+#[test]
+fn the_reference_is_that_of_the_schema() {
+    let reference = Reference::of(&study::schema(&Registry::builtin()));
+    compare(REFERENCE, &format!("{REFERENCE_HEAD}{}", reference.markdown()));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_transcripts_are_true() {
+    for (path, text) in texts() {
+        compare(&path, &typed_again(&text));
+    }
+}
+
+/// Returns a text in which every command of a `console` block is followed by what it prints now.
+///
+/// The commands of a text are typed one after the other in one folder, which has the repository's
+/// scenarios. What a run took on this machine is left as it stands.
+#[cfg(unix)]
+fn typed_again(text: &str) -> String {
+    let room = Room::new();
+    std::os::unix::fs::symlink(root().join("scenarios"), room.path("scenarios")).unwrap();
+    let mut made = String::new();
+    let mut blocks = text.split("```console\n");
+    made.push_str(blocks.next().unwrap());
+    for block in blocks {
+        let (block, rest) = block.split_once("```").expect("a block ends");
+        made.push_str("```console\n");
+        for entry in format!("\n{block}").split("\n$ ").skip(1) {
+            let (command, printed) = entry.split_once('\n').unwrap_or((entry, ""));
+            let now = type_in(&room, command);
+            let is_same = without_wall_clock(&now) == without_wall_clock(printed);
+            let now = if is_same { printed } else { &now };
+            let _ = writeln!(made, "$ {command}");
+            if !now.is_empty() {
+                let _ = writeln!(made, "{}", now.trim_end_matches('\n'));
+            }
+        }
+        let _ = write!(made, "```{rest}");
+    }
+    made
+}
+
+#[cfg(unix)]
+fn type_in(room: &Room, command: &str) -> String {
+    let mut path = PathBuf::from(env!("CARGO_BIN_EXE_mumakil"));
+    path.pop();
+    let old = std::env::var("PATH").unwrap_or_default();
+    let mut shell = assert_cmd::Command::new("sh");
+    shell.current_dir(room.path("")).env("PATH", format!("{}:{old}", path.display()));
+    let output = shell.args(["-c", command]).output().unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    String::from_utf8(printed).unwrap()
+}
+
+#[cfg(unix)]
+fn without_wall_clock(printed: &str) -> String {
+    let blind = |line: &str| match line.split_once(" of cluster time in ") {
+        Some((before, _)) => before.to_owned(),
+        None => line.to_owned(),
+    };
+    printed.lines().map(blind).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_scenario_and_study_of_the_guide_is_in_order() {
+    // What names files is for readers who have them.
+    let has_files =
+        |block: &&str| [".gz", ".csv", ".tsv", ".json"].iter().any(|ending| block.contains(ending));
+    let (mut scenarios, mut studies) = (0, 0);
+    for (path, text) in texts() {
+        let blocks = text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        for block in blocks.filter(|block| !has_files(block)) {
+            let fine = |error: &dyn std::fmt::Display| format!("{path}: {error}\n{block}");
+            let draft = Draft::of(&path, block).unwrap_or_else(|error| panic!("{}", fine(&error)));
+            if draft.is_study() {
+                let study = Study::of(draft).unwrap_or_else(|error| panic!("{}", fine(&error)));
+                let plan = Plan::new(&study, &Registry::builtin());
+                plan.unwrap_or_else(|error| panic!("{}", fine(&error)));
+                studies += 1;
+            } else {
+                let resolved = draft.resolve(&Registry::builtin());
+                resolved.unwrap_or_else(|error| panic!("{}", fine(&error)));
+                scenarios += 1;
+            }
+        }
+    }
+    assert!(5 < scenarios && 0 < studies, "{scenarios} scenarios, {studies} studies");
+}
+
+#[test]
+fn the_policy_of_the_guide_runs() {
+    let program = fs::read_to_string(root().join("tests/it/own_policy.rs")).unwrap();
+    let program = program.split_once("\n\n").unwrap().1;
+    assert!(Chapter::find("extending").unwrap().text.contains(program), "{program}");
+
+    let mut registry = Registry::builtin();
+    registry.add::<FewestFirst>();
+    let yaml = "workload: {jobs: [{name: a, count: 2, maps: 90, reduces: 5, map_time: 20s}]}\n\
+                scheduler: fewest-first\n";
+    let scenario = scenario::parse("own", yaml, &[], &registry).unwrap().scenario;
+    let summary = emulate(&scenario, &registry, Options::default()).unwrap().summary;
+    assert_eq!((summary.jobs_succeeded, summary.policy.as_str()), (2, "fewest-first"));
+}
+
+#[test]
+fn the_table_of_experiments_has_all_of_them() {
+    let text = Chapter::find("experiments").unwrap().text;
+    let table = text.split("<!-- papers: made by make papers -->").nth(1).unwrap();
+    let table = table.split("<!-- papers: end -->").next().unwrap();
+    let ids = table.lines().skip(3).filter_map(|line| line.split('|').nth(1)).map(str::trim);
+    let listed = mumakil::study::papers::LIST.iter().map(|listed| listed.id);
+    assert_eq!(ids.collect::<Vec<_>>(), listed.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_chapter_is_in_the_guide_and_in_the_readme() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for name in names(&root().join("src/guide")) {
+        let Some(name) = name.strip_suffix(".md") else { continue };
+        assert!(name == "reference" || Chapter::find(name).is_some(), "{name}");
+        assert!(readme.contains(&format!("(src/guide/{name}.md)")), "{name}");
+    }
+}
+
+#[test]
+fn the_readme_is_a_front_door() {
+    let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
+    assert!(lines <= 250, "{lines} lines: what goes on for longer is a chapter of the guide");
+}
+
+#[test]
+fn links_lead_to_files() {
+    for (path, text) in texts() {
+        let folder = Path::new(&path).parent().unwrap();
+        let inline = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+        let defined =
+            text.lines().filter_map(|line| Some(line.strip_prefix('[')?.split_once("]: ")?.1));
+        for target in inline.chain(defined).filter(|target| !target.starts_with("http")) {
+            assert!(root().join(folder).join(target).exists(), "{path}: {target}");
+        }
+        // A link by name needs its target, or it is no link where the file is read.
+        for chapter in CHAPTERS {
+            let (link, target) = (format!("[{}]", chapter.name), format!("[{}]: ", chapter.name));
+            assert!(
+                text.matches(&link).count() != 1 || !path.starts_with("src"),
+                "{path}: {target}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_guide_names_files_that_exist() {
+    let sources = files(&root().join("src"));
+    let tour = Chapter::find("tour").unwrap().text;
+    for name in tour.split('`').skip(1).step_by(2).filter(|name| name.starts_with("src/")) {
+        let found = sources.iter().any(|file| name.strip_prefix("src/") == Some(file));
+        assert!(found || root().join(name).is_dir(), "{name}");
+    }
+}

@@ -1,0 +1,163 @@
+//! What lies over what: nothing that somebody has set is lost without a word.
+
+use std::path::Path;
+
+use mumakil::cluster::ClusterSpec;
+use mumakil::scenario::{Draft, Registry, Scenario};
+use mumakil::study::{Plan, Study};
+use mumakil::units::{Bytes, SimSpan};
+
+use crate::Room;
+
+const BASE: &str = "
+name: base
+cluster:
+  nodes: 6
+  hdfs: {block: 256MiB}
+  network: {latency: 50ms}
+  jobtracker: {per_heartbeat: 50ms}
+workload: {jobs: [{name: a, maps: 4, map_time: 5s}]}
+";
+
+/// The cluster of a study or of an argument that says the other half of three parts.
+const OVER: &str = "{hdfs: {replication: 2}, network: {rack: 10MB/s}, jobtracker: {init: 2s}}";
+
+/// A scheduler with settings of every kind.
+const FAIR: &str = "
+scheduler:
+  fair:
+    preemption: true
+    allocations: {pools: {prod: {min_maps: 2}}}
+";
+
+fn plan(study: &Path) -> Plan {
+    let study = Study::of(Draft::read(study).unwrap());
+    let study = study.unwrap_or_else(|error| panic!("{error}"));
+    Plan::new(&study, &Registry::builtin()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns the scenario of each cell of a study over `base.yaml`.
+fn cells(room: &Room, study: &str) -> Vec<Scenario> {
+    room.write("study.yaml", &format!("base: base.yaml\n{study}"));
+    let plan = plan(&room.path("study.yaml"));
+    plan.runs.iter().map(|run| plan.scenario(run)).collect()
+}
+
+/// Returns what a command that goes well says of settings that are gone.
+fn told(room: &Room, arguments: &[&str]) -> String {
+    let output = room.mumakil("").args(arguments).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{told}");
+    let of_settings = told.split_inclusive('\n').filter(|line| line.contains("these settings"));
+    of_settings.collect()
+}
+
+fn assert_has_both_halves(cluster: &ClusterSpec) {
+    assert_eq!(cluster.hdfs.block, Bytes::from_mib(256));
+    assert_eq!(cluster.hdfs.replication.get(), 2);
+    assert_eq!(cluster.network.latency.mean(), SimSpan::from_millis(50).as_micros() as f64);
+    assert_eq!(cluster.jobtracker.per_heartbeat, SimSpan::from_millis(50));
+}
+
+#[test]
+fn parts_of_a_cluster_keep_what_a_study_does_not_say() {
+    let room = Room::new();
+    room.write("base.yaml", BASE);
+    for study in [
+        format!("cluster: {OVER}\nsweep: {{seeds: 1}}"),
+        format!("sweep: {{cluster: [{{as: one, value: {OVER}}}]}}"),
+        "sweep: {zip: {cluster.hdfs: [{replication: 2}], cluster.network: [{rack: 10MB/s}]}}"
+            .into(),
+    ] {
+        assert_has_both_halves(&cells(&room, &study)[0].cluster);
+    }
+    assert_eq!(told(&room, &["check", "study.yaml"]), "");
+}
+
+#[test]
+fn parts_of_a_cluster_keep_what_an_argument_does_not_say() {
+    let room = Room::new();
+    room.write("base.yaml", BASE);
+    let whole = format!("cluster={OVER}");
+    let parts = ["cluster.hdfs={replication: 2}", "cluster.network={rack: 10MB/s}"];
+    for (out, sets) in [("whole", &[&*whole][..]), ("parts", &parts)] {
+        let mut arguments = vec!["run", "base.yaml", "--quiet", "--out", out];
+        sets.iter().for_each(|set| arguments.extend(["--set", set]));
+        assert_eq!(told(&room, &arguments), "");
+        let resolved = room.path(&format!("{out}/scenario.resolved.yaml"));
+        let resolved = Draft::read(&resolved).unwrap().resolve(&Registry::builtin());
+        assert_has_both_halves(&resolved.unwrap().scenario.cluster);
+    }
+}
+
+#[test]
+fn pools_stand_beside_those_of_the_base() {
+    let room = Room::new();
+    room.write("base.yaml", &format!("{BASE}{FAIR}"));
+    let pools = "scheduler: {fair: {allocations: {pools: {research: {min_maps: 1}}}}}";
+    let scenario = cells(&room, &format!("{pools}\nsweep: {{seeds: 1}}")).remove(0);
+    let yaml = scenario.to_yaml();
+    assert!(yaml.contains("prod:") && yaml.contains("research:"), "{yaml}");
+    assert!(yaml.contains("preemption: true"), "{yaml}");
+}
+
+#[test]
+fn a_value_of_an_axis_keeps_the_options_of_its_own_name() {
+    let room = Room::new();
+    room.write("base.yaml", &format!("{BASE}{FAIR}"));
+    let study = "sweep: {scheduler: [fifo, fair, {as: slow, fair: {delay: {w1: 9s}}}, hfsp]}";
+    let cells = cells(&room, study);
+    let kept = |cell: &Scenario| cell.to_yaml().contains("prod:");
+    assert_eq!(cells.iter().map(kept).collect::<Vec<_>>(), [false, true, true, false]);
+    assert!(cells[2].to_yaml().contains("w1: 9s"));
+    // Of many cells it is told once what the others do not have.
+    assert_eq!(
+        told(&room, &["check", "study.yaml"]),
+        "warning: with `fifo`, `hfsp` for `scheduler` (study.yaml) these settings of base.yaml say \
+         nothing: `scheduler.fair.preemption`, `scheduler.fair.allocations`; repeat those that shall \
+         hold, or leave them out\n"
+    );
+}
+
+#[test]
+fn settings_that_go_with_a_choice_or_a_preset_are_told() {
+    let room = Room::new();
+    room.write("base.yaml", &format!("{BASE}{FAIR}"));
+    for (set, settings) in [
+        ("scheduler=fifo", "`scheduler.fair.preemption`, `scheduler.fair.allocations`"),
+        ("scheduler.fifo.delay={w1: 1s, w2: 1s}", "`scheduler.fair.preemption`, "),
+        ("cluster.preset=ec2-100", "`cluster.nodes`, `cluster.hdfs`, `cluster.network`, "),
+        ("cluster=vm-8", "`cluster.nodes`, `cluster.hdfs`, `cluster.network`, "),
+        ("scheduler.fair.allocations=pools.xml", "`scheduler.fair.allocations.pools`"),
+    ] {
+        room.write("pools.xml", "<allocations/>");
+        let told = told(&room, &["check", "base.yaml", "--set", set]);
+        let expected = format!("(--set {set}) these settings of base.yaml say nothing: {settings}");
+        assert!(told.contains(&expected), "{set}: {told}");
+    }
+    for set in ["scheduler=fair", "scheduler=null", "cluster.nodes=7", "cluster={racks: 2}"] {
+        assert_eq!(told(&room, &["check", "base.yaml", "--set", set]), "", "{set}");
+    }
+}
+
+#[test]
+fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
+    let room = Room::new();
+    room.write("base.yaml", &format!("{BASE}{FAIR}"));
+    for (set, study) in [
+        ("cluster.hdfs.replication=1", "cluster: {hdfs: {replication: 1}}"),
+        ("cluster=ec2-100", "cluster: ec2-100"),
+        ("hadoop.line=1.x", "hadoop: {line: 1.x}"),
+        ("scheduler=hfsp", "scheduler: hfsp"),
+        ("scheduler={fair: {delay: {w1: 3s}}}", "scheduler: {fair: {delay: {w1: 3s}}}"),
+        ("classes={small: maps < 3}", "classes: {small: maps < 3}"),
+        ("scheduler=null", "scheduler: null"),
+    ] {
+        let mut written = cells(&room, &format!("{study}\nsweep: {{seeds: 1}}")).remove(0);
+        let base = Draft::read(&room.path("base.yaml")).unwrap().with(&[set.to_owned()]);
+        let set = base.resolve(&Registry::builtin()).unwrap().scenario;
+        // A study has a name of its own, and records what it reads.
+        (written.name, written.record) = (set.name.clone(), set.record.clone());
+        assert_eq!(written.to_yaml(), set.to_yaml(), "{study}");
+    }
+}

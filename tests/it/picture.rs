@@ -1,0 +1,81 @@
+//! The README's picture of a report is cut out of a real one.
+//!
+//! A browser would be needed to draw the page itself, so the picture repeats its head: the title,
+//! the numbers, and the chart of the slots as it stands there.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::Room;
+use crate::guide::compare;
+
+const PICTURE: &str = "scenarios/quickstart.svg";
+const WIDTH: u32 = 720;
+/// Tiles with numbers, so many in a row.
+const IN_A_ROW: usize = 5;
+const MARGIN: u32 = 12;
+const GAP: u32 = 8;
+const TILE_HEIGHT: u32 = 74;
+
+#[test]
+fn the_picture_is_cut_out_of_a_report() {
+    let room = Room::new();
+    room.mumakil("run quickstart --quiet --out run").assert().success();
+    compare(PICTURE, &picture(&fs::read_to_string(room.path("run/report.html")).unwrap()));
+}
+
+/// Returns what stands between two marks, and what follows.
+fn cut<'t>(text: &'t str, from: &str, to: &str) -> Option<(&'t str, &'t str)> {
+    text.split_once(from)?.1.split_once(to)
+}
+
+fn part<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    cut(text, from, to).unwrap_or_else(|| panic!("the report has {from}…{to}")).0
+}
+
+fn picture(report: &str) -> String {
+    let (title, subtitle) =
+        (part(report, "<h1>", "</h1>"), part(report, "<p class=\"subtitle\">", "</p>"));
+    let mut tiles = Vec::new();
+    let mut rest = part(report, "<dl class=\"numbers\">", "</dl>");
+    while let Some((tile, behind)) = cut(rest, "<div>", "</div>") {
+        tiles.push(tile);
+        rest = behind;
+    }
+    let chart = part(report, "id=\"slots-map\"", "</svg>");
+    let (head, drawn) = chart.split_once('>').unwrap();
+    let height: u32 = part(head, "height=\"", "\"").parse().unwrap();
+
+    let mut body = String::new();
+    let _ = writeln!(
+        body,
+        r#"<text style="font-size:26px;font-weight:600" x="12" y="36">{title}</text>"#
+    );
+    let _ = writeln!(body, r#"<text class="c-soft" x="12" y="60">{subtitle}</text>"#);
+    let (mut top, in_a_row) = (76, u32::try_from(IN_A_ROW).unwrap());
+    let width = (WIDTH - 2 * MARGIN + GAP) / in_a_row - GAP;
+    for row in tiles.chunks(IN_A_ROW) {
+        let mut left = MARGIN;
+        for tile in row {
+            let name = part(tile, "<dt>", "</dt>");
+            let value = part(tile, "<dd class=\"value\">", "</dd>");
+            // A tile of this width has room for one part of a note.
+            let note = cut(tile, "<dd class=\"note\">", "</dd>").map_or("", |(note, _)| note);
+            let note = note.split(',').next().unwrap_or_default();
+            let _ = writeln!(
+                body,
+                r#"<g transform="translate({left} {top})"><rect class="c-grid tint" width="{width}" height="{TILE_HEIGHT}" rx="6"></rect><text class="c-soft small" x="9" y="19">{name}</text><text class="name" x="9" y="43">{value}</text><text class="c-soft small" x="9" y="63">{note}</text></g>"#
+            );
+            left += width + GAP;
+        }
+        top += TILE_HEIGHT + GAP;
+    }
+    let height = top + height;
+    let style = mumakil::chart::style();
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="mk" role="img" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"><title>The report of {title}</title><style>{style}
+.mk .small{{font-size:12px}}</style><rect class="c-paper area" width="{WIDTH}" height="{height}"></rect><g class="c-ink">
+{body}<g transform="translate(0 {top})">{drawn}</g></g></svg>
+"#
+    )
+}
