@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::de::value::StrDeserializer;
+use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
 use serde_yaml::Value;
 use serde_yaml::mapping::Iter;
@@ -178,8 +178,25 @@ impl<'de> Deserializer<'de> for Node<'de> {
         deserialize_str: "a text", Value::is_string;
         deserialize_string: "a text", Value::is_string;
         deserialize_identifier: "a name", Value::is_string;
-        deserialize_seq: "a list", Value::is_sequence;
-        deserialize_map: "a mapping", Value::is_mapping;
+    }
+
+    // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::Sequence(_) => self.deserialize_any(visitor),
+            Value::Null => self.list(&[], visitor),
+            _ => self.refuse("a list"),
+        }
+    }
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::Mapping(_) => self.deserialize_any(visitor),
+            Value::Null => {
+                let none = std::iter::empty::<(&str, &str)>();
+                visitor.visit_map(MapDeserializer::<_, Mistake>::new(none))
+            }
+            _ => self.refuse("a mapping"),
+        }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {

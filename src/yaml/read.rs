@@ -323,6 +323,12 @@ mod tests {
     }
 
     #[test]
+    fn a_key_without_a_value_has_a_list_or_a_mapping_of_nothing() {
+        assert_eq!(problems("{size: 1, parts: }"), [""; 0]);
+        assert_eq!(problems("{size: 1, parts: [null]}"), ["parts[0]: missing field `name`"]);
+    }
+
+    #[test]
     fn a_value_that_cannot_be_mended_ends_the_reading() {
         assert_eq!(problems("[]"), [": invalid type: a list, expected a mapping"]);
     }
