@@ -31,7 +31,7 @@ pub use schema::schema;
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{STARTERS, Starter};
 
-pub(crate) use schema::generator;
+pub(crate) use schema::{generator, shape};
 
 /// Larger files are refused unread.
 const LARGEST_FILE: u64 = 16 << 20;

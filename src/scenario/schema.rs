@@ -33,7 +33,7 @@ pub fn schema(registry: &Registry) -> Value {
 /// It is made when it is first asked for, and once. Layers are merged before anybody says with which
 /// registry the scenario is read, so only of our own policies and kinds of workload the options are
 /// known: those of others are merged key by key.
-pub(super) fn shape() -> &'static Shape {
+pub(crate) fn shape() -> &'static Shape {
     static SHAPE: OnceLock<Shape> = OnceLock::new();
     SHAPE.get_or_init(|| {
         let mut shape = shape_of::<Scenario>();

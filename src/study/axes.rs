@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
 use crate::expect::{self, Space};
-use crate::yaml::{Path, Problem};
+use crate::scenario::shape;
+use crate::yaml::{Path, Problem, Step};
 
 /// An axis has so many values at most.
 const MOST_VALUES: usize = 10_000;
@@ -129,12 +130,18 @@ impl Sweep {
     fn overlap(&self) -> Option<Problem> {
         let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
         let puts: Vec<&AxisPut> = puts.collect();
+        // Who names a preset begins anew with it.
+        let replaced_by = |put: &AxisPut| match put.path.split_last() {
+            Some((around, Step::Key(key))) if shape().at(&around).is_named_by(key) => around,
+            _ => put.path.clone(),
+        };
         let overwrites = |(place, put): (usize, &&AxisPut)| {
-            let lost = puts[..place].iter().find(|lost| put.path.contains(&lost.path))?;
+            let replaced = replaced_by(put);
+            let lost = puts[..place].iter().find(|lost| replaced.contains(&lost.path))?;
             let message =
                 format!("this overwrites what `{}` sets, which is an axis too", lost.path);
             let problem = Problem::value(put.written.clone(), message);
-            let is_around = put.path != lost.path;
+            let is_around = !lost.path.contains(&put.path);
             let hint = format!("write `{}` before `{}`", put.path, lost.path);
             Some(if is_around { problem.hint(hint) } else { problem })
         };
@@ -610,10 +617,17 @@ mod tests {
                 "{a: [1], zip: {a: [1], b: [2]}}",
                 "sweep.zip.a[0]: this overwrites what `a` sets, which is an axis too",
             ),
+            (
+                "{cluster.nodes: [1, 2], cluster.preset: [vm-8, srt-4]}",
+                "sweep.cluster.preset[0]: this overwrites what `cluster.nodes` sets, which is an \
+                 axis too",
+            ),
             ("{'..': [1]}", "sweep...: this is not a field of the scenario"),
         ] {
             assert_eq!(sweep(yaml).unwrap_err(), message, "{yaml}");
         }
         assert!(sweep("{a: [x, y], a.b: [1, 2]}").is_ok(), "an axis may change another's choice");
+        let preset_first = "{cluster.preset: [vm-8, srt-4], cluster.nodes: [1, 2]}";
+        assert!(sweep(preset_first).is_ok(), "nodes are set on top of each preset");
     }
 }

@@ -95,6 +95,11 @@ impl Shape {
         inner.map_or(&FREE, |inner| inner)
     }
 
+    /// Returns whether a key names what the rest of a mapping is about, and so replaces all of it.
+    pub(crate) fn is_named_by(&self, key: &str) -> bool {
+        matches!(&self.form, Form::Struct { named_by: Some(field), .. } if field == key)
+    }
+
     /// Returns the names that are known as keys here, or as choices.
     pub(super) fn names(&self) -> Vec<&str> {
         match &self.form {
