@@ -34,8 +34,8 @@ pub enum Warning {
         /// The nodes there are.
         nodes: u32,
     },
-    /// No job can be in a class, since one before it takes all.
-    ClassAfterAny {
+    /// No job comes into a class by its rule, since those before it take all that fit.
+    HiddenClass {
         /// The class.
         class: String,
     },
@@ -71,10 +71,10 @@ impl fmt::Display for Warning {
                 "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
                  lower cluster.hdfs.replication or add nodes"
             ),
-            Self::ClassAfterAny { class } => write!(
+            Self::HiddenClass { class } => write!(
                 f,
-                "no job can be in the class `{class}`, since the rule `true` stands before it; \
-                 move that to the end"
+                "no job comes into the class `{class}` by its rule, since the rules before it take \
+                 all that fit; say all classes in the order in which they shall be tried"
             ),
             Self::UnknownClass { job, class } => write!(
                 f,
@@ -475,11 +475,8 @@ fn check_faults(
 
 fn check_classes(scenario: &Scenario, found: &mut Checked) {
     let classes = &scenario.classes;
-    let mut rules = classes.iter();
-    if rules.any(|(_, rule)| *rule == super::classes::ClassRule::Any) {
-        let hidden = rules.map(|(class, _)| Warning::ClassAfterAny { class: class.clone() });
-        found.warnings.extend(hidden);
-    }
+    let hidden = super::classes::hidden(classes);
+    found.warnings.extend(hidden.map(|class| Warning::HiddenClass { class: class.to_owned() }));
     for job in scenario.workload.listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
             && nearest(class, classes.keys().map(String::as_str)).is_some()

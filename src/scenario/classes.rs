@@ -60,6 +60,49 @@ impl ClassRule {
     }
 }
 
+/// One more than the largest count.
+const END: u64 = 1 << 32;
+
+impl Comparison {
+    /// Returns the counts that compare so with a number: from the first one to below the other.
+    fn range(self, number: u32) -> (u64, u64) {
+        let number = u64::from(number);
+        match self {
+            Self::Less => (0, number),
+            Self::AtMost => (0, number + 1),
+            Self::Equal => (number, number + 1),
+            Self::AtLeast => (number, END),
+            Self::More => (number + 1, END),
+        }
+    }
+}
+
+/// Returns the classes of whose rules nothing is left, since the rules before them come first. That
+/// happens above all where the rules of one file are laid over those of another: new ones go behind.
+pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
+    // Of maps and of reduces: all counts below the first number and all from the second are taken.
+    // What is taken out of the middle is left out of account, so a few are missed, and none is wrong.
+    let mut taken = [(0, END); 2];
+    let hidden = classes.iter().filter(move |(_, rule)| {
+        let is_all_taken = taken.iter().any(|(below, from)| from <= below);
+        let ClassRule::Compare(counted, comparison, number) = **rule else {
+            taken = [(END, 0); 2];
+            return is_all_taken;
+        };
+        let (first, end) = comparison.range(number);
+        let (below, from) = &mut taken[counted as usize];
+        let is_hidden = is_all_taken || end <= *below || *from <= first;
+        if first <= *below {
+            *below = end.max(*below);
+        }
+        if *from <= end {
+            *from = first.min(*from);
+        }
+        is_hidden
+    });
+    hidden.map(|(class, _)| class.as_str())
+}
+
 /// Returns the classes of the jobs of a trace, which names none: those in which HFSP's experiments
 /// report Facebook's jobs of 2009.
 pub(super) fn by_size() -> IndexMap<String, ClassRule> {
@@ -178,6 +221,22 @@ mod tests {
             assert_eq!(rule.fits(2, 7), fits, "{text} for 2 maps and 7 reduces");
         }
         assert_eq!("reduces>10".parse(), "reduces > 10".parse::<ClassRule>());
+    }
+
+    #[test]
+    fn a_rule_of_which_nothing_is_left_is_found() {
+        for (rules, found) in [
+            (&["maps <= 2", "true", "maps <= 1", "reduces > 3"][..], &["2", "3"][..]),
+            (&["maps <= 2", "maps <= 10", "true"], &[]),
+            (&["maps <= 2", "maps < 2", "maps == 2", "maps < 4"], &["1", "2"]),
+            (&["maps <= 2", "maps > 2", "reduces == 0", "true"], &["2", "3"]),
+            (&["maps >= 9", "maps == 8", "maps > 7", "maps > 6", "reduces > 8"], &["2"]),
+        ] {
+            let classes = rules.iter().enumerate();
+            let classes = classes.map(|(index, rule)| (index.to_string(), rule.parse().unwrap()));
+            let classes: IndexMap<String, ClassRule> = classes.collect();
+            assert_eq!(hidden(&classes).collect::<Vec<_>>(), found, "{rules:?}");
+        }
     }
 
     #[test]
