@@ -77,11 +77,11 @@ impl Comparison {
     }
 }
 
-/// Returns the classes of whose rules nothing is left, since the rules before them come first. That
-/// happens above all where the rules of one file are laid over those of another: new ones go behind.
+/// Returns the classes of whose rules nothing is left, since the rules before them come first.
+/// So it is above all where rules are laid over those of another file: new ones go behind.
 pub(super) fn hidden(classes: &IndexMap<String, ClassRule>) -> impl Iterator<Item = &str> {
     // Of maps and of reduces: all counts below the first number and all from the second are taken.
-    // What is taken out of the middle is left out of account, so a few are missed, and none is wrong.
+    // What is taken out of the middle does not count, so a few are missed, and none is wrong.
     let mut taken = [(0, END); 2];
     let hidden = classes.iter().filter(move |(_, rule)| {
         let is_all_taken = taken.iter().any(|(below, from)| from <= below);

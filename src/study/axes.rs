@@ -148,8 +148,8 @@ impl Sweep {
         puts.iter().enumerate().find_map(overwrites)
     }
 
-    /// Returns what is wrong if an axis is an option of one policy and another axis names others: to
-    /// set the option there would put that policy in their place.
+    /// Returns what is wrong if an axis is an option of one policy and another axis names others,
+    /// or is an option of another: to set the option there would put that policy in their place.
     fn other_policy(&self) -> Option<Problem> {
         let policies = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
         let policies = policies.filter(|put| put.path.to_string() == "scheduler");
@@ -157,12 +157,21 @@ impl Sweep {
             Value::Mapping(map) => map.keys().next()?.as_str(),
             value => value.as_str(),
         });
-        let mut options = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
-        let (option, of) = options.find_map(|put| {
+        let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
+        let mut options = puts.filter_map(|put| {
             let path = put.path.to_string();
             let (policy, _) = path.strip_prefix("scheduler.")?.split_once('.')?;
             Some((put, policy.to_owned()))
-        })?;
+        });
+        let (option, of) = options.next()?;
+        if let Some((second, other)) = options.find(|(_, other)| *other != of) {
+            let message = format!(
+                "this is an option of `{other}`, but the axis `{}` is one of `{of}`",
+                option.path
+            );
+            let hint = format!("make `scheduler` an axis: `[{{{of}: {{…}}}}, {{{other}: {{…}}}}]`");
+            return Some(Problem::value(second.written.clone(), message).hint(hint));
+        }
         let other = names.find(|name| *name != of)?;
         let message =
             format!("this is an option of `{of}`, but the axis `scheduler` has `{other}`, too");
@@ -574,6 +583,11 @@ mod tests {
         assert!(sweep(alone).is_ok());
         let error = sweep("scheduler: [hfsp, fair]\nscheduler.hfsp.weights: [true, false]");
         let message = "this is an option of `hfsp`, but the axis `scheduler` has `fair`, too";
+        assert!(error.unwrap_err().contains(message));
+        let error =
+            sweep("scheduler.fair.delay.w1: [1s, 2s]\nscheduler.hfsp.weights: [true, false]");
+        let message =
+            "this is an option of `hfsp`, but the axis `scheduler.fair.delay.w1` is one of `fair`";
         assert!(error.unwrap_err().contains(message));
     }
 
