@@ -406,6 +406,9 @@ mod tests {
 
     #[test]
     fn a_setting_that_leads_nowhere_is_refused() {
+        for no_mapping in ["hello", "[1]"] {
+            assert!(set(no_mapping, "seed=1").is_err(), "{no_mapping}");
+        }
         for setting in ["a", "=1", "a[1].b=2", "a.x=1", "b[0]=1", "a[0]=[", "a.b.=1"] {
             assert!(set("a: [1]", setting).is_err(), "{setting}");
         }

@@ -33,6 +33,17 @@ fn a_scenario_is_complete_with_a_job() {
 }
 
 #[test]
+fn a_class_for_which_those_before_it_leave_no_job_is_told() {
+    let text = format!("{JOB}classes: {{small: maps <= 2, large: maps > 2}}");
+    let told = |set: &str| {
+        let warnings = parse_with(&text, &[set]).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<String>()
+    };
+    assert!(told("classes.tiny=maps <= 1").starts_with("no job comes into the class `tiny` by"));
+    assert_eq!(told("classes.small=maps <= 1"), "");
+}
+
+#[test]
 fn a_field_that_changes_nothing_is_told() {
     let warnings = |job: &str| {
         let loaded = parse_with(&format!("workload: {{jobs: [{{name: a, maps: 1, {job}}}]}}"), &[]);

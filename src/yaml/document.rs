@@ -190,7 +190,9 @@ impl Document {
             by: match &lost.by {
                 Value::String(name) => name.clone(),
                 Value::Number(name) => name.to_string(),
-                _ => "something else".to_owned(),
+                Value::Bool(value) => value.to_string(),
+                Value::Sequence(_) => "[…]".to_owned(),
+                _ => "{…}".to_owned(),
             },
             origin: wrote(by, &lost.at).origin.name().to_owned(),
         };

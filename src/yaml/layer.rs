@@ -91,13 +91,16 @@ impl Layer {
     /// like keys, and a key may be a path itself, as in a study's `sweep: {cluster.nodes: [10]}`.
     ///
     /// # Errors
-    /// If the path leads nowhere.
+    /// If the path leads nowhere, or there are no keys at all.
     pub(crate) fn put(
         &mut self,
         path: &Path,
         value: Value,
         shape: &Shape,
     ) -> Result<(Path, Laid), String> {
+        if !self.tree.is_mapping() {
+            return Err("nothing can be set where there is no mapping".to_owned());
+        }
         let (at, entry) = self.find(path)?;
         let (outer, keys) = at.0.split_at(entry);
         let outer = Path(outer.to_vec());

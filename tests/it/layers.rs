@@ -81,7 +81,7 @@ fn parts_of_a_cluster_keep_what_an_argument_does_not_say() {
     let whole = format!("cluster={OVER}");
     let parts = ["cluster.hdfs={replication: 2}", "cluster.network={rack: 10MB/s}"];
     for (out, sets) in [("whole", &[&*whole][..]), ("parts", &parts)] {
-        let mut arguments = vec!["run", "base.yaml", "--quiet", "--out", out];
+        let mut arguments = vec!["run", "base.yaml", "--out", out];
         sets.iter().for_each(|set| arguments.extend(["--set", set]));
         assert_eq!(told(&room, &arguments), "");
         let resolved = room.path(&format!("{out}/scenario.resolved.yaml"));
