@@ -114,7 +114,7 @@ impl Presets {
             }
             _ => (None, at),
         };
-        let Some(name) = name else { return self.plain() };
+        let Some(name) = name.filter(|name| !name.is_null()) else { return self.plain() };
         let name = match name {
             Value::String(name) => name,
             // Without quotes `0.20` is the number 0.2; nobody means anything else by it.

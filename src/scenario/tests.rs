@@ -33,6 +33,14 @@ fn a_scenario_is_complete_with_a_job() {
 }
 
 #[test]
+fn a_preset_is_taken_away_as_anything_else() {
+    let text = format!("{JOB}cluster: {{preset: ec2-100, nodes: 9}}");
+    let cluster = parse_with(&text, &["cluster.preset=null"]).unwrap().scenario.cluster;
+    assert_eq!(cluster.nodes.get(), 9);
+    assert_eq!(cluster.hdfs, scenario(JOB).cluster.hdfs);
+}
+
+#[test]
 fn a_class_for_which_those_before_it_leave_no_job_is_told() {
     let text = format!("{JOB}classes: {{small: maps <= 2, large: maps > 2}}");
     let told = |set: &str| {
