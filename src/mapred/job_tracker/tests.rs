@@ -491,6 +491,22 @@ fn a_job_avoids_a_tracker_on_which_too_much_failed() {
     assert_ne!(launches(&bench.at(25).beat_and_receive(1, &[])), []);
 }
 
+#[test]
+fn a_killed_job_whose_last_failure_ends_it_does_not_end_what_is_left_twice() {
+    let (once, all) = (Count::of(1), Fraction::of(1.0));
+    let mut bench = bench(Hadoop { max_attempts: once, map_failures: all, ..hadoop() });
+    bench.submit(job(0, 6, 0));
+    let maps = [0, 1].map(|id| launches(&bench.at(u64::from(id) + 1).beat_and_receive(id, &[])));
+    for (id, maps) in (0..).zip(maps) {
+        let failed: Vec<_> = maps.iter().map(|map| (*map, AttemptState::FailedUnclean)).collect();
+        // Each tracker removes the output of one map; two more maps wait for that.
+        bench.at(u64::from(id) + 4).beat_and_receive(id, &failed);
+    }
+    bench.at(20).hear(ToJobTracker::KillJob(JobId(0)));
+    let over = [ToInjector::JobEnded(JobId(0), Outcome::Killed)];
+    assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+}
+
 /// A cluster that avoids a tracker after one failure, and blacklists it after so many faults.
 fn unforgiving(tracker_faults: u32) -> Bench {
     let mut bench = bench(Hadoop {

@@ -28,7 +28,8 @@ impl Ledger {
 
     /// Ends an attempt of a job that needs it no more.
     pub(super) fn wind_up(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
-        let record = self.known_try(attempt);
+        // The end of another attempt may have ended the job, and with it what was left of this one.
+        let Some(record) = self.find_try(attempt) else { return };
         if !record.waits_for_cleaner() {
             return self.doom(attempt);
         }
