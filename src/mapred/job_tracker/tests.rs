@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{FileId, Node, Placement, RackId};
 use crate::mapred::{
-    Fact, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Reach, Reason, Role, TaskKind,
+    Fact, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach, Reason, Role,
+    TaskKind,
 };
 use crate::units::{Bytes, Count, Factor, Fraction, Rate};
 
@@ -50,6 +51,10 @@ fn hadoop() -> Hadoop {
 }
 
 fn bench(hadoop: Hadoop) -> Bench {
+    bench_under(Box::new(Greedy), hadoop)
+}
+
+fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
     let node = |rack| Node {
         rack: RackId(rack),
         slots: PerSlot { map: 2, reduce: 1 },
@@ -67,7 +72,6 @@ fn bench(hadoop: Hadoop) -> Bench {
         init: SimSpan::ZERO,
         init_threads: Count::of(4),
     };
-    let policy = Box::new(Greedy);
     Bench {
         tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy, SimTime::ZERO),
         now: SimTime::ZERO,
@@ -505,6 +509,38 @@ fn a_killed_job_whose_last_failure_ends_it_does_not_end_what_is_left_twice() {
     bench.at(20).hear(ToJobTracker::KillJob(JobId(0)));
     let over = [ToInjector::JobEnded(JobId(0), Outcome::Killed)];
     assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+}
+
+/// Launches a map of the first job at every heartbeat, and suspends what runs if there is no room.
+struct Pushy;
+
+impl Scheduler for Pushy {
+    fn wants_full_trackers(&self) -> bool {
+        true
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        let is_full = offer.free(SlotKind::Map) == 0;
+        let launched = offer.launch_map(JobId(0), Reach::Any, Reason::Other("pushy"));
+        let launched = launched.expect("the job has maps for all").attempt;
+        if is_full {
+            let victim = offer.view().reports(offer.tracker())[0].attempt;
+            assert!(offer.preempt(victim, Preemption::Suspend, launched));
+        }
+    }
+}
+
+#[test]
+fn where_more_is_held_than_there_are_slots_one_may_be_taken_for_another() {
+    let mut bench = bench_under(Box::new(Pushy), hadoop());
+    bench.submit(job(0, 9, 0));
+    let mut running = Vec::new();
+    // Two slots; what is to be suspended does not heed it.
+    for beat in 1..5 {
+        let launched = launches(&bench.at(beat * 3).beat_and_receive(0, &running));
+        assert_eq!(launched.len(), 1, "at heartbeat {beat}");
+        running.push((launched[0], AttemptState::Running));
+    }
 }
 
 /// A cluster that avoids a tracker after one failure, and blacklists it after so many faults.
