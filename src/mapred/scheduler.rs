@@ -264,8 +264,8 @@ impl Orders<'_> {
     }
 
     fn order(&mut self, attempt: AttemptId, directive: Directive) {
-        // As with a kill: it may be over.
-        if let Some(record) = self.ledger.attempt(attempt) {
+        // As with a kill: it may be over, be it but for its output, and its tracker given up.
+        if let Some(record) = self.ledger.attempt(attempt).filter(|record| record.is_active()) {
             let tracker = record.tracker;
             self.ledger.trackers[tracker.index()].orders.push(directive);
         }

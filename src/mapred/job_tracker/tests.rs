@@ -6,7 +6,7 @@ use super::*;
 use crate::cluster::{FileId, Node, Placement, RackId};
 use crate::mapred::{
     Fact, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach, Reason, Role,
-    TaskKind,
+    TaskId, TaskKind,
 };
 use crate::units::{Bytes, Count, Factor, Fraction, Rate};
 
@@ -541,6 +541,35 @@ fn where_more_is_held_than_there_are_slots_one_may_be_taken_for_another() {
         assert_eq!(launched.len(), 1, "at heartbeat {beat}");
         running.push((launched[0], AttemptState::Running));
     }
+}
+
+/// Lets the first map go on whenever it has time, whatever has become of it.
+struct Hopeful;
+
+impl Scheduler for Hopeful {
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        Greedy.offer(offer);
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        let first = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 };
+        orders.resume(first.attempt(0));
+    }
+}
+
+#[test]
+fn a_tracker_that_was_given_up_gets_no_orders() {
+    let mut bench = bench_under(Box::new(Hopeful), hadoop());
+    bench.submit(job(0, 1, 0));
+    let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
+    bench.at(4).beat_and_receive(0, &[(map, AttemptState::Suspended)]);
+    bench.hear(ToJobTracker::Tick);
+    assert_eq!(bench.tracker.ledger.trackers[0].orders.len(), 1);
+    bench.at(606).hear(ToJobTracker::Expire);
+    // Its output is still to be removed, so it is on the books.
+    assert!(bench.tracker.ledger.attempt(map).is_some());
+    bench.hear(ToJobTracker::Tick);
+    assert!(bench.tracker.ledger.trackers[0].orders.is_empty());
 }
 
 /// A cluster that avoids a tracker after one failure, and blacklists it after so many faults.
