@@ -1,7 +1,8 @@
 //! What must hold in the books between two messages; asserted in debug builds.
 //!
-//! After every message: what it touched, for the price of a few look-ups for each event. Now and
-//! then: everything, counted anew from the tries of every task.
+//! After every message: what it touched, for the price of a few look-ups for each event, and the
+//! counts of a job whenever it comes to another part of its life. Now and then: everything, counted
+//! anew from the tries of every task.
 
 use super::Ledger;
 use crate::mapred::job::{Job, JobState, Stage, Task, Try};
@@ -23,9 +24,12 @@ impl Ledger {
                 self.assert_job(now, self.known(spec.id));
             } else if let Fact::JobInitialised(job)
             | Fact::JobRunning(job)
+            | Fact::MapsDone(job)
             | Fact::JobEnded { job, .. } = event.fact
             {
-                self.assert_job(now, self.known(job));
+                let job = self.known(job);
+                self.assert_job(now, job);
+                job.assert_counted(now);
             }
         }
     }
