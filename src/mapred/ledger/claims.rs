@@ -157,3 +157,86 @@ fn assert_task(now: SimTime, id: TaskId, task: &Task) {
     let next = task.next;
     assert!(task.tries.iter().all(|t| t.number < next), "{now}: {id} has an attempt beyond {next}");
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cluster::{Hdfs, Node, Placement, RackId, Topology};
+    use crate::mapred::ledger::Wish;
+    use crate::mapred::{
+        AttemptId, Hadoop, JobId, JobSpec, Outbox, Reach, Reason, TaskKind, TrackerId,
+    };
+    use crate::units::{Bytes, Factor, Rate};
+
+    const NOW: SimTime = SimTime::ZERO;
+    const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
+
+    /// Books of two trackers and of a job of three maps and a reduce, with one map under way.
+    fn books() -> Ledger {
+        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+        let hadoop = Hadoop { setup_cleanup: false, ..serde_yaml::from_str(line).unwrap() };
+        let slots = PerSlot { map: 2, reduce: 1 };
+        let node = Node {
+            rack: RackId(0),
+            slots,
+            cores: 4,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1_024),
+            disk: Rate::from_mb_per_s(100),
+        };
+        let topology = Arc::new(Topology::from_nodes(vec![node.clone(), node]));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let (mut books, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());
+        for id in [0, 1].map(TrackerId) {
+            books.register(NOW, id, slots, &mut out);
+        }
+        books.submit(NOW, Arc::new(JobSpec::bare(0, 3, 1)), &mut out);
+        books.initialise(NOW, JobId(0), &mut out);
+        let (job, tracker, reason) = (JobId(0), TrackerId(0), Reason::Other("test"));
+        let wish = Wish { job, tracker, slots: 1, reason };
+        assert!(books.launch_map(NOW, wish, Reach::Any, &mut out).is_some());
+        books
+    }
+
+    fn job(books: &mut Ledger) -> &mut Job {
+        books.known_mut(JobId(0))
+    }
+
+    fn under_way(books: &mut Ledger) -> &mut Task {
+        let mut maps = job(books).maps.tasks.iter_mut();
+        maps.find(|map| map.stage == Stage::Active).expect("one map is")
+    }
+
+    #[test]
+    fn whatever_is_wrong_in_the_books_is_found() {
+        let mistakes: [(fn(&mut Ledger), &str); 16] = [
+            (|books| books.active += 1, "3 trackers may get tasks, found 2"),
+            (|books| books.capacity.map += 1, "slots, found"),
+            (|books| books.occupied.reduce += 1, "slots taken, found"),
+            (|books| books.open_tries += 1, "2 open attempts, 1 in the jobs"),
+            (|books| books.unfinished.map += 1, "unfinished tasks, found"),
+            (|books| books.jobs_pending.map += 1, "jobs with tasks to launch, found"),
+            (|books| books.open.clear(), "open or not"),
+            (|books| books.running.clear(), "running or not"),
+            (|books| job(books).maps.running += 1, "runs 2 maps, 1 open attempts"),
+            (|books| job(books).maps.waiting -= 1, "2 maps wait"),
+            (|books| job(books).maps.finished += 1, "0 maps are done"),
+            (|books| job(books).maps.progress += 1, "maps are 0 far"),
+            (|books| job(books).waiting_reduces.clear(), "lists 0 of 1 reduces"),
+            (|books| job(books).unclean.map.push_back(FIRST), "output to remove in a map slot"),
+            (|books| under_way(books).tries.clear(), "is active by no attempt"),
+            (|books| under_way(books).stage = Stage::Waiting, "waits with an attempt under way"),
+        ];
+        for (mistake, words) in mistakes {
+            let mut books = books();
+            books.assert_whole(NOW);
+            mistake(&mut books);
+            let found = catch_unwind(AssertUnwindSafe(|| books.assert_whole(NOW))).unwrap_err();
+            let said = found.downcast_ref::<String>().expect("it says what is wrong");
+            assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+}
