@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::mapred::Mail;
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::workload::Workload;
+use crate::yaml::Problem;
 
 use self::duplication::Duplication;
 use self::kill::Kill;
@@ -40,8 +41,8 @@ trait Kind {
     /// beginning to the end.
     const HAS_MOMENT: bool;
 
-    /// Says what of the options does not fit the cluster or the workload.
-    fn check(&self, _known: &Known<'_>) -> Result<(), Misfit> {
+    /// Says what of the options does not fit the cluster or the workload; the path begins at them.
+    fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
         Ok(())
     }
 
@@ -56,15 +57,6 @@ pub(crate) struct Known<'a> {
     pub(crate) nodes: Option<u32>,
     /// The names of the jobs, if no file has still to say so.
     pub(crate) jobs: Option<BTreeSet<&'a str>>,
-}
-
-/// Why a fault does not fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Misfit {
-    /// What is wrong.
-    pub(crate) message: String,
-    /// What may have been meant.
-    pub(crate) hint: Option<String>,
 }
 
 /// What the faults of a run do to it.
@@ -128,7 +120,7 @@ macro_rules! kinds {
                 }
             }
 
-            fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+            fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
                 match self {
                     $(Self::$Kind(kind) => kind.check(known),)+
                 }
@@ -210,8 +202,9 @@ impl Fault {
         self.what.key()
     }
 
-    /// Says what of the fault does not fit the cluster or the workload.
-    pub(crate) fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+    /// Says what of the fault does not fit the cluster or the workload; the path begins below its
+    /// [`key`](Self::key).
+    pub(crate) fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         self.what.check(known)
     }
 }
@@ -321,8 +314,8 @@ mod tests {
             ("{loss: 0.1}", None),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
-            let misfit = fault.check(&known).err().map(|misfit| misfit.message);
-            assert_eq!(misfit.as_deref(), why, "{fault:?}");
+            let problem = fault.check(&known).err().map(|problem| problem.message);
+            assert_eq!(problem.as_deref(), why, "{fault:?}");
             assert_eq!(
                 fault.check(&Known::default()),
                 Ok(()),

@@ -37,7 +37,7 @@ pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
 pub use sls::Sls;
-pub use source::{FoundJobs, Mistake, OptionStep, Source, SourceKind};
+pub use source::{FoundJobs, Source, SourceKind};
 pub use spec::{WarmStart, WorkloadSpec};
 pub use submission::Submission;
 pub use swim::{AtLeast, Between, Mapping, Pace, Swim};

@@ -18,11 +18,13 @@ mod tree;
 
 pub use document::Displaced;
 pub use finding::{Excerpt, Finding, Spot};
+pub use path::Path;
+pub use read::Problem;
 
 pub(crate) use document::{Document, Origin};
 pub(crate) use finding::print;
 pub(crate) use layer::Layer;
-pub(crate) use path::{Path, Step};
-pub(crate) use read::{MOST, Problem, read};
+pub(crate) use path::Step;
+pub(crate) use read::{MOST, read};
 pub(crate) use shape::Shape;
 pub(crate) use tree::read as tree;

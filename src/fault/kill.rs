@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effects, Kind, Known, Misfit};
+use super::{Effects, Kind, Known};
 use crate::mapred::{JobId, ToJobTracker};
-use crate::nearest::nearest;
 use crate::units::SimTime;
 use crate::workload::Workload;
+use crate::yaml::{Path, Problem};
 
 /// The job that its user kills; all of them if it has a `count`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,14 +17,14 @@ pub(super) struct Kill(String);
 impl Kind for Kill {
     const HAS_MOMENT: bool = true;
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         let Self(name) = self;
         match &known.jobs {
-            Some(jobs) if !jobs.contains(name.as_str()) => Err(Misfit {
-                message: format!("there is no job `{name}` in the workload"),
-                hint: nearest(name, jobs.iter().copied())
-                    .map(|job| format!("did you mean `{job}`?")),
-            }),
+            Some(jobs) if !jobs.contains(name.as_str()) => {
+                let message = format!("there is no job `{name}` in the workload");
+                let problem = Problem::value(Path::default(), message);
+                Err(problem.nearest(name, jobs.iter().copied()))
+            }
             _ => Ok(()),
         }
     }

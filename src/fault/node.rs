@@ -1,8 +1,9 @@
 //! A node as people name it in a fault.
 
-use super::{Known, Misfit};
+use super::Known;
 use crate::mapred::TrackerId;
 use crate::units::text_form;
+use crate::yaml::{Path, Problem};
 
 /// A node as people name it: `node-1` is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,12 @@ impl NodeName {
     }
 
     /// Says so if the cluster has no such node.
-    pub(super) fn check(self, known: &Known<'_>) -> Result<(), Misfit> {
+    pub(super) fn check(self, known: &Known<'_>) -> Result<(), Problem> {
         match known.nodes {
-            Some(nodes) if nodes <= self.0.0 => Err(Misfit {
-                message: format!("there is no {self}: the cluster has {nodes} nodes"),
-                hint: None,
-            }),
+            Some(nodes) if nodes <= self.0.0 => {
+                let message = format!("there is no {self}: the cluster has {nodes} nodes");
+                Err(Problem::value(Path::default(), message))
+            }
             _ => Ok(()),
         }
     }

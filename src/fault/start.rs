@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::NodeName;
-use super::{Effects, Kind, Known, Misfit};
+use super::{Effects, Kind, Known};
 use crate::mapred::{Mail, ToTracker};
 use crate::units::SimTime;
+use crate::yaml::Problem;
 
 /// The stopped node that starts anew.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +17,7 @@ pub(super) struct Start(NodeName);
 impl Kind for Start {
     const HAS_MOMENT: bool = true;
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         self.0.check(known)
     }
 

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node::NodeName;
-use super::{Effects, Kind, Known, Misfit};
+use super::{Effects, Kind, Known};
 use crate::mapred::{Mail, ToJobTracker, ToTracker};
 use crate::units::SimTime;
+use crate::yaml::Problem;
 
 /// The node that stops, such as `node-3`; they are counted from 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +17,7 @@ pub(super) struct Stop(NodeName);
 impl Kind for Stop {
     const HAS_MOMENT: bool = true;
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Misfit> {
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         self.0.check(known)
     }
 

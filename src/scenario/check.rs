@@ -12,14 +12,13 @@ use indexmap::IndexMap;
 
 use super::spec::Scenario;
 use crate::cluster::ClusterSpec;
-use crate::fault::{Known, Misfit};
+use crate::fault::Known;
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::nearest::nearest;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{
-    JobEntry, LATEST, MOST_JOBS, Mistake, ONE_SIZE, OptionStep, Source, TakenNames, WorkloadSpec,
-    cycle, file_clashes,
+    JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, TakenNames, WorkloadSpec, cycle, file_clashes,
 };
 use crate::yaml::{Displaced, Path, Problem, Step};
 
@@ -124,6 +123,12 @@ pub(super) struct Checked {
 impl Checked {
     fn value(&mut self, path: &str, message: impl Into<String>) {
         self.problems.push(Problem::value(Path::of(path), message));
+    }
+
+    /// Adds what is wrong with the options of a source.
+    fn add_options(&mut self, source: &dyn Source, problems: Vec<Problem>) {
+        let at = options_of(source);
+        self.problems.extend(problems.into_iter().map(|problem| problem.inside(&at)));
     }
 }
 
@@ -356,28 +361,16 @@ fn drawn<'a>(
     found: &mut Checked,
 ) -> Option<(&'a dyn Source, Vec<JobEntry>)> {
     workload.sources.iter().find_map(|source| {
-        let mut mistakes = Vec::new();
-        let jobs = source.drawn(seed, &mut mistakes)?;
-        found.problems.extend(mistakes.into_iter().map(|mistake| problem(&**source, mistake)));
+        let mut problems = Vec::new();
+        let jobs = source.drawn(seed, &mut problems)?;
+        found.add_options(&**source, problems);
         Some((&**source, jobs))
     })
 }
 
-/// Returns where something stands below the options of a source.
-fn path_of(source: &dyn Source, way: &[OptionStep]) -> Path {
-    let options = Path::of("workload").key(source.key());
-    way.iter().fold(options, |path, step| match step {
-        OptionStep::Key(key) => path.key(key),
-        OptionStep::Index(index) => path.index(*index),
-    })
-}
-
-/// Returns a mistake in the options of a source as a problem of the scenario.
-fn problem(source: &dyn Source, mistake: Mistake) -> Problem {
-    let Mistake { way, is_key, message, hint } = mistake;
-    let path = path_of(source, &way);
-    let problem = if is_key { Problem::key(path, message) } else { Problem::value(path, message) };
-    Problem { hint, ..problem }
+/// Returns where the options of a source stand.
+fn options_of(source: &dyn Source) -> Path {
+    Path::of("workload").key(source.key())
 }
 
 /// Puts the mistakes of drawn jobs where they were made; of each option the first.
@@ -390,7 +383,7 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<P
         };
         match jobs.get(*job) {
             Some(job) if workload == "workload" && list == "jobs" => {
-                problem.path = path_of(source, &source.origin_of(job));
+                problem.path = options_of(source).join(&source.origin_of(job).0);
                 told.insert(problem.path.clone())
             }
             _ => true,
@@ -401,11 +394,10 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<P
 /// Jobs come from one place.
 fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
     for source in &workload.sources {
-        let mistakes = source.mistakes();
-        found.problems.extend(mistakes.into_iter().map(|mistake| problem(&**source, mistake)));
+        found.add_options(&**source, source.problems());
         if let Some(hosts) = source.hosts_key().filter(|_| topology.is_some()) {
             let message = "the nodes come from `cluster.topology` already";
-            let path = Path::of("workload").key(source.key()).key(hosts);
+            let path = options_of(&**source).key(hosts);
             found.problems.push(Problem::key(path, message));
         }
     }
@@ -465,11 +457,9 @@ fn check_faults(
         jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {
-        if let Err(Misfit { message, hint }) = fault.check(&known) {
-            let entry = Path::of(&format!("faults[{number}]"));
-            found
-                .problems
-                .push(Problem { hint, ..Problem::value(entry.key(fault.key()), message) });
+        if let Err(problem) = fault.check(&known) {
+            let at = Path::of(&format!("faults[{number}]")).key(fault.key());
+            found.problems.push(problem.inside(&at));
         }
     }
 }

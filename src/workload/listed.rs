@@ -9,9 +9,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::list::List;
-use super::source::{FoundJobs, Mistake, Source, SourceKind};
+use super::source::{FoundJobs, Source, SourceKind};
 use super::{JobEntry, Site};
 use crate::trace::{Strictness, TraceError, TraceFile};
+use crate::yaml::{Path, Problem};
 
 /// Jobs written out.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,10 +132,11 @@ impl Source for Jobs {
         }
     }
 
-    fn mistakes(&self) -> Vec<Mistake> {
+    fn problems(&self) -> Vec<Problem> {
         match self {
             Self::Listed(jobs) if jobs.is_empty() => {
-                vec![Mistake::value(&[], "there are no jobs: a run would end before it began")]
+                let message = "there are no jobs: a run would end before it began";
+                vec![Problem::value(Path::default(), message)]
             }
             Self::Listed(_) | Self::File(_) => Vec::new(),
         }

@@ -19,14 +19,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jobs::{MERGE, MOST_BYTES, heap, no_noise, yes};
-use super::{
-    FoundJobs, JobEntry, Mistake, OptionStep, Penalty, Site, Source, SourceKind, TaskCount,
-    in_order,
-};
+use super::{FoundJobs, JobEntry, Penalty, Site, Source, SourceKind, TaskCount, in_order};
 use crate::mapred::Priority;
 use crate::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
 use crate::trace::TraceError;
 use crate::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
+use crate::yaml::{Path, Problem};
 
 pub use arrivals::Arrivals;
 pub use names::{Names, Several};
@@ -210,13 +208,13 @@ impl Source for Mix {
         Ok(FoundJobs { jobs: self.draw(site.seed), ..FoundJobs::default() })
     }
 
-    fn drawn(&self, seed: u64, mistakes: &mut Vec<Mistake>) -> Option<Vec<JobEntry>> {
-        Some(check::draw(self, seed, mistakes))
+    fn drawn(&self, seed: u64, problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
+        Some(check::draw(self, seed, problems))
     }
 
-    fn origin_of(&self, job: &JobEntry) -> Vec<OptionStep> {
+    fn origin_of(&self, job: &JobEntry) -> Path {
         let of = job.name.rsplit_once('-').map_or(job.name.as_str(), |(of, _)| of);
-        vec![OptionStep::Key("types".to_owned()), OptionStep::Key(of.to_owned())]
+        Path::of("types").key(of)
     }
 }
 

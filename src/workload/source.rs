@@ -17,6 +17,7 @@ use super::exchange::Trace;
 use super::format::Format;
 use super::{JobEntry, LeftOut, Site};
 use crate::trace::{Strictness, TraceError, TraceFile};
+use crate::yaml::{Path, Problem};
 
 /// Where the jobs of a run come from, with the options of the scenario.
 pub trait Source: Erased + fmt::Debug + Send + Sync {
@@ -42,8 +43,8 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns what is wrong with the options though each can be read.
-    fn mistakes(&self) -> Vec<Mistake> {
+    /// Returns what is wrong with the options though each can be read; paths begin at the options.
+    fn problems(&self) -> Vec<Problem> {
         Vec::new()
     }
 
@@ -54,13 +55,14 @@ pub trait Source: Erased + fmt::Debug + Send + Sync {
 
     /// Returns the jobs that are drawn with a seed, if that needs no file, and adds what is wrong with
     /// the options. Such jobs are checked as those are that are written out.
-    fn drawn(&self, _seed: u64, _mistakes: &mut Vec<Mistake>) -> Option<Vec<JobEntry>> {
+    fn drawn(&self, _seed: u64, _problems: &mut Vec<Problem>) -> Option<Vec<JobEntry>> {
         None
     }
 
-    /// Returns the way to the option to blame for what is wrong with a job that was drawn.
-    fn origin_of(&self, _job: &JobEntry) -> Vec<OptionStep> {
-        Vec::new()
+    /// Returns the path, from the options, of the one to blame for what is wrong with a job that was
+    /// drawn.
+    fn origin_of(&self, _job: &JobEntry) -> Path {
+        Path::default()
     }
 }
 
@@ -143,51 +145,5 @@ impl FoundJobs {
         let jobs = trace.entries(site.cluster.hdfs.block);
         let left_out = (trace.jobs.len() - jobs.len()) as u64;
         Ok(Self { jobs, left_out, broken: trace.skipped.count, unknown_hosts: None })
-    }
-}
-
-/// Something that is wrong with the options of a kind of workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// The way there from the options.
-    pub way: Vec<OptionStep>,
-    /// Whether the key at its end should not be there; else what stands there is wrong.
-    pub is_key: bool,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-/// A step into options.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OptionStep {
-    /// To the value of a key.
-    Key(String),
-    /// To an entry of a list.
-    Index(usize),
-}
-
-impl Mistake {
-    /// Returns a mistake in what stands below these keys.
-    pub fn value(keys: &[&str], message: impl Into<String>) -> Self {
-        let way = keys.iter().map(|key| OptionStep::Key((*key).to_owned())).collect();
-        Self { way, is_key: false, message: message.into(), hint: None }
-    }
-
-    /// Returns the mistake that the last of these keys is there.
-    pub fn key(keys: &[&str], message: impl Into<String>) -> Self {
-        Self { is_key: true, ..Self::value(keys, message) }
-    }
-
-    /// Returns the same mistake in an entry of the list that stands there.
-    pub fn entry(mut self, index: usize) -> Self {
-        self.way.push(OptionStep::Index(index));
-        self
-    }
-
-    /// Returns the same mistake with what to do about it.
-    pub fn hint(self, hint: Option<String>) -> Self {
-        Self { hint, ..self }
     }
 }

@@ -14,13 +14,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jobs::{MOST_BYTES, no_noise};
-use super::{FoundJobs, JobEntry, Mistake, Site, Source, SourceKind, TaskCount};
+use super::{FoundJobs, JobEntry, Site, Source, SourceKind, TaskCount};
 use crate::cluster::NodeCount;
 use crate::mapred::SlotKind;
 use crate::random::Dist;
 use crate::trace::swim::SwimJob;
 use crate::trace::{Records, Strictness, TraceError, TraceFile};
 use crate::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
+use crate::yaml::{Path, Problem};
 
 pub(super) use format::SwimJobs;
 
@@ -213,21 +214,21 @@ impl Source for Swim {
         true
     }
 
-    fn mistakes(&self) -> Vec<Mistake> {
+    fn problems(&self) -> Vec<Problem> {
         let at_a_load_of_0 = "at a load of 0 no job comes";
-        let faults: [(bool, &[&str], &str); 5] = [
-            (self.jobs.is_backwards(), &["jobs"], "`to` is before `from`"),
-            (self.window.is_backwards(), &["window"], "`to` is before `from`"),
-            (self.size_scale == Factor::of(0.0), &["size_scale"], "a job has at least one byte"),
-            (self.pace == Pace::Load(Factor::of(0.0)), &["pace", "load"], at_a_load_of_0),
+        let faults = [
+            (self.jobs.is_backwards(), "jobs", "`to` is before `from`"),
+            (self.window.is_backwards(), "window", "`to` is before `from`"),
+            (self.size_scale == Factor::of(0.0), "size_scale", "a job has at least one byte"),
+            (self.pace == Pace::Load(Factor::of(0.0)), "pace.load", at_a_load_of_0),
             (
                 self.bytes_per_reduce == Some(Bytes::ZERO),
-                &["bytes_per_reduce"],
+                "bytes_per_reduce",
                 "a reduce has at least one byte",
             ),
         ];
         let wrong = faults.into_iter().filter(|(is_wrong, ..)| *is_wrong);
-        wrong.map(|(_, keys, message)| Mistake::value(keys, message)).collect()
+        wrong.map(|(_, path, message)| Problem::value(Path::of(path), message)).collect()
     }
 }
 
@@ -405,7 +406,7 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
         let options = format!("{{file: t.tsv{options}}}");
         let from = serde_yaml::Deserializer::from_str(&options);
         let mut swim: Swim = singleton_map_recursive::deserialize(from).unwrap();
-        assert_eq!(swim.mistakes(), []);
+        assert_eq!(swim.problems(), []);
         Ok(ground.found(|site| swim.jobs(site))?.jobs)
     }
 

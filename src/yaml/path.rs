@@ -13,9 +13,9 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// The steps from the root to a node.
+/// The steps from a node of the YAML, such as the root, to one inside of it; by default none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Path(pub(crate) Vec<Step>);
+pub struct Path(pub(crate) Vec<Step>);
 
 impl Path {
     /// Reads `workload.jobs[0].maps` or `workload.jobs.0.maps`; the second form's number is a key
@@ -38,12 +38,12 @@ impl Path {
     }
 
     /// Returns the path of a key inside of this node.
-    pub(crate) fn key(&self, key: &str) -> Self {
+    pub fn key(&self, key: &str) -> Self {
         self.step(Step::Key(key.to_owned()))
     }
 
     /// Returns the path of a list's entry inside of this node.
-    pub(crate) fn index(&self, index: usize) -> Self {
+    pub fn index(&self, index: usize) -> Self {
         self.step(Step::Index(index))
     }
 

@@ -18,7 +18,7 @@ use crate::nearest::nearest;
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub struct Problem {
     pub(crate) path: Path,
     pub(crate) part: PointAt,
     pub(crate) message: String,
@@ -40,12 +40,12 @@ pub(crate) const MOST: usize = 20;
 
 impl Problem {
     /// A value that is wrong.
-    pub(crate) fn value(path: Path, message: impl Into<String>) -> Self {
+    pub fn value(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: PointAt::Value, message: message.into(), hint: None, within: None }
     }
 
-    /// A key that is wrong.
-    pub(crate) fn key(path: Path, message: impl Into<String>) -> Self {
+    /// A key that is wrong: it should not be there, or have another name.
+    pub fn key(path: Path, message: impl Into<String>) -> Self {
         Self { path, part: PointAt::Key, message: message.into(), hint: None, within: None }
     }
 
@@ -67,17 +67,13 @@ impl Problem {
     }
 
     /// Adds what to do about it.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// Adds the known name nearest to a wrong one, if there is one.
-    pub(crate) fn nearest<'c>(
-        mut self,
-        name: &str,
-        known: impl IntoIterator<Item = &'c str>,
-    ) -> Self {
+    pub fn nearest<'c>(mut self, name: &str, known: impl IntoIterator<Item = &'c str>) -> Self {
         self.hint = nearest(name, known).map(|known| format!("did you mean `{known}`?"));
         self
     }
