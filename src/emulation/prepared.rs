@@ -123,7 +123,7 @@ impl Prepared {
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
         };
         for fault in &self.scenario.faults {
-            fault.check(&known).or_else(|misfit| unfit(format!("faults: {}", misfit.message)))?;
+            fault.check(&known).or_else(|problem| unfit(format!("faults: {}", problem.message)))?;
         }
         Ok(())
     }
