@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::{file, terminal};
 use crate::trace::Strictness;
 use crate::units::Bytes;
+use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::exchange::Trace;
 
@@ -85,7 +86,7 @@ impl Input {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(
                 "{} left out, the first: {first}",
-                crate::units::tell::counted(trace.skipped.count, "broken record")
+                counted(trace.skipped.count, "broken record")
             ));
         }
         Ok(trace)

@@ -61,9 +61,13 @@ pub fn count(number: u64) -> String {
     in_thousands(&number.to_string())
 }
 
-/// Tells how many things: `1 job`, `2,000 jobs`.
+/// Tells how many things: `1 job`, `2,000 jobs`, `2 classes`.
 pub fn counted(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match number {
+        1 => "",
+        _ if thing.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {thing}{plural}", count(number))
 }
 
@@ -292,6 +296,7 @@ mod tests {
     fn counts_keep_every_digit() {
         assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
         assert_eq!([0, 1, 2_000].map(|n| counted(n, "job")), ["0 jobs", "1 job", "2,000 jobs"]);
+        assert_eq!([1, 2].map(|n| counted(n, "class")), ["1 class", "2 classes"]);
         assert_eq!([8.52, 1_234_567.0].map(times), ["8.5x", "1,234,567x"]);
     }
 

@@ -51,10 +51,7 @@ fn racks_and_nodes(HostFile { hosts, .. }: &HostFile) -> [String; 2] {
 }
 
 fn to_draw(GeneratorSize { jobs, classes }: GeneratorSize) -> [String; 2] {
-    [
-        format!("{} to draw", counted(jobs, "job")),
-        format!("from {}", counted(classes, "class").replace("ss s", "sses")),
-    ]
+    [format!("{} to draw", counted(jobs, "job")), format!("from {}", counted(classes, "class"))]
 }
 
 /// Something that is counted or measured of every job, or of every task.
