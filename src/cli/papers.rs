@@ -10,6 +10,7 @@ use super::interrupt;
 use super::progress::StudyBar;
 use super::study::Session;
 use super::{terminal, verdicts};
+use crate::files::REPORT;
 use crate::nearest::nearest;
 use crate::page::Judgement;
 use crate::scenario::Registry;
@@ -167,8 +168,7 @@ impl Arguments {
         let text = if self.json {
             serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
         } else {
-            let wrote = format!("\nwrote {} (start with report.html)\n", self.out.display());
-            table(rows, false) + &wrote
+            format!("{}\n{}", table(rows, false), terminal::wrote(&self.out, REPORT))
         };
         Ok(terminal::print(&text)?)
     }

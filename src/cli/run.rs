@@ -126,7 +126,7 @@ impl Arguments {
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
             let start = if scenario.record.report { REPORT } else { SUMMARY };
-            let wrote = format!("wrote {} (start with {start})\n", target.display());
+            let wrote = terminal::wrote(&target, start);
             let traced = trace.map_or_else(String::new, |trace| {
                 format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
             });

@@ -18,6 +18,7 @@ use super::progress::StudyBar;
 use super::source;
 use super::{terminal, verdicts};
 use crate::expect::State;
+use crate::files::REPORT;
 use crate::scenario::Registry;
 use crate::study::{
     Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
@@ -112,10 +113,10 @@ impl Run {
             real: session.began.elapsed(),
             workers: session.workers,
         };
-        let wrote = session.out.display();
         if session.shard != Shard::WHOLE {
             let Shard { index, count } = session.shard;
-            let part = format!("part {} of {count}: {done}\nwrote {wrote}", index + 1);
+            let out = session.out.display();
+            let part = format!("part {} of {count}: {done}\nwrote {out}", index + 1);
             let next = "put the parts together with `mumakil study merge`";
             let text = format!("{part} ({next})\n");
             if !self.quiet {
@@ -126,7 +127,7 @@ impl Run {
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
         if !self.quiet {
             let text = outcome::tell(&sheet, &findings);
-            let wrote = format!("wrote {wrote} (start with report.html)\n");
+            let wrote = terminal::wrote(&session.out, REPORT);
             terminal::print(&format!("{text}{answer}  ran      {done}\n{wrote}"))?;
         }
         verdicts::judge(&findings.verdicts)

@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
@@ -20,6 +21,11 @@ pub(super) fn print(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// Returns the line that says where results are, and with which of their files to start.
+pub(super) fn wrote(folder: &Path, start: &str) -> String {
+    format!("wrote {} (start with {start})\n", folder.display())
 }
 
 /// Returns how many columns the terminal has that results are printed to, if it is one.

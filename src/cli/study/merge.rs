@@ -8,6 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
+use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
 use crate::units::tell::counted;
@@ -58,7 +59,7 @@ impl Arguments {
             )));
         }
         let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
-        let wrote = format!("wrote {} (start with report.html)\n", self.out.display());
+        let wrote = terminal::wrote(&self.out, REPORT);
         terminal::print(&(outcome::tell(&sheet, &findings) + &wrote))?;
         verdicts::judge(&findings.verdicts)
     }

@@ -12,6 +12,7 @@ use super::{RunReport, charted, count};
 use crate::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, GanttStyle, Paint, Unit};
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Results, Row, Table};
+use crate::files::TASKS;
 use crate::mapred::{Outcome, PerSlot, SlotKind};
 use crate::page::Block;
 use crate::record::{Place, Summary};
@@ -98,7 +99,7 @@ pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>,
         if most < all {
             return Ok(vec![Block::Text(format!(
                 "What ran where and when is not drawn: there are {} {what}, more than {}. \
-                 `tasks.csv` has all of it, and so has the trace of `mumakil run --perfetto`.",
+                 `{TASKS}` has all of it, and so has the trace of `mumakil run --perfetto`.",
                 count(all as f64),
                 count(most as f64)
             ))]);

@@ -4,6 +4,7 @@ use super::jobs::JobRow;
 use super::{RunReport, count};
 use crate::chart::Unit;
 use crate::expect::ReadError;
+use crate::files;
 use crate::page::{Block, Column, PageCell, PageTable};
 
 /// It has so many rows: a page with all of a large trace would be slow.
@@ -17,7 +18,7 @@ pub(super) fn blocks(_: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, R
 fn table(jobs: &[JobRow]) -> PageTable {
     let caption = match jobs.len() {
         ..=MOST => "All jobs".to_owned(),
-        _ => format!("The first {} jobs; jobs.csv has all", count(MOST as f64)),
+        _ => format!("The first {} jobs; {} has all", count(MOST as f64), files::JOBS),
     };
     let texts = ["Name", "Pool", "Class"].map(Column::text);
     let numbers =
