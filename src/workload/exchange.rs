@@ -294,10 +294,8 @@ mod tests {
         Trace::read(&path, BLOCK, Strictness::Strict, &Formats::builtin()).unwrap()
     }
 
-    /// Returns the format that `mumakil trace convert --to` calls so.
     fn format(key: &str) -> &'static dyn Format {
-        let is_it = |format: &&dyn Format| format.target().is_some_and(|target| target.key == key);
-        Formats::builtin().iter().find(is_it).unwrap()
+        Formats::builtin().written_as(key).unwrap()
     }
 
     /// Returns what a trace's file says.

@@ -115,7 +115,8 @@ pub struct Target {
     pub key: &'static str,
     /// What the help says of it.
     pub about: &'static str,
-    /// Makes a job of the file of one that a scenario lists.
+    /// Makes a job of the file of one that a scenario lists: a [`TraceJob::Own`] where files of the
+    /// format are lists, else a [`TraceJob::Foreign`].
     pub make: fn(&JobEntry, Bytes) -> TraceJob,
 }
 
@@ -178,17 +179,23 @@ impl Formats {
         self.of(opening.first()).ok_or_else(|| opening.unknown(self.known()))
     }
 
+    /// Returns the format that `mumakil trace convert --to` calls so; of several the last added.
+    pub fn written_as(&self, key: &str) -> Option<&'static dyn Format> {
+        self.last(|format| format.target().is_some_and(|target| target.key == key))
+    }
+
     fn of(&self, first: &First) -> Option<&'static dyn Format> {
-        let find = |fits: &dyn Fn(&dyn Format) -> bool| {
-            self.0.iter().rev().copied().find(|format| fits(*format))
-        };
         match first {
             First::Nothing => None,
             First::Object(attributes) => {
-                attributes.iter().find_map(|name| find(&|format| format.has_attribute(name)))
+                attributes.iter().find_map(|name| self.last(|format| format.has_attribute(name)))
             }
-            First::Line(line) => find(&|format| format.has_line(line)),
+            First::Line(line) => self.last(|format| format.has_line(line)),
         }
+    }
+
+    fn last(&self, fits: impl Fn(&dyn Format) -> bool) -> Option<&'static dyn Format> {
+        self.0.iter().rev().copied().find(|format| fits(*format))
     }
 
     /// Says by what the formats are known.
@@ -246,6 +253,36 @@ mod tests {
         ] {
             assert_eq!(of(text), Ok(format), "{text}");
         }
+    }
+
+    /// A table by another name.
+    struct OwnTable;
+
+    impl Format for OwnTable {
+        fn name(&self) -> &'static str {
+            "a table of one's own"
+        }
+        fn has_line(&self, line: &[u8]) -> bool {
+            JobTable.has_line(line)
+        }
+        fn contents(&self) -> Contents {
+            JobTable.contents()
+        }
+        fn target(&self) -> Option<Target> {
+            JobTable.target()
+        }
+    }
+
+    #[test]
+    fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("t");
+        std::fs::write(&path, "name\n").unwrap();
+        let mut formats = Formats::builtin();
+        formats.add(&OwnTable);
+        assert_eq!(formats.recognise(&path).unwrap().name(), OwnTable.name());
+        assert_eq!(formats.written_as("csv").unwrap().name(), OwnTable.name());
+        assert!(formats.written_as("tsv").is_none());
     }
 
     #[test]

@@ -201,10 +201,7 @@ fn a_format_of_ones_own_is_recognised_read_and_reshaped() {
 fn a_format_of_ones_own_is_converted_from_and_to() {
     let room = Room::new();
     let (path, registry) = (trace_in(&room), registry());
-    let target = |key: &str| {
-        let is_it = |format: &&dyn Format| format.target().is_some_and(|to| to.key == key);
-        registry.formats().iter().find(is_it).unwrap()
-    };
+    let target = |key: &str| registry.formats().written_as(key).unwrap();
     let ants = Trace::read(&path, BLOCK, Strictness::Strict, registry.formats()).unwrap();
     let (table, _) = converted(&ants.entries(BLOCK), target("csv"), BLOCK).unwrap();
     assert_eq!(written(&table), "name,submit,maps,map_time\nant-1,30s,12,45s\nant-2,90s,3,10s\n");

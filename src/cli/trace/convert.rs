@@ -4,9 +4,9 @@ use super::{Input, Output};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::units::tell::counted;
+use crate::workload::Formats;
 use crate::workload::exchange::{Trace, TraceJob, converted};
 use crate::workload::format::Contents;
-use crate::workload::{Format, Formats};
 
 /// Convert a trace into another format
 ///
@@ -34,11 +34,8 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
-        let is_target =
-            |format: &&dyn Format| format.target().is_some_and(|target| target.key == self.to);
-        let target = formats.iter().find(is_target);
         let unknown = || Failure::input(format!("there is no format `{}` to write", self.to));
-        let format = target.ok_or_else(unknown)?;
+        let format = formats.written_as(&self.to).ok_or_else(unknown)?;
         let found = formats.recognise(&self.input.file)?;
         let trace = match found.contents() {
             Contents::Generator { draw, .. } => {
