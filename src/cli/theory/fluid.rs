@@ -5,10 +5,12 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::super::failure::Failure;
-use super::super::table::{Align, table};
 use super::Form;
 use crate::chart::{Axis, Caption, Layer, Stack, Unit};
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::progress::Bar;
+use crate::cli::table::{Align, table};
 use crate::output::write_file;
 use crate::statistics::mean;
 use crate::theory::DomainError;
@@ -57,6 +59,7 @@ impl Arguments {
         let courses: Result<Vec<_>, DomainError> = Discipline::ALL.into_iter().map(serve).collect();
         let courses = courses.map_err(Failure::input)?;
         if let Some(folder) = &self.charts {
+            interrupt::guard(&Bar::new(), "interrupted, some charts were not written");
             courses
                 .iter()
                 .try_for_each(|(discipline, course)| draw(folder, *discipline, course))?;
