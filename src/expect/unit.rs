@@ -70,11 +70,10 @@ impl Unit {
         }
     }
 
-    /// Tells the difference of two numbers: of shares in points, since per cent would be of one of
-    /// them.
+    /// Tells the difference of two numbers: of shares in points.
     pub fn show_differences<const N: usize>(self, values: [f64; N]) -> [String; N] {
         match self.share && self.is_plain() && values.iter().all(|value| value.is_finite()) {
-            true => values.map(|value| format!("{:.1} points", value * 100.0)),
+            true => values.map(tell::points),
             false => self.show_together(values),
         }
     }

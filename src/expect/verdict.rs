@@ -281,7 +281,7 @@ impl Element {
             Self::Compare(signs) => signs[place].sign().to_owned(),
             Self::Within { band, relative: true } => format!("within {} of", tell::percent(*band)),
             Self::Within { band, relative: false } if unit == Unit::SHARE => {
-                format!("within {:.1} points of", band * 100.0)
+                format!("within {} of", tell::points(*band))
             }
             Self::Within { band, .. } => format!("within {} of", unit.show(*band)),
             _ => String::new(),

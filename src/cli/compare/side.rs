@@ -108,8 +108,13 @@ impl Change {
 
 /// Prints how much of the whole more: `-3.8 points`. What rounds to nothing has no sign.
 fn more_points(share: f64) -> String {
-    let points = share * 100.0;
-    if points.abs() < 0.05 { "0.0 points".to_owned() } else { format!("{points:+.1} points") }
+    let told = tell::points(share.abs());
+    let sign = match share < 0.0 {
+        _ if told.starts_with("0.0 ") => "",
+        true => "-",
+        false => "+",
+    };
+    format!("{sign}{told}")
 }
 
 /// Prints how many times as much: `0.93×`.
