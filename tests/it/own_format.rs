@@ -13,6 +13,7 @@ use mumakil::units::{Bytes, Count, SimSpan};
 use mumakil::workload::exchange::{ForeignJob, Trace, TraceJob, converted};
 use mumakil::workload::format::{Contents, Format, Target};
 use mumakil::workload::{FoundJobs, JobEntry, Site, Source, SourceKind};
+use mumakil::yaml::{Path, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -151,6 +152,15 @@ impl Source for AntJobs {
     fn is_traced(&self) -> bool {
         true
     }
+
+    fn problems(&self) -> Vec<Problem> {
+        let is_packed = self.file.path.extension().is_some_and(|ending| ending == "zip");
+        let problem = || {
+            Problem::value(Path::default().key("file"), "ants do not live in a zip")
+                .hint("unpack it")
+        };
+        is_packed.then(problem).into_iter().collect()
+    }
 }
 
 /// Returns a registry that knows the format: the one line.
@@ -229,6 +239,10 @@ fn the_options_of_a_workload_of_ones_own_are_checked_and_described() {
     assert!(error.contains("unknown field `fiel`"), "{error}");
     assert!(error.contains("ants.yaml:2:19   workload.ants.fiel"), "{error}");
     assert!(error.contains("did you mean `file`?"), "{error}");
+    let error = scenario(&room, "{file: ants.zip}").unwrap_err();
+    assert!(error.starts_with("ants do not live in a zip\n"), "{error}");
+    assert!(error.contains("ants.yaml:2:25   workload.ants.file"), "{error}");
+    assert!(error.contains("^ unpack it"), "{error}");
     let workload = &scenario::schema(&registry())["properties"]["workload"]["anyOf"][1];
     let about = &workload["properties"]["ants"]["description"];
     assert_eq!(about.as_str(), Some("Jobs of ants."));
