@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use super::{lasted, outcome, warn, workers};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::progress::Bar;
 use crate::cli::source;
 use crate::cli::terminal::{self, BOLD};
 use crate::emulation::{Options, Prepared};
 use crate::expect::Unit;
-use crate::output::{OutputError, RunFolder};
+use crate::output::{AsideFolder, OutputError, Over, RunFolder};
 use crate::scenario::Registry;
 use crate::study::{Plan, Shard, Store, Study};
 use crate::units::tell::{self, counted};
@@ -93,7 +95,9 @@ fn measure(
     registry: &Registry,
 ) -> Result<(Duration, u64, usize), Failure> {
     let count = SAMPLES.min(runs.len());
-    let room = tempfile::tempdir().map_err(|error| Failure::Environment(error.into()))?;
+    interrupt::guard(&Bar::new(), "interrupted, nothing was measured");
+    // It is never put in its place, but it is removed whatever ends this process.
+    let room = AsideFolder::create(&std::env::temp_dir().join("mumakil-plan"), Over::Anything)?;
     let (mut bytes, began) = (0, outcome::now());
     for sample in 0..count {
         // The first, the last, and one between them.
