@@ -24,7 +24,7 @@ mod work;
 pub use draw::{ChartSpec, OneOrMore, StackedSlots};
 pub use findings::{CellNumbers, Comparison, Findings, FindingsError, JobsOfRun, Metric};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
-pub use report::{ConcludeError, Concluded, conclude, write_sheet};
+pub use report::{CELLS, ConcludeError, Concluded, conclude, write_sheet};
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};

@@ -16,6 +16,8 @@ use crate::output::{OutputError, write_file};
 use crate::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
 use crate::statistics::{Band, Estimate};
 
+/// The file with a row for each cell.
+pub const CELLS: &str = "cells.csv";
 /// The table that not every study has.
 const COMPARISONS: &str = "comparisons.csv";
 
@@ -63,7 +65,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     write_sheet(sheet, folder)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
-        ("cells.csv", tables::cells(sheet, &findings)),
+        (CELLS, tables::cells(sheet, &findings)),
         (REPORT, page(sheet, &findings, &drawings).html().into_bytes()),
     ];
     if sheet.compare.is_some() {

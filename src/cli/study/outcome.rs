@@ -12,7 +12,7 @@ use crate::files::REPORT;
 use crate::output::write_file;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
-    ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
+    CELLS, ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
 };
 use crate::units::tell::{self, counted};
 
@@ -60,7 +60,7 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     let mut text = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
         let more = (sheet.cells.len() - MOST_CELLS) as u64;
-        text += &format!("  … and {} more in cells.csv\n", tell::count(more));
+        text += &format!("  … and {} more in {CELLS}\n", tell::count(more));
     }
     text
 }
