@@ -7,7 +7,7 @@
 //! | code | means |
 //! |---|---|
 //! | 0 | done; a simulated job that fails is a result |
-//! | 1 | an expectation fails, or a run did: the policy panicked, no job could go on, an invariant was broken |
+//! | 1 | an expectation fails, or a run failed: the policy panicked, no job could continue, an invariant was broken |
 //! | 2 | the scenario or the command line is wrong |
 //! | 3 | the environment is at fault, such as a full disk, or Mumakil itself |
 //! | 130 | interrupted |
@@ -70,7 +70,7 @@ Examples:
   mumakil check mine.yaml                   find all mistakes in it
   mumakil run mine.yaml --set cluster.nodes=50
   mumakil compare out/mine-42 out/mine-43   put runs side by side
-  mumakil trace inspect trace.tsv           see what is in a trace of SWIM, Rumen or the SLS";
+  mumakil trace inspect trace.tsv           see what is in a trace";
 
 #[derive(Debug, Subcommand)]
 enum Command {

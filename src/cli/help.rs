@@ -23,16 +23,16 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
         command.build();
-        let mut words = self.topic.iter().map(String::as_str).peekable();
-        while let Some(name) = words.next() {
-            let chapter = Chapter::find(name).filter(|_| words.peek().is_none());
-            match (command.find_subcommand(name).cloned(), chapter) {
-                (Some(found), _) => command = found,
-                (None, Some(chapter)) if self.topic.len() == 1 => {
-                    let text = markdown::shown(chapter.text, terminal::width());
-                    return Ok(pager::print(&text)?);
-                }
-                _ => return Err(unknown(&command, name)),
+        if let Some(chapter) = self.topic.first().and_then(|name| Chapter::find(name)) {
+            return match self.topic.get(1) {
+                None => Ok(pager::print(&markdown::shown(chapter.text, terminal::width()))?),
+                Some(more) => Err(too_much(chapter, more)),
+            };
+        }
+        for (depth, name) in self.topic.iter().enumerate() {
+            match command.find_subcommand(name).cloned() {
+                Some(found) => command = found,
+                None => return Err(unknown(&command, name, depth)),
             }
         }
         let help = command.render_long_help();
@@ -40,10 +40,17 @@ impl Arguments {
     }
 }
 
-/// Returns the failure that a name is which is neither a chapter nor a command.
-fn unknown(command: &clap::Command, name: &str) -> Failure {
+/// Returns the failure that something stands behind the name of a topic.
+fn too_much(chapter: &Chapter, more: &str) -> Failure {
+    let name = chapter.name;
+    Failure::input(format!("the topic `{name}` has no part `{more}`\n   = see `mumakil help {name}`"))
+}
+
+/// Returns the failure that a name is which is neither a command nor, as the first one, a chapter.
+fn unknown(command: &clap::Command, name: &str, depth: usize) -> Failure {
     let commands = command.get_subcommands().map(clap::Command::get_name);
-    let known = commands.chain(CHAPTERS.iter().map(|chapter| chapter.name));
+    let chapters = CHAPTERS.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
+    let known = commands.chain(chapters);
     let hint = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mumakil help` lists what there is".to_owned(),

@@ -1,13 +1,16 @@
 //! Long texts on a terminal: page by page, if there is a program for that.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use super::terminal;
 
-/// What shows pages unless `$PAGER` says; it passes colours on.
-const DEFAULT: &str = "less -R";
+/// What shows pages unless `$PAGER` says; it passes colours on. Where there is no `less`, that is not
+/// worth a message.
+const DEFAULT: &str = "command -v less > /dev/null || exit 127; exec less -R";
+/// A shell ends so if it cannot run a program, or cannot find it.
+const NO_PROGRAM: [i32; 2] = [126, 127];
 
 /// Prints a text: through a pager if it is longer than the terminal that it goes to, and as it is
 /// elsewhere.
@@ -16,7 +19,8 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     if !io::stdout().is_terminal() || text.lines().count() < height {
         return terminal::print(text);
     }
-    let pager = std::env::var_os("PAGER").filter(|pager| !pager.is_empty());
+    let pager = std::env::var_os("PAGER");
+    let pager = pager.filter(|pager| !pager.to_string_lossy().trim().is_empty());
     let coloured = anstream::stdout().current_choice() != anstream::ColorChoice::Never;
     let bare = anstream::adapter::strip_str(text).to_string();
     let paged = if coloured { text } else { &bare };
@@ -27,13 +31,11 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Shows a text with a program; returns whether there was such a program.
+/// Shows a text with a program; returns whether there was such a program. A shell runs it, as POSIX
+/// asks for: `$PAGER` may have quotes, variables and pipes.
 fn page(pager: &OsStr, text: &str) -> bool {
-    let pager = pager.to_string_lossy();
-    let mut words = pager.split_whitespace().map(OsString::from);
-    let Some(program) = words.next() else { return false };
-    let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::piped());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(pager).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
         // `PAGER=less` alone would show colours as letters.
         command.env("LESS", "R");
@@ -45,8 +47,8 @@ fn page(pager: &OsStr, text: &str) -> bool {
         // Whoever closes the pager has read enough.
         let _ = stdin.write_all(text.as_bytes());
     }
-    let _ = child.wait();
-    true
+    let ended = child.wait();
+    ended.is_ok_and(|status| !status.code().is_some_and(|code| NO_PROGRAM.contains(&code)))
 }
 
 #[cfg(all(test, unix))]
@@ -55,8 +57,8 @@ mod tests {
 
     #[test]
     fn a_pager_that_is_missing_shows_nothing() {
-        assert!(!page(OsStr::new("no-such-pager -R"), "text"));
-        assert!(!page(OsStr::new(" "), "text"));
+        assert!(!page(OsStr::new("no-such-pager -R 2> /dev/null"), "text"));
+        assert!(!page(OsStr::new("/ 2> /dev/null"), "text"));
     }
 
     #[test]
@@ -71,5 +73,14 @@ mod tests {
         let file = room.path().join("paged");
         assert!(page(OsStr::new(&format!("tee {}", file.display())), "one line\n"));
         assert_eq!(std::fs::read_to_string(file).unwrap(), "one line\n");
+    }
+
+    #[test]
+    fn a_pager_is_what_a_shell_takes() {
+        let room = tempfile::TempDir::new().unwrap();
+        let file = room.path().join("paged in");
+        let pager = format!("TIMES=2 sh -c 'head -n $TIMES' | cat > '{}'", file.display());
+        assert!(page(OsStr::new(&pager), "one\ntwo\nthree\n"));
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "one\ntwo\n");
     }
 }

@@ -31,7 +31,7 @@ Examples:
 
 Exit codes:
   0  every expectation holds or is a known gap
-  1  an expectation fails, or a run did
+  1  an expectation fails, or a run failed
   2  an experiment or the command line is wrong
   3  the environment is at fault, or Mumakil itself")]
 pub(super) struct Arguments {

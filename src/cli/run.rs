@@ -31,8 +31,8 @@ Examples:
 
 Exit codes:
   0  done (a simulated job that fails is a result)
-  1  an expectation fails, or the run did: the policy panicked, no job could go on, an
-     invariant was broken
+  1  an expectation fails, or the run failed: the policy panicked, no job
+     could continue, an invariant was broken
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
 pub(super) struct Arguments {

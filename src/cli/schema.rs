@@ -15,7 +15,7 @@ Example:
 and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json")]
 pub(super) struct Arguments {
-    /// Of what
+    /// What the schema describes
     #[arg(value_name = "KIND", default_value = "scenario")]
     kind: Kind,
 }

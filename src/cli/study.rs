@@ -37,12 +37,12 @@ Examples:
   mumakil study scaling-study
   mumakil study plan mine.yaml               how many runs, how long, how much room
   mumakil study mine.yaml --jobs 8 --out results
-  mumakil study mine.yaml --shard 1/3 --out part-1     on the first of three machines
+  mumakil study mine.yaml --shard 1/3 --out part-1   on one of three machines
   mumakil study merge part-1 part-2 part-3 --out results
 
 Exit codes:
   0  done, and every expectation holds or is a known gap
-  1  an expectation fails, or a run did
+  1  an expectation fails, or a run failed
   2  the study or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
 pub(super) struct Arguments {

@@ -8,7 +8,7 @@ use super::terminal;
 mod delay;
 mod fluid;
 
-/// Print what theory expects: of delay scheduling, of ideal disciplines
+/// Print what theory expects of delay scheduling and of ideal disciplines
 ///
 /// Without a command it is `delay`, and the options are its options.
 #[derive(Debug, clap::Args)]

@@ -17,7 +17,7 @@ use crate::units::{Fraction, SimSpan};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
-  sticky   the most locality of jobs that get the slots back that they give (section 3.3.2)
+  sticky   the highest locality of jobs that get back each slot they free (3.3.2)
   head     the locality of a job that takes the first slot (3.3.1)
   delayed  the locality of a job that is skipped, as the paper counts (3.5)
   least    its lower bound, from which equation (2) follows
@@ -28,7 +28,7 @@ Columns:
 Examples:
   mumakil theory delay
   mumakil theory delay --jobs 5,10,20,50
-  mumakil theory delay --nodes 620 --slots 5 --tasks 10,100 --skips 0,50,100,200 --csv
+  mumakil theory delay --nodes 620 --slots 5 --tasks 10,100 --skips 0,50,100 --csv
   mumakil theory delay --locality 0.9,0.95,0.99 --json")]
 pub(super) struct Arguments {
     /// Nodes of the cluster

@@ -32,7 +32,7 @@ Disciplines:
 
 Examples:
   mumakil theory fluid --job 0s:30s --job 10s:10s --job 15s:10s
-  mumakil theory fluid --job 0s:30s --job 10s:10s:55% --job 13s:10s:35% --charts shares
+  mumakil theory fluid --job 0s:30s --job 10s:10s:55% --charts shares
   mumakil theory fluid --job 0s:1h --job 0s:1h:100%:3 --csv")]
 pub(super) struct Arguments {
     /// A job: when it arrives, how long it takes with the share of the cluster that it can use,

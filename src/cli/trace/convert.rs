@@ -16,7 +16,7 @@ use crate::workload::format::Contents;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  mumakil trace convert trace.tsv --to csv -o jobs.csv    then `workload: {jobs: jobs.csv}`
+  mumakil trace convert trace.tsv --to csv -o jobs.csv
   mumakil trace convert jobs.json.gz --to yaml | less
   mumakil trace convert jobs.csv --to sls -o sls-jobs.json")]
 pub(super) struct Arguments {
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// The format to write
     #[arg(long)]
     to: String,
-    /// Which jobs to draw of a file for the SLS' generator: those of a scenario with this seed
+    /// For a file of the SLS' generator: draw the jobs of a scenario with this seed
     #[arg(long, value_name = "NUMBER", default_value_t = 42)]
     seed: u64,
     #[command(flatten)]

@@ -51,9 +51,9 @@ pub(super) struct Scale {
 
 /// Fold a long trace into a short one with the same mix of jobs
 ///
-/// So many jobs are drawn that they come as often as before, and the times of all of them are
-/// pressed into the shorter span. With a cycle its turns are laid over each other first, so that a
-/// week of days becomes one short day. Jobs of a list that follow each other stay together.
+/// Some of the jobs are drawn: so many that they come as often as before when their times are pressed
+/// into the shorter span. With `--cycle 24h`, the days of a week are laid over each other first, and
+/// become one short day. Jobs of a list that follow each other stay together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
