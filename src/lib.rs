@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //! With [`emulation::Options::folder`] the run leaves its tables and histograms as well. The whole
-//! command line is [`cli::run`], for a binary with policies of its own: see [`guide::extending`].
-//! The whole [`guide`] is here, too.
+//! command line is [`cli::run`], for a binary with policies, trace formats or kinds of workload of its
+//! own: see [`guide::extending`]. The whole [`guide`] is here, too.
 //!
 //! # The order of events
 //! Users of this crate build on the following, and so may you.
@@ -63,7 +63,7 @@
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
 //! | [`fault`] | what goes wrong in a run: its options, its check and its effects, one file each |
-//! | [`scenario`] | the YAML: read, checked, diagnosed, resolved; the registry of policies |
+//! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies, workloads and formats |
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
 //! | [`verify`] | a checker of invariants that trusts only the facts |

@@ -43,7 +43,9 @@ impl Arguments {
 /// Returns the failure that something stands behind the name of a topic.
 fn too_much(chapter: &Chapter, more: &str) -> Failure {
     let name = chapter.name;
-    Failure::input(format!("the topic `{name}` has no part `{more}`\n   = see `mumakil help {name}`"))
+    Failure::input(format!(
+        "the topic `{name}` has no part `{more}`\n   = see `mumakil help {name}`"
+    ))
 }
 
 /// Returns the failure that a name is which is neither a command nor, as the first one, a chapter.

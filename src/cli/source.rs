@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::failure::Failure;
+use crate::nearest::nearest;
 use crate::scenario::{ClockSpec, Draft, Loaded, Registry, STARTERS, Starter};
 
 /// What the command line puts over a scenario.
@@ -43,8 +44,12 @@ pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
         let is_study = kind == "study";
         let known = STARTERS.iter().filter(|starter| starter.is_study() == is_study);
         let names: Vec<&str> = known.map(|starter| starter.name).collect();
+        let hint = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("\n   = did you mean `{near}`?"),
+            None => String::new(),
+        };
         return Err(Failure::input(format!(
-            "no {kind} `{name}`: there is no such file, and Mumakil brings {}",
+            "no {kind} `{name}`: there is no such file, and Mumakil brings {}{hint}",
             names.join(", ")
         )));
     }

@@ -155,6 +155,18 @@ fn the_policy_of_the_guide_runs() {
 }
 
 #[test]
+fn the_format_of_the_guide_is_the_one_that_is_tested() {
+    let program = fs::read_to_string(root().join("tests/it/own_format.rs")).unwrap();
+    let text = Chapter::find("extending").unwrap().text;
+    let pieces = text.split("```rust,ignore\n").skip(1);
+    let pieces: Vec<&str> = pieces.map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(3 < pieces.len(), "{pieces:?}");
+    for piece in pieces {
+        assert!(program.contains(piece), "{piece}");
+    }
+}
+
+#[test]
 fn the_table_of_experiments_has_all_of_them() {
     let text = Chapter::find("experiments").unwrap().text;
     let table = text.split("<!-- papers: made by make papers -->").nth(1).unwrap();
