@@ -26,7 +26,12 @@ impl Arguments {
         let all = Reference::of(&study::schema(registry));
         let part = match &self.key {
             None => all.clone(),
-            Some(key) => all.part(key).map_err(|like| unknown(key, &like))?,
+            // A study calls an axis by the path of its field.
+            Some(key) => match (all.part(key), key.strip_prefix("sweep.")) {
+                (Ok(part), _) => part,
+                (Err(like), None) => return Err(unknown(key, &like)),
+                (Err(_), Some(field)) => all.part(field).map_err(|like| unknown(field, &like))?,
+            },
         };
         Ok(pager::print(&markdown::shown(&part.markdown(), terminal::width()))?)
     }

@@ -94,7 +94,7 @@ impl JsonSchema for Expectation {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let text = |about: &str| json_schema!({ "description": about, "type": "string" });
         json_schema!({
-            "title": "an expression such as `mean(sojourn) < 15min`, or what is known about it too",
+            "title": "an expression such as `mean(sojourn) < 15min`, or {that: expression, …}",
             "anyOf": [
                 { "type": "string" },
                 {

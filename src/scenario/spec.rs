@@ -24,26 +24,26 @@ use crate::workload::{JobEntry, WorkloadSpec};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Scenario {
-    /// The scenario's name, and its results' folder's: `out/NAME-SEED`. Without, the file's name.
+    /// The scenario's name; its results go to `out/NAME-SEED`. Without this, it is the file's name.
     pub name: Name,
     /// What the scenario is for.
     #[serde(default)]
     pub description: String,
-    /// What all randomness begins with: the same seed gives the same results.
+    /// What all random numbers are derived from: the same seed gives the same results.
     #[serde(default = "seed")]
     pub seed: u64,
-    /// How time passes: `virtual`, as fast as it can be computed and always with the same results;
-    /// or so many times as fast as on the wall, such as `600x`.
+    /// How time passes: `virtual` is as fast as it can be computed, always with the same results; a
+    /// factor such as `600x` is so many times as fast as real time.
     #[serde(default)]
     pub clock: ClockSpec,
-    /// When a run ends at the latest; without, it ends when every job has.
+    /// When a run ends at the latest. Without this, it ends when all jobs have ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<SimSpan>,
     /// The settings of the protocol, or just the name of a Hadoop line.
     pub hadoop: Hadoop,
     /// The machines, or just the name of a preset.
     pub cluster: ClusterSpec,
-    /// What arrives, or just the name of a preset.
+    /// The jobs that arrive, or just the name of a preset.
     pub workload: WorkloadSpec,
     /// The scheduling policy: its name, or its name with its options.
     #[serde(default)]
@@ -58,7 +58,7 @@ pub struct Scenario {
     #[serde(default, deserialize_with = "crate::fault::list")]
     #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
-    /// What to note of a run.
+    /// What is recorded of a run.
     #[serde(default)]
     pub record: RecordSpec,
     /// The folder of the scenario's file, in which relative paths begin.
@@ -86,7 +86,7 @@ impl Scenario {
     }
 }
 
-/// What to note of a run.
+/// What is recorded of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -95,12 +95,12 @@ pub struct RecordSpec {
     pub tasks: bool,
     /// Slots over time, in `timeline.csv`.
     pub timeline: bool,
-    /// Every event, one a line; much.
+    /// Every event, one on each line, in `events.jsonl`. This file can be very large.
     pub events: bool,
     /// Distributions of latencies, in `histograms/` and `latency.hlog`.
     pub histograms: bool,
     /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
-    /// time, one after the other. It is what a slowdown is measured by.
+    /// time, one after the other. Slowdowns are computed with it.
     pub alone: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
@@ -214,8 +214,8 @@ pub struct Experiment {
     /// How many seeds a cell has at most when only a first look is wanted.
     #[serde(default = "quick_seeds")]
     pub quick_seeds: usize,
-    /// An environment variable that names the folder of what it needs and the repository does not
-    /// carry; without it the experiment is skipped.
+    /// The environment variable that names the folder with files that it needs and that the
+    /// repository does not have. If it is not set, the experiment is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }

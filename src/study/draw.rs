@@ -61,7 +61,7 @@ macro_rules! kinds {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $key: Option<$options>,
             )*
-            /// The axis that lies on the page.
+            /// The horizontal axis.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub over: Option<String>,
             /// The axis that makes several lines, bars or rows.

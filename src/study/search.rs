@@ -18,13 +18,13 @@ use crate::yaml::{Path, Problem};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    /// The field.
+    /// The field that is varied, such as `cluster.nodes`.
     pub over: String,
     /// Its smallest value.
     pub from: u64,
     /// Its largest value.
     pub to: u64,
-    /// What has to hold.
+    /// The condition that has to hold, such as `mean(sojourn) <= 5min`.
     pub until: String,
 }
 

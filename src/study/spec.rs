@@ -47,10 +47,11 @@ pub struct Study {
 struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
-    /// A scenario that this is laid over: a file beside the study, or a name that Mumakil brings.
+    /// The scenario over which the study is laid: a file beside the study, or one that Mumakil
+    /// brings, by its name.
     base: Option<String>,
     /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
-    /// `zip`: fields that step together.
+    /// `zip`: fields that change together.
     #[schemars(schema_with = "sweep_schema")]
     sweep: Value,
     /// Combinations of the axes' values that are left out.
@@ -60,7 +61,7 @@ struct Keys {
     compare: Option<String>,
     /// What is measured in each cell, such as `mean(sojourn)`.
     metrics: Vec<String>,
-    /// What is drawn; without, each metric over the longest axis.
+    /// What is drawn. Without this, each metric is drawn over the longest axis.
     charts: Vec<ChartSpec>,
     /// What the results should show.
     expect: Vec<Expectation>,

@@ -36,7 +36,7 @@ pub struct JobEntry {
     /// The job's name, by which `after` and `faults` refer to it. With `count`, the jobs are
     /// called `NAME-1`, `NAME-2`, ….
     pub name: String,
-    /// When the job is submitted; with `after`, how long after the last of those has ended.
+    /// When the job is submitted; with `after`, how long after the last of those jobs has ended.
     #[serde(default)]
     pub submit: SimSpan,
     /// Jobs that must have ended before this one is submitted. A name with a `count` means all of
@@ -55,13 +55,15 @@ pub struct JobEntry {
     /// The pool or queue; the user's name unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// The class that reports group it by; else the first of the scenario's `classes` that fits.
+    /// The class that reports group it by. Without this, it is the first of the scenario's
+    /// `classes` that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// How much it matters.
     #[serde(default)]
     pub priority: Priority,
-    /// Whether attempts can be suspended: not so if they hold on to something outside.
+    /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
+    /// outside the cluster.
     #[serde(default = "yes")]
     pub suspendable: bool,
 
@@ -71,12 +73,12 @@ pub struct JobEntry {
     /// How many reduces it has.
     #[serde(default = "none")]
     pub reduces: TaskCount,
-    /// The bytes that the maps read together; one block a map unless given. `0` for maps without
-    /// input, which are local nowhere.
+    /// The bytes that the maps read together; one block for each map unless given. `0` for maps
+    /// without input, which are local nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Bytes>,
-    /// The file that the maps read, by any name; jobs that name the same file read the same
-    /// blocks. Without, a file of the job's own.
+    /// The file that the maps read, by any name; jobs that name the same file read the same blocks.
+    /// Without this, the job has a file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The bytes that the reduces fetch together.
@@ -89,10 +91,11 @@ pub struct JobEntry {
     /// How long a map computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_time: Option<TaskTimes>,
-    /// How fast a map computes through its input; without `map_time` and `map_rate` it only reads.
+    /// How fast a map processes its input. Without `map_time` and `map_rate` it only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_rate: Option<Rate>,
-    /// How long a reduce fetches, were all maps done; else by bytes and network.
+    /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
+    /// decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shuffle_time: Option<TaskTimes>,
     /// How long a reduce merges before it reduces.
@@ -101,8 +104,8 @@ pub struct JobEntry {
     /// How long a reduce computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_time: Option<TaskTimes>,
-    /// How fast a reduce computes through what it fetched; without `reduce_time` and
-    /// `reduce_rate` it only fetches and merges.
+    /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
+    /// fetches and merges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_rate: Option<Rate>,
     /// What every computing time is multiplied with, drawn for each task.

@@ -33,8 +33,8 @@ pub use names::{Names, Several};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
-    /// How many jobs there are, beside those that follow others. Unless given: as many as the types
-    /// count, as many as times are recorded, or as many as come within `duration`.
+    /// How many jobs there are, without those that follow others. Unless given: as many as the
+    /// types' `count` together, as `times` are recorded, or as come within `duration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Count<1, 1_000_000>>,
     /// No job is submitted later than this.
@@ -62,8 +62,8 @@ pub struct Mix {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobType {
-    /// How many such jobs there are, in an order that is drawn. With more `jobs` than all types count
-    /// together it begins again, in another order.
+    /// How many such jobs there are; the order of all jobs is drawn. If `jobs` is more than all
+    /// counts together, the counting begins again, in another order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Count<0, 1_000_000>>,
     /// How often a job is of this type, in proportion to the other types; 1 unless there is a
@@ -88,7 +88,8 @@ pub struct JobType {
     /// How much they matter.
     #[serde(default)]
     pub priority: Priority,
-    /// Whether attempts can be suspended: not so if they hold on to something outside.
+    /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks
+    /// outside the cluster.
     #[serde(default = "yes")]
     pub suspendable: bool,
 
@@ -101,7 +102,8 @@ pub struct JobType {
     /// local nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_input: Option<Dist<Bytes>>,
-    /// The file that the maps of all these jobs read, by any name; without, a job has its own.
+    /// The file that the maps of all these jobs read, by any name. Without this, each job has a
+    /// file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The bytes that each reduce fetches.
@@ -114,10 +116,11 @@ pub struct JobType {
     /// How long a map computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_time: Option<Dist<SimSpan>>,
-    /// How fast a map computes through its input; without `map_time` and `map_rate` it only reads.
+    /// How fast a map processes its input. Without `map_time` and `map_rate` it only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_rate: Option<Rate>,
-    /// How long a reduce fetches, were all maps done; else by bytes and network.
+    /// How long a reduce fetches if all maps are done. Without this, its bytes and the network
+    /// decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shuffle_time: Option<Dist<SimSpan>>,
     /// How long a reduce merges before it reduces.
@@ -126,8 +129,8 @@ pub struct JobType {
     /// How long a reduce computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_time: Option<Dist<SimSpan>>,
-    /// How fast a reduce computes through what it fetched; without `reduce_time` and
-    /// `reduce_rate` it only fetches and merges.
+    /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
+    /// fetches and merges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_rate: Option<Rate>,
     /// What every computing time is multiplied with, drawn for each task: how unlike the tasks of

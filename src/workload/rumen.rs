@@ -35,15 +35,18 @@ pub struct Rumen {
     /// The job trace, plain or gzipped.
     pub trace: TraceFile,
     /// The topology: the cluster's racks and hosts, in place of `cluster.nodes` and
-    /// `cluster.racks`. Without, the trace's hosts stand for the cluster's nodes in turn.
+    /// `cluster.racks`. Without this, each host of the trace stands for a node of the cluster, in
+    /// turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TraceFile>,
-    /// How the trace is read; Mumak's way with `hadoop: mumak`, else as measured.
+    /// How the trace is read. Without this, it is `mumak` with `hadoop: mumak`, and else
+    /// `measured`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<RumenModel>,
-    /// How many times as long a map takes whose input is not on its node. One that was logged as far
-    /// from its input as it is now takes its logged time; others theirs times the one factor over the
-    /// other.
+    /// How many times as long a map takes if its input is not on its node. A map that is as far
+    /// from its input as it was in the log takes its logged time. For others that time is
+    /// multiplied with the factor of their distance now, and divided by the factor of the logged
+    /// one.
     #[serde(default)]
     pub penalty: RumenPenalty,
     /// Whether broken jobs are left out instead of being an error.

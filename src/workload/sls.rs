@@ -34,7 +34,7 @@ pub struct Sls {
     /// The jobs, or what its generator is told, plain or gzipped.
     pub file: TraceFile,
     /// The nodes: the cluster's racks and hosts, in place of `cluster.nodes` and `cluster.racks`.
-    /// Without, the hosts that maps would like stand for the cluster's nodes in turn.
+    /// Without this, each host that maps ask for stands for a node of the cluster, in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<TraceFile>,
     /// Whether broken jobs are left out instead of being an error.

@@ -53,8 +53,8 @@ pub struct WarmStart {
     /// How long it holds each of these reduce slots.
     #[serde(default)]
     pub reduce_time: Dist<SimSpan>,
-    /// How long it has to fill them before the workload begins; `auto`: so many heartbeats as a
-    /// node has slots, and a few more to get going.
+    /// How long it may take to fill these slots before the workload begins. `auto` is as many
+    /// heartbeats as a node has slots, and a few more.
     #[serde(default)]
     pub settle: Auto,
 }

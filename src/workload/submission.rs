@@ -24,7 +24,7 @@ pub enum Submission {
     Stress,
     /// In a closed loop, whatever their times: so many are active all the time.
     Closed {
-        /// How many.
+        /// How many jobs are active.
         active: Count<1, 1_000_000>,
         /// How long the next one waits after one has ended.
         #[serde(default)]

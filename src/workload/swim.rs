@@ -34,16 +34,17 @@ pub struct Swim {
     /// How bytes become tasks.
     #[serde(default)]
     pub mapping: Mapping,
-    /// A job has one reduce for each so many bytes: `1GiB` of shuffle unless given; with `replay`
-    /// of shuffle and output together, and without it 0.45 of the cluster's reduce slots.
+    /// A job has one reduce for so many bytes of shuffle: `1GiB` unless given. With `replay`, the
+    /// bytes of shuffle and output count together; unless given, a job then has reduces for 0.45 of
+    /// the cluster's reduce slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_reduce: Option<Bytes>,
-    /// How fast a map computes through its input. By default a map of 128 MiB takes 19 s, with
-    /// start and reading: the median of Facebook's cluster of 2009.
+    /// How fast a map processes its input. By default a map of 128 MiB takes 19 s, with start and
+    /// reading: the median of Facebook's cluster of 2009.
     #[serde(default = "map_rate")]
     pub map_rate: Rate,
-    /// How fast a reduce computes through what it fetched. By default a reduce of 1 GiB takes about
-    /// 231 s, with start and shuffle: the median of Facebook's cluster of 2009.
+    /// How fast a reduce processes what it fetched. By default a reduce of 1 GiB takes about 231 s,
+    /// with start and shuffle: the median of Facebook's cluster of 2009.
     #[serde(default = "reduce_rate")]
     pub reduce_rate: Rate,
     /// What every computing time is multiplied with, drawn for each task.
@@ -53,7 +54,7 @@ pub struct Swim {
     /// count from the first job that is taken.
     #[serde(default)]
     pub jobs: Between<Count<1, 100_000_000>>,
-    /// Which jobs are taken, by their times in the trace; the end is not in it.
+    /// Which jobs are taken, by their times in the trace; the end itself is not included.
     #[serde(default)]
     pub window: Between<SimSpan>,
     /// Only jobs are taken that are as large as this.
@@ -77,8 +78,9 @@ pub enum Mapping {
     /// A map for each block of the input, and one at least; no reduce without shuffle.
     #[default]
     Blocks,
-    /// As SWIM's own replay: sizes shrink with the cluster, each map reads a partition file of a
-    /// block, no job is without reduces, and each comes when its predecessor's gap is over.
+    /// As SWIM's own replay does it: sizes shrink with the cluster, each map reads a partition file
+    /// of one block, every job has reduces, and each comes when the gap after the one before it is
+    /// over.
     Replay {
         /// The nodes of the cluster that the trace is of.
         nodes: NodeCount,

@@ -27,7 +27,7 @@ type Spot = (usize, usize);
 pub(super) struct Canvas<'c> {
     pub(super) material: &'c Material<'c>,
     pub(super) caption: Caption,
-    /// The axis that lies on the page.
+    /// The horizontal axis.
     pub(super) over: Option<usize>,
     /// The axis that makes several lines, bars or rows.
     pub(super) by: Option<usize>,

@@ -16,8 +16,8 @@ pub enum Arrivals {
     /// All at the beginning.
     #[default]
     AtOnce,
-    /// The first at the beginning, each other so long after the one before. Exponential gaps make
-    /// a Poisson process.
+    /// The first comes at the beginning, each other one so long after the one before. Exponential
+    /// gaps make a Poisson process.
     Gap(Dist<SimSpan>),
     /// Several close together, then none for a while.
     Bursts {
