@@ -95,7 +95,9 @@ impl Run {
         let path = self.study.expect("clap asks for it");
         let study = Study::of(source::open(&path, "study")?.with(&self.sets))?;
         if study.search.is_some() && self.shard.is_some() {
-            return Err(Failure::input("a search goes step by step: it has no parts to share"));
+            return Err(Failure::input(
+                "a search runs step by step, so it cannot be divided with --shard",
+            ));
         }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
         let bar = StudyBar::new(0);
