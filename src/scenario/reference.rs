@@ -154,6 +154,7 @@ fn takes(schema: &Value) -> String {
         Some("number") => "a number".to_owned(),
         Some("boolean") => "`true` or `false`".to_owned(),
         Some("string") => "a text".to_owned(),
+        Some("null") => "no options".to_owned(),
         Some("array") if schema["maxItems"] == 0 => "an empty list".to_owned(),
         Some("array") => match schema.get("items").map(takes) {
             Some(items) => format!("a list, each {items}"),

@@ -58,7 +58,7 @@ struct Candidate {
 impl Policy for Hfsp {
     const NAME: &'static str = "hfsp";
     const ABOUT: &'static str =
-        "by size: the job first that would end first under equal sharing, with preemption";
+        "by size: first the job that would end first under equal sharing, with preemption";
     type Options = HfspOptions;
 
     fn settle(options: &mut HfspOptions, _: &Site<'_>) -> Vec<Complaint> {

@@ -71,7 +71,7 @@ pub struct FairSojourn;
 impl Discipline for FairSojourn {
     const NAME: &'static str = "fsp";
     const ABOUT: &'static str =
-        "for comparison: the job first that equal sharing would end first, by true sizes";
+        "for comparison: first the job that equal sharing would end first, by true sizes";
     const ORDER: Order = Order::ProjectedFinish;
 }
 

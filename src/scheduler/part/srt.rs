@@ -25,7 +25,7 @@ pub enum ReduceOrder {
     /// The same order as for maps.
     #[default]
     AsMaps,
-    /// The job first whose maps have the shortest remaining time.
+    /// First the job whose maps have the shortest remaining time.
     Srt,
 }
 
