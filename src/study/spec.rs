@@ -259,7 +259,7 @@ fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem
     }
     let problem = |(path, why, hint): (Path, &str, &str)| {
         let set = draft.argued(&path)?;
-        let message = format!("`{path}` {why}, so this says nothing");
+        let message = format!("`{path}` {why}, so this has no effect");
         Some(Problem::value(set.clone(), message).hint(hint))
     };
     own.into_iter().filter_map(problem).collect()
