@@ -100,8 +100,8 @@ impl fmt::Display for Warning {
                 };
                 write!(
                     f,
-                    "with `{by}` for `{at}` ({origin}) these settings of {of} say nothing: \
-                     `{}`{more}; repeat those that shall hold, or leave them out",
+                    "with `{by}` for `{at}` ({origin}) these settings of {of} have no effect: \
+                     `{}`{more}; what is still wanted has to be written again",
                     shown.join("`, `")
                 )
             }

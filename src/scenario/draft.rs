@@ -425,20 +425,22 @@ mod tests {
         let fair = "scheduler: {fair: {preemption: true, delay: {w1: 5s}}}";
         assert_eq!(
             gone(&laid(fair, "scheduler: fifo")),
-            ["with `fifo` for `scheduler` (over.yaml) these settings of under.yaml say nothing: \
-              `scheduler.fair.preemption`, `scheduler.fair.delay`; repeat those that shall hold, or \
-              leave them out"]
+            [
+                "with `fifo` for `scheduler` (over.yaml) these settings of under.yaml have no effect: \
+              `scheduler.fair.preemption`, `scheduler.fair.delay`; what is still wanted has \
+              to be written again"
+            ]
         );
         let mut set = Draft::of("one.yaml", "cluster: {preset: ec2-100, nodes: 5}").unwrap();
         set.set("--set cluster=srt-4", "cluster=srt-4");
         assert_eq!(
             gone(&set),
-            ["with `srt-4` for `cluster` (--set cluster=srt-4) these settings of one.yaml say \
-              nothing: `cluster.nodes`; repeat those that shall hold, or leave them out"]
+            ["with `srt-4` for `cluster` (--set cluster=srt-4) these settings of one.yaml have \
+              no effect: `cluster.nodes`; what is still wanted has to be written again"]
         );
         let own = gone(&laid("scheduler: {own: {x: 1}}", "scheduler: another"));
         assert!(
-            own[0].contains("settings of under.yaml say nothing: `scheduler.own.x`"),
+            own[0].contains("settings of under.yaml have no effect: `scheduler.own.x`"),
             "{own:?}"
         );
         for (under, over) in [

@@ -254,7 +254,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, Problem> {
             return Err(Problem::key(
                 at.key(&other.name),
                 format!(
-                    "the fields of `zip` step together, as many each: `{}` has {}, `{}` has {}",
+                    "the fields of `zip` change together, so each needs as many values: `{}` has {}, `{}` has {}",
                     first.name,
                     first.values.len(),
                     other.name,
@@ -573,7 +573,7 @@ mod tests {
         let uneven = sweep("{zip: {a: [1, 2], b: [1]}}").unwrap_err();
         assert_eq!(
             uneven,
-            "sweep.zip.b: the fields of `zip` step together, as many each: `a` has 2, `b` has 1"
+            "sweep.zip.b: the fields of `zip` change together, so each needs as many values: `a` has 2, `b` has 1"
         );
     }
 

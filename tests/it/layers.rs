@@ -113,9 +113,9 @@ fn a_value_of_an_axis_keeps_the_options_of_its_own_name() {
     // Of many cells it is told once what the others do not have.
     assert_eq!(
         told(&room, &["check", "study.yaml"]),
-        "warning: with `fifo`, `hfsp` for `scheduler` (study.yaml) these settings of base.yaml say \
-         nothing: `scheduler.fair.preemption`, `scheduler.fair.allocations`; repeat those that shall \
-         hold, or leave them out\n"
+        "warning: with `fifo`, `hfsp` for `scheduler` (study.yaml) these settings of base.yaml have \
+         no effect: `scheduler.fair.preemption`, `scheduler.fair.allocations`; what is still wanted \
+         has to be written again\n"
     );
 }
 
@@ -132,7 +132,8 @@ fn settings_that_go_with_a_choice_or_a_preset_are_told() {
     ] {
         room.write("pools.xml", "<allocations/>");
         let told = told(&room, &["check", "base.yaml", "--set", set]);
-        let expected = format!("(--set {set}) these settings of base.yaml say nothing: {settings}");
+        let expected =
+            format!("(--set {set}) these settings of base.yaml have no effect: {settings}");
         assert!(told.contains(&expected), "{set}: {told}");
     }
     for set in ["scheduler=fair", "scheduler=null", "cluster.nodes=7", "cluster={racks: 2}"] {
