@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 .DEFAULT_GOAL := build
 .PHONY: build demo test papers picture outsiders fuzz bench lint format doc transcripts install clean help
 
-build: ## Build the release binary, target/release/mumakil
+build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	$(CARGO) build --release
 
 demo: build ## Run the bundled scenario; results in out/quickstart-42
@@ -43,7 +43,7 @@ picture: build ## Draw the README's pictures anew: a run's report, a study's cha
 	cp target/scaling-study/charts/02.svg scenarios/scaling-study.svg
 
 bench: ## Measure speed; prints figures, checks none
-	$(CARGO) bench
+	$(CARGO) bench --profile dist
 
 lint: ## Check format and lints; warnings are errors
 	$(CARGO) fmt --check
@@ -59,8 +59,8 @@ transcripts: ## Write what the commands in tests/cmd, README and guide print now
 	MUMAKIL_UPDATE=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --test it
 	git diff --stat
 
-install: ## Install the command into cargo's own folder of binaries
-	$(CARGO) install --path .
+install: ## Install the command, at its fastest, into cargo's own folder of binaries
+	$(CARGO) install --path . --profile dist
 
 clean: ## Remove what was built; results stay
 	$(CARGO) clean
