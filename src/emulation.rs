@@ -196,7 +196,7 @@ fn emulate_as(
             ..scenario.record.clone()
         },
         folder: options.folder,
-        places: prepared.places(),
+        labels: prepared.labels(),
         progress: options.progress,
         watchers: options.watchers.into_iter().chain(verifying).collect(),
     })?;

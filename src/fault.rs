@@ -4,7 +4,7 @@
 //! (does it fit the cluster and the workload, what does it do to a run), and one line in `kinds!`.
 //! The type's own comment is its description in the JSON Schema and the reference.
 //!
-//! What faults do is collected in [`Effects`] before a run begins: messages that arrive at their
+//! What faults do is collected in `Effects` before a run begins: messages that arrive at their
 //! instants, and settings that hold all the time. A core that a new kind needs another message or
 //! setting for gets it there; nothing else asks which faults there are.
 

@@ -39,7 +39,7 @@ mod timeline;
 
 pub use alone::Alone;
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
-pub use channel::{EventSender, OnProgress, Place, Progress, Recorder, Recording, Setup};
+pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
 pub(crate) use hdr::write_log;
 pub(crate) use histograms::tame;
 pub use summary::{LocalityShares, SlotShares, Summary};

@@ -2,7 +2,7 @@
 //! that it can be mended.
 //!
 //! A text becomes a tree of values (`tree`). Trees are laid over each other (`layer`) by what may
-//! stand in them (`shape`), and a [`Document`] knows where each value was written. A tree becomes a
+//! stand in them (`shape`), and a `Document` knows where each value was written. A tree becomes a
 //! typed value with all mistakes at once (`node`, `read`), and a mistake's path becomes a place in the text
 //! (`locate`, `finding`). What the keys mean is not known here.
 

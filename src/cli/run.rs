@@ -99,7 +99,7 @@ impl Arguments {
         interrupt::guard(&bar, "interrupted, no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
-        let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.places())).transpose()?;
+        let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.labels())).transpose()?;
         let options = Options {
             progress,
             verify: self.verify,

@@ -91,7 +91,7 @@ impl Prepared {
         let report = RunReport {
             scenario: &self.scenario,
             topology: &self.topology,
-            places: &self.places(),
+            labels: &self.labels(),
             summary: &emulated.summary,
             results: &RunResults::new(folder.path()),
             verdicts,

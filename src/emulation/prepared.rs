@@ -9,7 +9,7 @@ use super::EmulationError;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::fault::Known;
 use crate::mapred;
-use crate::record::Place;
+use crate::record::NodeLabel;
 use crate::scenario::{Registry, Scenario};
 use crate::trace::{TraceError, TraceFile};
 use crate::workload::format::{Contents, HostFile, other};
@@ -152,16 +152,16 @@ impl Prepared {
     }
 
     /// Returns what outputs call the nodes.
-    pub fn places(&self) -> Arc<[Place]> {
+    pub fn labels(&self) -> Arc<[NodeLabel]> {
         self.topology.nodes().map(|(id, _)| place(&self.topology, id)).collect()
     }
 }
 
 /// Returns what tables call a node.
-fn place(topology: &Topology, id: TrackerId) -> Place {
+fn place(topology: &Topology, id: TrackerId) -> NodeLabel {
     let rack = topology.rack(id);
     match topology.names(id) {
-        Some((rack, host)) => Place { node: host.to_owned(), rack: rack.to_owned() },
-        None => Place { node: id.to_string(), rack: rack.to_string() },
+        Some((rack, host)) => NodeLabel { node: host.to_owned(), rack: rack.to_owned() },
+        None => NodeLabel { node: id.to_string(), rack: rack.to_string() },
     }
 }

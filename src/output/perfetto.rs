@@ -42,7 +42,7 @@ use super::OutputError;
 use crate::mapred::{
     AttemptId, Counts, Event, Fact, JobId, JobSpec, Outcome, Phases, Role, SlotKind,
 };
-use crate::record::{Attempt, Books, End, Job, Place, RecordError, Watcher};
+use crate::record::{Attempt, Books, End, Job, NodeLabel, RecordError, Watcher};
 use crate::units::SimTime;
 
 /// How many maps of a job have flows to its reduces, and so the most flows that arrive at one.
@@ -69,13 +69,13 @@ struct Ending {
 
 impl Perfetto {
     /// Begins the trace of a run on these nodes, which errors call by `path`.
-    fn begin(file: File, path: &Path, places: Arc<[Place]>) -> io::Result<Self> {
+    fn begin(file: File, path: &Path, labels: Arc<[NodeLabel]>) -> io::Result<Self> {
         let mut packets = Packets::begin(file)?;
         Ok(Self {
             path: path.to_owned(),
             counters: Counters::begin(&mut packets)?,
             packets,
-            lanes: Lanes::new(places),
+            lanes: Lanes::new(labels),
             running: IndexMap::default(),
             name: String::new(),
         })

@@ -30,7 +30,7 @@ use crate::chart::{Drawing, Unit};
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Verdict};
 use crate::page::{Block, Page, Section};
-use crate::record::{Place, Summary};
+use crate::record::{NodeLabel, Summary};
 use crate::scenario::Scenario;
 use crate::units::tell::counted;
 
@@ -65,7 +65,7 @@ pub struct RunReport<'a> {
     /// The nodes of its cluster.
     pub topology: &'a Topology,
     /// What outputs call them.
-    pub places: &'a [Place],
+    pub labels: &'a [NodeLabel],
     /// The run in numbers.
     pub summary: &'a Summary,
     /// The run's files.

@@ -41,7 +41,7 @@ pub struct Setup {
     /// An empty folder for them; without one, there is only the [`Summary`].
     pub folder: Option<PathBuf>,
     /// What each tracker is called.
-    pub places: Arc<[Place]>,
+    pub labels: Arc<[NodeLabel]>,
     /// Called from the writer's thread, a few times a second.
     pub progress: Option<OnProgress>,
     /// Who else watches, after them.
@@ -50,7 +50,7 @@ pub struct Setup {
 
 /// What tables call a tracker's node and rack: its host's name, or its number.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct NodeLabel {
     /// The node.
     pub node: String,
     /// The rack.
@@ -133,8 +133,8 @@ impl Recorder {
     /// # Errors
     /// If a file cannot be created.
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, places, progress, watchers: more } = setup;
-        let mut watchers = open(&settings, folder.as_ref(), &places)?;
+        let Setup { settings, folder, labels, progress, watchers: more } = setup;
+        let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(more);
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
@@ -305,13 +305,13 @@ impl Writer {
 fn open(
     settings: &RecordSpec,
     folder: Option<&PathBuf>,
-    places: &Arc<[Place]>,
+    labels: &Arc<[NodeLabel]>,
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
     watchers.push(Box::new(Jobs::create(folder)?));
     if settings.tasks {
-        watchers.push(Box::new(Tasks::create(folder, places.clone())?));
+        watchers.push(Box::new(Tasks::create(folder, labels.clone())?));
     }
     if settings.timeline {
         watchers.push(Box::new(Timeline::create(folder, settings.sample)?));
@@ -320,7 +320,7 @@ fn open(
         watchers.push(Box::new(Histograms::create(folder)?));
     }
     if settings.events {
-        watchers.push(Box::new(Events::create(folder, places.clone())?));
+        watchers.push(Box::new(Events::create(folder, labels.clone())?));
     }
     Ok(watchers)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::table::Text;
-use super::{Books, End, Place, RecordError, Watcher};
+use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::files;
 use crate::mapred::{
     AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Preemption,
@@ -22,7 +22,7 @@ use crate::mapred::{
 #[derive(Debug)]
 pub(super) struct Events {
     lines: Text,
-    places: Arc<[Place]>,
+    labels: Arc<[NodeLabel]>,
 }
 
 /// A line: what the facts have, together.
@@ -89,15 +89,15 @@ struct Line<'a> {
 }
 
 impl Events {
-    pub(super) fn create(folder: &Path, places: Arc<[Place]>) -> Result<Self, RecordError> {
-        Ok(Self { lines: Text::create(folder, files::EVENTS)?, places })
+    pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
+        Ok(Self { lines: Text::create(folder, files::EVENTS)?, labels })
     }
 }
 
 impl Watcher for Events {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         let mut line = Line::of(event);
-        line.node = line.tracker.map(|tracker| &*self.places[tracker.index()].node);
+        line.node = line.tracker.map(|tracker| &*self.labels[tracker.index()].node);
         self.lines.write(|to| {
             serde_json::to_writer(&mut *to, &line)?;
             to.write_all(b"\n")

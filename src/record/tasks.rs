@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::table::Table;
-use super::{Attempt, Books, End, Place, RecordError, Watcher};
+use super::{Attempt, Books, End, NodeLabel, RecordError, Watcher};
 use crate::files;
 use crate::mapred::{AttemptId, Event, Locality, Outcome, TaskKind};
 use crate::units::{SimSpan, SimTime};
@@ -41,7 +41,7 @@ const HEADING: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Tasks {
     table: Table,
-    places: Arc<[Place]>,
+    labels: Arc<[NodeLabel]>,
     reason: String,
 }
 
@@ -68,9 +68,9 @@ struct Row<'a> {
 
 impl Tasks {
     /// Creates the table.
-    pub(super) fn create(folder: &Path, places: Arc<[Place]>) -> Result<Self, RecordError> {
+    pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
         let table = Table::create(folder, files::TASKS, HEADING)?;
-        Ok(Self { table, places, reason: String::new() })
+        Ok(Self { table, labels, reason: String::new() })
     }
 
     fn row(&mut self, id: AttemptId, attempt: &Attempt) -> Result<(), RecordError> {
@@ -81,7 +81,7 @@ impl Tasks {
         if let Some(grant) = attempt.grant {
             write!(self.reason, "{}", grant.reason).expect("a string takes every text");
         }
-        let Place { node, rack } = &self.places[attempt.tracker.index()];
+        let NodeLabel { node, rack } = &self.labels[attempt.tracker.index()];
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
         let phases = attempt.started.and(ending).map(|ending| ending.phases);

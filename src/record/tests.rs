@@ -39,9 +39,9 @@ fn everything() -> RecordSpec {
 
 fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
-    let place = |node: &str, rack: &str| Place { node: node.to_owned(), rack: rack.to_owned() };
-    let places = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
-    Setup { settings, folder, places, progress: None, watchers: Vec::new() }
+    let place = |node: &str, rack: &str| NodeLabel { node: node.to_owned(), rack: rack.to_owned() };
+    let labels = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
+    Setup { settings, folder, labels, progress: None, watchers: Vec::new() }
 }
 
 fn run(millis: u64) -> RunFacts {

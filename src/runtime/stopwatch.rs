@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_policy_that_panics_is_found_out_and_its_words_go_on() {
-        let acts: [(fn(&mut Bench<Stopwatch>), &str); 2] = [
+        type Act = fn(&mut Bench<Stopwatch>);
+        let acts: [(Act, &str); 2] = [
             (|bench| _ = bench.beat(0), "no slot for anybody"),
             (|bench| _ = bench.tick(), "no time for this"),
         ];

@@ -21,14 +21,14 @@ use crate::units::{Count, SimTime};
 #[derive(Debug)]
 pub(super) struct FewestFirst {
     /// Those that could use a slot.
-    lines: PerSlot<BTreeSet<Place>>,
+    lines: PerSlot<BTreeSet<Turn>>,
     /// Where each stands.
-    places: PerSlot<FxHashMap<JobId, Place>>,
+    places: PerSlot<FxHashMap<JobId, Turn>>,
     delay: Delay,
 }
 
 /// How many tasks a job runs, when it arrived, and its number.
-type Place = (u32, SimTime, JobId);
+type Turn = (u32, SimTime, JobId);
 
 impl FewestFirst {
     pub(super) fn new(delay: Delay) -> Self {

@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn whatever_is_wrong_in_the_books_is_found() {
-        let mistakes: [(fn(&mut Ledger), &str); 16] = [
+        type Mistake = fn(&mut Ledger);
+        let mistakes: [(Mistake, &str); 16] = [
             (|books| books.active += 1, "3 trackers may get tasks, found 2"),
             (|books| books.capacity.map += 1, "slots, found"),
             (|books| books.occupied.reduce += 1, "slots taken, found"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::counters::SIGN;
 use super::{OutputError, Perfetto};
 use crate::output::aside::{AsideFile, Over};
-use crate::record::Place;
+use crate::record::NodeLabel;
 
 /// A trace in the making.
 #[derive(Debug)]
@@ -28,9 +28,9 @@ impl PerfettoFile {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn watcher(&self, places: Arc<[Place]>) -> Result<Perfetto, OutputError> {
+    pub fn watcher(&self, labels: Arc<[NodeLabel]>) -> Result<Perfetto, OutputError> {
         let target = self.0.target();
-        let begin = |file| Perfetto::begin(file, target, places);
+        let begin = |file| Perfetto::begin(file, target, labels);
         let error = |source| OutputError::Write { path: target.to_owned(), source };
         self.0.reopen().and_then(begin).map_err(error)
     }

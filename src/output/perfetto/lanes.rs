@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use super::packet::{Packets, Track, TrackFacts};
 use crate::mapred::{PerSlot, SlotKind, TrackerId};
-use crate::record::Place;
+use crate::record::NodeLabel;
 
 /// Places above the first rack, for what is no rack.
 const FIRST_RACK: u64 = 10;
@@ -21,7 +21,7 @@ const FIRST_REDUCE: u64 = 1_000_000;
 /// The lanes of all nodes.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    places: Arc<[Place]>,
+    labels: Arc<[NodeLabel]>,
     racks: IndexMap<String, Track>,
     nodes: Vec<Node>,
 }
@@ -57,9 +57,9 @@ impl Lane {
 }
 
 impl Lanes {
-    pub(super) fn new(places: Arc<[Place]>) -> Self {
-        let nodes = vec![Node::default(); places.len()];
-        Self { places, racks: IndexMap::new(), nodes }
+    pub(super) fn new(labels: Arc<[NodeLabel]>) -> Self {
+        let nodes = vec![Node::default(); labels.len()];
+        Self { labels, racks: IndexMap::new(), nodes }
     }
 
     /// Takes the lowest free lane of a node. Costs a walk over its lanes.
@@ -107,7 +107,7 @@ impl Lanes {
             return Ok(track);
         }
         let parent = Some(self.rack(tracker, packets)?);
-        let name = &self.places[tracker.index()].node;
+        let name = &self.labels[tracker.index()].node;
         let rank = tracker.index() as u64;
         let track = packets.track(TrackFacts { name, parent, rank, ..TrackFacts::default() })?;
         self.nodes[tracker.index()].track = Some(track);
@@ -115,12 +115,12 @@ impl Lanes {
     }
 
     fn rack(&mut self, tracker: TrackerId, packets: &mut Packets) -> io::Result<Track> {
-        let Place { rack: name, .. } = &self.places[tracker.index()];
+        let NodeLabel { rack: name, .. } = &self.labels[tracker.index()];
         if let Some(&track) = self.racks.get(name) {
             return Ok(track);
         }
         // In the order of the cluster, whichever is used first.
-        let place = self.places.iter().position(|place| place.rack == *name).unwrap_or_default();
+        let place = self.labels.iter().position(|place| place.rack == *name).unwrap_or_default();
         let rank = FIRST_RACK + place as u64;
         let track = packets.track(TrackFacts { name, rank, ..TrackFacts::default() })?;
         self.racks.insert(name.clone(), track);

@@ -15,12 +15,12 @@ use crate::units::SimSpan;
 fn trace(stream: Stream, millis: u64) -> Vec<u8> {
     let room = TempDir::new().unwrap();
     let target = room.path().join("run.pftrace");
-    let place = |node: &str| Place { node: node.to_owned(), rack: "rack-1".to_owned() };
-    let places: Arc<[Place]> = [place("node-1"), place("node-2")].into();
+    let place = |node: &str| NodeLabel { node: node.to_owned(), rack: "rack-1".to_owned() };
+    let labels: Arc<[NodeLabel]> = [place("node-1"), place("node-2")].into();
     let file = PerfettoFile::create(&target, false).unwrap();
-    let watcher = Box::new(file.watcher(places.clone()).unwrap());
+    let watcher = Box::new(file.watcher(labels.clone()).unwrap());
     let settings = RecordSpec::default();
-    let setup = Setup { settings, folder: None, places, progress: None, watchers: vec![watcher] };
+    let setup = Setup { settings, folder: None, labels, progress: None, watchers: vec![watcher] };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.push(event));
     sender.flush();

@@ -15,7 +15,7 @@ use crate::expect::{ReadError, Results, Row, Table};
 use crate::files::TASKS;
 use crate::mapred::{Outcome, PerSlot, SlotKind};
 use crate::page::Block;
-use crate::record::{Place, Summary};
+use crate::record::{NodeLabel, Summary};
 
 const COLUMNS: [&str; 9] =
     ["job", "kind", "task", "attempt", "node", "start_ms", "finish_ms", "outcome", "suspended_ms"];
@@ -31,7 +31,7 @@ struct Attempts<'a> {
     jobs: &'a [JobRow],
     topology: &'a Topology,
     /// What outputs call the nodes.
-    places: &'a [Place],
+    labels: &'a [NodeLabel],
     /// When the run ended, in milliseconds.
     until: f64,
 }
@@ -105,8 +105,8 @@ pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>,
             ))]);
         }
     }
-    let (topology, places) = (run.topology, run.places);
-    let attempts = Attempts { jobs, topology, places, until: virtual_s * 1e3 };
+    let (topology, labels) = (run.topology, run.labels);
+    let attempts = Attempts { jobs, topology, labels, until: virtual_s * 1e3 };
     Ok(charted([attempts.draw(run.results)?]))
 }
 
@@ -154,7 +154,7 @@ impl Attempts<'_> {
         let names: FxHashMap<u32, &str> =
             self.jobs.iter().map(|job| (job.id, job.name.as_str())).collect();
         let nodes: FxHashMap<&str, usize> = self
-            .places
+            .labels
             .iter()
             .enumerate()
             .map(|(node, place)| (place.node.as_str(), node))
@@ -216,7 +216,7 @@ impl Attempts<'_> {
     /// Returns the rows of the chart, rack by rack, and where those of each node begin.
     fn rows(&self, lanes: &[PerSlot<Vec<f64>>]) -> (Vec<GanttRow>, Vec<PerSlot<usize>>) {
         let mut racks: IndexMap<&str, Vec<usize>> = IndexMap::new();
-        for (node, place) in self.places.iter().enumerate() {
+        for (node, place) in self.labels.iter().enumerate() {
             racks.entry(&place.rack).or_default().push(node);
         }
         let mut rows = Vec::new();
@@ -227,7 +227,7 @@ impl Attempts<'_> {
                     first[node][kind] = rows.len();
                     let row = GanttRow {
                         group: rack.to_owned(),
-                        owner: self.places[node].node.clone(),
+                        owner: self.labels[node].node.clone(),
                         name: kind.word().to_owned(),
                     };
                     rows.extend(vec![row; lanes[node][kind].len()]);

@@ -58,11 +58,12 @@ impl Run {
     }
 
     fn page(&self) -> Page {
-        let place = |node: u32| Place { node: format!("node-{node}"), rack: "rack-0".to_owned() };
+        let place =
+            |node: u32| NodeLabel { node: format!("node-{node}"), rack: "rack-0".to_owned() };
         let report = RunReport {
             scenario: &self.scenario,
             topology: &Topology::new(&self.scenario.cluster),
-            places: &[0, 1].map(place),
+            labels: &[0, 1].map(place),
             summary: &self.summary,
             results: &RunResults::new(self.folder.path()),
             verdicts: &[],

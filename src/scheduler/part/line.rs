@@ -14,7 +14,7 @@ use crate::units::SimTime;
 #[derive(Debug)]
 pub struct Line {
     limits: Limits,
-    jobs: BTreeMap<Place, (PoolId, Arc<str>)>,
+    jobs: BTreeMap<Turn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or gone since it was last decided which may run.
     is_new: bool,
     /// The jobs that have come since, where nobody has to wait.
@@ -22,7 +22,7 @@ pub struct Line {
 }
 
 /// A job's place in line.
-type Place = (Priority, SimTime, JobId);
+type Turn = (Priority, SimTime, JobId);
 
 impl Line {
     /// Returns an empty line.
