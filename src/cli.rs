@@ -93,8 +93,10 @@ enum Command {
 
 /// Does what the command line says, with what this registry knows.
 pub fn run(registry: Registry) -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    let parsed = command(&registry).try_get_matches_from(arguments);
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let command = command(&registry);
+    help_in_front(&mut arguments, &command);
+    let parsed = command.try_get_matches_from(arguments);
     let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
@@ -107,6 +109,17 @@ pub fn run(registry: Registry) -> ExitCode {
     match guarded(|| arguments.command.run(&registry)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Makes `help trace convert` of `trace help convert`. There can be only one `help`, and that is ours,
+/// which knows the guide as well.
+fn help_in_front(arguments: &mut [OsString], command: &clap::Command) {
+    if let [_, name, help, ..] = arguments
+        && help == "help"
+        && command.find_subcommand(&*name).is_some_and(clap::Command::has_subcommands)
+    {
+        std::mem::swap(name, help);
     }
 }
 

@@ -52,6 +52,14 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
 }
 
 #[test]
+fn help_of_a_command_can_be_asked_of_the_command() {
+    let room = Room::new();
+    let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();
+    assert_eq!(told("trace help convert"), told("help trace convert"));
+    assert_eq!(told("study help"), told("help study"));
+}
+
+#[test]
 fn five_mistakes_are_five_errors() {
     let file = root().join("tests/invalid/five-mistakes.yaml");
     for command in ["run", "check"] {
