@@ -7,7 +7,8 @@
 //!
 //! Two variants. `hadoop` is the code: twice a second it looks up what jobs demand, and works with
 //! that until the next time, while it counts what runs at every step; a tracker takes no more than
-//! its part of the load. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
+//! its part of the load; and a job that has no map to launch is passed over like one that waits for
+//! its input. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
 //! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
 //! are scaled down, and whoever is below its share, not only below half of it, is starved.
 //!
@@ -186,7 +187,7 @@ impl Scheduler for Fair {
                 self.wants_update = true;
             }
             JobChange::Ended(_) => {
-                self.tree.leave(event.job);
+                self.tree.leave(view, event.job);
                 self.wants_update = true;
             }
             JobChange::Initialised => {}

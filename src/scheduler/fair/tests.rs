@@ -3,7 +3,7 @@
 use super::*;
 use crate::mapred::SlotKind::{Map, Reduce};
 use crate::mapred::bench::{Bench, input_on};
-use crate::mapred::{AttemptId, Priority};
+use crate::mapred::{AttemptId, Outcome, Priority};
 
 /// Returns so many trackers of four map slots and two reduce slots; nobody waits for locality.
 fn bench(trackers: u32, options: &str) -> Bench<Fair> {
@@ -160,6 +160,54 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
         bench.at(5.0).job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(25.0).tick().beat(1), [], "not longer than the time-out");
         assert_eq!(bench.at(25.5).tick().beat(1).len(), launched, "{variant}");
+    }
+}
+
+// ---- waiting for input ----
+
+/// Returns two trackers of a map slot each and jobs that wait ten seconds for their nodes. Both trackers
+/// are in one rack.
+fn patient(variant: &str) -> Bench<Fair> {
+    let yaml = format!("{{variant: {variant}, delay: {{w1: 10s, w2: 10s}}}}");
+    let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
+    Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 })
+}
+
+#[test]
+fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
+    // The first job's only map runs; the second waits for node 0 as well.
+    for (variant, first_gets_it) in [("hadoop", true), ("paper", false)] {
+        let mut bench = patient(variant);
+        let first = bench.job(1, 0, |spec| spec.input = input_on([0]));
+        let second = bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        let map = bench.tick().beat(0)[0];
+        assert_eq!(map.job(), first);
+        assert_eq!(bench.at(1.0).beat(1), []);
+        // Eleven seconds later it fails. By then it has been passed over for long enough.
+        bench.at(12.0).end(map, Outcome::Failed);
+        let launched = bench.beat(1)[0];
+        assert_eq!(launched.job() == first, first_gets_it, "{variant}");
+        assert!(first_gets_it || launched.job() == second);
+    }
+}
+
+#[test]
+fn a_job_that_has_ended_counts_until_the_next_update() {
+    // With the demand of a job that is over there seems to be something to launch, so the other is
+    // asked, and its time passes.
+    for (updates, launched) in [(false, 1), (true, 0)] {
+        let mut bench = patient("hadoop");
+        let jobs = [0, 1].map(|node| bench.job(1, 0, |spec| spec.input = input_on([node])));
+        let map = bench.tick().beat(0)[0];
+        bench.beat(1);
+        assert_eq!(bench.held(Map, jobs), [1, 1]);
+        bench.at(0.3).succeed(jobs[1], Map, 1);
+        if updates {
+            bench.tick();
+        }
+        bench.at(0.4).beat(1);
+        bench.at(11.0).end(map, Outcome::Failed);
+        assert_eq!(bench.beat(1).len(), launched, "{updates}");
     }
 }
 
