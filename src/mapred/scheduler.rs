@@ -313,6 +313,11 @@ impl Offer<'_> {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
     }
 
+    /// Returns the slots that were given in this offer, to attempts that were launched or resumed.
+    pub fn taken(&self, kind: SlotKind) -> u32 {
+        self.taken[kind]
+    }
+
     /// Returns the tracker's slots that are free after what was decided in this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
         let taken = self.occupied(kind) + self.taken[kind];

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::delay::{Delay, DelaySpec};
-use super::part::load::room;
+use super::part::load::{TrackerLoad, room};
 use crate::mapred::{
     JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
     SlotKind, View,
@@ -164,7 +164,7 @@ impl Fifo {
 
 /// Returns how many tasks a tracker may take before it has more than its part of the work left.
 fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
-    room(offer, kind, offer.view().unfinished(kind) as f64, 0.0)
+    room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
 }
 
 #[cfg(test)]

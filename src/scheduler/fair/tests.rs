@@ -143,10 +143,43 @@ fn a_tracker_that_has_its_part_of_the_load_gets_no_more_unless_it_may_differ() {
 }
 
 #[test]
-fn what_a_heartbeat_brings_itself_is_no_load_yet() {
-    let mut bench = bench(10, "pool_by: pool");
-    bench.job_of("a", 10, 0);
-    assert_eq!(bench.tick().beat(0).len(), 4, "its part is one");
+fn what_a_heartbeat_brings_itself_is_load_from_1_1_on() {
+    for (load, first) in [("reported", 4), ("current", 1)] {
+        let mut bench = bench(10, &format!("tracker_load: {load}"));
+        // A quarter of the slots, so its part is one slot of four.
+        let job = bench.job_of("a", 10, 0);
+        assert_eq!(bench.tick().beat(0).len(), first, "{load}");
+        bench.fill();
+        let left = if first == 4 { [4, 4, 2, 0] } else { [1; 4] };
+        let held = [0, 1, 2, 3].map(|tracker| bench.running(tracker).len());
+        assert_eq!((held, bench.held(Map, [job])), (left, [10]), "{load}");
+    }
+}
+
+#[test]
+fn maps_and_reduces_come_in_turn_from_1_1_on() {
+    use crate::mapred::SlotKind::{Map as M, Reduce as R};
+    for (load, order) in [("reported", [M, M, M, M, R, R]), ("current", [M, R, M, R, M, M])] {
+        let mut bench = bench(1, &format!("tracker_load: {load}"));
+        bench.job_of("a", 9, 9);
+        let launched = bench.tick().beat(0);
+        let kinds: Vec<_> = launched.iter().map(|attempt| attempt.slot()).collect();
+        assert_eq!(kinds, order, "{load}");
+    }
+}
+
+#[test]
+fn a_tracker_gets_first_what_it_has_fewer_of() {
+    for (load, order) in [("reported", vec![Reduce, Reduce]), ("current", vec![Reduce, Map])] {
+        let mut bench = bench(1, &format!("tracker_load: {load}"));
+        let first = bench.job_of("a", 3, 0);
+        bench.tick().fill();
+        bench.succeed(first, Map, 2);
+        bench.job_of("a", 9, 9);
+        let launched = bench.tick().beat(0);
+        let kinds: Vec<_> = launched.iter().map(|attempt| attempt.slot()).take(2).collect();
+        assert_eq!(kinds, order, "{load}");
+    }
 }
 
 #[test]
@@ -254,6 +287,21 @@ fn half_of_a_share_is_enough_for_hadoop_and_not_for_the_paper() {
         pass(&mut bench, 1..=20);
         assert_eq!(bench.held(Map, [hog, poor]), [30, 10]);
         pass(&mut bench, 21..=60);
+        assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
+    }
+}
+
+#[test]
+fn hadoop_rounds_half_of_a_share_down() {
+    for (variant, held) in [("hadoop", [3, 1]), ("paper", [1, 3])] {
+        let options = "preemption: true, allocations: {fair_share_after: 20s, \
+                       pools: {poor: {weight: 3}}}";
+        let mut bench = bench(1, &format!("variant: {variant}, {options}"));
+        let hog = bench.job_of("hog", 3, 0);
+        pass(&mut bench, 0..=0);
+        // Its share is three of four slots, and one is the half of that in whole slots.
+        let poor = bench.job_of("poor", 9, 0);
+        pass(&mut bench, 1..=60);
         assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
     }
 }
