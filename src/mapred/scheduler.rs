@@ -184,7 +184,8 @@ impl<'a> View<'a> {
         self.ledger.jobs_pending[kind]
     }
 
-    /// Returns the tasks of running jobs that have not ended; reduces only once they may start.
+    /// Returns how many tasks have not succeeded: of each job from when it gives tasks to the end of
+    /// its cleanup, whether it fails or not; reduces only once they may start.
     pub fn unfinished(&self, kind: SlotKind) -> u64 {
         self.ledger.unfinished[kind]
     }
