@@ -136,7 +136,10 @@ impl Layer {
                     };
                     at = at.index(index);
                     entry = at.0.len();
-                    let missing = || format!("`{at}` is not there: {} entries", list.len());
+                    let missing = || match list.len() {
+                        1 => format!("`{at}` is not there: 1 entry"),
+                        count => format!("`{at}` is not there: {count} entries"),
+                    };
                     node = Some(list.get(index).ok_or_else(missing)?);
                 }
                 (_, Step::Index(index)) => {
@@ -213,10 +216,21 @@ impl Laying<'_> {
 
     /// Notes that the upper layer has written a node.
     fn write(&mut self, at: Path) {
-        self.afresh.retain(|path| !at.contains(path));
-        self.afresh.extend(self.over.iter().filter(|path| at.contains(path)).cloned());
+        self.forget(&at);
+        self.afresh.extend(inside(self.over, &at).cloned());
         self.laid.written.push(at);
     }
+
+    /// Forgets what began afresh in a node that is gone.
+    fn forget(&mut self, at: &Path) {
+        let gone: Vec<Path> = inside(self.afresh, at).cloned().collect();
+        gone.iter().for_each(|path| _ = self.afresh.remove(path));
+    }
+}
+
+/// Returns the paths at a node or inside of it, which stand together in the order of paths.
+fn inside<'p>(paths: &'p BTreeSet<Path>, at: &'p Path) -> impl Iterator<Item = &'p Path> {
+    paths.range(at..).take_while(|path| at.contains(path))
 }
 
 #[cfg(test)]
