@@ -164,7 +164,7 @@ impl Waiting {
 }
 
 fn check_skips(skips: f64) -> Result<(), DomainError> {
-    check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1000000000")
+    check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1,000,000,000")
 }
 
 /// Returns the chance that at least one of so many tries succeeds: `1 - (1 - chance)^tries`.
