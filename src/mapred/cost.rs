@@ -268,6 +268,7 @@ mod tests {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
+            swap: None,
         };
         let costs = Costs {
             seed: 1,
