@@ -5,9 +5,7 @@ use serde::Serialize;
 use super::super::failure::Failure;
 use super::super::table::{Align, table};
 use super::Form;
-use crate::theory::{
-    DelayedJob, DomainError, FilledCluster, LongTasks, StickySlots, Waiting,
-};
+use crate::theory::{DelayedJob, DomainError, FilledCluster, LongTasks, StickySlots, Waiting};
 use crate::units::tell::{percent, span};
 use crate::units::{Fraction, SimSpan};
 
