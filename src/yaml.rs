@@ -25,6 +25,6 @@ pub(crate) use document::{Document, Origin};
 pub(crate) use finding::print;
 pub(crate) use layer::Layer;
 pub(crate) use path::Step;
-pub(crate) use read::{MOST, read};
+pub(crate) use read::{MOST, read, read_whole};
 pub(crate) use shape::Shape;
 pub(crate) use tree::read as tree;

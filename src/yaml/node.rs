@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::de::value::{MapDeserializer, StrDeserializer};
+use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
 use serde_yaml::Value;
 use serde_yaml::mapping::Iter;
@@ -46,8 +46,8 @@ impl Mistake {
         Path(self.steps.iter().rev().cloned().collect())
     }
 
-    fn inside(mut self, step: impl FnOnce() -> Step) -> Self {
-        self.steps.push(step());
+    fn inside(mut self, step: Step) -> Self {
+        self.steps.push(step);
         self
     }
 
@@ -119,12 +119,8 @@ impl<'de> Node<'de> {
     }
 
     /// Refuses the node.
-    fn refuse<T>(self, expected: &str) -> Result<T, Mistake> {
-        Err(de::Error::invalid_type(self.found(), &expected))
-    }
-
-    fn list<V: Visitor<'de>>(self, list: &'de [Value], visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_seq(List { list, next: 0 })
+    fn refuse(self, expected: &str) -> Mistake {
+        de::Error::invalid_type(self.found(), &expected)
     }
 }
 
@@ -138,7 +134,7 @@ macro_rules! typed {
     ($($deserialize:ident: $expected:literal, $is:expr;)+) => {
         $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
             let is: fn(&Value) -> bool = $is;
-            if is(self.0) { self.deserialize_any(visitor) } else { self.refuse($expected) }
+            if is(self.0) { self.deserialize_any(visitor) } else { Err(self.refuse($expected)) }
         })+
     };
 }
@@ -148,16 +144,8 @@ impl<'de> Deserializer<'de> for Node<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match (self.0, self.found()) {
-            (Value::Sequence(list), _) => self.list(list, visitor),
-            (Value::Mapping(map), _) => {
-                let mut left = Entries { entries: map.iter(), value: None };
-                let value = visitor.visit_map(&mut left)?;
-                // Who reads a choice out of a mapping stops after the first name.
-                match left.entries.next() {
-                    None => Ok(value),
-                    Some(_) => Err(Mistake::wrong(ONE_NAME)),
-                }
-            }
+            (Value::Sequence(_), _) => self.deserialize_seq(visitor),
+            (Value::Mapping(_), _) => self.deserialize_map(visitor),
             (Value::String(text), _) => visitor.visit_borrowed_str(text),
             (_, Unexpected::Bool(value)) => visitor.visit_bool(value),
             (_, Unexpected::Unsigned(number)) => visitor.visit_u64(number),
@@ -175,27 +163,38 @@ impl<'de> Deserializer<'de> for Node<'de> {
         deserialize_u64: "a whole number of zero or more", |value| is_whole(value, u64::MAX);
         deserialize_i64: "a whole number", Value::is_i64;
         deserialize_f64: "a number", Value::is_number;
-        deserialize_str: "a text", Value::is_string;
-        deserialize_string: "a text", Value::is_string;
-        deserialize_identifier: "a name", Value::is_string;
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_borrowed_str(self.0.as_str().ok_or_else(|| self.refuse("a text"))?)
+    }
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_str(visitor)
+    }
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_borrowed_str(self.0.as_str().ok_or_else(|| self.refuse("a name"))?)
     }
 
     // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match self.0 {
-            Value::Sequence(_) => self.deserialize_any(visitor),
-            Value::Null => self.list(&[], visitor),
-            _ => self.refuse("a list"),
+            Value::Sequence(list) => visitor.visit_seq(List { list, next: 0 }),
+            Value::Null => visitor.visit_seq(List { list: &[], next: 0 }),
+            _ => Err(self.refuse("a list")),
         }
     }
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Mapping(_) => self.deserialize_any(visitor),
-            Value::Null => {
-                let none = std::iter::empty::<(&str, &str)>();
-                visitor.visit_map(MapDeserializer::<_, Mistake>::new(none))
-            }
-            _ => self.refuse("a mapping"),
+        let entries = match self.0 {
+            Value::Mapping(map) => Some(map.iter()),
+            Value::Null => None,
+            _ => return Err(self.refuse("a mapping")),
+        };
+        let mut left = Entries { entries, value: None };
+        let value = visitor.visit_map(&mut left)?;
+        // Who reads a choice out of a mapping stops after the first name.
+        match left.next() {
+            None => Ok(value),
+            Some(_) => Err(Mistake::wrong(ONE_NAME)),
         }
     }
 
@@ -219,12 +218,12 @@ impl<'de> Deserializer<'de> for Node<'de> {
         visitor: V,
     ) -> Result<V::Value, Mistake> {
         match self.0 {
-            Value::Sequence(list) if list.len() == len => self.list(list, visitor),
+            Value::Sequence(list) if list.len() == len => self.deserialize_seq(visitor),
             Value::Sequence(list) => {
                 let found = list.len();
                 Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
             }
-            _ => self.refuse(&format!("a list of {len}")),
+            _ => Err(self.refuse(&format!("a list of {len}"))),
         }
     }
     fn deserialize_struct<V: Visitor<'de>>(
@@ -249,7 +248,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
                 }
                 _ => Err(Mistake::wrong(ONE_NAME)),
             },
-            _ => self.refuse("a name, or a name with its options"),
+            _ => Err(self.refuse("a name, or a name with its options")),
         }
     }
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -279,7 +278,7 @@ impl<'de> de::SeqAccess<'de> for List<'de> {
         let index = self.next;
         self.next += 1;
         let read = seed.deserialize(Node(entry));
-        read.map(Some).map_err(|mistake| mistake.inside(|| Step::Index(index)))
+        read.map(Some).map_err(|mistake| mistake.inside(Step::Index(index)))
     }
     fn size_hint(&self) -> Option<usize> {
         Some(self.list.len() - self.next)
@@ -287,9 +286,16 @@ impl<'de> de::SeqAccess<'de> for List<'de> {
 }
 
 struct Entries<'de> {
-    entries: Iter<'de>,
+    /// Those that are left; none at all of a key without a value.
+    entries: Option<Iter<'de>>,
     /// The entry whose key was read.
     value: Option<(&'de Value, &'de Value)>,
+}
+
+impl<'de> Entries<'de> {
+    fn next(&mut self) -> Option<(&'de Value, &'de Value)> {
+        self.entries.as_mut()?.next()
+    }
 }
 
 impl<'de> de::MapAccess<'de> for Entries<'de> {
@@ -298,13 +304,13 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Mistake> {
-        self.value = self.entries.next();
+        self.value = self.next();
         let Some((key, _)) = self.value else { return Ok(None) };
-        seed.deserialize(Node(key)).map(Some).map_err(|mistake| mistake.inside(|| step(key)))
+        seed.deserialize(Node(key)).map(Some).map_err(|mistake| mistake.inside(step(key)))
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
         let (key, value) = self.value.take().expect("a value is asked for after its key");
-        seed.deserialize(Node(value)).map_err(|mistake| mistake.inside(|| step(key)))
+        seed.deserialize(Node(value)).map_err(|mistake| mistake.inside(step(key)))
     }
 }
 
@@ -322,7 +328,7 @@ impl<'de> Choice<'de> {
     fn inside(&self) -> impl Fn(Mistake) -> Mistake + use<'de> {
         let Self { name, options } = *self;
         move |mistake| match options {
-            Some(_) => mistake.inside(|| Step::Key(name.to_owned())),
+            Some(_) => mistake.inside(Step::Key(name.to_owned())),
             None => mistake,
         }
     }
