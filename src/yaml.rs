@@ -24,6 +24,7 @@ pub use read::Problem;
 pub(crate) use document::{Document, Origin};
 pub(crate) use finding::print;
 pub(crate) use layer::Layer;
+pub(crate) use node::write;
 pub(crate) use path::Step;
 pub(crate) use read::{MOST, read, read_whole};
 pub(crate) use shape::Shape;

@@ -247,8 +247,8 @@ impl JobEntry {
     }
 
     pub(super) fn fields(&self) -> Mapping {
-        match serde_yaml::to_value(self) {
-            Ok(Value::Mapping(fields)) => fields,
+        match yaml::write(self) {
+            Value::Mapping(fields) => fields,
             other => unreachable!("a struct is written as a mapping: {other:?}"),
         }
     }

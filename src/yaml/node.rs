@@ -1,4 +1,4 @@
-//! A tree as `serde` reads it: a mistake comes back as what it is, with its path.
+//! A tree as `serde` reads and writes it: a mistake comes back as what it is, with its path.
 //!
 //! The errors of other formats are sentences, in the words of Rust. Here they are kept apart until
 //! somebody who knows the shape of the tree says them in the words of files. A choice is a name, or a
@@ -8,8 +8,10 @@ use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
+use serde::ser::Serialize;
 use serde_yaml::Value;
 use serde_yaml::mapping::Iter;
+use serde_yaml::with::singleton_map_recursive;
 
 use super::path::{Path, Step};
 
@@ -100,6 +102,12 @@ fn words(found: Unexpected<'_>) -> String {
         Unexpected::Map => "a mapping".to_owned(),
         other => other.to_string(),
     }
+}
+
+/// Returns the tree of a value, its choices as they are read.
+pub(crate) fn write(value: &impl Serialize) -> Value {
+    singleton_map_recursive::serialize(value, serde_yaml::value::Serializer)
+        .expect("what is read from a tree can be written as one")
 }
 
 impl<'de> Node<'de> {
