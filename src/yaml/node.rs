@@ -130,6 +130,52 @@ impl<'de> Node<'de> {
     fn refuse(self, expected: &str) -> Mistake {
         de::Error::invalid_type(self.found(), &expected)
     }
+
+    fn text(self, expected: &str) -> Result<&'de str, Mistake> {
+        self.0.as_str().ok_or_else(|| self.refuse(expected))
+    }
+
+    // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
+    fn list(self) -> Result<List<'de>, Mistake> {
+        match self.0 {
+            Value::Sequence(list) => Ok(List { list, next: 0 }),
+            Value::Null => Ok(List { list: &[], next: 0 }),
+            _ => Err(self.refuse("a list")),
+        }
+    }
+
+    fn list_of(self, len: usize) -> Result<List<'de>, Mistake> {
+        match self.0 {
+            Value::Sequence(list) if list.len() == len => Ok(List { list, next: 0 }),
+            Value::Sequence(list) => {
+                let found = list.len();
+                Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
+            }
+            _ => Err(self.refuse(&format!("a list of {len}"))),
+        }
+    }
+
+    fn entries(self) -> Result<Entries<'de>, Mistake> {
+        let entries = match self.0 {
+            Value::Mapping(map) => Some(map.iter()),
+            Value::Null => None,
+            _ => return Err(self.refuse("a mapping")),
+        };
+        Ok(Entries { entries, value: None })
+    }
+
+    fn choice(self) -> Result<Choice<'de>, Mistake> {
+        match self.0 {
+            Value::String(name) => Ok(Choice { name, options: None }),
+            Value::Mapping(map) => match map.iter().next() {
+                Some((Value::String(name), options)) if map.len() == 1 => {
+                    Ok(Choice { name, options: Some(options) })
+                }
+                _ => Err(Mistake::wrong(ONE_NAME)),
+            },
+            _ => Err(self.refuse("a name, or a name with its options")),
+        }
+    }
 }
 
 /// Returns whether a value is a whole number of zero or more, up to another.
@@ -147,6 +193,7 @@ macro_rules! typed {
     };
 }
 
+// Most methods are compiled for each type that is read. So what does not depend on the type is above.
 impl<'de> Deserializer<'de> for Node<'de> {
     type Error = Mistake;
 
@@ -174,36 +221,22 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_borrowed_str(self.0.as_str().ok_or_else(|| self.refuse("a text"))?)
+        visitor.visit_borrowed_str(self.text("a text")?)
     }
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         self.deserialize_str(visitor)
     }
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_borrowed_str(self.0.as_str().ok_or_else(|| self.refuse("a name"))?)
+        visitor.visit_borrowed_str(self.text("a name")?)
     }
 
-    // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Sequence(list) => visitor.visit_seq(List { list, next: 0 }),
-            Value::Null => visitor.visit_seq(List { list: &[], next: 0 }),
-            _ => Err(self.refuse("a list")),
-        }
+        visitor.visit_seq(self.list()?)
     }
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let entries = match self.0 {
-            Value::Mapping(map) => Some(map.iter()),
-            Value::Null => None,
-            _ => return Err(self.refuse("a mapping")),
-        };
-        let mut left = Entries { entries, value: None };
-        let value = visitor.visit_map(&mut left)?;
-        // Who reads a choice out of a mapping stops after the first name.
-        match left.next() {
-            None => Ok(value),
-            Some(_) => Err(Mistake::wrong(ONE_NAME)),
-        }
+        let mut entries = self.entries()?;
+        let value = visitor.visit_map(&mut entries)?;
+        entries.end().map(|()| value)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -225,14 +258,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         len: usize,
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Sequence(list) if list.len() == len => self.deserialize_seq(visitor),
-            Value::Sequence(list) => {
-                let found = list.len();
-                Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
-            }
-            _ => Err(self.refuse(&format!("a list of {len}"))),
-        }
+        visitor.visit_seq(self.list_of(len)?)
     }
     fn deserialize_struct<V: Visitor<'de>>(
         self,
@@ -248,16 +274,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::String(name) => visitor.visit_enum(Choice { name, options: None }),
-            Value::Mapping(map) => match map.iter().next() {
-                Some((Value::String(name), options)) if map.len() == 1 => {
-                    visitor.visit_enum(Choice { name, options: Some(options) })
-                }
-                _ => Err(Mistake::wrong(ONE_NAME)),
-            },
-            _ => Err(self.refuse("a name, or a name with its options")),
-        }
+        visitor.visit_enum(self.choice()?)
     }
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         visitor.visit_unit()
@@ -303,6 +320,14 @@ struct Entries<'de> {
 impl<'de> Entries<'de> {
     fn next(&mut self) -> Option<(&'de Value, &'de Value)> {
         self.entries.as_mut()?.next()
+    }
+
+    /// Refuses what is left: who reads a choice out of a mapping stops after the first name.
+    fn end(mut self) -> Result<(), Mistake> {
+        match self.next() {
+            None => Ok(()),
+            Some(_) => Err(Mistake::wrong(ONE_NAME)),
+        }
     }
 }
 
