@@ -14,6 +14,6 @@ pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
-    NodeCount, PageCacheSpec, Placement, SlotCount,
+    NodeCount, PageCacheSpec, Placement, SlotCount, SwapSpec,
 };
 pub use topology::{ReadRates, Topology};

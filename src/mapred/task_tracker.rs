@@ -91,7 +91,7 @@ impl TaskTracker {
         Self {
             id,
             free: node.slots,
-            memory: Memory::new(node.memory, node.disk),
+            memory: Memory::new(&node),
             interval: costs.hadoop.heartbeat_floor,
             node,
             costs,
@@ -148,7 +148,7 @@ impl TaskTracker {
             }
         }
         self.free = self.node.slots;
-        self.memory = Memory::new(self.node.memory, self.node.disk);
+        self.memory = Memory::new(&self.node);
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
