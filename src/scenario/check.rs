@@ -15,6 +15,7 @@ use crate::cluster::ClusterSpec;
 use crate::fault::Known;
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::nearest::nearest;
+use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{
@@ -58,6 +59,8 @@ pub enum Warning {
     },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
+    /// In Mumak these settings of the cluster are zero.
+    SlowMumak(Vec<&'static str>),
     /// What the policy says of its options.
     Policy(String),
 }
@@ -105,6 +108,12 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
+            Self::SlowMumak(settings) => write!(
+                f,
+                "in Mumak messages and the JobTracker take no time; with `{}` above zero nothing \
+                 happens when it does there; take `cluster: mumak`, or set these to 0s",
+                settings.join("`, `")
+            ),
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -167,6 +176,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_hadoop(hadoop, found);
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
+            check_mumak(hadoop, cluster, found);
         }
     }
     if intact("expect") && intact("record") {
@@ -233,7 +243,6 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
         ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
         ("rpc_timeout", hadoop.rpc_timeout),
         ("expiry", hadoop.expiry),
-        ("progress_interval", hadoop.progress_interval),
     ];
     for (field, span) in spans {
         if span.is_zero() {
@@ -266,6 +275,25 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
             hadoop.expiry
         );
         found.value("hadoop.expiry", message);
+    }
+}
+
+/// What is Mumak's line has no times of its own.
+fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
+    let none = Dist::Constant(SimSpan::ZERO);
+    let (network, tracker) = (&cluster.network, &cluster.jobtracker);
+    let settings = [
+        ("cluster.network.latency", network.latency == none),
+        ("cluster.network.cross_rack", network.cross_rack == none),
+        ("cluster.jobtracker.per_heartbeat", tracker.per_heartbeat.is_zero()),
+        ("cluster.jobtracker.per_task", tracker.per_task.is_zero()),
+        ("cluster.jobtracker.per_job", tracker.per_job.is_zero()),
+        ("cluster.jobtracker.init", tracker.init.is_zero()),
+    ];
+    let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
+    let slow: Vec<&str> = slow.collect();
+    if hadoop.is_mumak() && !slow.is_empty() {
+        found.warnings.push(Warning::SlowMumak(slow));
     }
 }
 
