@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{Placement, PerSlot, SlotKind, Topology, TrackerId};
+use crate::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use crate::fault::Known;
 use crate::mapred;
 use crate::record::NodeLabel;

@@ -101,7 +101,7 @@ impl Shape {
     }
 
     /// Returns the names that are known as keys here, or as choices.
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         match &self.form {
             Form::Struct { fields, .. } => fields.keys().map(String::as_str).collect(),
             Form::Choice { names, .. } => names.keys().map(String::as_str).collect(),

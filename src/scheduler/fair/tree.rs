@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use super::{FairOptions, Variant};
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
-use crate::scheduler::part::coupling::ReduceGate;
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
+use crate::scheduler::part::reduces::Reduces;
 use crate::scheduler::part::share::weight;
 use crate::units::SimTime;
 
@@ -29,8 +29,7 @@ pub(super) struct Tree {
     variant: Variant,
     /// Whether jobs weigh by what they demand.
     weighs_size: bool,
-    /// What holds reduces back that could be launched.
-    reduce_gate: ReduceGate,
+    reduces: Reduces,
     /// The jobs whose demand is to be looked up.
     stale: BTreeSet<JobId>,
 }
@@ -85,7 +84,7 @@ struct Key {
 }
 
 impl Tree {
-    pub(super) fn new(pools: &Pools, options: &FairOptions) -> Self {
+    pub(super) fn new(pools: &Pools, options: &FairOptions, reduces: Reduces) -> Self {
         let mut tree = Self {
             pools: PoolTree::new(pools),
             states: Vec::new(),
@@ -93,7 +92,7 @@ impl Tree {
             line: Line::new(pools),
             variant: options.variant,
             weighs_size: options.size_based_weight,
-            reduce_gate: options.reduce_gate,
+            reduces,
             stale: BTreeSet::new(),
         };
         tree.make_states(SimTime::ZERO);
@@ -112,6 +111,10 @@ impl Tree {
 
     pub(super) fn pools(&self) -> &PoolTree {
         &self.pools
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
     }
 
     pub(super) fn state(&self, pool: PoolId) -> &PoolState {
@@ -186,7 +189,7 @@ impl Tree {
             if measures {
                 self.measure(&mut member, job, kind);
             }
-            let is_ready = member.runnable_since.is_some() && 0 < self.pending(job, kind);
+            let is_ready = member.runnable_since.is_some() && 0 < self.reduces.pending(job, kind);
             let key = is_ready.then(|| self.key_of(&member, id, kind));
             self.place(&mut member, kind, key);
             self.place_pools(member.pool, kind);
@@ -205,19 +208,11 @@ impl Tree {
         self.jobs[job.index()] = Some(member);
     }
 
-    /// Returns how many tasks of a job could be launched.
-    fn pending(&self, job: &Job, kind: SlotKind) -> u32 {
-        match kind {
-            SlotKind::Map => job.pending(kind),
-            SlotKind::Reduce => self.reduce_gate.pending(job),
-        }
-    }
-
     /// Looks up what a job demands, and so what it weighs.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
         let is_runnable = member.runnable_since.is_some();
-        let demand =
-            if is_runnable { job.tasks(kind).running() + self.pending(job, kind) } else { 0 };
+        let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
+        let demand = if is_runnable { wanted } else { 0 };
         self.demand(member, kind, demand);
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
@@ -352,7 +347,7 @@ mod tests {
 
     fn tree(yaml: &str) -> Tree {
         let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };
-        Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options)
+        Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options, Reduces::default())
     }
 
     fn promised(tree: &Tree, pools: &[&str]) -> Vec<u32> {
