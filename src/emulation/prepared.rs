@@ -122,10 +122,10 @@ impl Prepared {
             nodes: Some(self.topology.len()),
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
         };
-        if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement {
-            if let Err(message) = writer.among(self.topology.len()) {
-                return unfit(format!("cluster.hdfs.placement: {message}"));
-            }
+        if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
+            && let Err(message) = writer.among(self.topology.len())
+        {
+            return unfit(format!("cluster.hdfs.placement: {message}"));
         }
         for fault in &self.scenario.faults {
             fault.check(&known).or_else(|problem| unfit(format!("faults: {}", problem.message)))?;
