@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use crate::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use crate::fault::Known;
 use crate::mapred;
 use crate::record::NodeLabel;
@@ -133,6 +133,11 @@ impl Prepared {
             nodes: Some(self.topology.len()),
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
         };
+        if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
+            && let Err(message) = writer.among(self.topology.len())
+        {
+            return unfit(format!("cluster.hdfs.placement: {message}"));
+        }
         for fault in &self.scenario.faults {
             fault.check(&known).or_else(|problem| unfit(format!("faults: {}", problem.message)))?;
         }

@@ -11,7 +11,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::spec::Scenario;
-use crate::cluster::{ClusterSpec, NetworkModel};
+use crate::cluster::{ClusterSpec, NetworkModel, Placement};
 use crate::fault::Known;
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::nearest::nearest;
@@ -162,6 +162,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, found);
+        check_writer(scenario, found);
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
@@ -253,6 +254,22 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
     let replication = cluster.hdfs.replication.get();
     if replication > nodes && cluster.topology.is_none() {
         found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
+    }
+}
+
+/// The node that writes the files is there.
+fn check_writer(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { cluster, workload, .. } = scenario;
+    // How many nodes a file has is known when it has been read.
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let Placement::Writer(writer) = cluster.hdfs.placement else { return };
+    let nodes = cluster.nodes.get();
+    if let Err(message) = writer.among(nodes)
+        && !in_file
+    {
+        let path = Path::of("cluster.hdfs.placement.writer");
+        let hint = format!("they are node-1 to node-{nodes}");
+        found.problems.push(Problem::value(path, message).hint(hint));
     }
 }
 
