@@ -70,6 +70,17 @@ impl Unit {
         }
     }
 
+    /// Returns the sign of what its numbers are counted in, in files: `s`, `B/s`; none if plain.
+    pub fn sign(self) -> String {
+        match (self.time, self.bytes) {
+            (0, 0) => String::new(),
+            (1, 0) => "s".to_owned(),
+            (0, 1) => "B".to_owned(),
+            (-1, 1) => "B/s".to_owned(),
+            (time, bytes) => format!("s^{time} B^{bytes}"),
+        }
+    }
+
     /// Tells the difference of two numbers: of shares in points.
     pub fn show_differences<const N: usize>(self, values: [f64; N]) -> [String; N] {
         match self.share && self.is_plain() && values.iter().all(|value| value.is_finite()) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
-use crate::expect::GapClass;
+use crate::expect::{Figure, GapClass};
 use crate::files::REPORT;
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
@@ -53,7 +53,7 @@ pub enum FileOutcome {
 }
 
 /// A line of the table of verdicts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerdictRow {
     /// The experiment.
     pub id: String,
@@ -67,6 +67,9 @@ pub struct VerdictRow {
     pub verdict: Judgement,
     /// Of which class a known gap is.
     pub gap_class: Option<GapClass>,
+    /// The published numbers, each beside ours.
+    #[serde(skip_deserializing)]
+    pub figures: Vec<Figure>,
 }
 
 impl Repeated {
@@ -75,13 +78,14 @@ impl Repeated {
         let rows = self.rows();
         let tally = Tally::of(&rows);
         let (measured, gap_class) = match &rows[..] {
-            [row] => (row.measured.clone(), row.gap_class),
+            [row] => (row.ours(), row.gap_class),
             _ => (tally.to_string(), None),
         };
         let found = JUDGEMENTS.into_iter().find(|judgement| 0 < tally.count(*judgement));
         let verdict = found.unwrap_or(Judgement::Skipped);
         let (expectation, published) = (self.what.clone(), self.published.clone());
-        VerdictRow { id: self.id.clone(), expectation, published, measured, verdict, gap_class }
+        let (id, figures) = (self.id.clone(), Vec::new());
+        VerdictRow { id, expectation, published, measured, verdict, gap_class, figures }
     }
 
     /// Returns its lines of the table; at least one.
@@ -93,6 +97,7 @@ impl Repeated {
             measured: measured.to_owned(),
             verdict,
             gap_class: None,
+            figures: Vec::new(),
         };
         let mut rows = Vec::new();
         for file in &self.files {
@@ -101,15 +106,17 @@ impl Repeated {
                     rows.push(row(&self.what, &self.published, why, Judgement::Skipped));
                 }
                 FileOutcome::Run { sheet, concluded } => {
-                    let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
-                    rows.extend(judged.iter().zip(&sheet.expect).map(|(found, expected)| {
+                    let verdicts = &concluded.findings.verdicts;
+                    let judged = self::verdicts(&sheet.expect, verdicts);
+                    let found = judged.iter().zip(verdicts).zip(&sheet.expect);
+                    rows.extend(found.map(|((found, verdict), expected)| {
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
                         let gap = expected.known_gap.as_ref();
                         let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
                         let gap_class = gap.and_then(|gap| gap.class);
                         let row = row(&found.expectation, published, measured, found.judgement);
-                        VerdictRow { gap_class, ..row }
+                        VerdictRow { gap_class, figures: verdict.figures.clone(), ..row }
                     }));
                 }
             }
@@ -119,6 +126,17 @@ impl Repeated {
             rows.push(row(&self.what, &self.published, nothing, Judgement::Reported));
         }
         rows
+    }
+}
+
+impl VerdictRow {
+    /// Tells what stands beside what was published: our numbers, or all that was measured.
+    pub fn ours(&self) -> String {
+        match &self.figures[..] {
+            [] => self.measured.clone(),
+            [one] => one.compared(),
+            several => several.iter().map(Figure::told).collect::<Vec<_>>().join(", "),
+        }
     }
 }
 
