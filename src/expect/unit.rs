@@ -35,7 +35,7 @@ impl Unit {
     }
 
     /// Returns the unit of a sum.
-    pub(super) fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self { share: self.share || other.share, ..self }
     }
 

@@ -2,9 +2,10 @@
 
 use hdrhistogram::Histogram;
 
+use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
-use crate::chart::{Curve, Drawing, Percentiles};
+use crate::chart::{Curve, Percentiles};
 use crate::expect::ReadError;
 
 /// The shares at which a histogram is drawn.
@@ -23,6 +24,7 @@ impl Kind for PercentilePlot<'_> {
             over: Use::Unused,
             by: Use::Optional,
             has_log: true,
+            published: None,
         }
     }
 
@@ -30,7 +32,7 @@ impl Kind for PercentilePlot<'_> {
         vec![("", self.0)]
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let mut curves = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
             let cell = canvas.at(&[by]);
@@ -45,7 +47,7 @@ impl Kind for PercentilePlot<'_> {
             let name = if by.is_none() { self.0.to_owned() } else { name };
             curves.push(Curve { name, points: points(&merged) });
         }
-        Ok(Percentiles { caption: canvas.caption.clone(), y: canvas.axis(), curves }.draw())
+        Ok(Percentiles { caption: canvas.caption.clone(), y: canvas.axis(), curves }.draw().into())
     }
 }
 

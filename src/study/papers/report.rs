@@ -10,7 +10,8 @@ use crate::expect::{Figure, GapClass};
 use crate::files::REPORT;
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::page::{Block, Headline, Judgement, Page, Section};
+use crate::page::{Block, Column, Headline, Judgement, Page, PageCell, PageTable, Section};
+use crate::study::report::charts;
 use crate::study::{Concluded, Sheet, store};
 
 /// The table, by which the folder is known.
@@ -130,6 +131,12 @@ impl Repeated {
 }
 
 impl VerdictRow {
+    /// Tells what became of it; of a known gap also the class.
+    pub fn told(&self) -> String {
+        let class = self.gap_class.map(|class| format!(" ({})", class.word()));
+        self.verdict.word().to_owned() + &class.unwrap_or_default()
+    }
+
     /// Tells what stands beside what was published: our numbers, or all that was measured.
     pub fn ours(&self) -> String {
         match &self.figures[..] {
@@ -183,13 +190,41 @@ fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
         headline(Judgement::Reported, "reported"),
         headline(Judgement::Skipped, "skipped"),
     ]);
-    let verdicts = Section::new("Verdicts", vec![headlines]);
+    let told = Block::Text(format!("{tally}."));
+    let verdicts = Section::new("Verdicts", vec![headlines, told, Block::Table(overview(rows))]);
     Page {
         title: "The papers' experiments".to_owned(),
         subtitle: "What was published, and what Mumakil measures".to_owned(),
         sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
+}
+
+/// Returns a line for each published number and ours, and for each verdict that has none.
+fn overview(rows: &[VerdictRow]) -> PageTable {
+    let mut table = PageTable {
+        caption: "What was published, and ours".to_owned(),
+        columns: ["id", "what", "published", "ours", "difference", "verdict"]
+            .map(Column::text)
+            .into(),
+        rows: Vec::new(),
+    };
+    for row in rows {
+        let verdict = row.told();
+        let mut line = |what: &str, published: &str, ours: &str, difference: &str| {
+            let cells = [&row.id, what, published, ours, difference, &verdict];
+            table.rows.push(cells.map(PageCell::text).into());
+        };
+        for figure in &row.figures {
+            let names = [&*row.expectation, &figure.what].into_iter();
+            let what = names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(": ");
+            line(&what, &figure.published.text, &figure.told(), &figure.difference());
+        }
+        if row.figures.is_empty() {
+            line(&row.expectation, &row.published, &row.measured, "");
+        }
+    }
+    table
 }
 
 /// Returns what the page says of an experiment.
@@ -204,7 +239,7 @@ fn section(experiment: &Repeated) -> Section {
             FileOutcome::Run { sheet, concluded } => {
                 let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
                 blocks.push(Block::Verdicts(judged));
-                blocks.push(Block::Charts(concluded.drawings.clone()));
+                blocks.extend(charts(&concluded.pictures));
             }
         }
     }
@@ -216,6 +251,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::expect::{Number, Unit};
 
     fn skipped(files: usize) -> Repeated {
         Repeated {
@@ -232,6 +268,39 @@ mod tests {
         assert_eq!(skipped(2).summary().measured, "2 skipped");
         let nothing = skipped(0).summary();
         assert_eq!((nothing.verdict, &*nothing.published), (Judgement::Reported, "55 min"));
+    }
+
+    #[test]
+    fn the_overview_has_a_line_for_each_published_number() {
+        let figure = |what: &str, published: &str, ours| Figure {
+            what: what.to_owned(),
+            published: Number::parse(published).unwrap(),
+            ours: Some(ours),
+            unit: Unit::SHARE,
+        };
+        let row = VerdictRow {
+            expectation: "locality rises".to_owned(),
+            verdict: Judgement::KnownGap,
+            gap_class: Some(GapClass::Model),
+            figures: vec![figure("w1=0s", "5 %", 0.048), figure("w1=1s", "68 %", 0.9)],
+            ..skipped(1).rows().remove(0)
+        };
+        let shown = |row: &VerdictRow| {
+            let lines = overview(std::slice::from_ref(row)).rows;
+            let line = |line: Vec<PageCell>| {
+                line.into_iter().map(|cell| cell.shown).collect::<Vec<_>>().join("|")
+            };
+            lines.into_iter().map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shown(&row),
+            [
+                "MK-19|locality rises: w1=0s|5 %|4.8 %|-0.2 points|known gap (model)",
+                "MK-19|locality rises: w1=1s|68 %|90.0 %|+22.0 points|known gap (model)",
+            ]
+        );
+        assert_eq!(row.ours(), "4.8 %, 90.0 %");
+        assert_eq!(shown(&skipped(1).rows()[0]), ["MK-19|a trace|55 min|no trace||skipped"]);
     }
 
     /// Returns whether the report may be written beside these files.
