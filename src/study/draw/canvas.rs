@@ -78,10 +78,16 @@ impl Canvas<'_> {
         unit: Unit,
         ours: Option<f64>,
     ) -> Figure {
-        let series = if self.published.len() == 1 { "" } else { series };
-        let what = [series, &point.label].into_iter().filter(|name| !name.is_empty());
+        // Several expressions have names of their own, which say what a label is of.
+        let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
+            (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
+            _ => label.to_owned(),
+        };
+        let series = if self.published.len() == 1 { String::new() } else { of(self.by, series) };
+        let names = [series, of(self.over, &point.label)];
+        let what = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
         let (published, unit) = (point.number.clone(), unit.or(point.number.unit));
-        Figure { what: what.collect::<Vec<_>>().join(", "), published, ours, unit }
+        Figure { what: what.join(", "), published, ours, unit }
     }
 
     /// Returns what stands side by side: several expressions are groups where no axis is.
