@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use super::spec::Scenario;
 use crate::cluster::{ClusterSpec, NetworkModel, Placement};
 use crate::fault::Known;
-use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
 use crate::random::Dist;
 use crate::trace::TraceFile;
@@ -33,6 +33,11 @@ pub enum Warning {
         replication: u32,
         /// The nodes there are.
         nodes: u32,
+    },
+    /// Heartbeats keep the JobTracker busy, but come in such an order that none waits for another.
+    LockedPhases {
+        /// For how much of the time it is busy, in per cent.
+        busy: u32,
     },
     /// No job comes into a class by its rule, since those before it take all that fit.
     HiddenClass {
@@ -77,6 +82,11 @@ impl fmt::Display for Warning {
                 f,
                 "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
                  lower cluster.hdfs.replication or add nodes"
+            ),
+            Self::LockedPhases { busy } => write!(
+                f,
+                "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
+                 their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
             ),
             Self::HiddenClass { class } => write!(
                 f,
@@ -298,6 +308,12 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
             found.value("hadoop.heartbeats_per_second", message);
         }
         return;
+    }
+    let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
+    let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
+    // One that cannot keep up has a queue in any order, and one with much time hardly has any.
+    if hadoop.heartbeat_fuzz == Fuzz::NONE && (0.5..1.0).contains(&busy) {
+        found.warnings.push(Warning::LockedPhases { busy: (100.0 * busy) as u32 });
     }
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =

@@ -62,6 +62,22 @@ fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
 }
 
 #[test]
+fn heartbeats_that_would_queue_but_for_their_phases_are_told() {
+    // 2,000 heartbeats of 1 ms in 3 s.
+    let text = format!(
+        "{JOB}cluster: {{nodes: 2000, jobtracker: {{per_heartbeat: 1ms}}}}\nhadoop: {{heartbeat: 3s}}"
+    );
+    let told = |sets: &[&str]| {
+        let warnings = parse_with(&text, sets).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<String>()
+    };
+    assert!(told(&[]).starts_with("heartbeats keep the JobTracker busy for 66 % of the time, but"));
+    assert_eq!(told(&["hadoop.heartbeat_fuzz=200ms"]), "");
+    assert_eq!(told(&["cluster.nodes=1400"]), "", "less than half of the time");
+    assert_eq!(told(&["cluster.nodes=3000"]), "", "it cannot keep up");
+}
+
+#[test]
 fn a_field_that_changes_nothing_is_told() {
     let warnings = |job: &str| {
         let loaded = parse_with(&format!("workload: {{jobs: [{{name: a, maps: 1, {job}}}]}}"), &[]);
