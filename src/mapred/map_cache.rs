@@ -317,6 +317,7 @@ mod tests {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1),
             disk: Rate::from_mb_per_s(1),
+            swap: None,
         };
         let topology = Arc::new(Topology::from_nodes((0..4).map(node).collect()));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);

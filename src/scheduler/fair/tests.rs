@@ -203,7 +203,7 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
 fn patient(variant: &str) -> Bench<Fair> {
     let yaml = format!("{{variant: {variant}, delay: {{w1: 10s, w2: 10s}}}}");
     let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
-    Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 })
+    Bench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 0 })
 }
 
 #[test]
