@@ -125,6 +125,7 @@ const FILES: &[(&str, &str)] = files!(
     "modified-fair" / "M-B"
     "modified-fair" / "M-abl"
     "mumak" / "MK-19"
+    "mumak" / "MK-19-stress"
 );
 
 /// A file of an experiment.
