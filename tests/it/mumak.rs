@@ -177,7 +177,8 @@ fn two_jobs_end_when_mumaks_rules_say_so() {
     fs::write(&topology, ONE_HOST).unwrap();
     let times = |set: &str| -> Vec<[u64; 3]> {
         let out = emulated(&trace, &topology, 42, &[set]);
-        let jobs = rows(&out.path().join("jobs.csv"));
+        let table = out.path().join("jobs.csv");
+        let jobs = rows(&table);
         let columns = ["submit_ms", "first_launch_ms", "finish_ms"];
         jobs.map(|of| columns.map(|column| of(column).parse().unwrap())).collect()
     };
