@@ -26,7 +26,8 @@ pub use cost::{Costs, Effort, Part, Plan, Shared};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
 pub use fabric::Fabric;
 pub use hadoop::{
-    Auto, CommitPending, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Speculation,
+    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
+    Speculation,
 };
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
@@ -43,7 +44,7 @@ pub use scheduler::{
     Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,
     Scheduler, Site, View,
 };
-pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
+pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
 pub use truth::Truth;

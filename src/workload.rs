@@ -13,9 +13,11 @@ mod listed;
 mod mix;
 mod rumen;
 mod shared;
+mod shares;
 mod sls;
 mod source;
 mod spec;
+mod stress;
 mod submission;
 mod swim;
 
@@ -36,6 +38,7 @@ pub use listed::{JobFile, Jobs};
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
+pub use shares::ReduceShares;
 pub use sls::Sls;
 pub use source::{FoundJobs, Source, SourceKind};
 pub use spec::{WarmStart, WorkloadSpec};
@@ -59,6 +62,8 @@ pub struct Workload {
     pub warm_up: SimSpan,
     /// What of a trace is not in these jobs, and why.
     pub left_out: Vec<LeftOut>,
+    /// Whether they are submitted to Mumak, where two looks at the load at one instant submit two jobs.
+    pub is_mumak: bool,
 }
 
 /// What of a trace is not in the jobs of a run.
@@ -166,6 +171,14 @@ impl Workload {
         let mut entries = found.jobs;
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
+        if site.hadoop.is_mumak() && spec.submission != Submission::Replay {
+            // Mumak then knows the order of the file only.
+            let mut latest = SimSpan::ZERO;
+            for entry in &mut entries {
+                latest = latest.max(entry.submit);
+                entry.submit = latest;
+            }
+        }
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
         let first = first.min().unwrap_or_default();
         if let Some(warm) = &spec.warm_start {
@@ -182,12 +195,13 @@ impl Workload {
             let warm = warm.jobs(site.topology.slots(), &entries);
             entries.extend(warm);
         }
-        let mut jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
             arrival.is_warm = own <= arrival.batch.index();
         }
         let start = start.unwrap_or_default();
-        Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
+        let is_mumak = site.hadoop.is_mumak();
+        Ok(Self { submission: spec.submission, start, warm_up, left_out, is_mumak, ..jobs })
     }
 }
 
@@ -196,7 +210,8 @@ fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
     match spec.start {
         Auto::Fixed(start) => Some(start),
         Auto::Auto if site.hadoop.is_mumak() => {
-            let interval = site.hadoop.heartbeat_interval(site.topology.len());
+            // No tracker has registered by then.
+            let interval = site.hadoop.heartbeat_interval(0);
             Some(site.hadoop.heartbeat_phase.or(interval) + interval)
         }
         Auto::Auto => None,

@@ -41,8 +41,17 @@ pub struct ClusterSpec {
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
+    /// What of it the system and Hadoop's daemons keep; the rest is for attempts. A TaskTracker and
+    /// a DataNode take 1000 MB each unless configured otherwise.
+    pub system_memory: Bytes,
     /// The disks of a node.
     pub disk: DiskSpec,
+    /// What a node does with memory that neither its system nor a task holds: it keeps blocks there
+    /// that were read from its disks, those longest unread give way first, and whoever reads one
+    /// again needs no disk.
+    /// It matters only if `network.model` is `shared`. Without this, every read is from a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCacheSpec>,
     /// The file system.
     pub hdfs: HdfsSpec,
     /// The network.
@@ -88,8 +97,37 @@ pub struct DiskSpec {
     /// How many there are. An attempt reads and writes on one of them. Their number matters only if
     /// `network.model` is `shared`.
     pub count: Count<1, 64>,
-    /// How fast one disk reads and writes. Swapping always has this speed.
+    /// How fast one disk reads and writes. Swapping has this speed, too.
     pub rate: Rate,
+    /// How much slower swapping becomes when much is moved at once. Without this, it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap: Option<SwapSpec>,
+}
+
+/// How swapping slows down: a system that has paged out most of its memory has none left for the
+/// cache of its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwapSpec {
+    /// What is moved at once beyond these bytes is slower.
+    pub beyond: Bytes,
+    /// How fast that is moved.
+    pub rate: Rate,
+}
+
+/// The page cache of a node. Its size is the memory that tasks leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageCacheSpec {
+    /// How fast an attempt reads from it. The default is what a client gets of its own node's
+    /// datanode, which is far from what the memory could do: 300 to 400 MB/s were measured on EC2
+    /// (github.com/dask/hdfs3, issue 10).
+    #[serde(default = "from_memory")]
+    pub rate: Rate,
+}
+
+fn from_memory() -> Rate {
+    Rate::from_mb_per_s(400)
 }
 
 /// The file system.
@@ -148,6 +186,13 @@ pub struct NetworkSpec {
     /// The speed of a rack's connection to the others, in each direction. It limits each transfer
     /// between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
+    /// What the network carries between nodes when all of them read at once, for each node: all
+    /// transfers together, within racks and between them, get this times the number of nodes if the
+    /// model is `shared`. Less than `nic` is a network that is oversubscribed. Runs take longer with
+    /// it, as each transfer then depends on all others. Without this, the network carries all that
+    /// the NICs and uplinks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<Rate>,
     /// How long a message takes within the JobTracker's rack, which is the first rack.
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
@@ -160,8 +205,8 @@ pub struct NetworkSpec {
 pub enum NetworkModel {
     /// They do not: each transfer has a fixed speed, whatever the others do.
     Fixed,
-    /// They do: all transfers at the same moment share disks, NICs and uplinks max-min fairly. None
-    /// gets more at the cost of one that has less.
+    /// They do: all transfers at the same moment share disks, NICs, uplinks and the fabric max-min
+    /// fairly. None gets more at the cost of one that has less.
     Shared,
 }
 

@@ -56,6 +56,9 @@ pub struct Plan {
     pub commits: bool,
     /// The share of the work after which the attempt fails, if it does.
     pub fails_at: Option<f64>,
+    /// Whether phases that take no time are passed at once, as in Mumak, which has none of them. If
+    /// not, the clock has its turn in between, and with it all that is due at that instant.
+    pub at_once: bool,
 }
 
 impl Costs {
@@ -96,20 +99,22 @@ impl Costs {
             work: work.sample(&mut rng).into(),
             commits: false,
             fails_at: None,
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
     /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
     /// is all that it had to share.
     fn traced(&self, launch: &Launch, traced: &Traced, node: &Node) -> Plan {
-        let AttemptId { task, number } = launch.attempt;
-        let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
-        let is_map = task.kind == TaskKind::Map;
-        let (failure, (times, fails)) = if is_map {
-            let tried = traced.map(task.index, number, launch.locality, &mut rng);
-            (Purpose::MapFailure, tried)
-        } else {
-            (Purpose::ReduceFailure, traced.reduce(task.index, number, &mut rng))
+        let AttemptId { task, .. } = launch.attempt;
+        let draw = || {
+            let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
+            traced.draw(launch.attempt, launch.locality, &mut rng)
+        };
+        let (times, fails) = launch.drawn.unwrap_or_else(draw);
+        let failure = match task.kind {
+            TaskKind::Map => Purpose::MapFailure,
+            _ => Purpose::ReduceFailure,
         };
         Plan {
             start_up: SimSpan::ZERO,
@@ -119,6 +124,7 @@ impl Costs {
             commits: self.commits(&launch.job, task.kind),
             // As the trace has it, or else by the faults.
             fails_at: if fails { Some(1.0) } else { self.failure(failure, launch.attempt) },
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
@@ -160,6 +166,7 @@ impl Costs {
             ]),
             commits: self.commits(job, TaskKind::Map),
             fails_at: self.failure(Purpose::MapFailure, attempt),
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
@@ -169,15 +176,16 @@ impl Costs {
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = cost.noise.sample(&mut rng).get();
         let index = attempt.task.index;
+        let fetched = cost.shuffle.of(index);
         let sort = cost.sort_time.of(index, &mut rng);
         let computing = match (&cost.time, cost.rate) {
             (Some(time), _) => time.of(index, &mut rng),
-            (None, Some(rate)) => rate.time_for(cost.shuffle),
+            (None, Some(rate)) => rate.time_for(fetched),
             (None, None) => SimSpan::ZERO,
         };
         let shuffle = match &cost.shuffle_time {
             Some(time) => time.of(index, &mut rng).into(),
-            None => self.fetching(cost.shuffle, attempt, tracker),
+            None => self.fetching(fetched, attempt, tracker),
         };
         let slowness = noise / node.speed.get();
         Plan {
@@ -186,10 +194,11 @@ impl Costs {
             sort: Effort::of([self.computing(sort.ceil_mul(slowness), tracker)]),
             work: Effort::of([
                 self.computing(computing.ceil_mul(slowness), tracker),
-                self.writing(cost.output, attempt, tracker, node),
+                self.writing(cost.output.of(index), attempt, tracker, node),
             ]),
             commits: self.commits(job, TaskKind::Reduce),
             fails_at: self.failure(Purpose::ReduceFailure, attempt),
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
@@ -267,6 +276,7 @@ mod tests {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
+            swap: None,
         };
         let costs = Costs {
             seed: 1,
@@ -281,14 +291,14 @@ mod tests {
 
     fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
         let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
-        Launch { attempt, role: Role::Work, job: job.into(), locality: None, slots: 1 }
+        Launch { attempt, role: Role::Work, job: job.into(), locality: None, slots: 1, drawn: None }
     }
 
     #[test]
     fn a_reduce_fetches_from_all_nodes_alike_however_large_their_racks() {
         let (node, costs) = costs(0.0);
         let mut job = JobSpec::bare(0, 1, 1);
-        job.reduce.shuffle = Bytes::new(100_000_000);
+        job.reduce.shuffle = Bytes::new(100_000_000).into();
         let launch = launch(job, TaskKind::Reduce, 0);
         let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node).shuffle.alone;
         // A quarter lies in its own rack; for those of the other rack it is three.
@@ -312,7 +322,8 @@ mod tests {
             failed_reduce_times: Default::default(),
             tries: None,
             factors: [1.0; 3],
-            distances: [0; 3],
+            quirks: false,
+            unplaced: Default::default(),
         };
         let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
         let failures = |share, kind| {

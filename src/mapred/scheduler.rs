@@ -184,7 +184,8 @@ impl<'a> View<'a> {
         self.ledger.jobs_pending[kind]
     }
 
-    /// Returns the tasks of running jobs that have not ended; reduces only once they may start.
+    /// Returns how many tasks have not succeeded: of each job from when it gives tasks to the end of
+    /// its cleanup, whether it fails or not; reduces only once they may start.
     pub fn unfinished(&self, kind: SlotKind) -> u64 {
         self.ledger.unfinished[kind]
     }
@@ -313,6 +314,11 @@ impl Offer<'_> {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
     }
 
+    /// Returns the slots that were given in this offer, to attempts that were launched or resumed.
+    pub fn taken(&self, kind: SlotKind) -> u32 {
+        self.taken[kind]
+    }
+
     /// Returns the tracker's slots that are free after what was decided in this offer.
     pub fn free(&self, kind: SlotKind) -> u32 {
         let taken = self.occupied(kind) + self.taken[kind];
@@ -406,6 +412,22 @@ impl Offer<'_> {
     /// Leaves a note on this tracker among the events of the run.
     pub fn note(&mut self, note: &'static str) {
         self.out.emit(self.now, Fact::Noted { tracker: self.tracker, note });
+    }
+
+    /// Asserts in debug builds that what was decided fits into the tracker's slots. Whoever calls
+    /// the policy asks for it, so that the policy is blamed.
+    pub(crate) fn assert_fits(&self) {
+        for kind in SlotKind::BOTH {
+            // A tracker may hold more than its slots: what it was to suspend may have done its work
+            // before, and then it keeps its slot until it has committed.
+            let free = self.slots(kind).saturating_sub(self.occupied(kind));
+            let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
+            let Self { now, tracker, .. } = self;
+            debug_assert!(
+                taken <= room,
+                "{now}: it fills {taken} {word} slots of {tracker}, and {room} are free"
+            );
+        }
     }
 
     fn launch(&mut self, launch: Launch) -> Launched {

@@ -11,10 +11,11 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::spec::Scenario;
-use crate::cluster::{ClusterSpec, Placement};
+use crate::cluster::{ClusterSpec, NetworkModel, Placement};
 use crate::fault::Known;
-use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
+use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{
@@ -32,6 +33,11 @@ pub enum Warning {
         replication: u32,
         /// The nodes there are.
         nodes: u32,
+    },
+    /// Heartbeats keep the JobTracker busy, but come in such an order that none waits for another.
+    LockedPhases {
+        /// For how much of the time it is busy, in per cent.
+        busy: u32,
     },
     /// No job comes into a class by its rule, since those before it take all that fit.
     HiddenClass {
@@ -56,8 +62,15 @@ pub enum Warning {
         /// Why.
         why: &'static str,
     },
+    /// A setting of the cluster says how attempts share something, and nothing is shared.
+    NothingShared {
+        /// The setting.
+        setting: &'static str,
+    },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
+    /// In Mumak these settings of the cluster are zero.
+    SlowMumak(Vec<&'static str>),
     /// What the policy says of its options.
     Policy(String),
 }
@@ -69,6 +82,11 @@ impl fmt::Display for Warning {
                 f,
                 "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
                  lower cluster.hdfs.replication or add nodes"
+            ),
+            Self::LockedPhases { busy } => write!(
+                f,
+                "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
+                 their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
             ),
             Self::HiddenClass { class } => write!(
                 f,
@@ -91,6 +109,11 @@ impl fmt::Display for Warning {
                      or leave `{field}` out"
                 )
             }
+            Self::NothingShared { setting } => write!(
+                f,
+                "`{setting}` has no effect, since transfers share nothing; set \
+                 cluster.network.model to `shared`, or leave it out"
+            ),
             Self::Displaced(Displaced { settings, of, at, by, origin }) => {
                 // A resolved scenario has dozens.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
@@ -105,6 +128,12 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
+            Self::SlowMumak(settings) => write!(
+                f,
+                "in Mumak messages and the JobTracker take no time; with `{}` above zero nothing \
+                 happens when it does there; take `cluster: mumak`, or set these to 0s",
+                settings.join("`, `")
+            ),
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -168,6 +197,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_hadoop(hadoop, found);
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
+            check_mumak(hadoop, cluster, found);
         }
     }
     if intact("expect") && intact("record") {
@@ -217,6 +247,14 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
             );
         }
     }
+    let shared_only = [
+        ("cluster.network.fabric", cluster.network.fabric.is_some()),
+        ("cluster.page_cache", cluster.page_cache.is_some()),
+    ];
+    if cluster.network.model == NetworkModel::Fixed {
+        let idle = shared_only.into_iter().filter(|(_, is_set)| *is_set);
+        found.warnings.extend(idle.map(|(setting, _)| Warning::NothingShared { setting }));
+    }
     if cluster.speed == Factor::of(0.0) {
         found.value("cluster.speed", "a node of speed 0 never ends a task");
     }
@@ -250,7 +288,6 @@ fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
         ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
         ("rpc_timeout", hadoop.rpc_timeout),
         ("expiry", hadoop.expiry),
-        ("progress_interval", hadoop.progress_interval),
     ];
     for (field, span) in spans {
         if span.is_zero() {
@@ -272,6 +309,12 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         }
         return;
     }
+    let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
+    let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
+    // One that cannot keep up has a queue in any order, and one with much time hardly has any.
+    if hadoop.heartbeat_fuzz == Fuzz::NONE && (0.5..1.0).contains(&busy) {
+        found.warnings.push(Warning::LockedPhases { busy: (100.0 * busy) as u32 });
+    }
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
             format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
@@ -283,6 +326,25 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
             hadoop.expiry
         );
         found.value("hadoop.expiry", message);
+    }
+}
+
+/// What is Mumak's line has no times of its own.
+fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
+    let none = Dist::Constant(SimSpan::ZERO);
+    let (network, tracker) = (&cluster.network, &cluster.jobtracker);
+    let settings = [
+        ("cluster.network.latency", network.latency == none),
+        ("cluster.network.cross_rack", network.cross_rack == none),
+        ("cluster.jobtracker.per_heartbeat", tracker.per_heartbeat.is_zero()),
+        ("cluster.jobtracker.per_task", tracker.per_task.is_zero()),
+        ("cluster.jobtracker.per_job", tracker.per_job.is_zero()),
+        ("cluster.jobtracker.init", tracker.init.is_zero()),
+    ];
+    let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
+    let slow: Vec<&str> = slow.collect();
+    if hadoop.is_mumak() && !slow.is_empty() {
+        found.warnings.push(Warning::SlowMumak(slow));
     }
 }
 
@@ -425,11 +487,7 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
         [first, second, ..] => {
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
-            let hint = format!(
-                "keep one of them; `{first}: null` or `{second}: null` takes away what a preset or \
-                 a base brings"
-            );
-            found.problems.push(Problem::key(path, message).hint(hint));
+            found.problems.push(Problem::key(path, message).hint("keep one of them"));
         }
     }
 }

@@ -58,6 +58,21 @@ impl DelayedJob {
         self.mean_locality(1.0)
     }
 
+    /// Returns the same with the copies of each block on different nodes, as HDFS has them: the mean of
+    /// `1 - (1 - R/M)^K` over the tasks, with `K` tasks left. In the paper's formula the copies of a
+    /// block may share a node, and the first copies of all blocks may not, nor the second; with more
+    /// than a few blocks that covers more nodes.
+    ///
+    /// # Errors
+    /// Unless there are nodes, replicas and tasks.
+    pub fn head_of_line_locality_of_distinct(self) -> Result<f64, DomainError> {
+        self.check()?;
+        let near = (self.replicas / self.nodes).min(1.0);
+        let far = 1.0 - near;
+        // The sum of `far^K` is that of a geometric series.
+        Ok(1.0 - far * some_of(near, self.tasks) / (self.tasks * near))
+    }
+
     /// Returns the locality when each task looks at `skips` slots: the mean of `1 - (1 - p)^D` over
     /// the tasks, with the `p` of the tasks that are left.
     ///
@@ -139,6 +154,54 @@ impl DelayedJob {
     }
 }
 
+/// A job that waits until others give its share back to it (section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilledCluster {
+    /// `S`, the slots of the cluster, all of which are in use.
+    pub slots: f64,
+}
+
+impl FilledCluster {
+    /// Returns how long it takes until so many slots have become free, in lengths of a task:
+    /// equation (1)'s `F / S`. Waiting harms only jobs that would not take much longer than this.
+    ///
+    /// # Errors
+    /// Unless there are slots, and `share` is a number from zero to as many.
+    pub fn fill_time(self, share: f64) -> Result<f64, DomainError> {
+        let slots = self.slots;
+        check("slots", slots, (1.0..=MOST * MOST).contains(&slots), "a number from 1 up")?;
+        let allowed = "a number from 0 to the slots of the cluster";
+        check("share", share, (0.0..=slots).contains(&share), allowed)?;
+        Ok(share / slots)
+    }
+}
+
+/// Slots that long tasks hold (section 3.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongTasks {
+    /// `φ`, the share of the slots that they hold.
+    pub share: f64,
+    /// `R`, the copies of a block.
+    pub replicas: f64,
+    /// `L`, the slots of a node.
+    pub slots: f64,
+}
+
+impl LongTasks {
+    /// Returns the chance that they hold every slot near a block, `φ^(R L)`: waiting for one of
+    /// these would be in vain.
+    ///
+    /// # Errors
+    /// Unless there is a replica and a slot, and the share is one.
+    pub fn blocked(self) -> Result<f64, DomainError> {
+        count("replicas", self.replicas)?;
+        count("slots", self.slots)?;
+        let allowed = "a share from 0 to 1";
+        check("long", self.share, (0.0..=1.0).contains(&self.share), allowed)?;
+        Ok(self.share.powf(self.replicas * self.slots))
+    }
+}
+
 /// How long a job at the head of the line is skipped (section 3.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
@@ -164,7 +227,7 @@ impl Waiting {
 }
 
 fn check_skips(skips: f64) -> Result<(), DomainError> {
-    check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1000000000")
+    check("skips", skips, (0.0..=1e9).contains(&skips), "a number from 0 to 1,000,000,000")
 }
 
 /// Returns the chance that at least one of so many tries succeeds: `1 - (1 - chance)^tries`.
@@ -211,6 +274,36 @@ mod tests {
         near(job.head_of_line_locality().unwrap(), 0.1, 1e-12);
         near(job.mean_locality(10.0).unwrap(), 0.65, 5e-3);
         near(job.mean_locality(40.0).unwrap(), 0.99, 6e-3);
+    }
+
+    #[test]
+    fn copies_on_different_nodes_come_to_a_little_less_at_the_head_of_the_line() {
+        near(EXAMPLE.head_of_line_locality().unwrap(), 0.274, 5e-4);
+        near(EXAMPLE.head_of_line_locality_of_distinct().unwrap(), 0.262, 5e-4);
+        // Two copies on four nodes: half of the nodes hold one block, three quarters one of two.
+        let job = DelayedJob { nodes: 4.0, replicas: 2.0, tasks: 2.0 };
+        near(job.head_of_line_locality_of_distinct().unwrap(), (0.5 + 0.75) / 2.0, 1e-12);
+        near(job.head_of_line_locality().unwrap(), (1.0 - 0.5625 + 1.0 - 0.25) / 2.0, 1e-12);
+        let everywhere = DelayedJob { replicas: 5.0, ..job };
+        assert_eq!(everywhere.head_of_line_locality_of_distinct().unwrap(), 1.0);
+    }
+
+    #[test]
+    fn equation_1_gives_a_tenth_of_the_slots_in_a_tenth_of_a_task() {
+        let cluster = FilledCluster { slots: 3_100.0 };
+        near(cluster.fill_time(310.0).unwrap(), 0.1, 1e-12);
+        // Section 3.2: 27.1 slots a second, so 271 maps start within ten.
+        let task_time = 3_100.0 / 27.1;
+        near(cluster.fill_time(271.0).unwrap() * task_time, 10.0, 1e-9);
+        assert!(cluster.fill_time(3_101.0).is_err());
+    }
+
+    #[test]
+    fn long_tasks_on_four_fifths_of_the_slots_block_less_than_two_per_cent_of_the_blocks() {
+        let long = |share| LongTasks { share, replicas: 3.0, slots: 6.0 }.blocked();
+        near(long(0.8).unwrap(), 0.018, 1e-4);
+        assert_eq!((long(0.0).unwrap(), long(1.0).unwrap()), (0.0, 1.0));
+        assert!(long(1.1).is_err());
     }
 
     #[test]
@@ -288,6 +381,8 @@ mod tests {
             let mean = job.mean_locality(skips).unwrap();
             let least = job.least_locality(skips).unwrap();
             let exact = job.exact_locality(skips).unwrap();
+            let distinct = job.head_of_line_locality_of_distinct().unwrap();
+            prop_assert!((0.0..=1.0).contains(&distinct), "{distinct}");
             prop_assert!(0.0 <= least && least <= mean + 1e-12 && mean <= 1.0);
             prop_assert!((0.0..=1.0).contains(&exact));
         }

@@ -63,6 +63,11 @@ impl<'a> Hosts<'a> {
         self.met.get(name(host)).copied()
     }
 
+    /// Returns where input lies that is on a host: on its node, or on what stands for it.
+    pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
+        self.find(host).or_else(|| self.topology.stand_in(name(host)))
+    }
+
     /// Returns which of the hosts that were met are none of the cluster's nodes.
     ///
     /// # Errors
@@ -72,7 +77,7 @@ impl<'a> Hosts<'a> {
         let Some(Stranger { host, place, job }) = self.first_unknown else { return Ok(None) };
         if self.met.is_empty() {
             let what = format!("none of the trace's {hosts} hosts, such as {host:?}, is a node");
-            let hint = Some("name the topology that belongs to the trace");
+            let hint = Some("name the topology that belongs to the trace".into());
             return Err(TraceError::malformed(trace, place, Some(&job), &what, hint));
         }
         Ok(Some(LeftOut::Hosts { hosts, first: host, line: place.line, job }))

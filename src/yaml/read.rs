@@ -13,7 +13,7 @@ use super::locate::PointAt;
 use super::node::{Kind, Mistake, Node};
 use super::path::{Path, Step};
 use super::shape::Shape;
-use crate::expect::Complaint;
+use crate::expect::{Complaint, Misfit};
 use crate::nearest::nearest;
 
 /// A mistake, before its place in the text is known.
@@ -66,6 +66,15 @@ impl Problem {
         Self { path: at.join(&self.path.0), ..self }
     }
 
+    /// A published number that cannot stand beside what is measured.
+    pub(crate) fn published(at: Path, misfit: Misfit) -> Self {
+        let path = match misfit.place {
+            Some(place) => at.index(place),
+            None => at,
+        };
+        Self::value(path, misfit.message).hint(misfit.hint)
+    }
+
     /// Adds what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -108,6 +117,14 @@ pub(crate) fn read<T: DeserializeOwned>(
             return (None, problems);
         }
     }
+}
+
+/// Reads a value that stands by itself; the error is the first mistake.
+pub(crate) fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
+    T::deserialize(Node(root)).map_err(|mistake| {
+        let path = mistake.path();
+        problem(&mistake, path, &Shape::default())
+    })
 }
 
 /// What was changed to get on with the reading.

@@ -57,6 +57,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         speed: Factor::ONE,
         memory: Bytes::from_mib(1_024),
         disk: Rate::from_mb_per_s(100),
+        swap: None,
     };
     let costs = Arc::new(Costs {
         seed: 1,
@@ -137,7 +138,14 @@ impl Bench {
 
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
-        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None, slots: 1 })
+        Directive::Launch(Launch {
+            attempt,
+            role: Role::Work,
+            job,
+            locality: None,
+            slots: 1,
+            drawn: None,
+        })
     }
 
     fn status(&self) -> &Status {
@@ -150,6 +158,30 @@ impl Bench {
 
     fn state(&self, attempt: AttemptId) -> Option<AttemptState> {
         self.report(attempt).map(|report| report.state)
+    }
+}
+
+#[test]
+fn with_a_fuzz_every_interval_is_another_between_its_ends() {
+    let [early, late] = [200, 100].map(SimSpan::from_millis);
+    for (fuzz, shortest, longest) in
+        [(Fuzz::NONE, 3_000, 3_000), (Fuzz { early, late }, 2_800, 3_100)]
+    {
+        let mut bench = tracker(|hadoop| hadoop.heartbeat_fuzz = fuzz);
+        bench.until(SimTime::ZERO);
+        let gaps = (0..500).map(|_| {
+            let sent_at = bench.now;
+            bench.reply(Vec::new());
+            let next = bench.own[0].0;
+            bench.until(next);
+            (next - sent_at).as_micros() / 1_000
+        });
+        let gaps: Vec<u64> = gaps.collect();
+        let (least, most) = (*gaps.iter().min().unwrap(), *gaps.iter().max().unwrap());
+        assert!(shortest <= least && most <= longest, "{least} {most}");
+        assert!(least <= shortest + 5 && longest <= most + 5, "{least} {most}");
+        let mean = gaps.iter().sum::<u64>() as f64 / 500.0;
+        assert!((mean - (shortest + longest) as f64 / 2.0).abs() < 12.0, "{mean}");
     }
 }
 
@@ -365,4 +397,20 @@ fn a_tracker_that_is_told_to_start_anew_drops_everything() {
     bench.until(secs(3));
     assert_eq!(bench.status().last_reply, None);
     assert!(bench.status().reports.is_empty());
+}
+
+#[test]
+fn in_mumak_a_map_that_ends_with_the_next_heartbeat_is_reported_by_it() {
+    for (line, state) in [("mumak", AttemptState::Succeeded), ("0.20", AttemptState::Running)] {
+        let mut bench = tracker(|hadoop| {
+            hadoop.line = line.to_owned();
+            hadoop.start_up = Dist::Constant(SimSpan::ZERO);
+            hadoop.commit_pending = CommitPending::None;
+        });
+        let Directive::Launch(mut launch) = bench.launch(map(0)) else { unreachable!() };
+        Arc::make_mut(&mut launch.job).map.time = Some(SimSpan::from_secs(3).into());
+        bench.until(secs(0)).reply(vec![Directive::Launch(launch)]);
+        bench.until(secs(3));
+        assert_eq!(bench.state(map(0)), Some(state), "{line}");
+    }
 }
