@@ -223,5 +223,5 @@ fn with_one_copy_and_a_writer_all_input_is_on_the_writers_node() {
     let local = tasks.lines().filter(|task| task.contains(",map,") && task.contains(",node,"));
     let (on_writer, elsewhere): (Vec<&str>, Vec<&str>) =
         local.partition(|task| task.contains(",node-1,"));
-    assert!(0 < on_writer.len() && elsewhere.is_empty(), "{elsewhere:?}");
+    assert!(!on_writer.is_empty() && elsewhere.is_empty(), "{elsewhere:?}");
 }
