@@ -113,7 +113,7 @@ charts:
     assert_eq!(figures.len(), 3);
     assert_eq!(figures[1]["what"], "nodes=4");
     // The fifth cell is of four nodes with the quirk.
-    let ours = summary["metrics"][1]["cells"][4].as_f64().unwrap();
+    let ours = summary["metrics"][1]["cells"][4]["mean"].as_f64().unwrap();
     assert_eq!(figures[1]["ours"].as_f64().unwrap(), ours);
     assert_eq!(figures[1]["ratio"].as_f64().unwrap(), ours / 100.0);
     for (name, marks) in [("01.svg", 4), ("02.svg", 3), ("03.svg", 1)] {
@@ -443,7 +443,7 @@ fn a_scenario_is_no_study_and_the_other_way_round() {
     assert!(String::from_utf8(run.stderr).unwrap().contains("mumakil study study.yaml"));
     let study = room.mumakil("study quickstart").output().unwrap();
     assert_eq!(study.status.code(), Some(2));
-    assert!(String::from_utf8(study.stderr).unwrap().contains("the study has no `sweep`"));
+    assert!(String::from_utf8(study.stderr).unwrap().contains("quickstart has no `sweep`"));
 }
 
 #[test]
