@@ -78,7 +78,6 @@ impl Lines {
         for line in &self.lines {
             let mut points = line.published.clone();
             points.retain(|(x, y)| over.see(&self.x, *x) & extent.see(&self.y, *y));
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
             published.push(points);
         }
         let seen = (over, extent);

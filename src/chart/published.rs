@@ -1,12 +1,12 @@
 //! What was published, beside what was measured: hollow marks, as no measured mark is.
 //!
-//! On lines a ring around the place where the marker of the line would be, joined by dots: where both
-//! agree, the marker stands inside the ring. On bars a hollow diamond at the height that was
-//! published.
+//! On lines a ring around the place where the marker of the line would be: where both agree, the marker
+//! stands inside the ring. On bars a hollow diamond at the height that was published. Nothing joins
+//! them: what lies between two published values nobody has published.
 
 use maud::{Markup, html};
 
-use super::curve::{Dot, path};
+use super::curve::Dot;
 use super::legend::Key;
 use super::palette::{colour, marker};
 use super::text::{At, tip};
@@ -19,7 +19,7 @@ pub(super) struct Mark {
 
 /// Returns the key of rings, where there are any.
 pub(super) fn ring_key() -> Key {
-    let sign = html! { g class="c-ink" { path class="trail" d="M0 0H28" {} (ring(0, 14.0, 0.0)) } };
+    let sign = html! { g class="c-ink" { (ring(0, 14.0, 0.0)) } };
     Key::sign("published", sign)
 }
 
@@ -33,10 +33,8 @@ pub(super) fn rings(series: usize, marks: &[Mark]) -> Markup {
     if marks.is_empty() {
         return Markup::default();
     }
-    let places: Vec<Dot> = marks.iter().map(|mark| mark.place).collect();
     html! {
         g class=(colour(series)) {
-            path class="trail" d=(path(&places)) {}
             @for Mark { place: (x, y), told } in marks {
                 g { (tip(told)) (ring(series, *x, *y)) }
             }

@@ -214,10 +214,17 @@ fn measured(term: &Term) -> Vec<Part<'_>> {
         }
         Kind::Apply(element, parts) if element.compares() => {
             let parts: Vec<&Term> = parts.iter().filter(|part| is_measured(part)).collect();
-            match parts[..] {
-                [one] => vec![Part::of(one)],
-                _ => parts.into_iter().map(|part| Part::of(without_slack(part))).collect(),
+            if let [one] = parts[..] {
+                return vec![Part::of(one)];
             }
+            // `80 % * a <= b <= 90 % * a` is about two numbers.
+            let mut sides: Vec<&Term> = Vec::new();
+            for side in parts.into_iter().map(without_slack) {
+                if !sides.contains(&side) {
+                    sides.push(side);
+                }
+            }
+            sides.into_iter().map(Part::of).collect()
         }
         Kind::Curve { points, .. } => {
             points.iter().map(|point| Part { name: &point.name, term: &point.term }).collect()

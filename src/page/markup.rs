@@ -122,11 +122,21 @@ fn verdict(verdict: &Judged) -> Markup {
             @if let Some(expression) = &verdict.expression { code.that { (expression) } " " }
             @if verdict.published.is_some() || verdict.measured.is_some() {
                 span.facts {
-                    @if verdict.figures.is_empty() { (fact("published", &verdict.published)) }
+                    @match &verdict.figures[..] {
+                        [] => { (fact("published", &verdict.published)) }
+                        [one] if one.what.is_empty() => {
+                            (fact("published", &Some(one.published.clone())))
+                            (fact("ours", &Some(one.ours.clone())))
+                            (fact("difference", &Some(one.difference.clone())))
+                        }
+                        _ => {}
+                    }
                     (fact("measured", &verdict.measured))
                 }
             }
-            @if !verdict.figures.is_empty() { (beside(&verdict.figures)) }
+            @if verdict.figures.iter().any(|figure| !figure.what.is_empty()) {
+                (beside(&verdict.figures))
+            }
             @if let Some(note) = &verdict.note { span.note { (prose(note)) } }
         }
     }

@@ -84,6 +84,53 @@ fn charts_say_what_they_count_and_what_they_stand_over() {
 }
 
 #[test]
+fn published_numbers_stand_beside_ours_in_all_that_a_study_leaves() {
+    let room = Room::new();
+    let published = "expect:
+  - {that: \"makespan[commit_pending=quirk]\", published: [100s, ~, 100s, 100s]}
+  - {that: \"makespan[commit_pending=quirk] < 1s\", known_gap: {class: setting, why: a test}}
+charts:
+  - line: makespan
+    over: nodes
+    by: commit_pending
+    published: {quirk: [100s, ~, 100s, 100s], slot-held: {3.5: 100s}}
+  - {bars: makespan, over: nodes, where: {commit_pending: quirk}, published: [100s, ~, 100s, 100s]}
+  - {ecdf: sojourn, by: nodes, where: {commit_pending: quirk}, published: {4: {1h: 90 %}}}
+";
+    let (study_of, _) = STUDY.split_once("expect:").unwrap();
+    room.write("study.yaml", &format!("{study_of}{published}"));
+    let told = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("nodes=2: published 100s, ours ") && told.contains("known (setting): a"));
+    let summary = fs::read_to_string(room.path("out/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let [reported, gap] = [0, 1].map(|place| &summary["expectations"][place]);
+    assert_eq!(
+        (&reported["published"], &gap["gap_class"]),
+        (&"100s, –, 100s, 100s".into(), &"setting".into())
+    );
+    let figures = reported["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 3);
+    assert_eq!(figures[1]["what"], "nodes=4");
+    // The fifth cell is of four nodes with the quirk.
+    let ours = summary["metrics"][1]["cells"][4]["mean"].as_f64().unwrap();
+    assert_eq!(figures[1]["ours"].as_f64().unwrap(), ours);
+    assert_eq!(figures[1]["ratio"].as_f64().unwrap(), ours / 100.0);
+    for (name, marks) in [("01.svg", 4), ("02.svg", 3), ("03.svg", 1)] {
+        let chart = fs::read_to_string(room.path("out/charts").join(name)).unwrap();
+        assert_eq!(chart.matches(", published: ").count(), marks, "{name}");
+        assert_eq!(chart.matches(">published<").count(), 1, "{name}");
+    }
+    let report = fs::read_to_string(room.path("out/report.html")).unwrap();
+    assert_eq!(report.matches("published and ours</caption>").count(), 3);
+    for row in
+        ["commit_pending=quirk, nodes=5", "commit_pending=slot-held, nodes=3.5", "nodes=4, 1h"]
+    {
+        assert!(report.contains(&format!("<td>{row}</td>")), "{row}");
+    }
+}
+
+#[test]
 fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
@@ -396,7 +443,7 @@ fn a_scenario_is_no_study_and_the_other_way_round() {
     assert!(String::from_utf8(run.stderr).unwrap().contains("mumakil study study.yaml"));
     let study = room.mumakil("study quickstart").output().unwrap();
     assert_eq!(study.status.code(), Some(2));
-    assert!(String::from_utf8(study.stderr).unwrap().contains("the study has no `sweep`"));
+    assert!(String::from_utf8(study.stderr).unwrap().contains("quickstart has no `sweep`"));
 }
 
 #[test]

@@ -454,6 +454,8 @@ fn each_side_of_a_comparison_has_its_published_number_and_slack_has_none() {
         assert_eq!(figures(&format!("{hfsp} <= {right}"), "[12s, 20s]"), both);
     }
     assert_eq!(figures(&format!("{hfsp} < 1min and {fair} < 1min"), "[12s, 20s]"), both);
+    let between = format!("50 % * {fair} <= {hfsp} <= 90 % * {fair}");
+    assert_eq!(figures(&between, "[20s, 12s]"), [both[1], both[0]]);
     let trend = figures("falling(mean(sojourn), by=scheduler)", "[20s, 12s]");
     assert_eq!(trend, ["scheduler=fair|20s|16.0 s (0.8 ×)", "scheduler=hfsp|12s|13.2 s (1.1 ×)"]);
 }

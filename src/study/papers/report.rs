@@ -204,7 +204,8 @@ fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
 fn overview(rows: &[VerdictRow]) -> PageTable {
     let mut table = PageTable {
         caption: "What was published, and ours".to_owned(),
-        columns: ["id", "what", "published", "ours", "difference", "verdict"]
+        // The verdict before what may be long, for narrow screens cut tables on the right.
+        columns: ["id", "verdict", "what", "published", "ours", "difference"]
             .map(Column::text)
             .into(),
         rows: Vec::new(),
@@ -212,7 +213,7 @@ fn overview(rows: &[VerdictRow]) -> PageTable {
     for row in rows {
         let verdict = row.told();
         let mut line = |what: &str, published: &str, ours: &str, difference: &str| {
-            let cells = [&row.id, what, published, ours, difference, &verdict];
+            let cells = [&row.id, &verdict, what, published, ours, difference];
             table.rows.push(cells.map(PageCell::text).into());
         };
         for figure in &row.figures {
@@ -295,12 +296,12 @@ mod tests {
         assert_eq!(
             shown(&row),
             [
-                "MK-19|locality rises: w1=0s|5 %|4.8 %|-0.2 points|known gap (model)",
-                "MK-19|locality rises: w1=1s|68 %|90.0 %|+22.0 points|known gap (model)",
+                "MK-19|known gap (model)|locality rises: w1=0s|5 %|4.8 %|-0.2 points",
+                "MK-19|known gap (model)|locality rises: w1=1s|68 %|90.0 %|+22.0 points",
             ]
         );
         assert_eq!(row.ours(), "4.8 %, 90.0 %");
-        assert_eq!(shown(&skipped(1).rows()[0]), ["MK-19|a trace|55 min|no trace||skipped"]);
+        assert_eq!(shown(&skipped(1).rows()[0]), ["MK-19|skipped|a trace|55 min|no trace|"]);
     }
 
     /// Returns whether the report may be written beside these files.
