@@ -147,7 +147,11 @@ impl Stress {
             self.fetch(due);
         }
         let Some(next) = self.next.filter(|_| self.start.is_none()) else { return };
-        if !self.looks.is_empty() && !self.has_twins {
+        if !self.has_twins && self.is_submitting() {
+            // That job looks itself.
+            return;
+        }
+        if !self.has_twins && !self.looks.is_empty() {
             self.looks_again = true;
             return;
         }
@@ -167,8 +171,13 @@ impl Stress {
         if is_probe {
             self.probe = None;
         }
+        // Where messages take time, jobs have come and gone since.
+        let (jobs, next) = match self.has_twins {
+            true => (load.jobs, Some(next)),
+            false => (self.running.len() as u32, self.next.filter(|_| !self.is_submitting())),
+        };
         let most = MOST_MAP_WORK * f64::from(load.map_slots);
-        let is_overloaded = load.trackers <= load.jobs || most < f64::from(load.map_work);
+        let is_overloaded = load.trackers <= jobs || most < f64::from(load.map_work);
         if !is_overloaded {
             self.wait = SHORTEST_WAIT;
         } else if self.probe.is_none() {
@@ -177,13 +186,17 @@ impl Stress {
         if self.probe.is_none_or(|(at, _)| now + self.wait < at) {
             self.plan_probe(now, now, out);
         }
-        if !is_overloaded && (self.has_twins || !self.is_planned(next)) {
+        if let Some(next) = next.filter(|_| !is_overloaded) {
             self.plan(now, now + STEP, Step::Submit(next), out);
         }
         if std::mem::take(&mut self.looks_again) {
             self.look(false, due, out);
         }
         self.lose()
+    }
+
+    fn is_submitting(&self) -> bool {
+        self.plans.iter().any(|plan| matches!(plan.0.2, Step::Submit(_)))
     }
 
     fn is_planned(&self, job: JobId) -> bool {

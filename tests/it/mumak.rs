@@ -178,9 +178,8 @@ fn two_jobs_end_when_mumaks_rules_say_so() {
     let times = |set: &str| -> Vec<[u64; 3]> {
         let out = emulated(&trace, &topology, 42, &[set]);
         let table = out.path().join("jobs.csv");
-        let jobs = rows(&table);
         let columns = ["submit_ms", "first_launch_ms", "finish_ms"];
-        jobs.map(|of| columns.map(|column| of(column).parse().unwrap())).collect()
+        rows(&table).map(|of| columns.map(|column| of(column).parse().unwrap())).collect()
     };
     // Both maps start at 103.902 and are reported at 106.899. The reduce starts then, is reported at
     // 109.902 and let go; it ends 1.5 s later and is reported at 112.906. The other job's map fails
