@@ -14,6 +14,6 @@ pub use resources::{Demand, DiskId, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
-    NodeCount, Placement, SlotCount,
+    NodeCount, Placement, SlotCount, SwapSpec,
 };
 pub use topology::{ReadRates, Topology};

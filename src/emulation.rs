@@ -29,6 +29,7 @@ use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary,
 use crate::runtime::{self, Cast, Ending, Links, Opening, Play, Stopwatch};
 use crate::scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
+use crate::units::tell::{self, Detail};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
 use crate::workload::JobInjector;
@@ -92,11 +93,11 @@ impl fmt::Display for RunWarning {
         match self {
             Self::Lag { p99, interval, holds } => write!(
                 f,
-                "the clock was late by {:.3} s or more for one message in a hundred, of a heartbeat \
-                 interval of {:.3} s, which distorts the results; this machine seems to hold \
+                "the clock was late by {} or more for one message in a hundred, of a heartbeat \
+                 interval of {}, which distorts the results; this machine seems to hold \
                  `--clock {holds}x`",
-                p99.as_secs_f64(),
-                interval.as_secs_f64(),
+                tell::time(p99.as_secs_f64(), Detail::Mark),
+                tell::time(interval.as_secs_f64(), Detail::Mark),
             ),
             Self::NothingCounted => f.write_str(
                 "no job came after the warm-up, so the statistics say nothing; lower \

@@ -27,6 +27,7 @@ mod complaint;
 mod eval;
 mod expectation;
 mod function;
+mod gap;
 mod parse;
 mod plan;
 mod quantity;
@@ -47,6 +48,7 @@ use hdrhistogram::Histogram;
 
 pub use complaint::Complaint;
 pub use expectation::Expectation;
+pub use gap::{GapClass, KnownGap};
 pub use source::{Needs, ReadError, Results, Row, Table, read_rows};
 pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;

@@ -281,7 +281,7 @@ mod tests {
 
     fn workload(jobs: &str) -> Workload {
         let jobs: Vec<JobEntry> = serde_yaml::from_str(jobs).unwrap();
-        Workload::from_jobs(&jobs, Bytes::from_mib(64), &|_, _| "".into())
+        Workload::from_jobs(&jobs, 1, Bytes::from_mib(64), &|_, _| "".into())
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use scheduler::{
     Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,
     Scheduler, Site, View,
 };
-pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskTimes};
+pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
 pub use truth::Truth;

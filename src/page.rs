@@ -72,6 +72,8 @@ pub struct Headline {
 pub struct Judged {
     /// What became of it.
     pub judgement: Judgement,
+    /// Of which class a known gap is, if that is said.
+    pub class: Option<&'static str>,
     /// The expectation.
     pub expectation: String,
     /// The expression that it stands for, if it is in words.

@@ -55,6 +55,8 @@ pub enum Purpose {
     ReduceDisk,
     /// By how much a job's size is misjudged.
     SizeError,
+    /// How the reduces of a job share its bytes.
+    ReduceShares,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -13,6 +13,7 @@ mod listed;
 mod mix;
 mod rumen;
 mod shared;
+mod shares;
 mod sls;
 mod source;
 mod spec;
@@ -36,6 +37,7 @@ pub use listed::{JobFile, Jobs};
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
 pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
+pub use shares::ReduceShares;
 pub use sls::Sls;
 pub use source::{FoundJobs, Source, SourceKind};
 pub use spec::{WarmStart, WorkloadSpec};
@@ -182,7 +184,7 @@ impl Workload {
             let warm = warm.jobs(site.topology.slots(), &entries);
             entries.extend(warm);
         }
-        let mut jobs = Self::from_jobs(&entries, site.cluster.hdfs.block, site.class_of);
+        let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
             arrival.is_warm = own <= arrival.batch.index();
         }

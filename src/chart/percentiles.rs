@@ -1,6 +1,9 @@
 //! Percentile plots of latencies: the axis gives each further nine the same room, so that the
 //! rare, long ones can be seen.
 
+use std::ops::RangeInclusive;
+
+use hdrhistogram::Histogram;
 use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, thin};
@@ -29,6 +32,22 @@ pub struct Curve {
     pub name: String,
     /// A share, 0 to 1, and the value that this share of the measurements does not exceed.
     pub points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// Returns the curve of a histogram of microseconds, in seconds: finer towards the rare values, as
+    /// far as there are measurements. What has no place on the axis is left out, such as what took
+    /// no time at all on a logarithmic one.
+    pub fn of(name: String, histogram: &Histogram<u64>, y: &Axis) -> Self {
+        const PER_NINE: RangeInclusive<i32> = 0..=80;
+        let finest = 1.0 / histogram.len() as f64;
+        let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
+        let shares = shares.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
+        let points = shares
+            .map(|share| (share, histogram.value_at_quantile(share) as f64 / 1e6))
+            .filter(|(_, value)| y.shows(*value));
+        Self { name, points: points.collect() }
+    }
 }
 
 impl Percentiles {
@@ -96,6 +115,23 @@ impl Percentiles {
 mod tests {
     use super::super::unit::Unit;
     use super::*;
+
+    #[test]
+    fn a_curve_is_finer_towards_the_rare_values_and_ends_with_the_measurements() {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        [0, 1_000, 2_000, 3_000_000].iter().for_each(|micros| histogram.record(*micros).unwrap());
+        let curve = |y: Axis| Curve::of("x".to_owned(), &histogram, &y).points;
+        let linear = curve(Axis::linear("Wait", Unit::Seconds));
+        assert_eq!(
+            (linear[0], linear.len()),
+            ((0.0, 0.0), 8),
+            "to three quarters, and the largest"
+        );
+        assert!(linear[7].0 == 1.0 && (linear[7].1 - 3.0).abs() < 0.01, "{linear:?}");
+        assert!(linear[6].0 < 0.75, "one of four is not measured more finely: {linear:?}");
+        let log = curve(Axis::log("Wait", Unit::Seconds));
+        assert!(log.len() < linear.len() && log.iter().all(|(_, value)| 0.0 < *value), "{log:?}");
+    }
 
     #[test]
     fn the_axis_has_as_many_nines_as_the_data() {

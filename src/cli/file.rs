@@ -38,7 +38,7 @@ pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
     let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));
     // The disk is not to blame for what cannot be written at all.
     match kind {
-        io::ErrorKind::InvalidInput => Failure::Input(error),
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => Failure::Input(error),
         _ => Failure::Environment(error),
     }
 }
@@ -61,5 +61,7 @@ mod tests {
         put("3", true).unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "3");
         assert_eq!(fs::read_dir(room.path().join("deep")).unwrap().count(), 1);
+        let folder = write(&room.path().join("deep"), true, |_| Ok(()));
+        assert!(matches!(folder, Err(Failure::Input(_))), "{folder:?}");
     }
 }

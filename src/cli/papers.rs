@@ -14,7 +14,9 @@ use crate::files::REPORT;
 use crate::nearest::nearest;
 use crate::page::Judgement;
 use crate::scenario::Registry;
-use crate::study::papers::{self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, VerdictRow};
+use crate::study::papers::{
+    self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, Tally, VerdictRow,
+};
 use crate::study::{Shard, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
@@ -41,7 +43,7 @@ pub(super) struct Arguments {
     /// Fewer seeds: a first look, in minutes
     #[arg(long)]
     quick: bool,
-    /// Print an array of {id, expectation, published, measured, verdict}
+    /// Print an array of {id, expectation, published, measured, verdict, gap_class}
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print a line for each experiment, as a table in Markdown
@@ -95,7 +97,7 @@ impl Arguments {
         let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
         if self.markdown {
             let summaries: Vec<VerdictRow> = repeated.iter().map(Repeated::summary).collect();
-            terminal::print(&table(&summaries, true))?;
+            terminal::print(&format!("{}\n{}.\n", table(&summaries, true), Tally::of(&rows)))?;
         } else {
             self.tell(&rows)?;
         }
@@ -168,7 +170,8 @@ impl Arguments {
         let text = if self.json {
             serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
         } else {
-            format!("{}\n{}", table(rows, false), terminal::wrote(&self.out, REPORT))
+            let wrote = terminal::wrote(&self.out, REPORT);
+            format!("{}\n{}\n{wrote}", table(rows, false), Tally::of(rows))
         };
         Ok(terminal::print(&text)?)
     }
@@ -187,7 +190,8 @@ fn table(rows: &[VerdictRow], markdown: bool) -> String {
     }
     table.set_header(["id", "what", "published", "ours", "verdict"]);
     for row in rows {
-        let verdict = row.verdict.word().to_owned();
+        let class = row.gap_class.map(|class| format!(" ({})", class.word())).unwrap_or_default();
+        let verdict = row.verdict.word().to_owned() + &class;
         let cells = [&row.id, &row.expectation, &row.published, &row.measured, &verdict];
         // A bar would end the cell in Markdown.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };

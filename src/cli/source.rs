@@ -34,6 +34,19 @@ pub(super) fn load(
     Ok(draft.resolve_with_files(registry)?)
 }
 
+/// Opens a study, with arguments of `--set` over it.
+pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
+    let draft = open(study, "study")?.with(sets);
+    // What stands over a base is meant as a study.
+    if !draft.is_study() && !draft.says("base") {
+        return Err(Failure::input(format!(
+            "{0} has no `sweep`, so it is a scenario, of one run; run it with `mumakil run {0}`",
+            study.display()
+        )));
+    }
+    Ok(draft)
+}
+
 /// Opens a file, or a starter; a file wins over a starter of the same name.
 pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
     let name = path.to_str().filter(|_| !path.is_file()).unwrap_or_default();
@@ -81,6 +94,20 @@ mod tests {
             assert_eq!(loaded.scenario.name.as_str(), starter.name);
             assert!(starter.question().ends_with('?'), "{}", starter.question());
         }
+    }
+
+    #[test]
+    fn a_scenario_is_not_taken_for_a_study_nor_a_study_for_a_scenario() {
+        let words = |failure: Failure| match failure {
+            Failure::Input(error) => error.to_string(),
+            other => panic!("{other:?}"),
+        };
+        let study = words(open_study("quickstart".as_ref(), &[]).unwrap_err());
+        assert!(study.ends_with("run it with `mumakil run quickstart`"), "{study}");
+        assert!(open_study("quickstart".as_ref(), &["sweep.seeds=2".to_owned()]).is_ok());
+        let starter = STARTERS.iter().find(|starter| starter.is_study()).unwrap().name;
+        let one = load(starter.as_ref(), Overrides::default(), &Registry::builtin()).unwrap_err();
+        assert!(words(one).ends_with(&format!("run it with `mumakil study {starter}`")));
     }
 
     #[test]

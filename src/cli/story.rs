@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::terminal::BOLD;
 use crate::record::Summary;
-use crate::units::tell::{self, counted, percent, span};
+use crate::units::tell::{self, Detail, counted, percent, span};
 
 /// What a run tells of itself.
 pub(super) struct Story<'a> {
@@ -63,9 +63,11 @@ impl Story<'_> {
             "slots",
             &[named("map", slots.map.map(percent)), named("reduce", slots.reduce.map(percent))],
         );
-        let (virtual_s, real_s) = (summary.virtual_s, self.real.as_secs_f64());
-        line("ran", &[Some(format!("{} of cluster time in {real_s:.2} s", span(virtual_s)))]);
-        line("lag", &[named("p99", self.lag.map(|lag| format!("{lag:.3} s")))]);
+        // What the emulator itself takes may be a few milliseconds.
+        let close = |seconds| tell::time(seconds, Detail::Mark);
+        let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
+        line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
+        line("lag", &[named("p99", self.lag.map(close))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
         line("digest", std::slice::from_ref(&self.digest));
         text
@@ -148,7 +150,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
   wait     mean 4.3 s
   locality node 96.2 %   rack 3.8 %
   slots    map 50.0 %   reduce 25.0 %
-  ran      14 min 08 s of cluster time in 0.04 s
+  ran      14 min 08 s of cluster time in 40 ms
   digest   jetaniro
 "
         );

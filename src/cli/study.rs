@@ -93,7 +93,7 @@ impl Arguments {
 impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
         let path = self.study.expect("clap asks for it");
-        let study = Study::of(source::open(&path, "study")?.with(&self.sets))?;
+        let study = Study::of(source::open_study(&path, &self.sets)?)?;
         if study.search.is_some() && self.shard.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided with --shard",

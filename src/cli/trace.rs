@@ -15,6 +15,7 @@ use crate::units::Bytes;
 use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::exchange::Trace;
+use crate::workload::format::Format;
 
 mod convert;
 mod inspect;
@@ -78,10 +79,15 @@ struct Input {
 }
 
 impl Input {
-    /// Reads the file; says what was left out.
-    fn read(&self, formats: &Formats) -> Result<Trace, Failure> {
+    /// Reads the file in the format that it shows.
+    fn recognise(&self, formats: &Formats) -> Result<Trace, Failure> {
+        self.read(formats.recognise(&self.file)?)
+    }
+
+    /// Reads the file, which is in this format; says what was left out.
+    fn read(&self, format: &'static dyn Format) -> Result<Trace, Failure> {
         let strictness = Strictness::of(self.lenient);
-        let trace = Trace::read(&self.file, self.block, strictness, formats)?;
+        let trace = Trace::read_as(format, &self.file, self.block, strictness)?;
         if 0 < trace.skipped.count {
             let first = trace.skipped.first.first().map(ToString::to_string).unwrap_or_default();
             terminal::warn(&format!(

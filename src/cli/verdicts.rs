@@ -28,8 +28,9 @@ fn line(expected: &Expectation, found: &Verdict) -> String {
     if let Some(published) = &expected.published {
         more(&format!("published: {published}"));
     }
-    if let Some(why) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
-        more(&format!("known: {why}"));
+    if let Some(gap) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
+        let class = gap.class.map(|class| format!(" ({})", class.word())).unwrap_or_default();
+        more(&format!("known{class}: {}", gap.why));
     }
     if found.gap_closed {
         more("it is marked as a known gap, and the mark can go");
@@ -64,6 +65,27 @@ pub(super) fn hold_all_but(failed: usize) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expect::{GapClass, KnownGap};
+
+    #[test]
+    fn a_known_gap_says_of_which_class_it_is_and_why() {
+        let found = Verdict {
+            state: State::KnownGap,
+            measured: "2 min < 1 min".to_owned(),
+            worst: String::new(),
+            cells: 1,
+            left_out: 0,
+            held: 0,
+            gap_closed: false,
+        };
+        for (class, last) in [(None, "known: a"), (Some(GapClass::Model), "known (model): a")] {
+            let known_gap = Some(KnownGap { class, why: "a".to_owned() });
+            let expected = Expectation { known_gap, ..Expectation::new("makespan < 1min") };
+            let told = line(&expected, &found);
+            let lines = ["gap      makespan < 1min", "2 min < 1 min", last];
+            assert_eq!(told.lines().map(str::trim).collect::<Vec<_>>(), lines);
+        }
+    }
 
     #[test]
     fn an_expectation_in_words_says_what_they_stand_for_and_in_how_many_cells_it_holds() {

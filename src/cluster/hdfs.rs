@@ -165,6 +165,7 @@ mod tests {
                     speed: Factor::ONE,
                     memory: Bytes::from_mib(1_024),
                     disk: Rate::from_mb_per_s(80),
+                    swap: None,
                 },
                 *size as usize,
             )

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::SwapSpec;
 use crate::units::{Bytes, Factor, Rate};
 
 /// A TaskTracker, which is also its node: a node runs one tracker.
@@ -41,10 +42,12 @@ pub struct Node {
     pub cores: u32,
     /// How fast it computes; 1 is the speed that times in a workload are given for.
     pub speed: Factor,
-    /// Its memory.
+    /// The memory that its attempts may have.
     pub memory: Bytes,
     /// How fast one of its disks reads and writes.
     pub disk: Rate,
+    /// How swapping slows down, if it does.
+    pub swap: Option<SwapSpec>,
 }
 
 impl TrackerId {

@@ -41,6 +41,9 @@ pub struct ClusterSpec {
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
+    /// What of it the system and Hadoop's daemons keep; the rest is for attempts. A TaskTracker and
+    /// a DataNode take 1000 MB each unless configured otherwise.
+    pub system_memory: Bytes,
     /// The disks of a node.
     pub disk: DiskSpec,
     /// The file system.
@@ -88,7 +91,21 @@ pub struct DiskSpec {
     /// How many there are. An attempt reads and writes on one of them. Their number matters only if
     /// `network.model` is `shared`.
     pub count: Count<1, 64>,
-    /// How fast one disk reads and writes. Swapping always has this speed.
+    /// How fast one disk reads and writes. Swapping has this speed, too.
+    pub rate: Rate,
+    /// How much slower swapping becomes when much is moved at once. Without this, it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap: Option<SwapSpec>,
+}
+
+/// How swapping slows down: a system that has paged out most of its memory has none left for the
+/// cache of its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwapSpec {
+    /// What is moved at once beyond these bytes is slower.
+    pub beyond: Bytes,
+    /// How fast that is moved.
     pub rate: Rate,
 }
 

@@ -175,8 +175,12 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
         },
         cores: own(|g| g.cores.map(|n| n.get()), spec.cores.get()),
         speed: kind.and_then(|group| group.speed).unwrap_or(spec.speed),
-        memory: kind.and_then(|group| group.memory).unwrap_or(spec.memory),
+        memory: kind
+            .and_then(|group| group.memory)
+            .unwrap_or(spec.memory)
+            .saturating_sub(spec.system_memory),
         disk: spec.disk.rate,
+        swap: spec.disk.swap,
     }
 }
 

@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess};
 use serde::{Serialize, Serializer};
+
+use super::KnownGap;
 
 /// What the results should show: an expression, or one with what is known about it.
 ///
@@ -20,11 +23,8 @@ pub struct Expectation {
     /// What was published about it.
     pub published: Option<String>,
     /// Why it does not hold, if it is known not to.
-    pub known_gap: Option<String>,
+    pub known_gap: Option<KnownGap>,
 }
-
-/// The keys of an entry that is a mapping.
-const FIELDS: &[&str] = &["that", "what", "published", "known_gap"];
 
 impl Expectation {
     /// Returns an expectation that nothing else is known about.
@@ -43,11 +43,11 @@ impl Serialize for Expectation {
             #[serde(skip_serializing_if = "Option::is_none")]
             published: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            known_gap: Option<&'a str>,
+            known_gap: Option<&'a KnownGap>,
         }
-        let [what, published, known_gap] =
-            [&self.what, &self.published, &self.known_gap].map(Option::as_deref);
-        if what.or(published).or(known_gap).is_none() {
+        let [what, published] = [&self.what, &self.published].map(Option::as_deref);
+        let known_gap = self.known_gap.as_ref();
+        if what.or(published).is_none() && known_gap.is_none() {
             return to.serialize_str(&self.that);
         }
         Full { that: &self.that, what, published, known_gap }.serialize(to)
@@ -56,6 +56,14 @@ impl Serialize for Expectation {
 
 impl<'de> Deserialize<'de> for Expectation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Full {
+            that: String,
+            what: Option<String>,
+            published: Option<String>,
+            known_gap: Option<KnownGap>,
+        }
         struct EntryVisitor;
         impl<'de> de::Visitor<'de> for EntryVisitor {
             type Value = Expectation;
@@ -68,18 +76,9 @@ impl<'de> Deserialize<'de> for Expectation {
             fn visit_str<E: de::Error>(self, that: &str) -> Result<Expectation, E> {
                 Ok(Expectation::new(that))
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Expectation, A::Error> {
-                let mut values: [Option<String>; FIELDS.len()] = Default::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    let place = FIELDS.iter().position(|field| *field == key);
-                    let place = place.ok_or_else(|| de::Error::unknown_field(&key, FIELDS))?;
-                    if values[place].is_some() {
-                        return Err(de::Error::duplicate_field(FIELDS[place]));
-                    }
-                    values[place] = Some(map.next_value()?);
-                }
-                let [that, what, published, known_gap] = values;
-                let that = that.ok_or_else(|| de::Error::missing_field(FIELDS[0]))?;
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expectation, A::Error> {
+                let full = Full::deserialize(MapAccessDeserializer::new(map))?;
+                let Full { that, what, published, known_gap } = full;
                 Ok(Expectation { that, what, published, known_gap })
             }
         }
@@ -91,7 +90,7 @@ impl JsonSchema for Expectation {
     fn schema_name() -> Cow<'static, str> {
         "Expectation".into()
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let text = |about: &str| json_schema!({ "description": about, "type": "string" });
         json_schema!({
             "title": "an expression such as `mean(sojourn) < 15min`, or {that: expression, …}",
@@ -103,7 +102,7 @@ impl JsonSchema for Expectation {
                         "that": text("The expression."),
                         "what": text("What it says, in words."),
                         "published": text("What was published about it."),
-                        "known_gap": text("Why it does not hold."),
+                        "known_gap": KnownGap::json_schema(generator),
                     },
                     "required": ["that"],
                     "additionalProperties": false,
@@ -115,15 +114,20 @@ impl JsonSchema for Expectation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::GapClass;
     use super::*;
 
     #[test]
     fn an_entry_is_a_text_or_has_more_to_say() {
         let yaml = "- mean(sojourn) < 15min\n\
-                    - {that: locality.node >= 0.95, published: 98 %, known_gap: too few replicas}\n";
+                    - {that: locality.node >= 0.95, published: 98 %, known_gap: too few replicas}\n\
+                    - {that: makespan < 1h, known_gap: {class: setting, why: too few replicas}}\n";
         let entries: Vec<Expectation> = serde_yaml::from_str(yaml).unwrap();
         assert_eq!(entries[0], Expectation::new("mean(sojourn) < 15min"));
         assert_eq!(entries[1].published.as_deref(), Some("98 %"));
+        let class = |entry: &Expectation| entry.known_gap.as_ref().map(|gap| gap.class);
+        let classes: Vec<_> = entries.iter().map(class).collect();
+        assert_eq!(classes, [None, Some(None), Some(Some(GapClass::Setting))]);
         let printed = serde_yaml::to_string(&entries).unwrap();
         assert_eq!(serde_yaml::from_str::<Vec<Expectation>>(&printed).unwrap(), entries);
     }

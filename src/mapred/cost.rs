@@ -169,15 +169,16 @@ impl Costs {
         let start_up = self.hadoop.start_up.sample(&mut rng);
         let noise = cost.noise.sample(&mut rng).get();
         let index = attempt.task.index;
+        let fetched = cost.shuffle.of(index);
         let sort = cost.sort_time.of(index, &mut rng);
         let computing = match (&cost.time, cost.rate) {
             (Some(time), _) => time.of(index, &mut rng),
-            (None, Some(rate)) => rate.time_for(cost.shuffle),
+            (None, Some(rate)) => rate.time_for(fetched),
             (None, None) => SimSpan::ZERO,
         };
         let shuffle = match &cost.shuffle_time {
             Some(time) => time.of(index, &mut rng).into(),
-            None => self.fetching(cost.shuffle, attempt, tracker),
+            None => self.fetching(fetched, attempt, tracker),
         };
         let slowness = noise / node.speed.get();
         Plan {
@@ -186,7 +187,7 @@ impl Costs {
             sort: Effort::of([self.computing(sort.ceil_mul(slowness), tracker)]),
             work: Effort::of([
                 self.computing(computing.ceil_mul(slowness), tracker),
-                self.writing(cost.output, attempt, tracker, node),
+                self.writing(cost.output.of(index), attempt, tracker, node),
             ]),
             commits: self.commits(job, TaskKind::Reduce),
             fails_at: self.failure(Purpose::ReduceFailure, attempt),
@@ -267,6 +268,7 @@ mod tests {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
+            swap: None,
         };
         let costs = Costs {
             seed: 1,
@@ -288,7 +290,7 @@ mod tests {
     fn a_reduce_fetches_from_all_nodes_alike_however_large_their_racks() {
         let (node, costs) = costs(0.0);
         let mut job = JobSpec::bare(0, 1, 1);
-        job.reduce.shuffle = Bytes::new(100_000_000);
+        job.reduce.shuffle = Bytes::new(100_000_000).into();
         let launch = launch(job, TaskKind::Reduce, 0);
         let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node).shuffle.alone;
         // A quarter lies in its own rack; for those of the other rack it is three.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::JobId;
 use crate::units::SimSpan;
+use crate::units::tell::{self, Detail};
 
 /// Why a directive was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,9 @@ impl fmt::Display for Reason {
                 write!(f, "place {} in line, no local input", u64::from(*place) + 1)
             }
             Self::Waited(wait) => {
-                write!(f, "after {:.1} s of waiting for a place near its input", wait.as_secs_f64())
+                // In seconds whatever it comes to, as it is in files that programs read.
+                let wait = tell::time(wait.as_secs_f64(), Detail::Like(1.0));
+                write!(f, "after {wait} of waiting for a place near its input")
             }
             Self::Share => f.write_str("furthest below its share"),
             Self::PreemptedFor(job) => write!(f, "preempted for {job}"),
@@ -64,6 +67,8 @@ mod tests {
         assert!(size_of::<Reason>() <= 24);
         assert_eq!(Reason::InLine(0).to_string(), "head of line");
         assert_eq!(Reason::InLine(2).to_string(), "place 3 in line");
+        let longer = Reason::Waited(SimSpan::from_millis(64_200)).to_string();
+        assert_eq!(longer, "after 64.2 s of waiting for a place near its input");
         let waited = Reason::Waited(SimSpan::from_millis(4_200));
         assert_eq!(waited.to_string(), "after 4.2 s of waiting for a place near its input");
     }

@@ -408,6 +408,22 @@ impl Offer<'_> {
         self.out.emit(self.now, Fact::Noted { tracker: self.tracker, note });
     }
 
+    /// Asserts in debug builds that what was decided fits into the tracker's slots. Whoever calls
+    /// the policy asks for it, so that the policy is blamed.
+    pub(crate) fn assert_fits(&self) {
+        for kind in SlotKind::BOTH {
+            // A tracker may hold more than its slots: what it was to suspend may have done its work
+            // before, and then it keeps its slot until it has committed.
+            let free = self.slots(kind).saturating_sub(self.occupied(kind));
+            let (taken, room, word) = (self.taken[kind], free + self.freed[kind], kind.word());
+            let Self { now, tracker, .. } = self;
+            debug_assert!(
+                taken <= room,
+                "{now}: it fills {taken} {word} slots of {tracker}, and {room} are free"
+            );
+        }
+    }
+
     fn launch(&mut self, launch: Launch) -> Launched {
         let launched = Launched { attempt: launch.attempt, locality: launch.locality };
         self.taken[launched.attempt.slot()] += launch.slots;

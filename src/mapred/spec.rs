@@ -94,12 +94,12 @@ impl JobSpec {
             },
             reduce: ReduceCost {
                 shuffle_time: None,
-                shuffle: Bytes::ZERO,
+                shuffle: Bytes::ZERO.into(),
                 sort_time: SimSpan::ZERO.into(),
                 time: None,
                 rate: None,
                 noise,
-                output: Bytes::ZERO,
+                output: Bytes::ZERO.into(),
             },
             memory: PerSlot::default(),
             traced: None,
@@ -155,6 +155,42 @@ impl Input {
                 holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));
             }
         }
+    }
+}
+
+/// How many bytes each task of a kind moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskBytes {
+    /// All the same.
+    Alike(Bytes),
+    /// Each so many, by its number.
+    Each(Arc<[Bytes]>),
+}
+
+impl TaskBytes {
+    /// Returns how many bytes a task moves.
+    pub fn of(&self, task: u32) -> Bytes {
+        match self {
+            Self::Alike(bytes) => *bytes,
+            Self::Each(bytes) => bytes.get(task as usize).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Returns how many bytes a task moves on average.
+    pub fn mean(&self) -> Bytes {
+        match self {
+            Self::Alike(bytes) => *bytes,
+            Self::Each(bytes) => {
+                let all: Bytes = bytes.iter().copied().sum();
+                Bytes::new(all.get() / bytes.len().max(1) as u64)
+            }
+        }
+    }
+}
+
+impl From<Bytes> for TaskBytes {
+    fn from(bytes: Bytes) -> Self {
+        Self::Alike(bytes)
     }
 }
 
@@ -266,7 +302,7 @@ pub struct ReduceCost {
     /// Fetching, if given as a time: what it takes once all maps have ended.
     pub shuffle_time: Option<TaskTimes>,
     /// What each reduce fetches.
-    pub shuffle: Bytes,
+    pub shuffle: TaskBytes,
     /// Merging.
     pub sort_time: TaskTimes,
     /// Computing, if given as a time.
@@ -276,7 +312,7 @@ pub struct ReduceCost {
     /// What the computing time is multiplied with, drawn for each reduce.
     pub noise: Dist<Factor>,
     /// What each reduce writes.
-    pub output: Bytes,
+    pub output: TaskBytes,
 }
 
 /// How much a job matters, in Hadoop's five steps.

@@ -88,7 +88,7 @@ impl TaskTracker {
         Self {
             id,
             free: node.slots,
-            memory: Memory::new(node.memory, node.disk),
+            memory: Memory::new(&node),
             interval: costs.hadoop.heartbeat_floor,
             node,
             costs,
@@ -143,7 +143,7 @@ impl TaskTracker {
             }
         }
         self.free = self.node.slots;
-        self.memory = Memory::new(self.node.memory, self.node.disk);
+        self.memory = Memory::new(&self.node);
     }
 
     // ---- heartbeats ----

@@ -112,7 +112,10 @@ fn verdict(verdict: &Judged) -> Markup {
         li class=(class(verdict.judgement)) {
             span.sign aria-hidden="true" { (verdict.judgement.sign()) }
             " "
-            strong.word { (verdict.judgement.word()) }
+            strong.word {
+                (verdict.judgement.word())
+                @if let Some(class) = verdict.class { " (" (class) ")" }
+            }
             " "
             span.what { (verdict.expectation) }
             " "
@@ -210,6 +213,7 @@ mod tests {
         let nasty = || NASTY.to_owned();
         let verdict = Judged {
             judgement: Judgement::Holds,
+            class: None,
             expectation: nasty(),
             expression: Some(nasty()),
             published: Some(nasty()),
@@ -261,6 +265,7 @@ mod tests {
     fn a_verdict_has_a_sign_and_a_word() {
         let verdict = Judged {
             judgement: Judgement::KnownGap,
+            class: Some("setting"),
             expectation: "enough is local".to_owned(),
             expression: Some("locality.node >= 0.98".to_owned()),
             published: Some("98 %".to_owned()),
@@ -268,7 +273,7 @@ mod tests {
             note: None,
         };
         let verdict = html(Block::Verdicts(vec![verdict]));
-        assert!(verdict.contains("≈") && verdict.contains("known gap"), "{verdict}");
+        assert!(verdict.contains("≈") && verdict.contains("known gap (setting)"), "{verdict}");
         assert!(
             verdict.contains(r#"<code class="that">locality.node &gt;= 0.98</code>"#),
             "{verdict}"

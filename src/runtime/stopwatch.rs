@@ -80,11 +80,15 @@ impl Scheduler for Stopwatch {
     fn offer(&mut self, offer: &mut Offer<'_>) {
         self.offers += 1;
         let stands_for = if self.offers <= ALL_OF { 1 } else { STRIDE };
+        let ask = |policy: &mut dyn Scheduler| {
+            policy.offer(offer);
+            offer.assert_fits();
+        };
         if !self.offers.is_multiple_of(stands_for) {
-            return self.call(|policy| policy.offer(offer));
+            return self.call(ask);
         }
         let start = wall_clock();
-        self.call(|policy| policy.offer(offer));
+        self.call(ask);
         let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut seen = self.seen.lock();
         seen.decision_time.record_n(nanos, stands_for).expect("the histogram grows");
@@ -106,6 +110,7 @@ mod tests {
     #[derive(Default)]
     struct Simple {
         panics: bool,
+        overfills: bool,
     }
 
     impl Scheduler for Simple {
@@ -128,6 +133,9 @@ mod tests {
         fn offer(&mut self, offer: &mut Offer<'_>) {
             assert!(!self.panics, "no slot for anybody");
             offer.launch_map(JobId(0), Reach::Any, Reason::Other("simple"));
+            if self.overfills {
+                offer.launch_map(JobId(0), Reach::Any, Reason::Other("one more"));
+            }
         }
     }
 
@@ -172,11 +180,22 @@ mod tests {
             (|bench| _ = bench.tick(), "no time for this"),
         ];
         for (act, words) in acts {
-            let (mut bench, seen) = bench(Simple { panics: true });
+            let (mut bench, seen) = bench(Simple { panics: true, ..Simple::default() });
             let panic = catch_unwind(AssertUnwindSafe(|| act(&mut bench))).unwrap_err();
             assert_eq!(panic.downcast_ref::<&str>(), Some(&words));
             assert!(seen.lock().panicked);
             assert_eq!(seen.lock().decision_time.len(), 0, "it has not decided");
         }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn a_policy_that_fills_more_slots_than_are_free_is_blamed_itself() {
+        let (mut bench, seen) = bench(Simple { overfills: true, ..Simple::default() });
+        bench.job(2, 0, |_| {});
+        let panic = catch_unwind(AssertUnwindSafe(|| bench.beat(0))).unwrap_err();
+        let words = panic.downcast_ref::<String>().unwrap();
+        assert!(words.contains("it fills 2 map slots of ") && words.ends_with("and 1 are free"));
+        assert!(seen.lock().panicked);
     }
 }

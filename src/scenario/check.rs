@@ -408,11 +408,7 @@ fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &
         [first, second, ..] => {
             let message = format!("jobs come from one source, and there is `{first}` already");
             let path = Path::of("workload").key(second);
-            let hint = format!(
-                "keep one of them; `{first}: null` or `{second}: null` takes away what a preset or \
-                 a base brings"
-            );
-            found.problems.push(Problem::key(path, message).hint(hint));
+            found.problems.push(Problem::key(path, message).hint("keep one of them"));
         }
     }
 }

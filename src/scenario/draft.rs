@@ -12,7 +12,7 @@ use super::{
     LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes,
 };
 use crate::yaml::{
-    Displaced, Document, Finding, Layer, MOST, Origin, Path, Problem, Spot, read, tree,
+    Displaced, Document, Finding, Layer, MOST, Origin, Path, Problem, Spot, Step, read, tree,
 };
 
 /// A scenario that has been read but not understood yet.
@@ -240,7 +240,17 @@ impl Draft {
         written.keep_under(&Path::default());
         [HADOOP, CLUSTERS, WORKLOADS].iter().for_each(|of| written.keep_under(&Path::of(of.key)));
         let mut merged = Layer::from(Value::from(plain.clone()));
-        merged.lay(written, shape());
+        let laid = merged.lay(written, shape());
+        // In one layer a source does not lie over the preset, it contradicts it.
+        for lost in laid.lost.iter().filter(|lost| lost.at == Path::of(WORKLOADS.key)) {
+            let own = lost.by.as_str().unwrap_or_default();
+            let Some((_, Step::Key(brought))) = lost.settings[0].split_last() else { continue };
+            let message =
+                format!("jobs come from one source, and the preset has `{brought}` already");
+            let hint =
+                format!("keep one of them; `{brought}: null` takes away what the preset brings");
+            problems.push(Problem::key(lost.at.key(own), message).hint(hint));
+        }
         (merged.into_tree(), plain.into())
     }
 }
@@ -296,7 +306,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::yaml::Step;
 
     fn laid(under: &str, over: &str) -> Draft {
         let mut draft = Draft::of("under.yaml", under).unwrap();
@@ -338,6 +347,41 @@ mod tests {
                 r#"{"scheduler":{"a":{"x":3,"y":2}}}"#,
             ),
             ("{workload: {jobs: []}}", "{workload: fb2009}", r#"{"workload":"fb2009"}"#),
+            // What all sources share stays, the source itself goes.
+            (
+                "{workload: {jobs: [1], start: 5s}}",
+                "{workload: {swim: {file: x}}}",
+                r#"{"workload":{"start":"5s","swim":{"file":"x"}}}"#,
+            ),
+            (
+                "{workload: {swim: {file: x, time_factor: 2}}}",
+                "{workload: {swim: {file: y}}}",
+                r#"{"workload":{"swim":{"file":"y","time_factor":2}}}"#,
+            ),
+            // A source that is not ours.
+            ("{workload: {jobs: [1]}}", "{workload: {own: {}}}", r#"{"workload":{"own":{}}}"#),
+            ("{workload: {own: {}}}", "{workload: {jobs: [1]}}", r#"{"workload":{"jobs":[1]}}"#),
+            // A preset counts as the source that it brings.
+            (
+                "{workload: fb2009}",
+                "{workload: {mix: {jobs: 5}}}",
+                r#"{"workload":{"preset":"fb2009","mix":{"jobs":5}}}"#,
+            ),
+            (
+                "{workload: {preset: fb2009, start: 5s, mix: {jobs: 5}}}",
+                "{workload: {jobs: [1]}}",
+                r#"{"workload":{"start":"5s","jobs":[1]}}"#,
+            ),
+            (
+                "{workload: fb2009}",
+                "{workload: {mix: null, jobs: [1]}}",
+                r#"{"workload":{"jobs":[1]}}"#,
+            ),
+            (
+                "{workload: {swim: {file: x}}}",
+                "{workload: {jobs: null}}",
+                r#"{"workload":{"swim":{"file":"x"}}}"#,
+            ),
         ] {
             let draft = laid(under, over);
             assert_eq!(
@@ -443,7 +487,26 @@ mod tests {
             own[0].contains("settings of under.yaml have no effect: `scheduler.own.x`"),
             "{own:?}"
         );
+        for (under, over, settings) in [
+            ("{jobs: [1], start: 5s}", "{swim: {file: x}}", "`workload.jobs`"),
+            ("fb2009", "{swim: {file: x}}", "`workload.preset`"),
+            (
+                "{preset: fb2009, mix: {jobs: 5}}",
+                "{swim: {file: x}}",
+                "`workload.preset`, `workload.mix`",
+            ),
+        ] {
+            let (under, over) = (format!("workload: {under}"), format!("workload: {over}"));
+            let told = gone(&laid(&under, &over)).join("\n");
+            let expected = format!(
+                "with `swim` for `workload` (over.yaml) these settings of under.yaml have no effect: {settings};"
+            );
+            assert!(told.contains(&expected), "{told}");
+        }
         for (under, over) in [
+            ("workload: {jobs: [1]}", "workload: {jobs: [2]}"),
+            ("workload: fb2009", "workload: {mix: {jobs: 5}}"),
+            ("workload: fb2009", "workload: {mix: null, jobs: [1]}"),
             ("cluster: {nodes: 5}", "cluster: {nodes: 6, hdfs: {block: 1MiB}}"),
             ("scheduler: fair", "scheduler: fifo"),
             (fair, "scheduler: fair"),
@@ -466,16 +529,19 @@ mod tests {
         fn layering_in_two_steps_is_layering_in_one(
             luck in proptest::collection::vec(any::<u8>(), 0..120),
         ) {
-            let mut luck = luck.into_iter();
-            let [first, second, third] =
-                [(); 3].map(|()| Layer::from(shape().some_mapping(&mut luck)));
-            let over = |mut under: Layer, over: &Layer| {
-                under.lay(over.clone(), shape());
-                under
-            };
-            let in_two = over(over(first.clone(), &second), &third);
-            let in_one = over(first, &over(second, &third));
-            prop_assert_eq!(in_two, in_one);
+            // Of the whole few layers meet in the sources of the workload.
+            for shape in [shape(), shape().at(&Path::of("workload"))] {
+                let mut luck = luck.iter().copied();
+                let [first, second, third] =
+                    [(); 3].map(|()| Layer::from(shape.some_mapping(&mut luck)));
+                let over = |mut under: Layer, over: &Layer| {
+                    under.lay(over.clone(), shape);
+                    under
+                };
+                let in_two = over(over(first.clone(), &second), &third);
+                let in_one = over(first, &over(second, &third));
+                prop_assert_eq!(in_two, in_one);
+            }
         }
 
         #[test]
@@ -496,6 +562,9 @@ mod tests {
                 Step::Index(_) => unreachable!("there are only mappings on the way"),
             });
             // Of a list a path means an entry, and a mapping over it does not.
+            // A key with a dot in it cannot be told from two.
+            let has_dot = |step: &Step| matches!(step, Step::Key(key) if key.contains('.'));
+            prop_assume!(!path.0.iter().any(has_dot));
             let is_list = |len| Path(path.0[..len].to_vec()).get(&under).is_some_and(Value::is_sequence);
             prop_assume!(path != Path::default() && !(0..path.0.len()).any(is_list));
             let text = |value: &Value| serde_json::to_string(value).unwrap();

@@ -78,6 +78,15 @@ impl Presets {
         self.files.iter().map(|(name, _)| *name)
     }
 
+    /// Returns the keys that each preset says by itself, with its name.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
+        self.files.iter().flat_map(|(name, text)| {
+            let written = parse(text).as_mapping().cloned().unwrap_or_default();
+            let keys = written.into_iter().filter_map(|(key, _)| Some(key.as_str()?.to_owned()));
+            keys.map(|key| ((*name).to_owned(), key)).collect::<Vec<_>>()
+        })
+    }
+
     /// Returns a preset with every value, or nothing if there is none of this name.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;

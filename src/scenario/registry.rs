@@ -143,8 +143,9 @@ impl Registry {
     }
 
     /// Returns the shape of the options of each kind of workload, by its key.
-    pub(super) fn source_shapes(&self) -> impl Iterator<Item = (&'static str, Shape)> {
-        self.sources.iter().map(|(key, entry)| (*key, Shape::clone(&entry.shape)))
+    pub(super) fn source_shapes(&self) -> impl Iterator<Item = (String, Arc<Shape>)> {
+        let sources = self.sources.iter();
+        sources.map(|(key, entry)| ((*key).to_owned(), Arc::new(Shape::clone(&entry.shape))))
     }
 
     /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at

@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use indexmap::IndexMap;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -32,15 +33,15 @@ pub fn schema(registry: &Registry) -> Value {
 ///
 /// It is made when it is first asked for, and once. Layers are merged before anybody says with which
 /// registry the scenario is read, so only of our own policies and kinds of workload the options are
-/// known: those of others are merged key by key.
+/// known. Those of others are chosen by their names as ours are, and their options merged key by key.
 pub(crate) fn shape() -> &'static Shape {
     static SHAPE: OnceLock<Shape> = OnceLock::new();
     SHAPE.get_or_init(|| {
         let mut shape = shape_of::<Scenario>();
         let registry = Registry::builtin();
-        for (key, of_source) in registry.source_shapes() {
-            shape.change("workload", |of| of.change(key, |of| *of = of_source));
-        }
+        let sources: IndexMap<String, _> = registry.source_shapes().collect();
+        let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
+        shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
         for presets in [HADOOP, CLUSTERS, WORKLOADS] {
             shape.change(presets.key, |of| of.name_by(presets.field));
         }

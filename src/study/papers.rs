@@ -5,6 +5,7 @@
 //! file yet is missed. What became of them is told by `report`.
 
 mod report;
+mod tally;
 
 use std::fs;
 use std::io;
@@ -14,6 +15,7 @@ use crate::scenario::{Draft, ScenarioError};
 use crate::yaml::Problem;
 
 pub use report::{FileOutcome, Repeated, VerdictRow, check, report};
+pub use tally::Tally;
 
 /// An experiment of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

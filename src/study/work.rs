@@ -11,6 +11,7 @@ use super::{Plan, Store};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::mapred::Stop;
 use crate::scenario::{Registry, Scenario};
+use crate::units::tell::span;
 
 /// A part of a study, for one of several machines: the runs whose number leaves the rest `index`
 /// when divided by `count`.
@@ -151,8 +152,8 @@ fn keep(
     let prepared = Prepared::new(scenario, registry)?;
     let Kept { emulated, .. } = prepared.fill(&folder, registry, Options::default())?;
     if emulated.stop == Stop::Stalled {
-        let after = emulated.summary.virtual_s;
-        return Ok(Some(format!("it stalled after {after:.0} s: nothing can move any more")));
+        let after = span(emulated.summary.virtual_s);
+        return Ok(Some(format!("it stalled after {after}: nothing can move any more")));
     }
     folder.commit()?;
     Ok(None)

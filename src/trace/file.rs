@@ -123,11 +123,16 @@ impl<'de> Deserialize<'de> for TraceFile {
                 f.write_str("the path of a file, or {path: …, sha256: …}")
             }
             fn visit_str<E: de::Error>(self, path: &str) -> Result<TraceFile, E> {
+                // A folder joined to it would be the folder itself.
+                if path.is_empty() {
+                    return Err(E::invalid_value(de::Unexpected::Str(path), &self));
+                }
                 Ok(TraceFile { path: path.into(), sha256: None })
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TraceFile, A::Error> {
                 let Pinned { path, sha256 } = Pinned::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(TraceFile { path, sha256 })
+                let file = self.visit_str(&path.to_string_lossy())?;
+                Ok(TraceFile { sha256, ..file })
             }
         }
         from.deserialize_any(FileVisitor)

@@ -105,7 +105,19 @@ impl Trace {
         strictness: Strictness,
         formats: &Formats,
     ) -> Result<Self, TraceError> {
-        let format = formats.recognise(path)?;
+        Self::read_as(formats.recognise(path)?, path, block, strictness)
+    }
+
+    /// Reads a file of jobs that is known to be in this format.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn read_as(
+        format: &'static dyn Format,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+    ) -> Result<Self, TraceError> {
         match format.contents() {
             Contents::Jobs(read) => read(format, path, block, strictness),
             Contents::List { read, .. } => {

@@ -219,7 +219,7 @@ mod tests {
 
     fn bench(yaml: &str) -> Bench {
         let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
-        let workload = Workload::from_jobs(&entries, Bytes::from_mib(64), &|_, _| "".into());
+        let workload = Workload::from_jobs(&entries, 1, Bytes::from_mib(64), &|_, _| "".into());
         Bench { injector: JobInjector::new(workload), planned: vec![SimTime::ZERO] }
     }
 

@@ -9,11 +9,11 @@ use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_yaml::{Mapping, Value};
 
-use super::{Arrival, BatchId, Submission, Workload};
+use super::{Arrival, BatchId, ReduceShares, Submission, Workload};
 use crate::cluster::FileId;
 use crate::mapred::{
-    Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskTimes,
-    Traced,
+    Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
+    TaskTimes, Traced,
 };
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 pub(super) use crate::trace::swim::MOST_BYTES;
@@ -87,6 +87,9 @@ pub struct JobEntry {
     /// The bytes that the reduces write together, or the maps of a job without reduces.
     #[serde(default)]
     pub output: Bytes,
+    /// How the reduces share `shuffle` and `output`; evenly unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_shares: Option<ReduceShares>,
 
     /// How long a map computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -227,10 +230,11 @@ impl JobEntry {
             };
             time.ceil_mul(noise)
         };
+        let shuffles = self.drawn_parts(self.shuffle);
         let reduce = |reduce: u32| {
             let mut rng = stream(1, Purpose::ReduceTime, reduce.into());
             let noise = noise(&mut rng);
-            let shuffle = Bytes::new(self.shuffle.get() / u64::from(reduces));
+            let shuffle = shuffles.of(reduce);
             let of = |times: &Option<TaskTimes>, rng: &mut ChaCha8Rng| {
                 times.as_ref().map(|times| times.of(reduce, rng))
             };
@@ -245,6 +249,12 @@ impl JobEntry {
             maps: (0..maps).map(map).collect(),
             reduces: (0..reduces).map(reduce).collect(),
         }
+    }
+
+    /// Returns each reduce's part of what all of them move, as a run of the first seed would draw
+    /// it for its first job.
+    pub(super) fn drawn_parts(&self, bytes: Bytes) -> TaskBytes {
+        self.of_reduces(bytes, 1, JobId(0))
     }
 
     pub(super) fn fields(&self) -> Mapping {
@@ -339,6 +349,9 @@ impl JobEntry {
             ("sort_time", Some(&self.sort_time), reduces, "reduce"),
             ("reduce_time", self.reduce_time.as_ref(), reduces, "reduce"),
         ];
+        if let Some(fault) = self.reduce_shares.as_ref().and_then(|shares| shares.fault(reduces)) {
+            faults.push(("reduce_shares", format!("{fault} of the job `{}`", self.name)));
+        }
         for (field, times, tasks, word) in lists {
             if let Some(times) = times.and_then(TaskTimes::listed)
                 && times != tasks as usize
@@ -359,6 +372,7 @@ impl JobEntry {
         let of_reduces = [
             ("shuffle", self.shuffle != Bytes::ZERO),
             ("shuffle_time", self.shuffle_time.is_some()),
+            ("reduce_shares", self.reduce_shares.is_some()),
             ("reduce_time", self.reduce_time.is_some()),
             ("reduce_rate", self.reduce_rate.is_some()),
         ];
@@ -368,11 +382,25 @@ impl JobEntry {
         idle.chain(every).collect()
     }
 
+    /// Returns each reduce's part of what all of them move.
+    fn of_reduces(&self, bytes: Bytes, seed: u64, id: JobId) -> TaskBytes {
+        let reduces = self.reduces.get();
+        match &self.reduce_shares {
+            // One stream for all bytes of a job: who fetches most writes most.
+            Some(shares) => {
+                let rng = stream(seed, Purpose::ReduceShares, id.0.into());
+                shares.split(bytes, reduces, rng)
+            }
+            None => evenly(bytes, reduces).into(),
+        }
+    }
+
     fn spec(
         &self,
         id: JobId,
         name: &str,
         file: FileId,
+        seed: u64,
         block: Bytes,
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> JobSpec {
@@ -384,7 +412,6 @@ impl JobEntry {
         });
         let input = self.splits.clone().map(Input::Splits).or(input);
         let user: Arc<str> = self.user.as_str().into();
-        let per_task = |bytes: Bytes, tasks: u32| Bytes::new(bytes.get() / u64::from(tasks.max(1)));
         JobSpec {
             id,
             name: name.into(),
@@ -403,16 +430,16 @@ impl JobEntry {
                 noise: self.noise.clone(),
                 rack_penalty: self.penalty.rack,
                 off_rack_penalty: self.penalty.off_rack,
-                output: if reduces == 0 { per_task(self.output, maps) } else { Bytes::ZERO },
+                output: if reduces == 0 { evenly(self.output, maps) } else { Bytes::ZERO },
             },
             reduce: ReduceCost {
                 shuffle_time: self.shuffle_time.clone(),
-                shuffle: per_task(self.shuffle, reduces),
+                shuffle: self.of_reduces(self.shuffle, seed, id),
                 sort_time: self.sort_time.clone(),
                 time: self.reduce_time.clone(),
                 rate: self.reduce_rate,
                 noise: self.noise.clone(),
-                output: per_task(self.output, reduces),
+                output: self.of_reduces(self.output, seed, id),
             },
             memory: PerSlot { map: self.map_memory, reduce: self.reduce_memory },
             traced: self.traced.clone(),
@@ -424,12 +451,13 @@ impl Workload {
     /// Returns the jobs that a scenario writes out.
     ///
     /// They are numbered by the instant at which each could be submitted at the earliest, then as
-    /// listed: a number must not depend on how a scheduler fares. `block` is the size of a block,
-    /// `classify` names the class of a job with so many maps and reduces.
+    /// listed: a number must not depend on how a scheduler fares. `seed` draws how reduces share
+    /// bytes, `block` is the size of a block, `classify` names the class of a job with so many maps and reduces.
     ///
     /// Expects that `after` names jobs of the list and that they do not wait for each other.
     pub fn from_jobs(
         entries: &[JobEntry],
+        seed: u64,
         block: Bytes,
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> Self {
@@ -454,7 +482,7 @@ impl Workload {
                 None => next(),
             };
             Arrival {
-                spec: Arc::new(entry.spec(JobId(id), name, file, block, classify)),
+                spec: Arc::new(entry.spec(JobId(id), name, file, seed, block, classify)),
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
                 is_warm: false,
@@ -472,6 +500,11 @@ impl Workload {
             left_out: Vec::new(),
         }
     }
+}
+
+/// Returns what each of so many tasks moves of these bytes.
+fn evenly(bytes: Bytes, tasks: u32) -> Bytes {
+    Bytes::new(bytes.get() / u64::from(tasks.max(1)))
 }
 
 /// Returns for each entry the places of those that its `after` names.
@@ -615,7 +648,7 @@ mod tests {
 
     fn workload(yaml: &str) -> Workload {
         let entries: Vec<JobEntry> = serde_yaml::from_str(yaml).unwrap();
-        Workload::from_jobs(&entries, Bytes::from_mib(128), &|_, _| "all".into())
+        Workload::from_jobs(&entries, 1, Bytes::from_mib(128), &|_, _| "all".into())
     }
 
     fn splits(input: &str) -> (u32, Bytes) {
@@ -693,7 +726,7 @@ mod tests {
             })
             .chain([JobEntry { name: name(0), ..plain.clone() }])
             .collect();
-        let jobs = Workload::from_jobs(&entries, Bytes::from_mib(64), &|_, _| "".into());
+        let jobs = Workload::from_jobs(&entries, 1, Bytes::from_mib(64), &|_, _| "".into());
         for (number, arrival) in jobs.arrivals.iter().enumerate() {
             assert_eq!(*arrival.spec.name, name(number));
         }

@@ -19,7 +19,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jobs::{MERGE, MOST_BYTES, heap, no_noise, yes};
-use super::{FoundJobs, JobEntry, Penalty, Site, Source, SourceKind, TaskCount, in_order};
+use super::{
+    FoundJobs, JobEntry, Penalty, ReduceShares, Site, Source, SourceKind, TaskCount, in_order,
+};
 use crate::mapred::Priority;
 use crate::random::{ChaCha8Rng, Dist, Purpose, pick, stream};
 use crate::trace::TraceError;
@@ -112,6 +114,9 @@ pub struct JobType {
     /// The bytes that each reduce writes, or each map of a job without reduces.
     #[serde(default)]
     pub output: Dist<Bytes>,
+    /// How the reduces of a job share what all of them fetch and write; evenly unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_shares: Option<ReduceShares>,
 
     /// How long a map computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -341,6 +346,7 @@ impl Mix {
             file: of.file.clone(),
             shuffle: all(lot.draw(Aspect::ReduceInput, &of.reduce_input), reduces),
             output: all(lot.draw(Aspect::Output, &of.output), writers),
+            reduce_shares: of.reduce_shares.clone(),
             map_time: of.map_time.as_ref().map(|dist| time(Aspect::MapTime, dist)),
             map_rate: of.map_rate,
             shuffle_time: of.shuffle_time.as_ref().map(|dist| time(Aspect::ShuffleTime, dist)),

@@ -140,7 +140,7 @@ impl FoundJobs {
         if found != format {
             return Err(super::format::other(&path, found, format.name()));
         }
-        let trace = Trace::read(&path, site.cluster.hdfs.block, strictness, site.formats)?;
+        let trace = Trace::read_as(format, &path, site.cluster.hdfs.block, strictness)?;
         file.pin(site.folder, trace.sha256.as_deref())?;
         let jobs = trace.entries(site.cluster.hdfs.block);
         let left_out = (trace.jobs.len() - jobs.len()) as u64;

@@ -178,6 +178,7 @@ impl Document {
     }
 
     fn displaced(&self, lost: &Lost, by: &[Writer]) -> Vec<Displaced> {
+        let chosen = lost.at.key(lost.by.as_str().unwrap_or_default());
         let mut settings: IndexMap<&str, Vec<String>> = IndexMap::new();
         for setting in &lost.settings {
             let of = wrote(&self.writers, setting).origin.name();
@@ -194,7 +195,7 @@ impl Document {
                 Value::Sequence(_) => "[…]".to_owned(),
                 _ => "{…}".to_owned(),
             },
-            origin: wrote(by, &lost.at).origin.name().to_owned(),
+            origin: wrote(by, &chosen).origin.name().to_owned(),
         };
         settings.into_iter().map(of).collect()
     }

@@ -2,8 +2,9 @@
 //!
 //! Structs and maps are laid over each other key by key, at any depth; scalars and lists replace. A
 //! bare name is short for the mapping that names it. The same choice keeps the options that lie
-//! under it; another choice replaces them, and so does whatever names a preset. Nothing (`null`)
-//! takes away.
+//! under it; another choice replaces them, and so does whatever names a preset. A choice that stands
+//! beside fields, as the source of a workload does, leaves the fields as they are; a preset goes with
+//! the choice that it brings. Nothing (`null`) takes away.
 //!
 //! To lay two trees one after the other is to lay them over each other first. For that a layer has
 //! to remember where something in it was replaced: `{fair: {x: 1}}` over `fifo` is not the same as
@@ -136,7 +137,10 @@ impl Layer {
                     };
                     at = at.index(index);
                     entry = at.0.len();
-                    let missing = || format!("`{at}` is not there: {} entries", list.len());
+                    let missing = || match list.len() {
+                        1 => format!("`{at}` is not there: 1 entry"),
+                        count => format!("`{at}` is not there: {count} entries"),
+                    };
                     node = Some(list.get(index).ok_or_else(missing)?);
                 }
                 (_, Step::Index(index)) => {
@@ -172,7 +176,9 @@ impl Laying<'_> {
         let mut over = over;
         shape.lengthen(under);
         shape.lengthen(&mut over);
-        let (Value::Mapping(under), Value::Mapping(over)) = (under, over) else { return };
+        let (Value::Mapping(under), Value::Mapping(mut over)) = (under, over) else { return };
+        let unnamed = self.unname(under, &over, shape, at);
+        self.choose(under, &mut over, shape, at, unnamed);
         for (key, value) in over {
             let name = key.as_str().unwrap_or_default();
             let at = at.key(name);
@@ -189,6 +195,79 @@ impl Laying<'_> {
                     self.write(at);
                 }
             }
+        }
+    }
+
+    /// Takes away the name of a preset if the upper layer does, or replaces what the preset brings;
+    /// returns where the name stood if it is lost by that.
+    fn unname(
+        &mut self,
+        under: &mut Mapping,
+        over: &Mapping,
+        shape: &Shape,
+        at: &Path,
+    ) -> Option<Path> {
+        let (field, name) = shape.name_of(under)?;
+        let is_replaced = |brought: &str| match over.get(brought) {
+            Some(options) => {
+                let changes = shape.key(brought).merges(&Mapping::new().into(), options);
+                !changes || self.over.contains(&at.key(brought))
+            }
+            None => !chosen(over, self.over, shape, at).is_empty(),
+        };
+        let brought = shape.brought_by(name);
+        if !over.contains_key(field) && !brought.is_some_and(is_replaced) {
+            return None;
+        }
+        // Whoever takes something away knows that it goes.
+        let is_null = |key: &str| over.get(key).is_some_and(Value::is_null);
+        let is_taken_away = is_null(field) || brought.is_some_and(is_null);
+        under.shift_remove(field);
+        // The name has replaced all that lay under it.
+        self.afresh.insert(at.clone());
+        (!is_taken_away).then(|| at.key(field))
+    }
+
+    /// Takes away what is chosen beside fields if the upper layer chooses something else, and tells of
+    /// it and of the name that is lost with it.
+    fn choose(
+        &mut self,
+        under: &mut Mapping,
+        over: &mut Mapping,
+        shape: &Shape,
+        at: &Path,
+        unnamed: Option<Path>,
+    ) {
+        let of = |key: &Value| at.key(key.as_str().unwrap_or_default());
+        let below: Vec<Value> =
+            chosen(under, self.afresh, shape, at).into_iter().cloned().collect();
+        let above: Vec<Value> = chosen(over, self.over, shape, at).into_iter().cloned().collect();
+        let Some(by) = above.first() else {
+            // What is taken away had replaced what lies further down; what it had replaced is gone.
+            for key in below.iter().filter(|key| over.shift_remove(*key).is_some()) {
+                under.insert(key.clone(), Value::Null);
+                self.write(of(key));
+                self.afresh.insert(of(key));
+            }
+            return over.retain(|key, _| below.is_empty() || !shape.is_beside(key));
+        };
+        let is_gone = |key: &Value| shape.is_beside(key) && !above.contains(key);
+        let is_lost =
+            |key: &&Value| is_gone(key) && !under[*key].is_null() && !over.contains_key(*key);
+        let settings: Vec<Path> =
+            unnamed.into_iter().chain(below.iter().filter(is_lost).map(of)).collect();
+        if !settings.is_empty() {
+            self.laid.lost.push(Lost { settings, at: at.clone(), by: by.clone() });
+        }
+        for key in below.iter().filter(|key| is_gone(key)) {
+            self.forget(&of(key));
+        }
+        under.retain(|key, _| !is_gone(key));
+        over.retain(|key, _| !is_gone(key));
+        if !below.is_empty() {
+            // It does not keep what may lie further down under its own name.
+            let anew = above.iter().filter(|key| !below.contains(key));
+            under.extend(anew.map(|key| (key.clone(), Value::Null)));
         }
     }
 
@@ -213,10 +292,36 @@ impl Laying<'_> {
 
     /// Notes that the upper layer has written a node.
     fn write(&mut self, at: Path) {
-        self.afresh.retain(|path| !at.contains(path));
-        self.afresh.extend(self.over.iter().filter(|path| at.contains(path)).cloned());
+        self.forget(&at);
+        self.afresh.extend(inside(self.over, &at).cloned());
         self.laid.written.push(at);
     }
+
+    /// Forgets what began afresh in a node that is gone.
+    fn forget(&mut self, at: &Path) {
+        let gone: Vec<Path> = inside(self.afresh, at).cloned().collect();
+        gone.iter().for_each(|path| _ = self.afresh.remove(path));
+    }
+}
+
+/// Returns the paths at a node or inside of it, which stand together in the order of paths.
+fn inside<'p>(paths: &'p BTreeSet<Path>, at: &'p Path) -> impl Iterator<Item = &'p Path> {
+    paths.range(at..).take_while(|path| at.contains(path))
+}
+
+/// Returns what a layer chooses beside the fields of a struct: to have taken such a choice away is to
+/// have made one.
+fn chosen<'m>(
+    map: &'m Mapping,
+    afresh: &BTreeSet<Path>,
+    shape: &Shape,
+    at: &Path,
+) -> Vec<&'m Value> {
+    let is_chosen = |(key, value): &(&'m Value, &'m Value)| {
+        let is_made = || afresh.contains(&at.key(key.as_str().unwrap_or_default()));
+        shape.is_beside(key) && (!value.is_null() || is_made())
+    };
+    map.iter().filter(is_chosen).map(|(key, _)| key).collect()
 }
 
 #[cfg(test)]

@@ -34,11 +34,22 @@ enum Form {
         /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. It names what
         /// the others are about, and without it they say nothing.
         named_by: Option<String>,
+        /// What is chosen from beside the fields, if anything is.
+        beside: Option<Beside>,
     },
     /// Free names, all with values of one shape.
     Map(Arc<Shape>),
     /// One of these names, with its options where it takes any.
     Choice { names: IndexMap<String, Option<Arc<Shape>>>, may_be_other: bool },
+}
+
+/// A choice beside the fields of a struct: one name with its options, of these or of others that
+/// are not known. Any key that is no field is such a name.
+#[derive(Clone, Debug, Default)]
+struct Beside {
+    names: IndexMap<String, Arc<Shape>>,
+    /// What is chosen by naming the struct so: a preset brings it.
+    brought: IndexMap<String, String>,
 }
 
 /// The shape of what nothing is known of.
@@ -67,13 +78,25 @@ impl Shape {
 
     /// Makes a bare value short for a mapping with this field, which gives all the others.
     pub(crate) fn name_by(&mut self, field: &str) {
-        if let Form::Struct { fields, required, named_by } = &mut self.form {
+        if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
             if !fields.contains_key(field) {
                 fields.shift_insert(0, field.to_owned(), Arc::default());
             }
             required.clear();
             *named_by = Some(field.to_owned());
         }
+    }
+
+    /// Puts a choice beside the fields; some of what the struct can be named by implies one.
+    pub(crate) fn choose_beside(
+        &mut self,
+        names: IndexMap<String, Arc<Self>>,
+        brought: IndexMap<String, String>,
+    ) {
+        let Form::Struct { beside, .. } = &mut self.form else {
+            panic!("a choice is to stand beside fields where there are none")
+        };
+        *beside = Some(Beside { names, brought });
     }
 
     /// Returns the shape of what a path leads to.
@@ -88,7 +111,9 @@ impl Shape {
     pub(super) fn key(&self, key: &str) -> &Self {
         let inner = match &self.form {
             Form::Free => None,
-            Form::Struct { fields, .. } => fields.get(key),
+            Form::Struct { fields, beside, .. } => {
+                fields.get(key).or_else(|| beside.as_ref()?.names.get(key))
+            }
             Form::Map(value) => Some(value),
             Form::Choice { names, .. } => names.get(key).and_then(Option::as_ref),
         };
@@ -103,7 +128,10 @@ impl Shape {
     /// Returns the names that are known as keys here, or as choices.
     pub(super) fn names(&self) -> Vec<&str> {
         match &self.form {
-            Form::Struct { fields, .. } => fields.keys().map(String::as_str).collect(),
+            Form::Struct { fields, beside, .. } => {
+                let chosen = beside.iter().flat_map(|beside| beside.names.keys());
+                fields.keys().chain(chosen).map(String::as_str).collect()
+            }
             Form::Choice { names, .. } => names.keys().map(String::as_str).collect(),
             Form::Free | Form::Map(_) => Vec::new(),
         }
@@ -116,6 +144,25 @@ impl Shape {
 
     pub(super) fn is_choice(&self) -> bool {
         matches!(self.form, Form::Choice { .. })
+    }
+
+    /// Returns whether a key is no field but a name that is chosen beside them.
+    pub(super) fn is_beside(&self, key: &Value) -> bool {
+        let Form::Struct { fields, beside: Some(_), .. } = &self.form else { return false };
+        key.as_str().is_none_or(|key| !fields.contains_key(key))
+    }
+
+    /// Returns the field that says what the rest of a mapping is about, and what it says, if it does.
+    pub(super) fn name_of<'v>(&self, map: &'v Mapping) -> Option<(&str, &'v Value)> {
+        let Form::Struct { named_by: Some(field), .. } = &self.form else { return None };
+        let name = map.get(field.as_str()).filter(|name| !name.is_null())?;
+        Some((field, name))
+    }
+
+    /// Returns what is chosen beside the fields by naming a struct so.
+    pub(super) fn brought_by(&self, name: &Value) -> Option<&str> {
+        let Form::Struct { beside: Some(beside), .. } = &self.form else { return None };
+        beside.brought.get(name.as_str()?).map(String::as_str)
     }
 
     fn required(&self) -> &[String] {
@@ -132,9 +179,7 @@ impl Shape {
             (Form::Choice { names, may_be_other }, Value::String(name)) => {
                 (*may_be_other || names.contains_key(name)).then_some(value)
             }
-            (Form::Struct { named_by: Some(field), .. }, Value::Mapping(map)) => {
-                map.get(field.as_str()).filter(|name| !name.is_null())
-            }
+            (Form::Struct { .. }, Value::Mapping(map)) => self.name_of(map).map(|(_, name)| name),
             (Form::Struct { named_by: Some(_), .. }, Value::String(_) | Value::Number(_)) => {
                 Some(value)
             }
@@ -215,7 +260,7 @@ impl<'s> Reader<'s> {
             let fields = fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner)));
             let fields = fields.collect();
             let required = strings(&schema["required"]).map(str::to_owned).collect();
-            shape.form = Form::Struct { fields, required, named_by: None };
+            shape.form = Form::Struct { fields, required, named_by: None, beside: None };
         } else if schema["additionalProperties"].is_object() {
             shape.form = Form::Map(self.shape(&schema["additionalProperties"]));
         }
@@ -293,10 +338,26 @@ mod tests {
             };
             // So few keys that layers meet.
             let most = if self.is_choice() { 1 } else { 1 + draw(4) };
-            let chosen: Vec<String> =
+            let mut chosen: Vec<String> =
                 (0..most).map(|_| keys[draw(7) * keys.len() / 7].clone()).collect();
+            // To choose twice beside the fields is a mistake of its own.
+            let first = chosen.iter().find(|key| self.is_beside(&key.as_str().into())).cloned();
+            chosen
+                .retain(|key| Some(key) == first.as_ref() || !self.is_beside(&key.as_str().into()));
             let entry = |key: String| {
-                let value = self.key(&key).some(luck);
+                let value = match &self.form {
+                    Form::Struct { named_by: Some(name), beside: Some(beside), .. }
+                        if *name == key =>
+                    {
+                        let place =
+                            usize::from(luck.next().unwrap_or(0)) % (beside.brought.len() + 1);
+                        beside
+                            .brought
+                            .get_index(place)
+                            .map_or(Value::Null, |(name, _)| name.as_str().into())
+                    }
+                    _ => self.key(&key).some(luck),
+                };
                 (Value::from(key), value)
             };
             Mapping::from_iter(chosen.into_iter().map(entry)).into()

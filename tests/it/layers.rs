@@ -162,3 +162,53 @@ fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
         assert_eq!(written.to_yaml(), set.to_yaml(), "{study}");
     }
 }
+
+const MIX: &str = "{jobs: 3, types: {a: {maps: 2, map_time: 5s}}}";
+
+/// Returns which source a scenario has its jobs from.
+fn source(scenario: &Scenario) -> &'static str {
+    let [source] = &scenario.workload.sources[..] else { panic!("{:?}", scenario.workload) };
+    source.key()
+}
+
+#[test]
+fn a_source_takes_the_place_of_the_bases_and_keeps_what_all_share() {
+    let room = Room::new();
+    room.write("jobs.csv", "name,maps,map_time\nb,2,5s\n");
+    room.write("base.yaml", &BASE.replace("workload: {", "workload: {start: 7s, "));
+    let study = format!("sweep: {{workload: [{{mix: {MIX}}}, {{jobs: jobs.csv}}, {{start: 9s}}]}}");
+    let cells = cells(&room, &study);
+    assert_eq!(cells.iter().map(source).collect::<Vec<_>>(), ["mix", "jobs", "jobs"]);
+    let starts_at = |cell: &Scenario, start| cell.to_yaml().contains(&format!("start: {start}\n"));
+    assert!(starts_at(&cells[0], "7s") && starts_at(&cells[1], "7s") && starts_at(&cells[2], "9s"));
+    assert_eq!(
+        told(&room, &["check", "study.yaml"]),
+        "warning: with `mix` for `workload` (study.yaml) these settings of base.yaml have no effect: \
+         `workload.jobs`; what is still wanted has to be written again\n"
+    );
+    let set = format!("workload={{mix: {MIX}}}");
+    let told = told(&room, &["check", "base.yaml", "--set", &set]);
+    let expected = format!(
+        "with `mix` for `workload` (--set {set}) these settings of base.yaml have no effect: \
+         `workload.jobs`;"
+    );
+    assert!(told.contains(&expected), "{told}");
+}
+
+#[test]
+fn a_preset_counts_as_the_source_that_it_brings() {
+    let room = Room::new();
+    room.write("base.yaml", "workload: {preset: fb2009, start: 7s}");
+    let study = "sweep: {workload: [{mix: {jobs: 5}}, {jobs: [{name: a, maps: 4, map_time: 5s}]}, ds-small]}";
+    let cells = cells(&room, study);
+    assert_eq!(cells.iter().map(source).collect::<Vec<_>>(), ["mix", "jobs", "mix"]);
+    assert!(cells[0].to_yaml().contains("jobs: 5\n"), "options of the preset's source are changed");
+    assert!(cells[1].to_yaml().contains("start: 7s\n"));
+    assert_eq!(
+        told(&room, &["check", "study.yaml"]),
+        "warning: with `jobs` for `workload` (study.yaml) these settings of base.yaml have no effect: \
+         `workload.preset`; what is still wanted has to be written again\n\
+         warning: with `ds-small` for `workload` (study.yaml) these settings of base.yaml have no effect: \
+         `workload.start`; what is still wanted has to be written again\n"
+    );
+}

@@ -44,7 +44,7 @@ pub(in crate::cli) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let study = Study::of(source::open(&self.study, "study")?.with(&self.sets))?;
+        let study = Study::of(source::open_study(&self.study, &self.sets)?)?;
         // Of a search, the first value stands for all of them.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::failure::Failure;
 use super::super::table::{Align, table};
 use super::Form;
-use crate::theory::{DelayedJob, DomainError, StickySlots, Waiting};
+use crate::theory::{DelayedJob, DomainError, FilledCluster, LongTasks, StickySlots, Waiting};
 use crate::units::tell::{percent, span};
 use crate::units::{Fraction, SimSpan};
 
@@ -22,6 +22,8 @@ Columns:
   delayed  the locality of a job that is skipped, as the paper counts (3.5)
   least    its lower bound, from which equation (2) follows
   exact    the same under Algorithm 2 itself, where a job that waited in vain waits no more
+  fill     how long a job waits for a slot for each of its tasks, in a full cluster: equation (1)
+  blocked  the chance that long tasks hold all slots near a block (3.5)
   wanted   the skips that a locality takes: equation (2)
   wait     the longest wait for a local task
 
@@ -58,6 +60,9 @@ pub(super) struct Arguments {
     /// The locality that is wanted
     #[arg(long, value_name = "SHARE", value_delimiter = ',', default_value = "0.95")]
     locality: Vec<Fraction>,
+    /// The share of the slots that long tasks hold
+    #[arg(long, value_name = "SHARE", default_value = "0.8")]
+    long: Fraction,
     /// How long a task takes
     #[arg(long, value_name = "TIME", default_value = "19s")]
     task_time: SimSpan,
@@ -89,6 +94,8 @@ struct Row {
     locality_delayed: f64,
     locality_least: f64,
     locality_exact: f64,
+    fill_s: f64,
+    blocked: f64,
     wait_s: f64,
 }
 
@@ -111,7 +118,7 @@ impl Arguments {
         let rows = vary(rows, &self.locality, |row, share| row.locality_wanted = share.get())?;
         let mut rows = vary(rows, &skips, |row, skips| row.skips = skips)?;
         for row in &mut rows {
-            row.answer(self.task_time).map_err(|error| {
+            row.answer(self.task_time, self.long).map_err(|error| {
                 Failure::input(format!(
                     "{error}\n  hint: `mumakil theory delay --help` has the options"
                 ))
@@ -138,13 +145,17 @@ fn vary<T: Copy>(rows: Vec<Row>, values: &[T], put: fn(&mut Row, T)) -> Result<V
 
 impl Row {
     /// Fills in what theory says.
-    fn answer(&mut self, task_time: SimSpan) -> Result<(), DomainError> {
+    fn answer(&mut self, task_time: SimSpan, long: Fraction) -> Result<(), DomainError> {
         let [nodes, slots, replicas, jobs, tasks] =
             [self.nodes, self.slots, self.replicas, self.jobs, self.tasks].map(f64::from);
         let job = DelayedJob { nodes, replicas, tasks };
         let wanted = job.skips_for(self.locality_wanted)?;
         let skips = f64::from(*self.skips.get_or_insert(wanted.ceil() as u32));
-        let wait = Waiting { skips, nodes, slots }.task_lengths()? * task_time.as_secs_f64();
+        let task_time = task_time.as_secs_f64();
+        let wait = Waiting { skips, nodes, slots }.task_lengths()? * task_time;
+        let all = FilledCluster { slots: nodes * slots };
+        self.fill_s = rounded(all.fill_time(tasks.min(all.slots))? * task_time);
+        self.blocked = rounded(LongTasks { share: long.get(), replicas, slots }.blocked()?);
         self.skips_wanted = rounded(wanted);
         self.locality_sticky = rounded(StickySlots { jobs, replicas, slots }.locality()?);
         self.locality_head = rounded(job.head_of_line_locality()?);
@@ -174,12 +185,14 @@ const GIVEN: [Column; 7] = [
     ("skips", |row| row.skips.unwrap_or_default().to_string()),
 ];
 
-const ANSWERS: [Column; 7] = [
+const ANSWERS: [Column; 9] = [
     ("sticky", |row| percent(row.locality_sticky)),
     ("head", |row| percent(row.locality_head)),
     ("delayed", |row| percent(row.locality_delayed)),
     ("least", |row| percent(row.locality_least)),
     ("exact", |row| percent(row.locality_exact)),
+    ("fill", |row| span(row.fill_s)),
+    ("blocked", |row| percent(row.blocked)),
     ("wanted", |row| format!("{:.1}", row.skips_wanted)),
     ("wait", |row| span(row.wait_s)),
 ];

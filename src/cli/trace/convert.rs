@@ -42,7 +42,7 @@ impl Arguments {
                 Trace::of_entries(found, draw(&self.input.file, self.seed)?)
             }
             Contents::Jobs(_) | Contents::List { .. } | Contents::Hosts(_) => {
-                self.input.read(formats)?
+                self.input.read(found)?
             }
         };
         if trace.format == format {

@@ -33,7 +33,7 @@ impl Arguments {
         let format = formats.recognise(path)?;
         let parts = match format.contents() {
             Contents::Jobs(_) | Contents::List { .. } => {
-                let trace = self.input.read(formats)?;
+                let trace = self.input.read(format)?;
                 let text = told(path, &trace, &trace.entries(self.input.block));
                 return Ok(terminal::print(&text)?);
             }

@@ -77,7 +77,7 @@ pub(super) struct Fold {
 
 impl Sample {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
-        let mut trace = self.input.read(formats)?;
+        let mut trace = self.input.recognise(formats)?;
         let kept = trace.sample(self.jobs, self.seed).map_err(Failure::input)?;
         if kept < self.jobs {
             let all = counted(kept as u64, "job");
@@ -89,7 +89,7 @@ impl Sample {
 
 impl Scale {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
-        let mut trace = self.input.read(formats)?;
+        let mut trace = self.input.recognise(formats)?;
         let by = Scaling { time: self.time, size: self.size };
         let without_bytes = trace.scale(by, self.input.block).map_err(Failure::input)?;
         if 0 < without_bytes {
@@ -102,7 +102,7 @@ impl Scale {
 
 impl Fold {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
-        let mut trace = self.input.read(formats)?;
+        let mut trace = self.input.recognise(formats)?;
         let folding = Folding { cycle: self.cycle, into: self.into };
         trace.fold(folding, self.seed).map_err(Failure::input)?;
         finish(&trace, &self.output)

@@ -39,7 +39,7 @@ fn computing(secs: u64) -> JobSpec {
 /// A job whose reduce fetches so many megabytes.
 fn fetching(megabytes: u64) -> JobSpec {
     let mut job = reading(240);
-    job.reduce.shuffle = mb(megabytes);
+    job.reduce.shuffle = mb(megabytes).into();
     job
 }
 

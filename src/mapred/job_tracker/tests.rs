@@ -62,6 +62,7 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         speed: Factor::ONE,
         memory: Bytes::from_mib(1_024),
         disk: Rate::from_mb_per_s(100),
+        swap: None,
     };
     let topology = Arc::new(Topology::from_nodes([0, 0, 0, 0, 1, 1, 1, 1].map(node).to_vec()));
     let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);

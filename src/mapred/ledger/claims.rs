@@ -186,6 +186,7 @@ mod tests {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
+            swap: None,
         };
         let topology = Arc::new(Topology::from_nodes(vec![node.clone(), node]));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);

@@ -48,6 +48,7 @@ impl<P: Scheduler> Bench<P> {
             speed: Factor::ONE,
             memory: Bytes::from_mib(1_024),
             disk: Rate::from_mb_per_s(100),
+            swap: None,
         };
         let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);

@@ -5,6 +5,7 @@
 //! read back. Running attempts are never paged out.
 
 use super::AttemptId;
+use crate::cluster::{Node, SwapSpec};
 use crate::units::{Bytes, Rate, SimSpan};
 
 /// The memory of one node.
@@ -12,6 +13,7 @@ use crate::units::{Bytes, Rate, SimSpan};
 pub(super) struct Memory {
     size: Bytes,
     disk: Rate,
+    swap: Option<SwapSpec>,
     /// In the order in which they were stopped, running ones after all stopped ones.
     processes: Vec<Process>,
 }
@@ -25,8 +27,16 @@ struct Process {
 }
 
 impl Memory {
-    pub(super) fn new(size: Bytes, disk: Rate) -> Self {
-        Self { size, disk, processes: Vec::new() }
+    pub(super) fn new(node: &Node) -> Self {
+        Self { size: node.memory, disk: node.disk, swap: node.swap, processes: Vec::new() }
+    }
+
+    /// Returns how long it takes to move these to or from the disk, one after the other.
+    fn moving(&self, moves: &[Bytes]) -> SimSpan {
+        let all: Bytes = moves.iter().copied().sum();
+        let Some(SwapSpec { beyond, rate }) = self.swap else { return self.disk.time_for(all) };
+        let slow: Bytes = moves.iter().map(|bytes| bytes.saturating_sub(beyond)).sum();
+        self.disk.time_for(all.saturating_sub(slow)) + rate.time_for(slow)
     }
 
     /// Gives a new process its memory; returns how long it waits for it.
@@ -38,7 +48,7 @@ impl Memory {
             paged_out: Bytes::ZERO,
             is_stopped: false,
         });
-        self.disk.time_for(written)
+        self.moving(&[written])
     }
 
     /// Notes that a process is stopped and may be paged out.
@@ -58,7 +68,7 @@ impl Memory {
         process.paged_out = Bytes::ZERO;
         process.is_stopped = false;
         self.processes.push(process);
-        self.disk.time_for(read + written)
+        self.moving(&[read, written])
     }
 
     /// Frees the memory of a process that has ended; an attempt that never started has none.
@@ -105,9 +115,26 @@ mod tests {
         Bytes::new(gigabytes * 1_000_000_000)
     }
 
+    /// Returns the memory of a node whose disk moves 100 MB a second.
+    fn memory(size: Bytes, swap: Option<SwapSpec>) -> Memory {
+        Memory { size, disk: Rate::from_mb_per_s(100), swap, processes: Vec::new() }
+    }
+
+    #[test]
+    fn what_is_moved_beyond_a_bound_is_slower() {
+        let swap = SwapSpec { beyond: gb(5), rate: Rate::from_mb_per_s(50) };
+        let mut memory = memory(gb(6), Some(swap));
+        memory.start(attempt(0), gb(6));
+        memory.stop(attempt(0));
+        // 5 GB at 100 MB/s and one at 50 MB/s, out and in.
+        assert_eq!(memory.start(attempt(1), gb(6)), SimSpan::from_secs(50 + 20));
+        memory.end(attempt(1));
+        assert_eq!(memory.go_on(attempt(0)), SimSpan::from_secs(50 + 20));
+    }
+
     #[test]
     fn nobody_waits_while_everything_fits() {
-        let mut memory = Memory::new(gb(8), Rate::from_mb_per_s(100));
+        let mut memory = memory(gb(8), None);
         assert_eq!(memory.start(attempt(0), gb(4)), SimSpan::ZERO);
         memory.stop(attempt(0));
         assert_eq!(memory.start(attempt(1), gb(4)), SimSpan::ZERO);
@@ -117,7 +144,7 @@ mod tests {
 
     #[test]
     fn two_gigabytes_out_and_in_take_forty_seconds_at_a_hundred_megabytes_a_second() {
-        let mut memory = Memory::new(gb(8), Rate::from_mb_per_s(100));
+        let mut memory = memory(gb(8), None);
         memory.start(attempt(0), gb(8));
         memory.stop(attempt(0));
         assert_eq!(memory.start(attempt(1), gb(2)), SimSpan::from_secs(20));
@@ -127,14 +154,14 @@ mod tests {
 
     #[test]
     fn running_processes_are_never_paged_out() {
-        let mut memory = Memory::new(gb(4), Rate::from_mb_per_s(100));
+        let mut memory = memory(gb(4), None);
         memory.start(attempt(0), gb(4));
         assert_eq!(memory.start(attempt(1), gb(4)), SimSpan::ZERO);
     }
 
     #[test]
     fn the_longest_stopped_is_paged_out_first() {
-        let mut memory = Memory::new(gb(8), Rate::from_mb_per_s(100));
+        let mut memory = memory(gb(8), None);
         memory.start(attempt(0), gb(4));
         memory.start(attempt(1), gb(4));
         memory.stop(attempt(1));

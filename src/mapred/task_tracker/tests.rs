@@ -57,6 +57,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         speed: Factor::ONE,
         memory: Bytes::from_mib(1_024),
         disk: Rate::from_mb_per_s(100),
+        swap: None,
     };
     let costs = Arc::new(Costs {
         seed: 1,

@@ -2,7 +2,7 @@
 
 use super::jobs::JobRow;
 use super::{RunReport, counted};
-use crate::expect::{Expectation, ReadError, State, Verdict};
+use crate::expect::{Expectation, GapClass, ReadError, State, Verdict};
 use crate::page::{Block, Judged, Judgement};
 
 pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
@@ -27,8 +27,9 @@ fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
     let left_out = (0 < found.left_out)
         .then(|| format!("the study leaves {} out", counted(found.left_out as u64, "more cell")));
     let closed = found.gap_closed.then(|| "it holds now: the mark can go".to_owned());
+    let gap = expected.known_gap.as_ref();
     let note: Vec<String> =
-        [expected.known_gap.clone(), place, left_out, closed].into_iter().flatten().collect();
+        [gap.map(|gap| gap.why.clone()), place, left_out, closed].into_iter().flatten().collect();
     Judged {
         judgement: match found.state {
             State::Holds => Judgement::Holds,
@@ -36,6 +37,10 @@ fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
             State::KnownGap => Judgement::KnownGap,
             State::Reported => Judgement::Reported,
         },
+        class: gap
+            .filter(|_| found.state == State::KnownGap)
+            .and_then(|gap| gap.class)
+            .map(GapClass::word),
         expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
         expression: expected.what.is_some().then(|| expected.that.clone()),
         published: expected.published.clone(),

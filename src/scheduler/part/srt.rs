@@ -113,7 +113,7 @@ impl Srt {
     fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
-        let there = job.spec().reduce.shuffle.get() as f64 * share;
+        let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
             time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),

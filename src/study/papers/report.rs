@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::Tally;
+use crate::expect::GapClass;
 use crate::files::REPORT;
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
@@ -14,7 +16,7 @@ use crate::study::{Concluded, Sheet, store};
 /// The table, by which the folder is known.
 const VERDICTS: &str = "verdicts.json";
 
-/// The judgements, the one that says the most first.
+/// The judgements, the one that decides about an experiment first.
 const JUDGEMENTS: [Judgement; 5] = [
     Judgement::Fails,
     Judgement::KnownGap,
@@ -63,27 +65,23 @@ pub struct VerdictRow {
     pub measured: String,
     /// What became of it.
     pub verdict: Judgement,
+    /// Of which class a known gap is.
+    pub gap_class: Option<GapClass>,
 }
 
 impl Repeated {
     /// Returns all of it in one line: what was measured, or how many expectations hold.
     pub fn summary(&self) -> VerdictRow {
         let rows = self.rows();
-        let counts = JUDGEMENTS.map(|judgement| (judgement, count(&rows, judgement)));
-        let found = || counts.iter().filter(|(_, count)| 0 < *count);
-        let measured = match &rows[..] {
-            [row] => row.measured.clone(),
-            _ => {
-                let told = found().map(|(judgement, count)| match judgement {
-                    Judgement::Holds => format!("{count} hold"),
-                    other => format!("{count} {}", other.word()),
-                });
-                told.collect::<Vec<_>>().join(", ")
-            }
+        let tally = Tally::of(&rows);
+        let (measured, gap_class) = match &rows[..] {
+            [row] => (row.measured.clone(), row.gap_class),
+            _ => (tally.to_string(), None),
         };
-        let verdict = found().next().map_or(Judgement::Skipped, |(judgement, _)| *judgement);
+        let found = JUDGEMENTS.into_iter().find(|judgement| 0 < tally.count(*judgement));
+        let verdict = found.unwrap_or(Judgement::Skipped);
         let (expectation, published) = (self.what.clone(), self.published.clone());
-        VerdictRow { id: self.id.clone(), expectation, published, measured, verdict }
+        VerdictRow { id: self.id.clone(), expectation, published, measured, verdict, gap_class }
     }
 
     /// Returns its lines of the table; at least one.
@@ -94,6 +92,7 @@ impl Repeated {
             published: published.to_owned(),
             measured: measured.to_owned(),
             verdict,
+            gap_class: None,
         };
         let mut rows = Vec::new();
         for file in &self.files {
@@ -103,10 +102,14 @@ impl Repeated {
                 }
                 FileOutcome::Run { sheet, concluded } => {
                     let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
-                    rows.extend(judged.iter().map(|found| {
+                    rows.extend(judged.iter().zip(&sheet.expect).map(|(found, expected)| {
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
-                        row(&found.expectation, published, measured, found.judgement)
+                        let gap = expected.known_gap.as_ref();
+                        let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
+                        let gap_class = gap.and_then(|gap| gap.class);
+                        let row = row(&found.expectation, published, measured, found.judgement);
+                        VerdictRow { gap_class, ..row }
                     }));
                 }
             }
@@ -117,10 +120,6 @@ impl Repeated {
         }
         rows
     }
-}
-
-fn count(rows: &[VerdictRow], verdict: Judgement) -> usize {
-    rows.iter().filter(|row| row.verdict == verdict).count()
 }
 
 /// Writes the report of all experiments: `verdicts.json` and `report.html`.
@@ -153,10 +152,11 @@ pub fn check(folder: &Path) -> Result<(), OutputError> {
 }
 
 fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
+    let tally = Tally::of(rows);
     let headline = |verdict, label: &str| Headline {
         label: label.to_owned(),
-        value: count(rows, verdict).to_string(),
-        note: String::new(),
+        value: tally.count(verdict).to_string(),
+        note: if verdict == Judgement::KnownGap { tally.classes() } else { String::new() },
     };
     let headlines = Block::Headlines(vec![
         headline(Judgement::Holds, "hold"),

@@ -233,7 +233,7 @@ proptest! {
         let names: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
         prop_assert_eq!(names.len(), jobs.len());
         prop_assert!(jobs.iter().flat_map(|job| &job.after).all(|name| names.contains(&**name)));
-        let workload = Workload::from_jobs(&jobs, Bytes::from_mib(64), &|_, _| "".into());
+        let workload = Workload::from_jobs(&jobs, 1, Bytes::from_mib(64), &|_, _| "".into());
         let follows: Vec<Vec<usize>> = workload
             .follows
             .iter()

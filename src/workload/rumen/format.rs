@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::admitted::{Admitted, Numbered, map_time};
 use super::{RumenModel, priority, reduce_times};
-use crate::mapred::{Priority, TaskTimes, TracedTimes};
+use crate::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
 use crate::trace::rumen::{
     self, LoggedAttempt, LoggedJob, LoggedTask, LoggedTopology, Outcome, TaskType,
 };
@@ -210,6 +210,11 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     };
     let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
     let reduces_begin = maps_begin + longest;
+    let (fetched, written) = (entry.drawn_parts(entry.shuffle), entry.drawn_parts(entry.output));
+    let part = |parts: &TaskBytes, bytes: Bytes, number: usize| match parts {
+        TaskBytes::Alike(_) => share(bytes, reduces, number),
+        TaskBytes::Each(parts) => parts.get(number).map(|part| part.get()),
+    };
     let reduce = |(number, phases): (usize, &Phases)| {
         let shuffled = reduces_begin + phases.shuffle.as_millis();
         let sorted = shuffled + phases.sort.as_millis();
@@ -218,8 +223,8 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
             shuffle_finished: knows_reduces.then_some(shuffled),
             sort_finished: knows_reduces.then_some(sorted),
             finish_time: knows_reduces.then_some(sorted + phases.work.as_millis()),
-            reduce_shuffle_bytes: share(entry.shuffle, reduces, number),
-            hdfs_bytes_written: share(entry.output, reduces, number),
+            reduce_shuffle_bytes: part(&fetched, entry.shuffle, number),
+            hdfs_bytes_written: part(&written, entry.output, number),
             ..attempt("r", number)
         }
     };

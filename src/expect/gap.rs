@@ -1,0 +1,142 @@
+//! Known gaps: why an expectation does not hold, and what kind of reason that is.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess};
+use serde::{Serialize, Serializer};
+
+/// Why an expectation does not hold: `{class: model, why: …}`, or the reason alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownGap {
+    /// What kind of reason it is, if that is said.
+    pub class: Option<GapClass>,
+    /// The reason.
+    pub why: String,
+}
+
+/// Where the reason of a gap lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapClass {
+    /// In what was published: an error, or more than the figure can say.
+    Published,
+    /// In the model: a piece of it is missing.
+    Model,
+    /// In a setting that was not published.
+    Setting,
+}
+
+impl GapClass {
+    /// All classes, in the order in which they are counted.
+    pub const ALL: [Self; 3] = [Self::Published, Self::Model, Self::Setting];
+
+    /// Returns the word for it, as scenarios and files have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Model => "model",
+            Self::Setting => "setting",
+        }
+    }
+}
+
+impl Serialize for KnownGap {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Full<'a> {
+            class: GapClass,
+            why: &'a str,
+        }
+        match self.class {
+            Some(class) => Full { class, why: &self.why }.serialize(to),
+            None => to.serialize_str(&self.why),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for KnownGap {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Full {
+            class: GapClass,
+            why: String,
+        }
+        struct GapVisitor;
+        impl<'de> de::Visitor<'de> for GapVisitor {
+            type Value = KnownGap;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("why it does not hold, or {class: published | model | setting, why: …}")
+            }
+            fn visit_str<E: de::Error>(self, why: &str) -> Result<KnownGap, E> {
+                Ok(KnownGap { class: None, why: why.to_owned() })
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<KnownGap, A::Error> {
+                let Full { class, why } = Full::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(KnownGap { class: Some(class), why })
+            }
+        }
+        from.deserialize_any(GapVisitor)
+    }
+}
+
+impl JsonSchema for KnownGap {
+    fn schema_name() -> Cow<'static, str> {
+        "KnownGap".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "why it does not hold, or {class: published | model | setting, why: …}",
+            "description": "Why it does not hold.",
+            "anyOf": [
+                { "type": "string" },
+                {
+                    "type": "object",
+                    "properties": {
+                        "class": {
+                            "description": "Where the reason lies: in what was published, in a \
+                                piece of the model that is missing, or in a setting that was not \
+                                published.",
+                            "enum": GapClass::ALL.map(GapClass::word),
+                        },
+                        "why": { "description": "The reason.", "type": "string" },
+                    },
+                    "required": ["class", "why"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_a_reason_or_has_a_class_too() {
+        for (yaml, class) in [
+            ("too few replicas", None),
+            ("{class: published, why: too few replicas}", Some(GapClass::Published)),
+            ("{class: model, why: too few replicas}", Some(GapClass::Model)),
+            ("{class: setting, why: too few replicas}", Some(GapClass::Setting)),
+        ] {
+            let gap: KnownGap = serde_yaml::from_str(yaml).unwrap();
+            assert_eq!((gap.class, &*gap.why), (class, "too few replicas"));
+            let printed = serde_yaml::to_string(&gap).unwrap();
+            assert_eq!(serde_yaml::from_str::<KnownGap>(&printed).unwrap(), gap);
+        }
+    }
+
+    #[test]
+    fn a_gap_of_no_class_that_there_is_says_which_there_are() {
+        let error = |yaml| serde_yaml::from_str::<KnownGap>(yaml).unwrap_err().to_string();
+        let told = error("{class: paper, why: x}");
+        assert!(told.contains("expected one of `published`, `model`, `setting`"), "{told}");
+        assert!(error("{why: x}").contains("missing field `class`"));
+        assert!(error("7").contains("why it does not hold, or {class:"));
+    }
+}
