@@ -127,7 +127,8 @@ const SCHEDULERS: [&str; 21] = [
      pools: {p0: {min_maps: 2, min_share_after: 5s}, p1: {}}}}}}}",
     "fair-deficit",
     "hfsp",
-    "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, weights: true}}",
+    "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, \
+     weights: priority, spared: training, reduces_arrive: maps-done}}",
     "{hfsp: {variant: hadoop, preemption: kill, map_preemption: kill}}",
     "ps",
     "{fsp: {preemption: eager}}",
