@@ -15,8 +15,8 @@ pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Hfsp, HfspOptions, Means, Order, Sampled, SuspendedSpec, Variant as HfspVariant,
-    Victims,
+    Arrival, Confidence, Discount, Hfsp, HfspOptions, Means, Order, Sampled, Spared, SuspendedSpec,
+    Variant as HfspVariant, Victims, VirtualSlots, Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};

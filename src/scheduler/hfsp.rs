@@ -10,6 +10,10 @@
 //! them hold, those are suspended or killed, or are waited for. Only as many as are lacking, and none
 //! that tells a size. Once too many are suspended on a tracker, it is waited there.
 //!
+//! A reduce can begin when few of its job's maps are done, and then waits for the others. With a place
+//! in line it would take a slot from one that works. So in the papers, where a job's reduces are a job
+//! of their own, that job comes when the maps are done; what is launched before stands last in line.
+//!
 //! [`Ranking`]: self::ranking::Ranking
 //! [`Trainer`]: self::trainer::Trainer
 
@@ -25,10 +29,11 @@ use std::collections::BTreeSet;
 
 use self::options::Rules;
 pub use self::options::{
-    Confidence, HfspOptions, Means, Order, Sampled, SuspendedSpec, Variant, Victims,
+    Arrival, Confidence, Discount, HfspOptions, Means, Order, Sampled, Spared, SuspendedSpec,
+    Variant, Victims, VirtualSlots, Weights,
 };
 use self::phase::{Claim, Phase, What};
-use self::ranking::{Giver, Place};
+use self::ranking::{Giver, Place, Rank};
 use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
@@ -54,6 +59,8 @@ pub struct Hfsp {
 struct Candidate {
     attempt: AttemptId,
     giver: Giver,
+    /// How large its job is thought to be.
+    size: Rank,
     ran: SimSpan,
 }
 
@@ -105,7 +112,7 @@ impl Hfsp {
         for kind in SlotKind::BOTH {
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
-            self.phases[kind].count(job, self.suspended.of(id, kind) + doomed);
+            self.phases[kind].count(view, job, self.suspended.of(id, kind) + doomed);
         }
     }
 
@@ -198,6 +205,7 @@ impl Hfsp {
             own.map(move |(_, Report { attempt, ran, .. })| Candidate {
                 attempt: *attempt,
                 giver,
+                size: phase.size_of(giver.place.1),
                 ran: *ran,
             })
         };
@@ -263,10 +271,10 @@ fn victim(
     });
     let chosen = match rule {
         Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
-        Victims::LargestJob => {
-            able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt))
-        }
-        Victims::LargestJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
+        Victims::LargestJob => able
+            .min_by_key(|one| (Reverse(one.size), Reverse(one.giver.place), one.ran, one.attempt)),
+        Victims::LastJob => able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt)),
+        Victims::LastJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
     };
     chosen.map(|one| one.attempt)
 }
@@ -320,7 +328,9 @@ impl Scheduler for Hfsp {
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
             self.phases[kind].look(&offer.view(), offer.tracker());
-            self.phases[kind].settle(&offer.view());
+            if let Some(note) = self.phases[kind].settle(&offer.view()) {
+                offer.note(note);
+            }
         }
         // Time passes with offers of free slots: for full trackers Hadoop asks no policy.
         if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
@@ -329,5 +339,47 @@ impl Scheduler for Hfsp {
         for kind in SlotKind::BOTH {
             self.serve(offer, kind);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{TaskId, TaskKind};
+
+    /// A reduce of a job of this rank and size, which has run for so many seconds; so many slots are
+    /// given by those behind it before it.
+    fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> Candidate {
+        let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
+        Candidate {
+            attempt: task.attempt(0),
+            giver: Giver { place: (Rank(rank), JobId(job)), own: 2, behind },
+            size: Rank(size),
+            ran: SimSpan::from_secs(ran),
+        }
+    }
+
+    /// The large job has waited for long, and stands before the middle one. For one slot the last in
+    /// line gives way; for three both have too many, and then the rule decides.
+    #[test]
+    fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
+        let candidates = [
+            candidate(1, 10.0, 900.0, 50, 4),
+            candidate(2, 20.0, 300.0, 80, 2),
+            candidate(3, 30.0, 500.0, 70, 0),
+        ];
+        let claimant = (Rank(5.0), JobId(9));
+        let chosen = |lacking: u32, rule: Victims| {
+            victim(&candidates, claimant, lacking, rule).map(|attempt| attempt.job().0)
+        };
+        use Victims as V;
+        for rule in [V::LargestJob, V::LastJob, V::LastJobOldest, V::Youngest] {
+            assert_eq!(chosen(1, rule), Some(3), "{rule:?}: the others do not have too many");
+        }
+        assert_eq!(chosen(5, V::LargestJob), Some(1), "900 s of work");
+        assert_eq!(chosen(3, V::LargestJob), Some(3), "500 s of work against 300 s");
+        assert_eq!(chosen(5, V::LastJob), Some(3));
+        assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for 50 s");
+        assert_eq!(victim(&candidates, (Rank(40.0), JobId(9)), 5, V::Youngest), None);
     }
 }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::hfsp::{Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant};
+use super::hfsp::{Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims, VirtualSlots};
 use super::naive::FewestFirst;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
@@ -117,7 +117,9 @@ impl YardstickOptions {
             sample: Some(Count::of(0)),
             training_slots: Some(Fraction::ZERO),
             order: Some(order),
+            virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),
+            victims: Some(Victims::LastJob),
             suspended: Some(self.suspended),
             delay: Some(self.delay.clone()),
             ..HfspOptions::default()

@@ -128,7 +128,8 @@ const SCHEDULERS: [&str; 22] = [
     "fair-deficit",
     "{fair-deficit: {reduce_order: srt, reduce_gate: coupling, srt: {running_maps: by_progress}}}",
     "hfsp",
-    "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, weights: true}}",
+    "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, \
+     weights: priority, spared: training, reduces_arrive: maps-done}}",
     "{hfsp: {variant: hadoop, preemption: kill, map_preemption: kill}}",
     "ps",
     "{fsp: {preemption: eager}}",

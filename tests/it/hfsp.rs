@@ -280,8 +280,10 @@ fn stream_of_small_jobs(scheduler: &str) -> f64 {
 
 #[test]
 fn a_large_job_under_a_stream_of_small_ones_ends_but_starves_under_srpt() {
-    let done = stream_of_small_jobs("hfsp");
+    let done = stream_of_small_jobs("{hfsp: {virtual_slots: parts}}");
     assert_eq!(done, 1.0, "it has waited for its turn");
+    let done = stream_of_small_jobs("fsp");
+    assert_eq!(done, 1.0, "the same with true sizes");
     let done = stream_of_small_jobs("srpt");
     assert!(done < 0.3, "{done} of it is done: the others leave next to nothing");
 }
@@ -385,4 +387,78 @@ fn a_job_of_unknown_size_goes_last_whatever_is_guessed() {
     let (story, _) = on(2, 1, hfsp, jobs);
     assert_eq!(story.preempted, 0);
     assert!(story.ended[&0] < 260.0, "it has the cluster for itself: {:?}", story.ended);
+}
+
+/// A small job can use all eight slots and one comes every ten seconds, which is all that the cluster
+/// can do: once there are more jobs than slots, the papers' virtual cluster has none for the largest.
+#[test]
+fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
+    let done = stream_of_small_jobs("hfsp");
+    assert!(done < 0.5, "{done} of it is done, which it was before the slots were short");
+    let jobs = "
+    - {name: large, maps: 9, map_time: 100s}
+    - {name: one, submit: 10s, maps: 1, map_time: 500s}
+    - {name: other, submit: 20s, maps: 1, map_time: 500s}
+";
+    let (story, _) = on(1, 2, "{hfsp: {estimator: oracle, sample: 0}}", jobs);
+    let is_told = |note: &&str| note.starts_with("more jobs than virtual slots");
+    assert!(story.notes.iter().any(is_told), "{:?}", story.notes);
+    let (story, _) = on(1, 2, "{hfsp: {estimator: oracle, sample: 0, virtual_slots: parts}}", jobs);
+    assert!(!story.notes.iter().any(is_told), "{:?}", story.notes);
+}
+
+/// Four reduces of 300 s on two slots, of which the first is the sample: it is measured after a minute.
+/// A reduce of 10 s that comes before can take the other slot, unless all of the job is spared.
+#[test]
+fn a_job_in_training_keeps_its_slots_where_it_is_spared() {
+    let jobs = "
+    - {name: large, maps: 1, map_time: 5s, reduces: 4, shuffle_time: 0s, reduce_time: 300s}
+    - {name: small, submit: 20s, maps: 1, map_time: 5s, reduces: 1, shuffle_time: 0s, reduce_time: 10s}
+";
+    let ended = |spared: &str| {
+        let (story, _) = on(2, 1, &format!("{{hfsp: {{sample: 1, spared: {spared}}}}}"), jobs);
+        assert_eq!((story.preempted, story.resumed), (1, 1), "{spared}");
+        story.ended[&1]
+    };
+    let [sample, training] = ["sample", "training"].map(ended);
+    assert!(sample < 60.0, "it had its slot at once: {sample}");
+    assert!((70.0..110.0).contains(&training), "a minute after the large one reduced: {training}");
+}
+
+/// One reduce slot, which a first job holds for a minute. Then both others have a reduce: the maps of one
+/// still take four minutes, those of the other are done.
+#[test]
+fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
+    let jobs = "
+    - {name: first, maps: 1, map_time: 1s, reduces: 1, shuffle_time: 0s, reduce_time: 60s}
+    - {name: slow, submit: 5s, maps: 20, map_time: 40s, reduces: 1, shuffle_time: 0s, reduce_time: 10s}
+    - {name: quick, submit: 6s, maps: 1, map_time: 1s, reduces: 1, shuffle_time: 0s, reduce_time: 100s}
+";
+    let cluster = format!(
+        "{EXACT}cluster: {{nodes: 1, map_slots: 3, reduce_slots: 1, memory: 64GiB}}\nworkload:\n  jobs:\n{jobs}"
+    );
+    let ended = |arrival: &str| {
+        let hfsp = format!("{{hfsp: {{preemption: wait, reduces_arrive: {arrival}}}}}");
+        run(&format!("{cluster}scheduler: {hfsp}\n")).0.ended[&2]
+    };
+    let [with_maps, maps_done] = ["with-maps", "maps-done"].map(ended);
+    assert!(200.0 < with_maps, "the other's reduce has held the slot for its maps: {with_maps}");
+    assert!(maps_done < 200.0, "{maps_done}");
+}
+
+/// Two jobs of forty maps of 10 s on eight slots, whose pools weigh 1 and 3: with six virtual slots the
+/// second would end first, with four it would not.
+#[test]
+fn jobs_share_the_virtual_cluster_by_the_weights_of_their_pools() {
+    let jobs = "
+    - {name: light, pool: nightly, maps: 40, map_time: 10s}
+    - {name: heavy, pool: reports, submit: 1s, maps: 40, map_time: 10s}
+";
+    let ended = |weights: &str| {
+        let hfsp = format!("{{hfsp: {{estimator: oracle, sample: 0, weights: {weights}}}}}");
+        let (story, _) = on(1, 8, &hfsp, jobs);
+        story.ended[&1] < story.ended[&0]
+    };
+    assert!(!ended("equal"));
+    assert!(ended("{pools: {reports: 3}}"));
 }

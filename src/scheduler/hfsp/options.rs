@@ -1,6 +1,7 @@
 //! The options of `hfsp`: a variant sets them together, and each can be set alone.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,9 +9,10 @@ use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::suspensions::Limits;
-use crate::mapred::{Auto, Complaint};
+use crate::mapred::{Auto, Complaint, Job};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::estimator::{Family, SizeError};
+use crate::scheduler::part::share::weight;
 use crate::units::{Count, Factor, Fraction, SimSpan};
 
 /// The options of `hfsp`. What is not given is as the variant has it.
@@ -49,28 +51,42 @@ pub struct HfspOptions {
     /// The guess of a task's length before any task has ended: 1min unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_guess: Option<SimSpan>,
-    /// Whether the work of the sample is subtracted from a job's size when the size is known, as in
-    /// the papers.
+    /// Of how many tasks that ended last the first guess is the mean: 100 in `paper-2013`, which has
+    /// no number, else of all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub discount: Option<bool>,
+    pub recent_tasks: Option<Count<1, 1_000_000>>,
+    /// What is subtracted from a job's size when the size is known: the `sample` in `paper-2013`,
+    /// `virtual-work` in `paper-2015`, `nothing` in `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discount: Option<Discount>,
     /// What decides which job is served first: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
-    /// Whether jobs share the virtual cluster by priority, with the weights 4, 2, 1, ½ and ¼: not
-    /// unless given.
+    /// How the slots of the virtual cluster are dealt: `smallest-first` in the papers, `oldest-first`
+    /// in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<bool>,
+    pub virtual_slots: Option<VirtualSlots>,
+    /// By what weight jobs share the virtual cluster: `equal` unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
     /// How a job that should be served gets slots that others hold: `eager`, in `hadoop` `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Means>,
     /// The same for maps: as `preemption` in `paper-2013`, else `wait`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_preemption: Option<Means>,
+    /// What nobody takes slots from: `training`, in `paper-2013` `sample`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spared: Option<Spared>,
+    /// When the reduces of a job get a place in line: `maps-done` in the papers, `with-maps` in
+    /// `hadoop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduces_arrive: Option<Arrival>,
     /// Which attempt loses its slot, of the jobs that hold too many: `largest-job` in `paper-2013`,
-    /// `youngest` in `paper-2015`, `largest-job-oldest` in `hadoop`.
+    /// `youngest` in `paper-2015`, `last-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victims: Option<Victims>,
     /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
@@ -111,6 +127,18 @@ pub enum Sampled {
     Any,
 }
 
+/// What is subtracted from a job's size when the size is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discount {
+    /// The work that its sample has really done.
+    Sample,
+    /// The work that it has done in the virtual cluster.
+    VirtualWork,
+    /// Nothing: it starts anew there, and what it has done there is done twice.
+    Nothing,
+}
+
 /// What decides who is served first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -125,6 +153,44 @@ pub enum Order {
     RemainingWork,
 }
 
+/// How the slots of the virtual cluster are dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VirtualSlots {
+    /// Whole slots in turn, the job with the fewest tasks first. With more jobs than slots the largest
+    /// have none, and may starve; a note among the events says when it is so.
+    SmallestFirst,
+    /// Whole slots in turn, the job that came first first. With more jobs than slots the latest have
+    /// none.
+    OldestFirst,
+    /// To each its part, down to parts of a slot.
+    Parts,
+}
+
+/// By what weight jobs share the virtual cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Weights {
+    /// All alike.
+    Equal,
+    /// By priority: 4, 2, 1, ½ and ¼.
+    Priority,
+    /// By the pool that a job is submitted to: a number above zero for each, 1 for those that are not
+    /// named.
+    Pools(BTreeMap<String, Factor>),
+}
+
+impl Weights {
+    /// Returns the weight of a job.
+    pub(super) fn of(&self, job: &Job) -> f64 {
+        match self {
+            Self::Equal => 1.0,
+            Self::Priority => weight(job.priority(), None),
+            Self::Pools(pools) => pools.get(&*job.spec().pool).map_or(1.0, |factor| factor.get()),
+        }
+    }
+}
+
 /// How a job that should be served gets slots that others hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -137,16 +203,39 @@ pub enum Means {
     Kill,
 }
 
+/// What nobody takes slots from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spared {
+    /// The attempts that tell a job's size, until they have.
+    Sample,
+    /// Everything of a job until its size is told.
+    Training,
+}
+
+/// When the reduces of a job come into the virtual cluster, which gives them their place in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// With its maps, when the job begins.
+    WithMaps,
+    /// When its maps are done, as a job of their own. Before, they can do nothing but fetch, and have
+    /// only slots that nobody else wants.
+    MapsDone,
+}
+
 /// Which of the attempts that hold too many slots gives its slot up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victims {
-    /// One of the job that is last in line: the youngest first.
+    /// One of the largest job, as far as sizes are known: the youngest first.
     LargestJob,
+    /// One of the job that is last in line: the youngest first.
+    LastJob,
+    /// One of the job that is last in line: the one with the lowest number first.
+    LastJobOldest,
     /// The youngest attempt, whichever job it belongs to.
     Youngest,
-    /// One of the job that is last in line: the one with the lowest number first.
-    LargestJobOldest,
 }
 
 /// A factor of at least 1, or `inf`.
@@ -222,12 +311,16 @@ pub(super) struct Rules {
     pub(super) shuffle_counts: bool,
     pub(super) confidence: f64,
     pub(super) first_guess: SimSpan,
-    pub(super) discount: bool,
+    pub(super) recent_tasks: Option<usize>,
+    pub(super) discount: Discount,
     pub(super) order: Order,
     pub(super) aging: f64,
-    pub(super) weights: bool,
+    pub(super) virtual_slots: VirtualSlots,
+    pub(super) weights: Weights,
     pub(super) preemption: Means,
     pub(super) map_preemption: Means,
+    pub(super) spared: Spared,
+    pub(super) reduces_arrive: Arrival,
     pub(super) victims: Victims,
     pub(super) suspended: Limits,
     pub(super) delay: DelaySpec,
@@ -247,12 +340,16 @@ impl Rules {
             shuffle_counts: false,
             confidence: 1.0,
             first_guess: SimSpan::from_secs(60),
-            discount: true,
+            recent_tasks: None,
+            discount: Discount::Sample,
             order: Order::ProjectedFinish,
             aging: 1.0,
-            weights: false,
+            virtual_slots: VirtualSlots::SmallestFirst,
+            weights: Weights::Equal,
             preemption: Means::Eager,
             map_preemption: Means::Eager,
+            spared: Spared::Sample,
+            reduces_arrive: Arrival::MapsDone,
             victims: Victims::LargestJob,
             suspended: Limits { most: 4, few: 2 },
             delay: DelaySpec { w1: wait, w2: wait, long_task: None },
@@ -261,12 +358,15 @@ impl Rules {
 
     fn of_variant(variant: Variant) -> Self {
         match variant {
-            Variant::Paper2013 => Self::of_papers(),
+            Variant::Paper2013 => Self { recent_tasks: Some(100), ..Self::of_papers() },
             Variant::Paper2015 => Self {
                 // The text says that it is limited and gives no number.
                 training_slots: 0.5,
                 shuffle_counts: true,
+                discount: Discount::VirtualWork,
                 map_preemption: Means::Wait,
+                // As in the source that the authors published beside it; the text does not say.
+                spared: Spared::Training,
                 victims: Victims::Youngest,
                 suspended: Limits { most: 4, few: 3 },
                 ..Self::of_papers()
@@ -276,12 +376,15 @@ impl Rules {
                 sampled: Sampled::Any,
                 training_slots: 0.0,
                 reduce_time_out: None,
-                discount: false,
+                discount: Discount::Nothing,
                 order: Order::VirtualWork,
                 aging: 0.5,
+                virtual_slots: VirtualSlots::OldestFirst,
                 preemption: Means::Wait,
                 map_preemption: Means::Wait,
-                victims: Victims::LargestJobOldest,
+                spared: Spared::Training,
+                reduces_arrive: Arrival::WithMaps,
+                victims: Victims::LastJobOldest,
                 delay: DelaySpec::NONE,
                 ..Self::of_papers()
             },
@@ -303,6 +406,19 @@ impl HfspOptions {
             let message =
                 "`aging` is above zero: at 0 nobody would ever be served first for having waited";
             complaints.push(complain(&["aging"], message, "1 is as fast as time"));
+        }
+        let pools = match &self.weights {
+            Some(Weights::Pools(pools)) => pools.iter().collect(),
+            _ => Vec::new(),
+        };
+        for (pool, _) in pools.into_iter().filter(|(_, weight)| weight.get() == 0.0) {
+            let message =
+                "a weight is above zero: at 0 no job of the pool would ever have its turn";
+            complaints.push(complain(
+                &["weights", "pools", pool],
+                message,
+                "1 is as much as others",
+            ));
         }
         if self.suspended.is_some_and(|spec| spec.most.get() <= spec.few.get()) {
             let message =
@@ -340,12 +456,16 @@ impl HfspOptions {
             shuffle_counts: self.shuffle_counts.unwrap_or(base.shuffle_counts),
             confidence: self.confidence.map_or(base.confidence, |Confidence(times)| times),
             first_guess: self.first_guess.unwrap_or(base.first_guess),
+            recent_tasks: self.recent_tasks.map(|count| count.get() as usize).or(base.recent_tasks),
             discount: self.discount.unwrap_or(base.discount),
             order: self.order.unwrap_or(base.order),
             aging: self.aging.map_or(base.aging, Factor::get),
-            weights: self.weights.unwrap_or(base.weights),
+            virtual_slots: self.virtual_slots.unwrap_or(base.virtual_slots),
+            weights: self.weights.clone().unwrap_or(base.weights),
             preemption,
             map_preemption: self.map_preemption.unwrap_or(maps),
+            spared: self.spared.unwrap_or(base.spared),
+            reduces_arrive: self.reduces_arrive.unwrap_or(base.reduces_arrive),
             victims: self.victims.unwrap_or(base.victims),
             suspended: self.suspended.map_or(base.suspended, |spec| Limits {
                 most: spec.most.get(),

@@ -1,17 +1,17 @@
 //! All jobs' tasks of one kind: how large they are, where they stand, and who claims a slot.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{Order, Rules};
+use super::options::{Arrival, Discount, Order, Rules, Spared};
 use super::ranking::{Giver, Place, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
 use super::virtual_cluster::{Size, VirtualCluster};
 use crate::mapred::{AttemptId, Job, JobId, Outcome, Report, SlotKind, TrackerId, Truth, View};
 use crate::random::Purpose;
 use crate::scheduler::part::estimator::{Estimator, Family};
-use crate::scheduler::part::share::weight;
 use crate::units::SimSpan;
 
 /// All jobs' tasks of one kind.
@@ -24,12 +24,18 @@ pub(super) struct Phase {
     cluster: VirtualCluster,
     trainer: Trainer,
     ranking: Ranking,
+    /// The jobs that are not in the virtual cluster yet.
+    awaited: BTreeSet<JobId>,
+    /// How large jobs are thought to be, in seconds of work.
+    sizes: FxHashMap<JobId, f64>,
     /// The seconds of work that are really left of each job, kept up in that order only.
     left: FxHashMap<JobId, f64>,
     /// The slots of the cluster when jobs last got their places.
     slots: u32,
     /// Whether something has happened that may change the order.
     is_stale: bool,
+    /// Whether some job has no virtual slot.
+    leaves_some_out: bool,
 }
 
 /// Somebody who could use a slot of this kind.
@@ -59,12 +65,15 @@ impl Phase {
             rules: rules.clone(),
             estimator,
             truth: None,
-            cluster: VirtualCluster::new(rules.aging),
+            cluster: VirtualCluster::new(rules.aging, rules.virtual_slots),
             trainer: Trainer::new(kind, rules),
             ranking: Ranking::default(),
+            awaited: BTreeSet::new(),
+            sizes: FxHashMap::default(),
             left: FxHashMap::default(),
             slots: 0,
             is_stale: false,
+            leaves_some_out: false,
         }
     }
 
@@ -80,21 +89,39 @@ impl Phase {
         if tasks == 0 {
             return;
         }
-        let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
-        if known.is_none() {
+        if self.true_work(job).is_none() {
             self.trainer.enter(job.id(), tasks);
         }
+        self.ranking.enter(job.id(), Rank(f64::INFINITY));
+        self.awaited.insert(job.id());
+        self.await_arrival(view, job);
+    }
+
+    /// Takes a job into the virtual cluster, if it is time.
+    fn await_arrival(&mut self, view: &View<'_>, job: &Job) {
+        let is_here = match (self.kind, self.rules.reduces_arrive) {
+            (SlotKind::Map, _) | (SlotKind::Reduce, Arrival::WithMaps) => true,
+            (SlotKind::Reduce, Arrival::MapsDone) => {
+                let maps = job.tasks(SlotKind::Map);
+                maps.finished() == maps.total()
+            }
+        };
+        if !is_here || !self.awaited.remove(&job.id()) {
+            return;
+        }
+        let tasks = job.tasks(self.kind).total();
+        let known = self.true_work(job).map(|work| work * self.misjudgement(job.id()));
         let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
         let guess = match self.rules.confidence {
             f64::INFINITY => f64::INFINITY,
             times => times * f64::from(tasks) * task,
         };
         let work = known.unwrap_or(guess);
-        let weight = if self.rules.weights { weight(job.priority(), None) } else { 1.0 };
+        let weight = self.rules.weights.of(job);
         self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
         self.is_stale = true;
+        self.sizes.insert(job.id(), work);
         self.left.insert(job.id(), work);
-        self.ranking.enter(job.id(), Rank(f64::INFINITY));
     }
 
     fn is_oracle(&self) -> bool {
@@ -164,9 +191,14 @@ impl Phase {
         };
         let tasks = f64::from(job.tasks(self.kind).total());
         let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
-        let done = if self.rules.discount { done } else { 0.0 };
+        let done = match self.rules.discount {
+            Discount::Sample => done,
+            Discount::VirtualWork => self.cluster.done(view.now(), id),
+            Discount::Nothing => 0.0,
+        };
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
         self.is_stale = true;
+        self.sizes.insert(id, size);
         let unfinished = tasks - f64::from(job.tasks(self.kind).finished());
         self.left.insert(id, size * unfinished / tasks);
     }
@@ -177,12 +209,17 @@ impl Phase {
     pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
         self.is_stale |= self.cluster.leave(view.now(), job);
         self.trainer.remove(job);
+        self.awaited.remove(&job);
+        self.sizes.remove(&job);
         self.left.remove(&job);
         self.ranking.remove(job);
     }
 
     /// Brings a job's counts up to date, of which so many attempts have lost their slots.
-    pub(super) fn count(&mut self, job: &Job, preempted: u32) {
+    pub(super) fn count(&mut self, view: &View<'_>, job: &Job, preempted: u32) {
+        if self.awaited.contains(&job.id()) {
+            self.await_arrival(view, job);
+        }
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
         self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));
         self.trainer.count(job.id(), pending, tasks.total() - tasks.finished());
@@ -192,11 +229,11 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// Gives every job its place, if anything has changed.
-    pub(super) fn settle(&mut self, view: &View<'_>) {
+    /// Gives every job its place, if anything has changed. Returns what is to be noted of it.
+    pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
         if !self.is_stale && slots == self.slots {
-            return;
+            return None;
         }
         if slots != self.slots {
             self.cluster.set_slots(view.now(), slots);
@@ -214,6 +251,15 @@ impl Phase {
             Order::RemainingWork => self.left.iter().map(|(id, left)| (*id, *left)).collect(),
         };
         self.ranking.rank(ranks.into_iter().map(|(id, rank)| (id, Rank(rank))));
+        let leaves_some_out = self.cluster.leaves_some_out();
+        if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
+            return None;
+        }
+        Some(if leaves_some_out {
+            "more jobs than virtual slots: the last in turn have none from now on"
+        } else {
+            "every job has a virtual slot again"
+        })
     }
 
     // ---- claims ----
@@ -223,13 +269,14 @@ impl Phase {
     pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
         let reserved = self.rules.training_slots * f64::from(self.slots);
         let trains = f64::from(self.trainer.running()) < reserved;
-        let samples = self.trainer.queue().filter(move |_| trains).map(|job| Claim {
+        let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
+        let samples = self.trainer.queue().filter(may_train).map(|job| Claim {
             place: (Rank(f64::NEG_INFINITY), job),
             tasks: self.trainer.to_launch(job),
             what: What::Sample,
         });
         let in_line = move |(place, pending): (Place, u32)| {
-            let as_sample = if trains { self.trainer.to_launch(place.1) } else { 0 };
+            let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
             Claim { place, tasks: pending.saturating_sub(as_sample), what: What::Launch }
         };
         let has_tasks = |claim: &Claim| 0 < claim.tasks;
@@ -263,14 +310,26 @@ impl Phase {
         self.ranking.place(job)
     }
 
+    /// Returns how large a job is thought to be; before it is in the virtual cluster, without end.
+    pub(super) fn size_of(&self, job: JobId) -> Rank {
+        Rank(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
+    }
+
+    /// Returns whether nobody may take an attempt's slot.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
-        self.trainer.needs(attempt)
+        match self.rules.spared {
+            Spared::Sample => self.trainer.needs(attempt),
+            Spared::Training => self.trainer.trains(attempt.job()),
+        }
     }
 
     /// Returns the jobs that could give slots up, the last first; some are spared, whatever they
     /// have.
     pub(super) fn givers(&self, is_spared: impl Fn(JobId) -> bool) -> impl Iterator<Item = Giver> {
-        let granted = move |job| if is_spared(job) { u32::MAX } else { self.trainer.granted(job) };
+        let granted = move |job| {
+            let is_training = self.rules.spared == Spared::Training && self.trainer.trains(job);
+            if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
+        };
         self.ranking.givers(granted).filter(|giver| 0 < giver.own)
     }
 }

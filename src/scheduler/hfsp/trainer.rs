@@ -7,7 +7,7 @@
 //! far: the papers take Δ/p for one that has done the share p after the time Δ. Here that is seen with
 //! the first heartbeat after Δ, and the time that has passed by then stands for Δ.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -28,8 +28,39 @@ pub(super) struct Trainer {
     queue: BTreeSet<(u32, JobId)>,
     /// How many attempts of samples are under way.
     running: u32,
-    /// How many tasks have ended so far, and their seconds.
-    past: (u32, f64),
+    /// The seconds of tasks that have ended.
+    past: Past,
+}
+
+/// How long tasks took that have ended.
+#[derive(Debug, Default)]
+struct Past {
+    /// Of how many tasks it tells, the last ones; of all, if not given.
+    most: Option<usize>,
+    /// Those, if there is a limit.
+    last: VecDeque<f64>,
+    count: u64,
+    seconds: f64,
+}
+
+impl Past {
+    fn add(&mut self, seconds: f64) {
+        (self.count, self.seconds) = (self.count + 1, self.seconds + seconds);
+        if let Some(most) = self.most {
+            self.last.push_back(seconds);
+            if most < self.last.len() {
+                self.last.pop_front();
+            }
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        let (count, seconds) = match self.most {
+            Some(_) => (self.last.len() as f64, self.last.iter().sum()),
+            None => (self.count as f64, self.seconds),
+        };
+        (0.0 < count).then(|| seconds / count)
+    }
 }
 
 /// The sample of a job.
@@ -86,7 +117,7 @@ impl Trainer {
             samples: FxHashMap::default(),
             queue: BTreeSet::new(),
             running: 0,
-            past: (0, 0.0),
+            past: Past { most: rules.recent_tasks, ..Past::default() },
         }
     }
 
@@ -144,7 +175,7 @@ impl Trainer {
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(Times { work, before, .. }) = times {
-            self.past = (self.past.0 + 1, self.past.1 + work + before);
+            self.past.add(work + before);
             self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
@@ -225,10 +256,14 @@ impl Trainer {
         Some(Findings { job, work, before, done })
     }
 
-    /// Returns how many seconds tasks have taken so far, on average.
+    /// Returns how many seconds the tasks took that count for first guesses, on average.
     pub(super) fn past(&self) -> Option<f64> {
-        let (count, seconds) = self.past;
-        (0 < count).then(|| seconds / f64::from(count))
+        self.past.mean()
+    }
+
+    /// Returns whether a job's size is still to be told from its sample.
+    pub(super) fn trains(&self, job: JobId) -> bool {
+        self.samples.get(&job).is_some_and(|sample| 0 < sample.wanted && !sample.is_used)
     }
 
     /// Returns how many attempts of samples are under way.
@@ -388,6 +423,18 @@ mod tests {
             assert_eq!(trainer.look(&[half]).len(), measured, "{sampled:?}");
             assert_eq!((trainer.running(), trainer.needs(first)), (1, measured == 0));
         }
+    }
+
+    /// Tasks of 10, 20, 60 and 40 s: the last two took 50 s on average, all 32.5 s.
+    #[test]
+    fn the_first_guess_is_the_mean_of_recent_tasks() {
+        let mean = |most: Option<usize>| {
+            let mut past = Past { most, ..Past::default() };
+            assert_eq!(past.mean(), None);
+            [10.0, 20.0, 60.0, 40.0].iter().for_each(|seconds| past.add(*seconds));
+            past.mean()
+        };
+        assert_eq!((mean(Some(2)), mean(None)), (Some(50.0), Some(32.5)));
     }
 
     /// It has reduced a quarter of its input in 90 s, after 30 s of fetching.

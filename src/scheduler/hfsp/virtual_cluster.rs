@@ -3,23 +3,27 @@
 //!
 //! A job is so many slot-seconds of work that at most as many slots as it has tasks can share. The
 //! slots are divided by weight, and what a job cannot use goes to the others, so that the smallest
-//! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`. Shares change
-//! only when a job comes, changes or ends: in between work melts away at constant rates, and nobody
-//! has to look. So what changes shares lets time pass first, in O(n log n) for n jobs, and nothing
-//! else does. Tasks are never looked at, only counted.
+//! are the first to have all that they can use: a share is `min(tasks, weight × ratio)`, exactly
+//! ([`sharing`]) or in whole slots ([`dealing`]). Shares change only when a job comes, changes or
+//! ends: in between work melts away at constant rates, and nobody has to look. So what changes shares
+//! lets time pass first, and nothing else does. Tasks are never looked at, only counted.
 //!
 //! The papers deal whole slots in turn, the smallest job first. Where there are more jobs than slots
-//! that leaves the largest without any, for as long as smaller ones keep coming: it would starve.
-//! Here such jobs have parts of a slot.
+//! that leaves the largest without any for as long as smaller ones keep coming, so that it may starve:
+//! [`VirtualCluster::leaves_some_out`] says when. With parts of slots nobody does.
 //!
 //! A job that is really over stays until it is virtually over too, or the others would get its
 //! share too early.
 
+mod dealing;
 mod sharing;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use self::dealing::{Dealing, Dealt};
 use self::sharing::{Sharer, Sharing};
+use super::options::VirtualSlots;
 use crate::mapred::JobId;
 use crate::units::SimTime;
 
@@ -28,6 +32,7 @@ use crate::units::SimTime;
 pub(super) struct VirtualCluster {
     /// How fast virtual time goes: 1 is as fast as time.
     pace: f64,
+    rule: VirtualSlots,
     slots: u32,
     /// Up to when jobs have aged.
     aged: SimTime,
@@ -52,6 +57,8 @@ struct Member {
     size: Size,
     /// The work that is left.
     left: f64,
+    /// The work that it has done.
+    done: f64,
     /// When it virtually ended, if it has.
     ended: Option<f64>,
     /// Whether it is over in the real cluster.
@@ -60,9 +67,9 @@ struct Member {
 
 impl VirtualCluster {
     /// Returns an empty cluster without slots.
-    pub(super) fn new(pace: f64) -> Self {
+    pub(super) fn new(pace: f64, rule: VirtualSlots) -> Self {
         let jobs = BTreeMap::new();
-        Self { pace, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
+        Self { pace, rule, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
     }
 
     /// Lets time pass up to now.
@@ -73,11 +80,11 @@ impl VirtualCluster {
             return;
         }
         let until = self.clock + passed;
-        let mut sharing = self.sharing();
-        sharing.run(until);
-        let sharers = self.jobs.values_mut().filter(|job| job.ended.is_none());
-        for (job, (_, left, ended)) in sharers.zip(sharing.outcome()) {
-            (job.left, job.ended) = (left, ended);
+        for (id, left, ended) in self.course(until) {
+            if let Some(job) = self.jobs.get_mut(&id) {
+                job.done += if left.is_finite() { job.left - left } else { 0.0 };
+                (job.left, job.ended) = (left, ended);
+            }
         }
         self.clock = until;
         self.jobs.retain(|_, job| !job.is_gone || job.ended.is_none());
@@ -92,8 +99,14 @@ impl VirtualCluster {
     /// Takes a job in.
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
-        let member = Member { size, left: size.work, ended: None, is_gone: false };
+        let member = Member { size, left: size.work, done: 0.0, ended: None, is_gone: false };
         self.jobs.insert(job, member);
+    }
+
+    /// Returns the work that a job has done, as far as it was not infinite.
+    pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
+        self.age(now);
+        self.jobs.get(&id).map_or(0.0, |job| job.done)
     }
 
     /// Corrects the work that is left of a job.
@@ -128,21 +141,45 @@ impl VirtualCluster {
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n).
+    /// Takes O(n log n) with parts of slots, O(n²) with whole ones.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
-        let mut sharing = self.sharing();
-        sharing.run(f64::INFINITY);
         let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
-        let to_end = sharing.outcome().map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
+        let to_end = self.course(f64::INFINITY).into_iter();
+        let to_end = to_end.map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
         ended.chain(to_end).collect()
     }
 
-    /// Returns the sharing as it stood when time last passed, ready to go on.
-    fn sharing(&self) -> Sharing {
-        let sharers = self.jobs.iter().filter(|(_, job)| job.ended.is_none());
-        let sharers: Vec<Sharer> =
-            sharers.map(|(id, job)| Sharer::new(*id, job.size, job.left)).collect();
-        Sharing::new(sharers, self.slots, self.clock)
+    /// Returns whether some job has no slot, since there are more jobs than slots.
+    pub(super) fn leaves_some_out(&self) -> bool {
+        self.rule != VirtualSlots::Parts && self.dealing().leaves_some_out()
+    }
+
+    /// Returns what will be left at an instant of each job that has not ended, and when it will have
+    /// ended if it has.
+    fn course(&self, until: f64) -> Vec<(JobId, f64, Option<f64>)> {
+        if self.rule == VirtualSlots::Parts {
+            let sharers = self.open().map(|(id, job)| Sharer::new(id, job.size, job.left));
+            let mut sharing = Sharing::new(sharers.collect(), self.slots, self.clock);
+            sharing.run(until);
+            sharing.outcome().collect()
+        } else {
+            let mut dealing = self.dealing();
+            dealing.run(until);
+            dealing.into_jobs().into_iter().map(|job| (job.id, job.left, job.ended)).collect()
+        }
+    }
+
+    fn dealing(&self) -> Dealing {
+        let turn = |a: &Dealt, b: &Dealt| match self.rule {
+            VirtualSlots::SmallestFirst => a.size.tasks.cmp(&b.size.tasks),
+            VirtualSlots::OldestFirst | VirtualSlots::Parts => Ordering::Equal,
+        };
+        let jobs = self.open().map(|(id, job)| Dealt::new(id, job.size, job.left)).collect();
+        Dealing::new(jobs, self.slots, self.clock, turn)
+    }
+
+    fn open(&self) -> impl Iterator<Item = (JobId, &Member)> {
+        self.jobs.iter().filter(|(_, job)| job.ended.is_none()).map(|(id, job)| (*id, job))
     }
 }
 
@@ -163,7 +200,11 @@ mod tests {
     }
 
     fn cluster(slots: u32) -> VirtualCluster {
-        let mut cluster = VirtualCluster::new(1.0);
+        with(VirtualSlots::Parts, slots)
+    }
+
+    fn with(rule: VirtualSlots, slots: u32) -> VirtualCluster {
+        let mut cluster = VirtualCluster::new(1.0, rule);
         cluster.set_slots(at(0), slots);
         cluster
     }
@@ -217,6 +258,48 @@ mod tests {
         assert_eq!([1, 2, 0].map(|id| finish(&cluster, id)), [12.0, 18.0, 21.0]);
     }
 
+    /// The papers' examples end in the same order with whole slots: 100 slots are 34, 33 and 33.
+    #[test]
+    fn whole_slots_end_the_papers_examples_in_the_same_order() {
+        let mut first = with(VirtualSlots::SmallestFirst, 100);
+        first.enter(at(0), JobId(1), size(100, 3_000.0));
+        first.enter(at(10), JobId(2), size(100, 1_000.0));
+        first.enter(at(15), JobId(3), size(100, 1_000.0));
+        assert_eq!(order(&first), [2, 3, 1]);
+        // The first in turn has the hundredth slot as long as there are three: job 1 has 1,750 and job 2
+        // has 750 at 15 s, at 34 and 33 slots; so job 2 ends 750 / 33 s later.
+        assert!((finish(&first, 2) - (15.0 + 750.0 / 33.0)).abs() < 1e-9);
+        let mut second = with(VirtualSlots::SmallestFirst, 100);
+        second.enter(at(0), JobId(1), size(100, 3_000.0));
+        second.enter(at(10), JobId(2), size(55, 550.0));
+        second.enter(at(13), JobId(3), size(35, 350.0));
+        // Job 3, the smallest, has 34 slots: 350 / 34.
+        assert!((finish(&second, 3) - (13.0 + 350.0 / 34.0)).abs() < 1e-9);
+        assert_eq!(order(&second), [3, 2, 1]);
+    }
+
+    /// On a slot, a job of nine tasks and a small one every second, which takes it for a second.
+    #[test]
+    fn a_stream_of_small_jobs_leaves_the_largest_nothing_with_whole_slots_alone() {
+        let left_of_large = |rule: VirtualSlots| {
+            let mut cluster = with(rule, 1);
+            cluster.enter(at(0), JobId(0), size(9, 9.0));
+            for second in 0..100 {
+                cluster.enter(at(second), JobId(1 + second as u32), size(1, 1.0));
+            }
+            let leaves_out = cluster.leaves_some_out();
+            (cluster.left(at(100)).next().expect("the first job is there").1, leaves_out)
+        };
+        assert_eq!(left_of_large(VirtualSlots::SmallestFirst), (9.0, true), "the papers' rule");
+        assert_eq!(
+            left_of_large(VirtualSlots::OldestFirst).0,
+            0.0,
+            "the source's: it has the slot"
+        );
+        let (left, leaves_out) = left_of_large(VirtualSlots::Parts);
+        assert!(left < 1e-9 && !leaves_out, "it has a part of the slot: {left} left");
+    }
+
     #[test]
     fn weights_divide_the_slots() {
         let mut cluster = cluster(10);
@@ -259,9 +342,20 @@ mod tests {
         assert_eq!(order(&cluster), [1, 0]);
     }
 
+    /// Two jobs of 100 s on ten slots have done 5 × 4 s each after four seconds.
+    #[test]
+    fn what_a_job_has_done_is_its_share_over_time() {
+        let mut cluster = cluster(10);
+        cluster.enter(at(0), JobId(0), size(10, 100.0));
+        cluster.enter(at(0), JobId(1), size(10, 100.0));
+        assert_eq!(cluster.done(at(4), JobId(0)), 20.0);
+        cluster.enter(at(4), JobId(2), size(10, f64::INFINITY));
+        assert_eq!(cluster.done(at(9), JobId(2)), 0.0);
+    }
+
     #[test]
     fn half_the_pace_ends_jobs_at_the_same_virtual_time() {
-        let mut cluster = VirtualCluster::new(0.5);
+        let mut cluster = VirtualCluster::new(0.5, VirtualSlots::Parts);
         cluster.set_slots(at(0), 10);
         cluster.enter(at(0), JobId(0), size(10, 100.0));
         assert_eq!(cluster.left(at(10)).next(), Some((JobId(0), 50.0, None)));

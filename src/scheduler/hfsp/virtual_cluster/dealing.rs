@@ -1,0 +1,219 @@
+//! How jobs share whole slots until an instant, or until the last has ended.
+//!
+//! Slots are dealt in turn, one to each job that can use another, until none is left: so everyone has
+//! the whole part of its fair share, and of what is over the first in turn have one more each. With
+//! more jobs than slots the last in turn have none. Slots are dealt anew when a job ends; in between
+//! work melts away at steady rates. It takes O(n) for each of n jobs that ends, beside sorting.
+
+use std::cmp::Ordering;
+
+use super::Size;
+use crate::mapred::JobId;
+
+/// A job that has whole slots.
+#[derive(Debug)]
+pub(super) struct Dealt {
+    pub(super) id: JobId,
+    pub(super) size: Size,
+    /// The work that is left.
+    pub(super) left: f64,
+    /// The slots that it has.
+    slots: f64,
+    pub(super) ended: Option<f64>,
+}
+
+impl Dealt {
+    pub(super) fn new(id: JobId, size: Size, left: f64) -> Self {
+        Self { id, size, left, slots: 0.0, ended: None }
+    }
+
+    fn most(&self) -> f64 {
+        f64::from(self.size.tasks)
+    }
+
+    fn can_use_more(&self) -> bool {
+        self.ended.is_none() && self.slots < self.most()
+    }
+}
+
+/// Jobs as they have whole slots.
+#[derive(Debug)]
+pub(super) struct Dealing {
+    /// In turn.
+    jobs: Vec<Dealt>,
+    /// Their places in that list, first of those that have all they can use with the fewest slots for
+    /// a weight of one.
+    by_need: Vec<usize>,
+    slots: f64,
+    now: f64,
+}
+
+impl Dealing {
+    /// Returns the dealing of slots from now on, in this order of turn.
+    pub(super) fn new(
+        mut jobs: Vec<Dealt>,
+        slots: u32,
+        now: f64,
+        turn: impl Fn(&Dealt, &Dealt) -> Ordering,
+    ) -> Self {
+        jobs.sort_by(|a, b| turn(a, b).then(a.id.cmp(&b.id)));
+        let need = |place: usize| jobs[place].most() / jobs[place].size.weight;
+        let mut by_need: Vec<usize> = (0..jobs.len()).collect();
+        by_need.sort_by(|a, b| need(*a).total_cmp(&need(*b)));
+        let mut dealing = Self { jobs, by_need, slots: f64::from(slots), now };
+        dealing.deal();
+        dealing
+    }
+
+    /// Lets time pass.
+    pub(super) fn run(&mut self, until: f64) {
+        while let Some((at, place)) = self.next_end().filter(|(at, _)| *at <= until) {
+            self.pass_time(at);
+            self.jobs[place].left = 0.0;
+            self.jobs[place].ended = Some(at);
+            self.deal();
+        }
+        if until.is_finite() {
+            self.pass_time(until);
+        }
+    }
+
+    /// Returns the jobs as they are now.
+    pub(super) fn into_jobs(self) -> Vec<Dealt> {
+        self.jobs
+    }
+
+    /// Returns whether some job has no slot.
+    pub(super) fn leaves_some_out(&self) -> bool {
+        self.jobs.iter().any(|job| job.slots == 0.0 && job.can_use_more())
+    }
+
+    fn pass_time(&mut self, until: f64) {
+        let passed = (until - self.now).max(0.0);
+        for job in self.jobs.iter_mut().filter(|job| job.ended.is_none() && 0.0 < job.slots) {
+            job.left = (job.left - job.slots * passed).max(0.0);
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Returns who ends next, and when.
+    fn next_end(&self) -> Option<(f64, usize)> {
+        let open = self.jobs.iter().enumerate();
+        let moving = open.filter(|(_, job)| job.ended.is_none() && 0.0 < job.slots);
+        let ends = moving.map(|(place, job)| (self.now + job.left / job.slots, place));
+        ends.filter(|(at, _)| at.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Gives every job that has not ended its slots.
+    fn deal(&mut self) {
+        let Self { jobs, by_need, slots, .. } = self;
+        let open = jobs.iter().filter(|job| job.ended.is_none());
+        let (mut spare, mut weight) = (*slots, open.map(|job| job.size.weight).sum::<f64>());
+        // Who can use less than its part has all that it can use, and leaves more to the others.
+        for place in by_need.iter() {
+            let job = &mut jobs[*place];
+            if job.ended.is_some() {
+                job.slots = 0.0;
+                continue;
+            }
+            let part = spare * (job.size.weight / weight);
+            job.slots = job.most().min(part);
+            if job.most() <= part {
+                (spare, weight) = (spare - job.most(), weight - job.size.weight);
+            }
+        }
+        let mut over = *slots;
+        for job in jobs.iter_mut() {
+            // A part that is whole but for rounding is whole.
+            job.slots = (job.slots + 1e-9).floor();
+            over -= job.slots;
+        }
+        for job in jobs.iter_mut().filter(|job| job.can_use_more()) {
+            if over < 1.0 {
+                break;
+            }
+            (job.slots, over) = (job.slots + 1.0, over - 1.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Jobs 0, 1, 2 … of so many tasks and so much work.
+    fn jobs(sizes: &[(u32, f64)]) -> Vec<Dealt> {
+        let size = |(tasks, work): (u32, f64)| Size { tasks, work, weight: 1.0 };
+        let dealt = |(id, of): (u32, &(u32, f64))| Dealt::new(JobId(id), size(*of), of.1);
+        (0..).zip(sizes).map(dealt).collect()
+    }
+
+    fn smallest_first(a: &Dealt, b: &Dealt) -> Ordering {
+        a.size.tasks.cmp(&b.size.tasks)
+    }
+
+    fn slots(dealing: &Dealing) -> Vec<(u32, f64)> {
+        dealing.jobs.iter().map(|job| (job.id.0, job.slots)).collect()
+    }
+
+    fn ends(mut dealing: Dealing) -> Vec<(u32, f64)> {
+        dealing.run(f64::INFINITY);
+        let end = |job: &Dealt| (job.id.0, job.ended.unwrap_or(f64::INFINITY));
+        let mut ends: Vec<(u32, f64)> = dealing.into_jobs().iter().map(end).collect();
+        ends.sort_by_key(|(id, _)| *id);
+        ends
+    }
+
+    /// Twelve slots in turn: 1, 2 and 0 have one each, then 2 and 0 alone four more; the last goes to the smaller.
+    #[test]
+    fn slots_are_dealt_in_turn_and_what_is_over_goes_to_the_smallest() {
+        let jobs = jobs(&[(100, 1e3), (1, 5.0), (40, 1e3)]);
+        let dealing = Dealing::new(jobs, 12, 0.0, smallest_first);
+        assert_eq!(slots(&dealing), [(1, 1.0), (2, 6.0), (0, 5.0)]);
+    }
+
+    /// On two slots the job of nine tasks has none until one of the others ends: 4 / 1 = 4 s; then one,
+    /// and two from 7 s on. In parts it would end at the same time, since all of the work is served.
+    #[test]
+    fn with_more_jobs_than_slots_the_largest_waits() {
+        let dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 7.0)]), 2, 0.0, smallest_first);
+        assert!(dealing.leaves_some_out());
+        assert_eq!(slots(&dealing), [(1, 1.0), (2, 1.0), (0, 0.0)]);
+        assert_eq!(ends(dealing), [(0, 7.0 + 7.0 / 2.0), (1, 4.0), (2, 7.0)]);
+    }
+
+    #[test]
+    fn by_age_the_latest_waits() {
+        let by_age = |_: &Dealt, _: &Dealt| Ordering::Equal;
+        let dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 6.0)]), 2, 0.0, by_age);
+        assert_eq!(slots(&dealing), [(0, 1.0), (1, 1.0), (2, 0.0)]);
+        // The third has one slot from 4 s on, and so ends with the first.
+        assert_eq!(ends(dealing), [(0, 10.0), (1, 4.0), (2, 10.0)]);
+    }
+
+    /// Ten slots by the weights 4 and 1 are 8 and 2; eleven are 8.8 and 2.2, and one is over.
+    #[test]
+    fn weights_divide_whole_slots() {
+        let mut jobs = jobs(&[(100, 80.0), (100, 20.0)]);
+        jobs[0].size.weight = 4.0;
+        let [ten, eleven] = [10, 11].map(|count| {
+            let jobs = jobs.iter().map(|job| Dealt::new(job.id, job.size, job.left)).collect();
+            slots(&Dealing::new(jobs, count, 0.0, smallest_first))
+        });
+        assert_eq!(ten, [(0, 8.0), (1, 2.0)]);
+        assert_eq!(eleven, [(0, 9.0), (1, 2.0)]);
+    }
+
+    #[test]
+    fn a_job_without_end_takes_its_slots_for_ever() {
+        let dealing = Dealing::new(jobs(&[(5, f64::INFINITY), (5, 6.0)]), 4, 1.0, smallest_first);
+        assert_eq!(ends(dealing), [(0, f64::INFINITY), (1, 4.0)]);
+    }
+
+    #[test]
+    fn without_slots_nothing_ends() {
+        let mut dealing = Dealing::new(jobs(&[(5, 6.0)]), 0, 0.0, smallest_first);
+        dealing.run(9.0);
+        assert_eq!(dealing.into_jobs()[0].left, 6.0);
+    }
+}
