@@ -15,7 +15,8 @@ pub use fair::{Fair, FairOptions, Variant};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant as HfspVariant, Victims,
+    Confidence, Hfsp, HfspOptions, Means, Order, Sampled, SuspendedSpec, Variant as HfspVariant,
+    Victims,
 };
 pub use modified_fair::{ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};

@@ -226,11 +226,17 @@ impl Ledger {
         let is_ready = needed <= f64::from(job.maps_over());
         let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
         job.reduces_ready_at = is_ready.then_some(since);
-        let is_running = job.is_running();
-        let left = |tasks: &super::job::Tasks| tasks.total - tasks.finished - tasks.failed;
+        // Hadoop takes a job for running until its cleanup has ended, and all its tasks that have not
+        // succeeded for work, though it has failed. One that fails before it runs adds nothing.
+        let is_load = match job.state {
+            JobState::Running => true,
+            JobState::Cleaning => job.load != PerSlot::default(),
+            JobState::Submitted | JobState::Preparing | JobState::Ended(_) => false,
+        };
+        let left = |tasks: &super::job::Tasks| tasks.total - tasks.finished;
         let load = PerSlot {
-            map: if is_running { left(&job.maps) } else { 0 },
-            reduce: if is_running && is_ready { left(&job.reduces) } else { 0 },
+            map: if is_load { left(&job.maps) } else { 0 },
+            reduce: if is_load && is_ready { left(&job.reduces) } else { 0 },
         };
         let was_pending = job.was_pending;
         for kind in SlotKind::BOTH {

@@ -184,7 +184,8 @@ impl<'a> View<'a> {
         self.ledger.jobs_pending[kind]
     }
 
-    /// Returns the tasks of running jobs that have not ended; reduces only once they may start.
+    /// Returns how many tasks have not succeeded: of each job from when it gives tasks to the end of
+    /// its cleanup, whether it fails or not; reduces only once they may start.
     pub fn unfinished(&self, kind: SlotKind) -> u64 {
         self.ledger.unfinished[kind]
     }
@@ -311,6 +312,11 @@ impl Offer<'_> {
     /// Returns the tracker's slots that the heartbeat reported as taken.
     pub fn occupied(&self, kind: SlotKind) -> u32 {
         self.ledger.trackers[self.tracker.index()].occupied[kind]
+    }
+
+    /// Returns the slots that were given in this offer, to attempts that were launched or resumed.
+    pub fn taken(&self, kind: SlotKind) -> u32 {
+        self.taken[kind]
     }
 
     /// Returns the tracker's slots that are free after what was decided in this offer.

@@ -1,4 +1,4 @@
-//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.0), and its paper's.
+//! `fair`: HFS, the Hadoop Fair Scheduler with delay scheduling (0.21 to 1.x), and its paper's.
 //!
 //! Jobs stand in pools. A free slot goes down the tree of pools: first to whoever is below its
 //! minimum share, then to whoever has least for its weight; inside of a pool to the job that has
@@ -7,7 +7,8 @@
 //!
 //! Two variants. `hadoop` is the code: twice a second it looks up what jobs demand, and works with
 //! that until the next time, while it counts what runs at every step; a tracker takes no more than
-//! its part of the load. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
+//! its part of the load; and a job that has no map to launch is passed over like one that waits for
+//! its input. `paper` is the algorithm of the paper on delay scheduling (Zaharia et al.,
 //! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
 //! are scaled down, and whoever is below its share, not only below half of it, is starved.
 //!
@@ -18,8 +19,7 @@
 //! equal jobs the one with the lower number comes first; and a task that has failed for good, where
 //! some may, is no demand any more. What is lacking is less by kills on their way, free slots, and
 //! those of setups and cleanups. An attempt that its tracker has not started yet is one of the latest,
-//! where Hadoop takes it for the oldest. What 1.1 changed is not modelled: there the part of the load
-//! and the choice between a map and a reduce count what the heartbeat has brought so far.
+//! where Hadoop takes it for the oldest.
 
 mod starvation;
 #[cfg(test)]
@@ -36,7 +36,7 @@ use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::coupling::ReduceGate;
 use super::part::delay::{Delay, DelaySpec};
-use super::part::load::{next_kind, room};
+use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
 use super::part::srt::{ReduceOrder, Srt, SrtSpec};
@@ -66,6 +66,9 @@ pub struct FairOptions {
     /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
     /// `hadoop` only.
     pub max_load_difference: Factor,
+    /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
+    /// reduce. `hadoop` only.
+    pub tracker_load: TrackerLoad,
     /// Whether tasks of other pools are killed for pools that have been below their share for too
     /// long.
     pub preemption: bool,
@@ -103,6 +106,7 @@ impl Default for FairOptions {
             size_based_weight: false,
             assign_multiple: true,
             max_load_difference: Factor::of(0.0),
+            tracker_load: TrackerLoad::Auto,
             preemption: false,
             preemption_interval: Auto::Auto,
             update_interval: SimSpan::from_millis(500),
@@ -152,6 +156,7 @@ impl Policy for Fair {
     type Options = FairOptions;
 
     fn settle(options: &mut FairOptions, site: &Site<'_>) -> Vec<Complaint> {
+        options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
         complaints.extend(options.vain_preemption());
@@ -186,7 +191,7 @@ impl Scheduler for Fair {
                 self.wants_update = true;
             }
             JobChange::Ended(_) => {
-                self.tree.leave(event.job);
+                self.tree.leave(view, event.job);
                 self.wants_update = true;
             }
             JobChange::Initialised => {}
@@ -214,8 +219,9 @@ impl Scheduler for Fair {
         }
         self.delay.begin(&offer.view());
         let mut refused: PerSlot<bool> = PerSlot::default();
+        let counted = self.counted();
         while let Some(kind) =
-            next_kind(offer, |kind| !refused[kind] && self.has_part_left(offer, kind))
+            next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
         {
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
@@ -231,8 +237,8 @@ impl Scheduler for Fair {
 }
 
 impl Fair {
-    /// Returns whether a tracker has room for its part of the load, by what it has reported, and
-    /// whether there is anything that does not run yet.
+    /// Returns whether a tracker has room for its part of the load, and whether there is anything that
+    /// does not run yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         if self.options.variant == Variant::Paper {
             return true;
@@ -242,7 +248,14 @@ impl Fair {
             return false;
         }
         let beyond = self.options.max_load_difference.get();
-        0 < room(offer, kind, f64::from(root.demand[kind]), beyond)
+        0 < room(offer, kind, f64::from(root.demand[kind]), beyond, self.counted())
+    }
+
+    fn counted(&self) -> TrackerLoad {
+        match self.options.variant {
+            Variant::Paper => TrackerLoad::Reported,
+            Variant::Hadoop => self.options.tracker_load,
+        }
     }
 
     /// Launches a task of whoever is first to have one for this node.

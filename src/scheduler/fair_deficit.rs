@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::line::Line;
-use super::part::load::room;
+use super::part::load::{TrackerLoad, room};
 use super::part::pool_tree::{PoolId, PoolTree};
 
 use super::part::share::weight;
@@ -170,7 +170,7 @@ impl FairDeficit {
     /// Returns whether a tracker has its part of the load, by what it has reported.
     fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let runnable: u32 = self.jobs.values().map(|job| job.of[kind].runnable()).sum();
-        room(offer, kind, f64::from(runnable), 0.0) == 0
+        room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
     }
 
     /// Launches a task of the job that comes first and has one.

@@ -5,7 +5,8 @@
 //! job is asked, and then the heartbeat brings no more maps. At most one reduce a heartbeat.
 //!
 //! Two rules spread the load. A tracker takes no more than its part of the work that is left, so
-//! little work is spread over all nodes. And when the cluster is almost full, the last slots are
+//! little work is spread over all nodes; what a failing job leaves undone counts as work until its
+//! cleanup has ended. And when the cluster is almost full, the last slots are
 //! kept for the first job (*padding*); the walk that finds this counts jobs with reduces only,
 //! even for maps, so jobs without reduces never cause it: Hadoop's behaviour, kept.
 //!
@@ -18,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::delay::{Delay, DelaySpec};
-use super::part::load::room;
+use super::part::load::{TrackerLoad, room};
 use crate::mapred::{
     JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
     SlotKind, View,
@@ -164,7 +165,7 @@ impl Fifo {
 
 /// Returns how many tasks a tracker may take before it has more than its part of the work left.
 fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
-    room(offer, kind, offer.view().unfinished(kind) as f64, 0.0)
+    room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
 }
 
 #[cfg(test)]
@@ -198,6 +199,21 @@ mod tests {
         // A fifth of twenty maps are the four slots that are left.
         assert_eq!(last(1, 0.2), 1);
         assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
+    }
+
+    #[test]
+    fn a_failing_job_is_load_until_its_cleanup_has_ended() {
+        for (is_cleaned_up, launched) in [(false, 2), (true, 1)] {
+            let mut bench = bench(5, 0.0);
+            let [failing, _] = [20, 2].map(|maps| bench.job(maps, 0, near));
+            bench.fail(failing);
+            if is_cleaned_up {
+                bench.clean_up();
+            }
+            // Of twenty slots the failing job's maps would take all, the other's two a tenth: as much
+            // of a tracker's four slots is all of them, or one.
+            assert_eq!(bench.beat(0).len(), launched);
+        }
     }
 
     #[test]

@@ -24,7 +24,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use self::options::Rules;
-pub use self::options::{Confidence, HfspOptions, Means, Order, SuspendedSpec, Variant, Victims};
+pub use self::options::{
+    Confidence, HfspOptions, Means, Order, Sampled, SuspendedSpec, Variant, Victims,
+};
 use self::phase::{Claim, Phase, What};
 use self::ranking::{Giver, Place};
 use self::suspensions::Suspensions;

@@ -35,7 +35,7 @@ use self::standings::Standings;
 use self::waits::Waits;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
-use super::part::load::{next_kind, room};
+use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
@@ -71,6 +71,9 @@ pub struct ModifiedFairOptions {
     pub assign_multiple: bool,
     /// How far a tracker may exceed its part of the load. With 1 it may fill its last slot.
     pub max_load_difference: Factor,
+    /// Which tasks count for a tracker's part of the load, and for the choice between a map and a
+    /// reduce.
+    pub tracker_load: TrackerLoad,
     /// How often jobs are classified and slots allotted.
     pub update_interval: SimSpan,
 }
@@ -88,6 +91,7 @@ impl Default for ModifiedFairOptions {
             priority_adjustment: PriorityAdjustment::Text,
             assign_multiple: true,
             max_load_difference: Factor::of(0.0),
+            tracker_load: TrackerLoad::Auto,
             update_interval: SimSpan::from_millis(500),
         }
     }
@@ -109,6 +113,7 @@ impl Policy for ModifiedFair {
     type Options = ModifiedFairOptions;
 
     fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {
+        options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         // Nobody's tasks are killed.
         let kills = ["fair_share_after", "min_share_after"];
@@ -154,8 +159,9 @@ impl Scheduler for ModifiedFair {
         self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
         let mut refused: PerSlot<bool> = PerSlot::default();
+        let counted = self.options.tracker_load;
         while let Some(kind) =
-            next_kind(offer, |kind| !refused[kind] && self.has_part_left(offer, kind))
+            next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
         {
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
@@ -170,12 +176,12 @@ impl Scheduler for ModifiedFair {
 }
 
 impl ModifiedFair {
-    /// Returns whether a tracker has room for its part of the load, by what it has reported, and
-    /// whether there is anything that does not run yet.
+    /// Returns whether a tracker has room for its part of the load, and whether there is anything that
+    /// does not run yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let (running, demand) = self.standings.work(kind);
-        let beyond = self.options.max_load_difference.get();
-        running != demand && 0 < room(offer, kind, f64::from(demand), beyond)
+        let (beyond, counted) = (self.options.max_load_difference.get(), self.options.tracker_load);
+        running != demand && 0 < room(offer, kind, f64::from(demand), beyond, counted)
     }
 
     /// Launches a task of whoever is first to have one for this node.

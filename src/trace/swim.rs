@@ -2,6 +2,7 @@
 //!
 //! The columns are id, submission and gap in seconds, bytes of input, shuffle and output, and
 //! then, in some files, the paths of input and output. There are no tasks and no durations.
+//! Empty columns may follow: SWIM's own file with input paths has one beyond the eight.
 //!
 //! Numbers are plain digits, so that a trace which is read and written is the same, byte for byte.
 
@@ -36,6 +37,14 @@ pub struct SwimJob {
     pub input_path: Option<String>,
     /// Where its output goes. In a file there is then an input path too, though it may be empty.
     pub output_path: Option<String>,
+    /// How many empty columns follow all of these.
+    pub empty_columns: usize,
+}
+
+/// Returns whether a line has as many columns as a job; empty ones may follow.
+pub(crate) fn has_columns(line: &[u8]) -> bool {
+    let mut columns = line.split(|byte| *byte == b'\t');
+    columns.by_ref().take(6).count() == 6 && columns.skip(2).all(<[u8]>::is_empty)
 }
 
 impl SwimJob {
@@ -48,10 +57,11 @@ impl SwimJob {
         let [input, shuffle, output] = [self.input, self.shuffle, self.output].map(Bytes::get);
         write!(to, "{id}\t{submit_s}\t{gap_s}\t{input}\t{shuffle}\t{output}")?;
         match (&self.input_path, &self.output_path) {
-            (None, None) => writeln!(to),
-            (Some(input), None) => writeln!(to, "\t{input}"),
-            (input, Some(output)) => writeln!(to, "\t{}\t{output}", input.as_deref().unwrap_or("")),
+            (None, None) => {}
+            (Some(input), None) => write!(to, "\t{input}")?,
+            (input, Some(output)) => write!(to, "\t{}\t{output}", input.as_deref().unwrap_or(""))?,
         }
+        writeln!(to, "{}", "\t".repeat(self.empty_columns))
     }
 }
 
@@ -84,7 +94,9 @@ impl Record for SwimJob {
 
 fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
     let (&[id, submit, gap, input, shuffle, output], paths) = match columns.split_first_chunk() {
-        Some((first, paths)) if paths.len() <= 2 => (first, paths),
+        Some((first, paths)) if paths.iter().skip(2).all(|column| column.is_empty()) => {
+            (first, paths)
+        }
         _ => {
             let count = columns.len();
             let s = if count == 1 { "" } else { "s" };
@@ -110,6 +122,7 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
         output: bytes("output, column 6", output)?,
         input_path: path(0),
         output_path: path(1),
+        empty_columns: paths.len().saturating_sub(2),
     })
 }
 
@@ -148,6 +161,7 @@ mod tests {
                 output: Bytes::new(14_347),
                 input_path: None,
                 output_path: None,
+                empty_columns: 0,
             }
         );
         assert_eq!(jobs[1].input_path.as_deref(), Some("/in"));
@@ -157,6 +171,24 @@ mod tests {
             job.write_to(&mut written).unwrap();
         }
         assert_eq!(String::from_utf8(written).unwrap(), text);
+    }
+
+    #[test]
+    fn empty_columns_at_the_end_are_no_error_and_are_kept() {
+        // Nine columns, as SWIM's file with input paths has them; then seven and twelve.
+        let text = "job0\t1\t1\t9\t0\t5\t/in\t\t\njob1\t2\t1\t9\t0\t5\t\n\
+                    job2\t2\t0\t9\t0\t5\t/in\t/out\t\t\t\t\n";
+        assert!(text.lines().all(|line| has_columns(line.as_bytes())));
+        let jobs = read(text).unwrap();
+        assert_eq!(jobs[0].input_path.as_deref(), Some("/in"));
+        let empty = jobs.iter().map(|job| job.empty_columns);
+        assert_eq!(empty.collect::<Vec<_>>(), [1, 0, 4]);
+        let mut written = Vec::new();
+        jobs.iter().for_each(|job| job.write_to(&mut written).unwrap());
+        assert_eq!(String::from_utf8(written).unwrap(), text);
+        for line in ["a\t1\t1\t9\t0", "a\t1\t1\t9\t0\t5\t\t\t\tx"] {
+            assert!(!has_columns(line.as_bytes()) && read(line).is_err(), "{line}");
+        }
     }
 
     #[test]

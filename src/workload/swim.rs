@@ -6,7 +6,8 @@
 //! (`size_scale`) and how fast they come (`pace`).
 //!
 //! Of SWIM's own replay everything is kept but the choice of the partition files that a job
-//! reads: here a job's blocks are its own, and lie where any blocks would.
+//! reads: here a job's blocks are those of the path that the trace names, or else its own, and lie
+//! where any blocks would.
 
 mod format;
 
@@ -390,10 +391,13 @@ fn payload(block: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::Arc;
 
     use serde_yaml::with::singleton_map_recursive;
 
     use super::*;
+    use crate::cluster::{Hdfs, Placement, Topology};
+    use crate::workload::Workload;
     use crate::workload::tests::Ground;
 
     const TRACE: &str = "\
@@ -429,6 +433,29 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
         assert_eq!((jobs[1].input, jobs[1].output), (Some(Bytes::new(134_217_729)), Bytes::new(7)));
         let jobs = read(TRACE, ", size_scale: 0.5, bytes_per_reduce: 64MiB").unwrap();
         assert_eq!(tasks(&jobs), [(1, 0), (1, 9), (5, 1)]);
+    }
+
+    #[test]
+    fn jobs_that_name_a_path_read_the_blocks_of_one_file() {
+        let trace = "a\t0\t0\t268435456\t0\t5\t/in\t\t\nb\t5\t5\t671088640\t0\t5\t/in\t\t\n\
+                     c\t9\t4\t268435456\t0\t5\t/other\t\t\nd\t9\t0\t268435456\t0\t5\t\t\t\n";
+        let jobs = read(trace, "").unwrap();
+        assert_eq!(tasks(&jobs), [(2, 0), (5, 0), (2, 0), (2, 0)]);
+        let workload = Workload::from_jobs(&jobs, Bytes::from_mib(128), &|_, _| "".into());
+        let cluster = include_str!("../../scenarios/clusters/default.yaml");
+        let topology = Topology::new(&serde_yaml::from_str(cluster).unwrap());
+        let hdfs = Hdfs::new(1, Arc::new(topology), 3, Placement::Hadoop);
+        let holders = |job: usize, map| {
+            let mut holders = Vec::new();
+            let input = workload.arrivals[job].spec.input.as_ref().unwrap();
+            input.locate(map, &hdfs, &mut holders);
+            holders
+        };
+        for map in 0..2 {
+            assert_eq!(holders(0, map), holders(1, map), "map {map}");
+        }
+        let all = |job| [holders(job, 0), holders(job, 1)];
+        assert!(all(0) != all(2) && all(2) != all(3), "each of the others has a file of its own");
     }
 
     #[test]

@@ -178,6 +178,20 @@ impl<P: Scheduler> Bench<P> {
         killed
     }
 
+    /// Lets a job fail, as if the client knew; it is then to be cleaned up.
+    pub(crate) fn fail(&mut self, job: JobId) {
+        self.ledger.hadoop.setup_cleanup = true;
+        self.ledger.condemn(self.now, job, Outcome::Failed, &mut self.out);
+        self.tell();
+    }
+
+    /// Lets the first job that is to be cleaned up have that done, and so end.
+    pub(crate) fn clean_up(&mut self) {
+        let (tracker, kind) = (TrackerId(0), SlotKind::Map);
+        let launch = self.ledger.launch_service(self.now, tracker, kind, &mut self.out);
+        self.end(launch.expect("a job has failed").attempt, Outcome::Succeeded);
+    }
+
     /// Returns what runs on a tracker, in the order of launching.
     pub(crate) fn running(&self, tracker: u32) -> Vec<AttemptId> {
         self.running[tracker as usize].clone()

@@ -3,7 +3,7 @@
 use super::*;
 use crate::mapred::SlotKind::{Map, Reduce};
 use crate::mapred::bench::{Bench, input_on};
-use crate::mapred::{AttemptId, Priority};
+use crate::mapred::{AttemptId, Outcome, Priority};
 
 /// Returns so many trackers of four map slots and two reduce slots; nobody waits for locality.
 fn bench(trackers: u32, options: &str) -> Bench<Fair> {
@@ -143,10 +143,43 @@ fn a_tracker_that_has_its_part_of_the_load_gets_no_more_unless_it_may_differ() {
 }
 
 #[test]
-fn what_a_heartbeat_brings_itself_is_no_load_yet() {
-    let mut bench = bench(10, "pool_by: pool");
-    bench.job_of("a", 10, 0);
-    assert_eq!(bench.tick().beat(0).len(), 4, "its part is one");
+fn what_a_heartbeat_brings_itself_is_load_from_1_1_on() {
+    for (load, first) in [("reported", 4), ("current", 1)] {
+        let mut bench = bench(10, &format!("tracker_load: {load}"));
+        // A quarter of the slots, so its part is one slot of four.
+        let job = bench.job_of("a", 10, 0);
+        assert_eq!(bench.tick().beat(0).len(), first, "{load}");
+        bench.fill();
+        let left = if first == 4 { [4, 4, 2, 0] } else { [1; 4] };
+        let held = [0, 1, 2, 3].map(|tracker| bench.running(tracker).len());
+        assert_eq!((held, bench.held(Map, [job])), (left, [10]), "{load}");
+    }
+}
+
+#[test]
+fn maps_and_reduces_come_in_turn_from_1_1_on() {
+    use crate::mapred::SlotKind::{Map as M, Reduce as R};
+    for (load, order) in [("reported", [M, M, M, M, R, R]), ("current", [M, R, M, R, M, M])] {
+        let mut bench = bench(1, &format!("tracker_load: {load}"));
+        bench.job_of("a", 9, 9);
+        let launched = bench.tick().beat(0);
+        let kinds: Vec<_> = launched.iter().map(|attempt| attempt.slot()).collect();
+        assert_eq!(kinds, order, "{load}");
+    }
+}
+
+#[test]
+fn a_tracker_gets_first_what_it_has_fewer_of() {
+    for (load, order) in [("reported", vec![Reduce, Reduce]), ("current", vec![Reduce, Map])] {
+        let mut bench = bench(1, &format!("tracker_load: {load}"));
+        let first = bench.job_of("a", 3, 0);
+        bench.tick().fill();
+        bench.succeed(first, Map, 2);
+        bench.job_of("a", 9, 9);
+        let launched = bench.tick().beat(0);
+        let kinds: Vec<_> = launched.iter().map(|attempt| attempt.slot()).take(2).collect();
+        assert_eq!(kinds, order, "{load}");
+    }
 }
 
 #[test]
@@ -160,6 +193,54 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
         bench.at(5.0).job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(25.0).tick().beat(1), [], "not longer than the time-out");
         assert_eq!(bench.at(25.5).tick().beat(1).len(), launched, "{variant}");
+    }
+}
+
+// ---- waiting for input ----
+
+/// Returns two trackers of a map slot each and jobs that wait ten seconds for their nodes. Both trackers
+/// are in one rack.
+fn patient(variant: &str) -> Bench<Fair> {
+    let yaml = format!("{{variant: {variant}, delay: {{w1: 10s, w2: 10s}}}}");
+    let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
+    Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 })
+}
+
+#[test]
+fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
+    // The first job's only map runs; the second waits for node 0 as well.
+    for (variant, first_gets_it) in [("hadoop", true), ("paper", false)] {
+        let mut bench = patient(variant);
+        let first = bench.job(1, 0, |spec| spec.input = input_on([0]));
+        let second = bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+        let map = bench.tick().beat(0)[0];
+        assert_eq!(map.job(), first);
+        assert_eq!(bench.at(1.0).beat(1), []);
+        // Eleven seconds later it fails. By then it has been passed over for long enough.
+        bench.at(12.0).end(map, Outcome::Failed);
+        let launched = bench.beat(1)[0];
+        assert_eq!(launched.job() == first, first_gets_it, "{variant}");
+        assert!(first_gets_it || launched.job() == second);
+    }
+}
+
+#[test]
+fn a_job_that_has_ended_counts_until_the_next_update() {
+    // With the demand of a job that is over there seems to be something to launch, so the other is
+    // asked, and its time passes.
+    for (updates, launched) in [(false, 1), (true, 0)] {
+        let mut bench = patient("hadoop");
+        let jobs = [0, 1].map(|node| bench.job(1, 0, |spec| spec.input = input_on([node])));
+        let map = bench.tick().beat(0)[0];
+        bench.beat(1);
+        assert_eq!(bench.held(Map, jobs), [1, 1]);
+        bench.at(0.3).succeed(jobs[1], Map, 1);
+        if updates {
+            bench.tick();
+        }
+        bench.at(0.4).beat(1);
+        bench.at(11.0).end(map, Outcome::Failed);
+        assert_eq!(bench.beat(1).len(), launched, "{updates}");
     }
 }
 
@@ -206,6 +287,21 @@ fn half_of_a_share_is_enough_for_hadoop_and_not_for_the_paper() {
         pass(&mut bench, 1..=20);
         assert_eq!(bench.held(Map, [hog, poor]), [30, 10]);
         pass(&mut bench, 21..=60);
+        assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
+    }
+}
+
+#[test]
+fn hadoop_rounds_half_of_a_share_down() {
+    for (variant, held) in [("hadoop", [3, 1]), ("paper", [1, 3])] {
+        let options = "preemption: true, allocations: {fair_share_after: 20s, \
+                       pools: {poor: {weight: 3}}}";
+        let mut bench = bench(1, &format!("variant: {variant}, {options}"));
+        let hog = bench.job_of("hog", 3, 0);
+        pass(&mut bench, 0..=0);
+        // Its share is three of four slots, and one is the half of that in whole slots.
+        let poor = bench.job_of("poor", 9, 0);
+        pass(&mut bench, 1..=60);
         assert_eq!(bench.held(Map, [hog, poor]), held, "{variant}");
     }
 }

@@ -1,7 +1,7 @@
 //! The pools at work: who runs how much, who could use a slot, and who comes first.
 //!
-//! Each pool keeps those in it that could use a slot in the order in which they would get it, so to
-//! find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
+//! Each pool keeps those in it that are asked for a task in the order in which they would get a slot,
+//! so to find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
 //! each level. Nothing is sorted when a tracker asks.
 
 use std::collections::BTreeSet;
@@ -33,6 +33,8 @@ pub(super) struct Tree {
     reduce_gate: ReduceGate,
     /// The jobs whose demand is to be looked up.
     stale: BTreeSet<JobId>,
+    /// The jobs that have ended since the last update, which in Hadoop count until the next.
+    ended: Vec<JobId>,
 }
 
 /// A pool at work.
@@ -48,11 +50,11 @@ pub(super) struct PoolState {
     pub(super) min_share: PerSlot<u32>,
     /// When its first job arrived, if nobody had declared it.
     pub(super) made_at: SimTime,
-    /// The jobs in it that give tasks, or did and still run some.
+    /// The jobs in it that give tasks, or did and still count.
     jobs: BTreeSet<JobId>,
-    /// Those in it that could use a slot, the next one first.
+    /// Those in it that are asked for a task, the next one first.
     ready: PerSlot<BTreeSet<Key>>,
-    /// Its place among those of its parent that could use a slot.
+    /// Its place among those of its parent that are asked.
     key: PerSlot<Option<Key>>,
 }
 
@@ -70,7 +72,7 @@ struct Member {
     key: PerSlot<Option<Key>>,
 }
 
-/// Where somebody stands among those that could use a slot.
+/// Where somebody stands among those that are asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// What goes before all else: to be below the minimum share, or the priority.
@@ -95,12 +97,13 @@ impl Tree {
             weighs_size: options.size_based_weight,
             reduce_gate: options.reduce_gate,
             stale: BTreeSet::new(),
+            ended: Vec::new(),
         };
         tree.make_states(SimTime::ZERO);
         tree
     }
 
-    /// Makes room for the pools that are new; none of them could use a slot yet.
+    /// Makes room for the pools that are new; none of them is asked yet.
     fn make_states(&mut self, made_at: SimTime) {
         for id in self.pools.ids().skip(self.states.len()) {
             let min_share = self.pools.pool(id).min;
@@ -128,7 +131,7 @@ impl Tree {
         self.jobs.get(job.index())?.as_ref()?.runnable_since
     }
 
-    /// Returns the numbers of the jobs or pools in a pool that could use a slot, the next one first.
+    /// Returns the numbers of the jobs or pools in a pool that are asked, the next one first.
     pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
         self.state(pool).ready[kind].iter().map(|key| key.who)
     }
@@ -155,8 +158,19 @@ impl Tree {
         self.keep(job.id(), Box::new(member));
     }
 
-    /// Lets a job go that has ended.
-    pub(super) fn leave(&mut self, job: JobId) {
+    /// Lets a job go that has ended. In Hadoop it is asked no more, but what it demanded and what it
+    /// still runs count until the next update.
+    pub(super) fn leave(&mut self, view: &View<'_>, job: JobId) {
+        match self.variant {
+            Variant::Paper => self.forget(job),
+            Variant::Hadoop => {
+                self.look_at(view, job, false);
+                self.ended.push(job);
+            }
+        }
+    }
+
+    fn forget(&mut self, job: JobId) {
         let Some(mut member) = self.take(job) else { return };
         self.line.leave(job, member.priority, member.arrived);
         self.states[member.pool.index()].jobs.remove(&job);
@@ -186,8 +200,8 @@ impl Tree {
             if measures {
                 self.measure(&mut member, job, kind);
             }
-            let is_ready = member.runnable_since.is_some() && 0 < self.pending(job, kind);
-            let key = is_ready.then(|| self.key_of(&member, id, kind));
+            let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
+            let key = is_asked.then(|| self.key_of(&member, id, kind));
             self.place(&mut member, kind, key);
             self.place_pools(member.pool, kind);
         }
@@ -211,6 +225,14 @@ impl Tree {
             SlotKind::Map => job.pending(kind),
             SlotKind::Reduce => self.reduce_gate.pending(job),
         }
+    }
+
+    /// Returns whether a job is asked for a task. Hadoop asks a running job for maps though it has none
+    /// to launch: it is then passed over like one that waits for its input, so that the first map that
+    /// fails may run anywhere.
+    fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
+        let is_asked_in_vain = self.variant == Variant::Hadoop && kind == SlotKind::Map;
+        is_asked_in_vain && job.is_running() || 0 < self.pending(job, kind)
     }
 
     /// Looks up what a job demands, and so what it weighs.
@@ -277,7 +299,7 @@ impl Tree {
         }
     }
 
-    /// Returns where a pool stands, if it could use a slot.
+    /// Returns where a pool stands, if it is asked.
     fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<Key> {
         let (pool, state) = (self.pools.pool(id), self.state(id));
         let running = state.running[kind];
@@ -294,8 +316,12 @@ impl Tree {
 
     // ---- updates ----
 
-    /// Decides which jobs may run, if jobs have come or gone, and looks up what jobs demand.
+    /// Forgets the jobs that have ended, decides which may run, if jobs have come or gone, and looks up
+    /// what jobs demand.
     pub(super) fn update(&mut self, view: &View<'_>) {
+        for job in mem::take(&mut self.ended) {
+            self.forget(job);
+        }
         let Self { line, pools, jobs, stale, .. } = self;
         line.choose(pools, |job, is_runnable| {
             let Some(Some(member)) = jobs.get_mut(job.index()) else { return };

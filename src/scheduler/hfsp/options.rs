@@ -27,6 +27,10 @@ pub struct HfspOptions {
     /// How many maps, and how many reduces, are the sample of a job: 5, in `hadoop` 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Count<0, 10_000>>,
+    /// Which of its tasks are the sample of a job: the `first` that it launches, or `any`, those that
+    /// are measured first: `first`, in `hadoop` `any`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// The share of the cluster's slots in which samples run before anything else: all in
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +98,17 @@ pub enum Variant {
     /// pace.
     #[serde(rename = "hadoop")]
     Hadoop,
+}
+
+/// Which of its tasks are the sample of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampled {
+    /// The first that it launches, however long they take.
+    First,
+    /// Those that are measured first, whenever they were launched: one that takes long delays
+    /// nothing, and is left out of the mean.
+    Any,
 }
 
 /// What decides who is served first.
@@ -201,6 +216,7 @@ pub(super) struct Rules {
     pub(super) estimator: Family,
     pub(super) error: Option<SizeError>,
     pub(super) sample: u32,
+    pub(super) sampled: Sampled,
     pub(super) training_slots: f64,
     pub(super) reduce_time_out: Option<SimSpan>,
     pub(super) shuffle_counts: bool,
@@ -225,6 +241,7 @@ impl Rules {
             estimator: Family::Mean,
             error: None,
             sample: 5,
+            sampled: Sampled::First,
             training_slots: 1.0,
             reduce_time_out: Some(SimSpan::from_secs(60)),
             shuffle_counts: false,
@@ -256,6 +273,7 @@ impl Rules {
             },
             Variant::Hadoop => Self {
                 sample: 2,
+                sampled: Sampled::Any,
                 training_slots: 0.0,
                 reduce_time_out: None,
                 discount: false,
@@ -316,6 +334,7 @@ impl HfspOptions {
             estimator: self.estimator,
             error: self.error,
             sample: self.sample.map_or(base.sample, Count::get),
+            sampled: self.sampled.unwrap_or(base.sampled),
             training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),
             reduce_time_out: self.reduce_time_out.or(base.reduce_time_out),
             shuffle_counts: self.shuffle_counts.unwrap_or(base.shuffle_counts),

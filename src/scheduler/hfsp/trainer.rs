@@ -1,16 +1,17 @@
 //! The samples of jobs: their first tasks, which run before all others and tell how large the jobs
 //! are.
 //!
-//! The sample of a job are the first tasks that it launches, whoever decided so. A map is measured
-//! when it ends; a reduce that takes long, by what it has done so far: the papers take Δ/p for one
-//! that has done the share p after the time Δ. Here that is seen with the first heartbeat after Δ,
-//! and the time that has passed by then stands for Δ.
+//! The sample of a job are the first tasks that it launches, whoever decided so; or, as the published
+//! source has it, the first of all its tasks to be measured, which take the places of those that were
+//! launched first. A map is measured when it ends; a reduce that takes long, by what it has done so
+//! far: the papers take Δ/p for one that has done the share p after the time Δ. Here that is seen with
+//! the first heartbeat after Δ, and the time that has passed by then stands for Δ.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::options::Rules;
+use super::options::{Rules, Sampled};
 use crate::mapred::{AttemptId, AttemptState, JobId, Outcome, Phase, Report, SlotKind};
 use crate::units::SimSpan;
 
@@ -19,6 +20,7 @@ use crate::units::SimSpan;
 pub(super) struct Trainer {
     kind: SlotKind,
     size: u32,
+    sampled: Sampled,
     time_out: Option<SimSpan>,
     shuffle_counts: bool,
     samples: FxHashMap<JobId, Sample>,
@@ -34,7 +36,7 @@ pub(super) struct Trainer {
 #[derive(Debug, Default)]
 struct Sample {
     wanted: u32,
-    tasks: Vec<Sampled>,
+    tasks: Vec<Chosen>,
     /// Where the job stands in the queue.
     place: Option<(u32, JobId)>,
     /// Whether the size was told from it.
@@ -43,7 +45,7 @@ struct Sample {
 
 /// An attempt of a sample.
 #[derive(Clone, Copy, Debug)]
-struct Sampled {
+struct Chosen {
     attempt: AttemptId,
     is_running: bool,
     times: Option<Times>,
@@ -78,6 +80,7 @@ impl Trainer {
         Self {
             kind,
             size: rules.sample,
+            sampled: rules.sampled,
             time_out: rules.reduce_time_out,
             shuffle_counts: rules.shuffle_counts,
             samples: FxHashMap::default(),
@@ -116,9 +119,25 @@ impl Trainer {
         if let Some(sample) = self.samples.get_mut(&attempt.job())
             && 0 < sample.to_launch()
         {
-            sample.tasks.push(Sampled { attempt, is_running: true, times: None });
+            sample.tasks.push(Chosen { attempt, is_running: true, times: None });
             self.running += 1;
         }
+    }
+
+    /// Takes an attempt in that is about to be measured, where any may be: if the sample is complete,
+    /// in the place of the last of it that is not measured.
+    fn take_in(&mut self, attempt: AttemptId) {
+        let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
+        let Some(sample) = sample.filter(|_| self.sampled == Sampled::Any) else { return };
+        if sample.tasks.iter().any(|task| task.attempt == attempt) {
+            return;
+        }
+        if sample.to_launch() == 0
+            && let Some(last) = sample.tasks.iter().rposition(|task| task.times.is_none())
+        {
+            self.running -= u32::from(sample.tasks.remove(last).is_running);
+        }
+        self.launched(attempt);
     }
 
     /// Hears that an attempt has ended; what it was measured at stays, whatever becomes of it.
@@ -126,6 +145,7 @@ impl Trainer {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(Times { work, before, .. }) = times {
             self.past = (self.past.0 + 1, self.past.1 + work + before);
+            self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
         let Some(index) = sample.tasks.iter().position(|task| task.attempt == attempt) else {
@@ -156,6 +176,7 @@ impl Trainer {
                 continue;
             }
             let times = self.times(report);
+            self.take_in(report.attempt);
             let sample = self.samples.get_mut(&report.attempt.job());
             let task = sample.and_then(|sample| {
                 sample.tasks.iter_mut().find(|task| task.attempt == report.attempt)
@@ -300,6 +321,30 @@ mod tests {
     }
 
     #[test]
+    fn where_any_may_be_the_sample_one_straggler_of_the_first_delays_nothing() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.sampled = Sampled::Any;
+        trainer.enter(JobId(7), 10);
+        let maps = [0, 1, 2, 3].map(|index| attempt(TaskKind::Map, 7, index));
+        maps.into_iter().for_each(|map| trainer.launched(map));
+        let end = |trainer: &mut Trainer, map, secs| {
+            trainer.ended(map, Outcome::Succeeded, Some(&report(map, secs, secs)));
+        };
+        assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (2, 0));
+        end(&mut trainer, maps[2], 20);
+        assert_eq!(trainer.findings(JobId(7)), None, "one is measured");
+        assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (1, 0));
+        assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "the last gives its place up");
+        end(&mut trainer, maps[3], 30);
+        let findings = Findings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        assert_eq!(trainer.findings(JobId(7)), Some(findings));
+        assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
+        // The straggler has the time of a task all the same, and changes no size.
+        end(&mut trainer, maps[0], 400);
+        assert_eq!((trainer.findings(JobId(7)), trainer.past()), (None, Some(150.0)));
+    }
+
+    #[test]
     fn an_attempt_that_is_lost_is_sampled_again() {
         let mut trainer = trainer(SlotKind::Map);
         trainer.enter(JobId(0), 2);
@@ -325,6 +370,24 @@ mod tests {
         trainer.count(JobId(1), 0, 1);
         trainer.remove(JobId(0));
         assert_eq!(trainer.queue().collect::<Vec<_>>(), [JobId(2)]);
+    }
+
+    #[test]
+    fn any_reduce_that_has_reduced_for_long_enough_may_be_the_sample() {
+        for (sampled, measured) in [(Sampled::First, 0), (Sampled::Any, 1)] {
+            let mut trainer = trainer(SlotKind::Reduce);
+            (trainer.sampled, trainer.size) = (sampled, 1);
+            trainer.enter(JobId(3), 2);
+            let [first, second] = [0, 1].map(|index| attempt(TaskKind::Reduce, 3, index));
+            [first, second].iter().for_each(|reduce| trainer.launched(*reduce));
+            let half = Report {
+                state: AttemptState::Running,
+                progress: (2.0 + 0.5) / 3.0,
+                ..report(second, 80, 80)
+            };
+            assert_eq!(trainer.look(&[half]).len(), measured, "{sampled:?}");
+            assert_eq!((trainer.running(), trainer.needs(first)), (1, measured == 0));
+        }
     }
 
     /// It has reduced a quarter of its input in 90 s, after 30 s of fetching.

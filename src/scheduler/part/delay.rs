@@ -81,7 +81,7 @@ pub struct Delay {
 struct Waiting {
     level: Locality,
     waited: u64,
-    /// When it was first passed over since it launched a map.
+    /// When it was first passed over with a map to launch, since it launched one.
     since: Option<SimTime>,
     /// The last offer in which it was passed over or launched a map, from one. Its time passes
     /// once in an offer at most, and not in one in which it has launched something.
@@ -213,7 +213,7 @@ impl Delay {
                     long_tasks.launched(now, offer.tracker(), launched);
                 }
             }
-            None => self.pass_over(now, job),
+            None => self.pass_over(&offer.view(), job),
         }
         launched
     }
@@ -222,9 +222,11 @@ impl Delay {
         matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
     }
 
-    fn pass_over(&mut self, now: SimTime, job: JobId) {
+    fn pass_over(&mut self, view: &View<'_>, job: JobId) {
+        let now = view.now();
+        let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let waiting = self.jobs.entry(job).or_default();
-        waiting.since.get_or_insert(now);
+        waiting.since = waiting.since.or(has_map.then_some(now));
         if !matches!(self.patience, Patience::Time(..)) {
             waiting.waited += 1;
         } else if waiting.seen_in != self.offers {

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{Sizes, map_rate, reduce_rate};
-use crate::trace::swim::SwimJob;
+use crate::trace::swim::{SwimJob, has_columns};
 use crate::units::{Bytes, SimSpan};
 use crate::workload::JobEntry;
 use crate::workload::exchange::{ForeignJob, Trace, TraceJob};
@@ -22,7 +22,7 @@ impl Format for SwimJobs {
     }
 
     fn has_line(&self, line: &[u8]) -> bool {
-        (6..=8).contains(&line.split(|byte| *byte == b'\t').count())
+        has_columns(line)
     }
 
     fn contents(&self) -> Contents {
@@ -63,7 +63,8 @@ impl ForeignJob for SwimJob {
     }
 
     fn beyond_a_list(&self) -> Option<&'static str> {
-        self.output_path.as_ref().map(|_| "the path of the output")
+        let is_known = self.output_path.as_ref().is_some_and(|path| !path.is_empty());
+        is_known.then_some("the path of the output")
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
@@ -97,5 +98,6 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
         output: entry.output,
         input_path: entry.file.as_ref().map(column),
         output_path: None,
+        empty_columns: 0,
     }
 }
