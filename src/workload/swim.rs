@@ -441,7 +441,7 @@ c\t70\t40\t1342177280\t1\t9\tother\tout
                      c\t9\t4\t268435456\t0\t5\t/other\t\t\nd\t9\t0\t268435456\t0\t5\t\t\t\n";
         let jobs = read(trace, "").unwrap();
         assert_eq!(tasks(&jobs), [(2, 0), (5, 0), (2, 0), (2, 0)]);
-        let workload = Workload::from_jobs(&jobs, Bytes::from_mib(128), &|_, _| "".into());
+        let workload = Workload::from_jobs(&jobs, 1, Bytes::from_mib(128), &|_, _| "".into());
         let cluster = include_str!("../../scenarios/clusters/default.yaml");
         let topology = Topology::new(&serde_yaml::from_str(cluster).unwrap());
         let hdfs = Hdfs::new(1, Arc::new(topology), 3, Placement::Hadoop);
