@@ -8,12 +8,12 @@ mod sharing;
 mod spec;
 mod topology;
 
-pub use hdfs::{FileId, Hdfs};
+pub use hdfs::{BlockId, FileId, Hdfs};
 pub use node::{Node, PerSlot, RackId, SlotKind, TrackerId};
-pub use resources::{Demand, DiskId, Resources};
+pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
-    NodeCount, Placement, SlotCount, SwapSpec,
+    NodeCount, PageCacheSpec, Placement, SlotCount, SwapSpec,
 };
 pub use topology::{ReadRates, Topology};

@@ -17,9 +17,8 @@ mod schema;
 mod spec;
 mod starter;
 
-use serde_yaml::with::singleton_map_recursive;
-
 use crate::trace::TraceFile;
+use crate::yaml;
 
 pub use check::Warning;
 pub use classes::{ClassRule, Comparison, Counted};
@@ -76,10 +75,7 @@ impl Scenario {
     /// Returns the scenario as YAML, with every value but the defaults of jobs, which may be many;
     /// reading it gives an equal one.
     pub fn to_yaml(&self) -> String {
-        let mut yaml = Vec::new();
-        singleton_map_recursive::serialize(self, &mut serde_yaml::Serializer::new(&mut yaml))
-            .expect("a scenario can be written as YAML, to memory");
-        String::from_utf8(yaml).expect("YAML is written as UTF-8")
+        serde_yaml::to_string(&yaml::write(self)).expect("a tree can be written as YAML")
     }
 
     /// Returns the files that the scenario names.

@@ -16,6 +16,15 @@ use crate::random::{Purpose, stream};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
+/// A block of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId {
+    /// The file.
+    pub file: FileId,
+    /// Its place in the file.
+    pub place: u32,
+}
+
 /// The file system: finds the nodes that hold a block.
 #[derive(Clone, Debug)]
 pub struct Hdfs {

@@ -1,11 +1,13 @@
 //! What the attempts of a cluster share: disks, wires and cores, each a resource with a number.
 //!
-//! A node has its cores, two directions of its connection and its disks; a rack has two directions
-//! of its uplink. The switch of a rack is never short.
+//! A node has its cores, two directions of its connection, its page cache and its disks; a rack has two directions
+//! of its uplink. What goes between nodes, in a rack or beyond, may have a limit for the cluster as a
+//! whole: its fabric. A real one has a limit at each switch, but which nodes share a switch is seldom
+//! known; nothing else limits the switch of a rack.
 
 use std::sync::Arc;
 
-use super::{Capacity, ClusterSpec, RackId, ResourceId, Topology, TrackerId, Use};
+use super::{BlockId, Capacity, ClusterSpec, RackId, ResourceId, Topology, TrackerId, Use};
 use crate::units::{Bytes, Rate, SimSpan};
 
 /// The resources of a cluster.
@@ -13,7 +15,8 @@ use crate::units::{Bytes, Rate, SimSpan};
 pub struct Resources {
     topology: Arc<Topology>,
     disks: u32,
-    /// Those of the nodes, node by node, then those of the racks.
+    has_page_caches: bool,
+    /// Those of the nodes, node by node, then those of the racks, then the fabric's.
     capacities: Arc<[Capacity]>,
 }
 
@@ -33,6 +36,21 @@ pub struct Demand {
     pub uses: Arc<[Use]>,
     /// Its rate alone: bytes a second, or cores.
     pub alone: f64,
+    /// What it reads, if that may be in memory; `uses` is for a read from disk.
+    pub reread: Option<Arc<Reread>>,
+}
+
+/// A read that needs no disk if its block is in the page cache of the node that has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reread {
+    /// The node that has the block.
+    pub node: TrackerId,
+    /// The block.
+    pub block: BlockId,
+    /// How much of it is read, and kept.
+    pub bytes: Bytes,
+    /// What a read from memory uses.
+    pub uses: Arc<[Use]>,
 }
 
 impl Demand {
@@ -46,7 +64,8 @@ impl Demand {
 const CORES: u32 = 0;
 const NIC_IN: u32 = 1;
 const NIC_OUT: u32 = 2;
-const DISKS: u32 = 3;
+const PAGE_CACHE: u32 = 3;
+const DISKS: u32 = 4;
 
 /// The places of a rack's resources.
 const UPLINK_IN: u32 = 0;
@@ -59,17 +78,23 @@ impl Resources {
         let rate = |rate: Rate| Capacity::of(rate.bytes_per_s() as f64);
         let (nic, uplink) = (rate(spec.network.nic), rate(spec.network.uplink));
         let disks = spec.disk.count.get();
+        // The memory has enough for everybody; what limits a read is the way out of it.
+        let from_memory = spec.page_cache.map_or(f64::INFINITY, |it| it.rate.bytes_per_s() as f64);
+        let page_cache = Capacity { total: f64::INFINITY, each: from_memory };
         let mut capacities = Vec::new();
         for (_, node) in topology.nodes() {
             // One attempt computes on one core.
             capacities.push(Capacity { total: f64::from(node.cores), each: 1.0 });
-            capacities.extend([nic, nic]);
+            capacities.extend([nic, nic, page_cache]);
             capacities.extend(std::iter::repeat_n(rate(node.disk), disks as usize));
         }
         for _ in 0..topology.racks() {
             capacities.extend([uplink, uplink]);
         }
-        Self { topology, disks, capacities: capacities.into() }
+        let fabric = spec.network.fabric.map(|a_node| a_node.bytes_per_s() as f64);
+        capacities.extend(fabric.map(|a_node| Capacity::of(a_node * f64::from(topology.len()))));
+        let has_page_caches = spec.page_cache.is_some();
+        Self { topology, disks, has_page_caches, capacities: capacities.into() }
     }
 
     /// Returns how much there is of each, by number.
@@ -87,19 +112,46 @@ impl Resources {
         self.disks
     }
 
+    /// Returns whether nodes keep what was read from their disks.
+    pub fn has_page_caches(&self) -> bool {
+        self.has_page_caches
+    }
+
     /// Returns what reading from a disk uses that may be another node's. Writing to one's own disk
     /// uses as much as reading from it.
     pub fn read(&self, from: DiskId, to: TrackerId) -> Demand {
-        let mut uses = vec![self.disk(from)];
-        if from.node != to {
-            uses.push(self.of_node(from.node, NIC_OUT));
-            let [source, target] = [from.node, to].map(|node| self.topology.rack(node));
+        self.demand(self.moving(self.disk(from), from.node, to))
+    }
+
+    /// Returns what reading a block uses, which is on a disk, or else in the memory of its node.
+    pub fn read_block(&self, block: BlockId, bytes: Bytes, from: DiskId, to: TrackerId) -> Demand {
+        let node = from.node;
+        let reread = || {
+            let page_cache = self.of_node(node, PAGE_CACHE);
+            let uses = self.moving(page_cache, node, to).collect();
+            Reread { node, block, bytes, uses }.into()
+        };
+        Demand { reread: self.has_page_caches.then(reread), ..self.read(from, to) }
+    }
+
+    /// Returns what moving bytes from where they are on a node to another node uses.
+    fn moving(
+        &self,
+        source: ResourceId,
+        from: TrackerId,
+        to: TrackerId,
+    ) -> impl Iterator<Item = Use> {
+        let mut uses = vec![source];
+        if from != to {
+            uses.push(self.of_node(from, NIC_OUT));
+            let [source, target] = [from, to].map(|node| self.topology.rack(node));
             if source != target {
                 uses.extend([self.of_rack(source, UPLINK_OUT), self.of_rack(target, UPLINK_IN)]);
             }
             uses.push(self.of_node(to, NIC_IN));
+            uses.extend(self.fabric());
         }
-        self.demand(uses.into_iter().map(|resource| Use { resource, weight: 1.0 }))
+        uses.into_iter().map(|resource| Use { resource, weight: 1.0 })
     }
 
     /// Returns what fetching from all nodes alike uses, onto a disk.
@@ -113,7 +165,9 @@ impl Resources {
             (self.of_node(to.node, NIC_IN), 1.0),
             (self.of_rack(rack, UPLINK_IN), 1.0 - near),
         ];
-        let used = uses.into_iter().filter(|(_, weight)| 0.0 < *weight);
+        let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
+        let fabric = self.fabric().map(|fabric| (fabric, from_others));
+        let used = uses.into_iter().chain(fabric).filter(|(_, weight)| 0.0 < *weight);
         self.demand(used.map(|(resource, weight)| Use { resource, weight }))
     }
 
@@ -128,7 +182,7 @@ impl Resources {
     fn demand(&self, uses: impl IntoIterator<Item = Use>) -> Demand {
         let uses: Arc<[Use]> = uses.into_iter().collect();
         let alone = |used: &Use| self.capacities[used.resource.index()].alone(used.weight);
-        Demand { alone: uses.iter().map(alone).fold(f64::INFINITY, f64::min), uses }
+        Demand { alone: uses.iter().map(alone).fold(f64::INFINITY, f64::min), uses, reread: None }
     }
 
     fn disk(&self, disk: DiskId) -> ResourceId {
@@ -142,21 +196,31 @@ impl Resources {
     fn of_rack(&self, rack: RackId, place: u32) -> ResourceId {
         ResourceId(self.topology.len() * (DISKS + self.disks) + rack.0 * OF_A_RACK + place)
     }
+
+    fn fabric(&self) -> Option<ResourceId> {
+        let of_nodes_and_racks = self.of_rack(RackId(self.topology.racks()), 0);
+        (of_nodes_and_racks.index() < self.capacities.len()).then_some(of_nodes_and_racks)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Sharing;
+    use crate::cluster::{FileId, PageCacheSpec, Sharing};
     use crate::units::Count;
 
     /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
     /// 200 MB/s.
     fn resources() -> Resources {
+        resources_with(|_| {})
+    }
+
+    fn resources_with(change: impl FnOnce(&mut ClusterSpec)) -> Resources {
         let plain = include_str!("../../scenarios/clusters/default.yaml");
         let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
         (spec.nodes, spec.racks, spec.disk.count) = (Count::of(4), Count::of(2), Count::of(2));
         spec.network.uplink = Rate::from_mb_per_s(200);
+        change(&mut spec);
         let topology = Arc::new(Topology::new(&spec));
         Resources::new(&spec, topology)
     }
@@ -213,6 +277,31 @@ mod tests {
         let fetch = resources.fetch(disk(0, 0));
         let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
         assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.5], 80e6));
+    }
+
+    #[test]
+    fn all_transfers_share_the_fabric_and_local_reads_do_not() {
+        // 4 x 15 MB/s for whatever goes from node to node, be it in a rack or between them.
+        let resources = resources_with(|spec| spec.network.fabric = Some(Rate::from_mb_per_s(15)));
+        let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
+        let in_racks_and_between = [read(0, 1), read(1, 3), read(2, 3), read(3, 3)];
+        assert_eq!(rates(&resources, &in_racks_and_between), [20.0, 20.0, 20.0, 80.0]);
+        // A quarter of what a reduce fetches lies on its own node.
+        assert_eq!(resources.fetch(disk(0, 0)).alone, 60e6 / 0.75);
+    }
+
+    #[test]
+    fn a_block_in_memory_needs_no_disk_but_the_same_wires() {
+        let rate = Rate::from_mb_per_s(400);
+        let resources = resources_with(|spec| spec.page_cache = Some(PageCacheSpec { rate }));
+        let block = BlockId { file: FileId(0), place: 0 };
+        let again = |to| {
+            let read = resources.read_block(block, Bytes::new(1), disk(0, 0), TrackerId(to));
+            let uses = read.reread.as_ref().expect("there are page caches").uses.clone();
+            Demand { uses, ..read }
+        };
+        // Two on the node, as fast as each can be; one elsewhere gets all of its wire.
+        assert_eq!(rates(&resources, &[again(0), again(0), again(1)]), [400.0, 400.0, 125.0]);
     }
 
     #[test]

@@ -46,6 +46,12 @@ pub struct ClusterSpec {
     pub system_memory: Bytes,
     /// The disks of a node.
     pub disk: DiskSpec,
+    /// What a node does with memory that neither its system nor a task holds: it keeps blocks there
+    /// that were read from its disks, those longest unread give way first, and whoever reads one
+    /// again needs no disk.
+    /// It matters only if `network.model` is `shared`. Without this, every read is from a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCacheSpec>,
     /// The file system.
     pub hdfs: HdfsSpec,
     /// The network.
@@ -109,6 +115,21 @@ pub struct SwapSpec {
     pub rate: Rate,
 }
 
+/// The page cache of a node. Its size is the memory that tasks leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageCacheSpec {
+    /// How fast an attempt reads from it. The default is what a client gets of its own node's
+    /// datanode, which is far from what the memory could do: 300 to 400 MB/s were measured on EC2
+    /// (github.com/dask/hdfs3, issue 10).
+    #[serde(default = "from_memory")]
+    pub rate: Rate,
+}
+
+fn from_memory() -> Rate {
+    Rate::from_mb_per_s(400)
+}
+
 /// The file system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -161,6 +182,13 @@ pub struct NetworkSpec {
     /// The speed of a rack's connection to the others, in each direction. It limits each transfer
     /// between racks, and all of them together if the model is `shared`.
     pub uplink: Rate,
+    /// What the network carries between nodes when all of them read at once, for each node: all
+    /// transfers together, within racks and between them, get this times the number of nodes if the
+    /// model is `shared`. Less than `nic` is a network that is oversubscribed. Runs take longer with
+    /// it, as each transfer then depends on all others. Without this, the network carries all that
+    /// the NICs and uplinks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<Rate>,
     /// How long a message takes within the JobTracker's rack, which is the first rack.
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
@@ -173,8 +201,8 @@ pub struct NetworkSpec {
 pub enum NetworkModel {
     /// They do not: each transfer has a fixed speed, whatever the others do.
     Fixed,
-    /// They do: all transfers at the same moment share disks, NICs and uplinks max-min fairly. None
-    /// gets more at the cost of one that has less.
+    /// They do: all transfers at the same moment share disks, NICs, uplinks and the fabric max-min
+    /// fairly. None gets more at the cost of one that has less.
     Shared,
 }
 

@@ -1,17 +1,23 @@
 //! The fabric: what lies between the nodes and in them, and how fast each flow is on it.
 //!
-//! No machine of its own but the physics of disks, wires and cores. TaskTrackers tell it which
+//! No machine of its own but the physics of disks, memory, wires and cores. TaskTrackers tell it which
 //! flows begin and end; it tells them the new rates, of the flows alone whose rates change. What is
 //! left of a flow is its tracker's business. All of this takes no time. Several changes at one
 //! instant are settled once, after all that had been due then.
+//!
+//! Page caches are here as well, since whoever reads a block, on whichever node, finds it in the
+//! memory of the node that has it.
+
+mod page_cache;
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Core, FlowBegins, FlowId, FlowRate, Mail, Outbox, ToFabric, ToTracker};
-use crate::cluster::{FlowIndex, Resources, Sharing};
-use crate::units::{SimSpan, SimTime};
+use self::page_cache::PageCache;
+use super::{Core, FlowBegins, FlowId, FlowRate, Mail, Outbox, ToFabric, ToTracker, TrackerId};
+use crate::cluster::{FlowIndex, Reread, Resources, Sharing};
+use crate::units::{Bytes, SimSpan, SimTime};
 
 /// The fabric of a cluster.
 #[derive(Debug)]
@@ -20,6 +26,10 @@ pub struct Fabric {
     flows: FxHashMap<FlowId, FlowIndex>,
     /// Whose the flows are, by index.
     owners: Vec<FlowId>,
+    /// Of each node; none, if nodes keep nothing.
+    page_caches: Vec<PageCache>,
+    /// What flows read that may be in memory.
+    reads: FxHashMap<FlowId, Arc<Reread>>,
     /// Whether changes wait to be settled.
     is_settling: bool,
     /// The new rates, filled anew each time.
@@ -29,7 +39,10 @@ pub struct Fabric {
 impl Fabric {
     /// Returns the fabric of these resources, which nobody uses yet.
     pub fn new(resources: &Resources) -> Self {
+        let nodes = resources.topology().nodes().filter(|_| resources.has_page_caches());
         Self {
+            page_caches: nodes.map(|_| PageCache::default()).collect(),
+            reads: FxHashMap::default(),
             sharing: Sharing::new(resources.capacities().iter().copied()),
             flows: FxHashMap::default(),
             owners: Vec::new(),
@@ -38,7 +51,14 @@ impl Fabric {
         }
     }
 
-    fn begin(&mut self, FlowBegins { id, uses }: &FlowBegins, out: &mut Outbox) {
+    fn begin(&mut self, FlowBegins { id, uses, reread }: &FlowBegins, out: &mut Outbox) {
+        let mut uses = uses;
+        if let Some(reread) = reread {
+            if self.page_caches[reread.node.index()].has(reread.block) {
+                uses = &reread.uses;
+            }
+            self.reads.insert(*id, reread.clone());
+        }
         let index = self.sharing.begin(uses.clone());
         if self.owners.len() <= index.index() {
             self.owners.resize(index.index() + 1, *id);
@@ -49,10 +69,17 @@ impl Fabric {
         self.plan_to_settle(out);
     }
 
-    fn end(&mut self, id: FlowId, out: &mut Outbox) {
+    fn end(&mut self, id: FlowId, is_done: bool, out: &mut Outbox) {
         let index = self.flows.remove(&id).unwrap_or_else(|| panic!("{id:?} ends unbegun"));
         self.sharing.end(index);
+        if let Some(read) = self.reads.remove(&id).filter(|_| is_done) {
+            self.page_caches[read.node.index()].note_read(read.block, read.bytes);
+        }
         self.plan_to_settle(out);
+    }
+
+    fn set_memory(&mut self, node: TrackerId, left: Bytes) {
+        self.page_caches[node.index()].set_room(left);
     }
 
     fn plan_to_settle(&mut self, out: &mut Outbox) {
@@ -82,7 +109,8 @@ impl Core for Fabric {
     fn handle(&mut self, _: SimTime, msg: ToFabric, out: &mut Outbox) {
         match msg {
             ToFabric::FlowBegins(flow) => self.begin(&flow, out),
-            ToFabric::FlowEnds(id) => self.end(id, out),
+            ToFabric::FlowEnds { id, is_done } => self.end(id, is_done, out),
+            ToFabric::MemoryLeft(node, left) => self.set_memory(node, left),
             ToFabric::Settle => self.settle(out),
         }
     }

@@ -26,7 +26,9 @@ pub struct Hadoop {
     /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
     pub heartbeat_phase: Auto,
     /// A random time that is added to each interval: up to so much more or less, or anything
-    /// between two values.
+    /// between two values. Without it trackers keep to the phases in which they begin, and after a
+    /// round none waits for another at a JobTracker that keeps up. Real ones drift; to study how
+    /// heartbeats queue there, use `200ms`.
     pub heartbeat_fuzz: Fuzz,
     /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,

@@ -12,8 +12,8 @@ use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role,
     TaskKind, TrackerId,
 };
-use crate::cluster::Use;
-use crate::units::{SimSpan, SimTime};
+use crate::cluster::{Reread, Use};
+use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A state machine that an actor can run.
 pub trait Core: Send {
@@ -96,7 +96,15 @@ pub enum ToFabric {
     /// By a TaskTracker: a flow begins.
     FlowBegins(Arc<FlowBegins>),
     /// By a TaskTracker: a flow has ended, or pauses.
-    FlowEnds(FlowId),
+    FlowEnds {
+        /// The flow.
+        id: FlowId,
+        /// Whether it has moved all that there was.
+        is_done: bool,
+    },
+    /// By a TaskTracker: so much memory of its node is left for the page cache; none, while the
+    /// node is off.
+    MemoryLeft(TrackerId, Bytes),
     /// By itself: the changes of this instant are all there.
     Settle,
 }
@@ -152,7 +160,9 @@ impl Message for ToTracker {
 impl Message for ToFabric {
     fn counts(&self) -> bool {
         match self {
-            Self::FlowBegins(_) | Self::FlowEnds(_) | Self::Settle => false,
+            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) | Self::Settle => {
+                false
+            }
         }
     }
 }
@@ -349,6 +359,8 @@ pub struct FlowBegins {
     pub id: FlowId,
     /// What it uses.
     pub uses: Arc<[Use]>,
+    /// The block that it reads, if that may be in memory.
+    pub reread: Option<Arc<Reread>>,
 }
 
 /// What a tracker needs to know of a flow of its own.

@@ -21,12 +21,12 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins, FlowId,
-    FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, SlotKind, Status, ToFabric,
-    ToJobTracker, ToTracker, TrackerId,
+    FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
+    ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
-use crate::cluster::Node;
+use crate::cluster::{Demand, Node};
 use crate::random::{ChaCha8Rng, Purpose, stream};
-use crate::units::{SimSpan, SimTime};
+use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A TaskTracker and the node that it runs on.
 pub struct TaskTracker {
@@ -70,6 +70,8 @@ struct Clockwork {
     tracker: TrackerId,
     /// Whether there is a fabric, which tells the rates of flows; if not, attempts share nothing.
     has_fabric: bool,
+    /// Whether the fabric wants to know how much memory is left.
+    has_page_cache: bool,
     /// The number of the last timer.
     timer: u64,
     /// The number of the last flow.
@@ -85,6 +87,7 @@ impl TaskTracker {
         let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
         let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
         let has_fabric = costs.shared.is_some();
+        let has_page_cache = costs.shared.as_ref().is_some_and(Shared::has_page_caches);
         Self {
             id,
             free: node.slots,
@@ -103,7 +106,7 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             attempts: Vec::new(),
-            clockwork: Clockwork { tracker: id, has_fabric, timer: 0, flow: 0 },
+            clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
             heard_at: SimTime::ZERO,
         }
     }
@@ -118,6 +121,7 @@ impl TaskTracker {
         self.restarted = true;
         self.last_reply = None;
         out.emit(now, Fact::TrackerUp { tracker: self.id, slots: self.node.slots });
+        self.clockwork.tell_memory(self.memory.left(), out);
         self.plan_beat(self.phase, out);
         // Only the first start of a cluster is spread; a machine that comes back speaks at once.
         self.phase = SimSpan::ZERO;
@@ -128,6 +132,7 @@ impl TaskTracker {
             return;
         }
         self.drop_everything(now, out);
+        self.clockwork.tell_memory(Bytes::ZERO, out);
         self.is_up = false;
         self.sent_at = None;
         self.beat += 1;
@@ -137,13 +142,14 @@ impl TaskTracker {
     /// Ends every attempt without a report: the process is gone, or starts anew.
     fn drop_everything(&mut self, now: SimTime, out: &mut Outbox) {
         for mut attempt in std::mem::take(&mut self.attempts) {
-            self.clockwork.end_flow(&mut attempt, out);
+            self.clockwork.end_flow(&mut attempt, false, out);
             if !attempt.has_ended() {
                 self.note_end(&attempt, now, Outcome::Killed, out);
             }
         }
         self.free = self.node.slots;
         self.memory = Memory::new(&self.node);
+        self.clockwork.tell_memory(self.memory.left(), out);
     }
 
     // ---- heartbeats ----
@@ -290,7 +296,7 @@ impl TaskTracker {
         let runs = |a: &&mut Attempt| a.is(id) && a.state() == AttemptState::Running;
         if let Some(attempt) = self.attempts.iter_mut().find(runs) {
             attempt.suspend(now);
-            self.clockwork.end_flow(attempt, out);
+            self.clockwork.end_flow(attempt, false, out);
             self.free[attempt.slot()] += attempt.slots();
             self.memory.stop(id);
             out.emit(now, Fact::Suspended { attempt: id, tracker });
@@ -329,6 +335,7 @@ impl TaskTracker {
             let swapping = self.memory.start(id, attempt.memory());
             attempt.start(now, swapping)
         };
+        self.clockwork.tell_memory(self.memory.left(), out);
         self.clockwork.plan(next, attempt, out);
     }
 
@@ -338,7 +345,7 @@ impl TaskTracker {
         // A timer of a phase that was cut short finds nobody.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
         let attempt = &mut self.attempts[index];
-        self.clockwork.end_flow(attempt, out);
+        self.clockwork.end_flow(attempt, true, out);
         match attempt.finish_part(now) {
             Next::Nothing => {}
             Next::Commit => {
@@ -374,7 +381,7 @@ impl TaskTracker {
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
         let held_slot = attempt.holds_slot();
-        self.clockwork.end_flow(attempt, out);
+        self.clockwork.end_flow(attempt, false, out);
         attempt.end(now, state);
         let outcome = match state {
             AttemptState::Succeeded => Outcome::Succeeded,
@@ -390,6 +397,7 @@ impl TaskTracker {
         let id = attempt.id();
         self.note_end(&self.attempts[index], now, outcome, out);
         self.memory.end(id);
+        self.clockwork.tell_memory(self.memory.left(), out);
         if held_slot {
             self.free[slot] += slots;
             self.fill_slots(now, out);
@@ -447,21 +455,29 @@ impl Clockwork {
                 self.flow += 1;
                 let id = FlowId { tracker: self.tracker, number: self.flow };
                 if self.has_fabric
-                    && let Some(uses) = of.begin_flow(id.number)
+                    && let Some(Demand { uses, reread, .. }) = of.begin_flow(id.number)
                 {
-                    out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses })));
+                    out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses, reread })));
                 }
             }
             Next::Nothing | Next::Commit | Next::Done | Next::Broken => {}
         }
     }
 
-    /// Ends the flow of an attempt, if it has one.
-    fn end_flow(&self, of: &mut Attempt, out: &mut Outbox) {
+    /// Ends the flow of an attempt, if it has one. It may be done, or only cut short.
+    fn end_flow(&self, of: &mut Attempt, is_done: bool, out: &mut Outbox) {
         if self.has_fabric
             && let Some(number) = of.leave_flow()
         {
-            out.affect(ToFabric::FlowEnds(FlowId { tracker: self.tracker, number }));
+            let id = FlowId { tracker: self.tracker, number };
+            out.affect(ToFabric::FlowEnds { id, is_done });
+        }
+    }
+
+    /// Tells the fabric how much memory is left for the node's page cache, if there is one.
+    fn tell_memory(&self, left: Bytes, out: &mut Outbox) {
+        if self.has_page_cache {
+            out.affect(ToFabric::MemoryLeft(self.tracker, left));
         }
     }
 }

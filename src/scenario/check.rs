@@ -11,7 +11,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::spec::Scenario;
-use crate::cluster::ClusterSpec;
+use crate::cluster::{ClusterSpec, NetworkModel};
 use crate::fault::Known;
 use crate::mapred::{Auto, Hadoop, SlotKind};
 use crate::nearest::nearest;
@@ -56,6 +56,11 @@ pub enum Warning {
         /// Why.
         why: &'static str,
     },
+    /// A setting of the cluster says how attempts share something, and nothing is shared.
+    NothingShared {
+        /// The setting.
+        setting: &'static str,
+    },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
     /// What the policy says of its options.
@@ -91,6 +96,11 @@ impl fmt::Display for Warning {
                      or leave `{field}` out"
                 )
             }
+            Self::NothingShared { setting } => write!(
+                f,
+                "`{setting}` has no effect, since transfers share nothing; set \
+                 cluster.network.model to `shared`, or leave it out"
+            ),
             Self::Displaced(Displaced { settings, of, at, by, origin }) => {
                 // A resolved scenario has dozens.
                 let (shown, rest) = settings.split_at(settings.len().min(MOST_SETTINGS));
@@ -215,6 +225,14 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
                 "a node of speed 0 never ends a task",
             );
         }
+    }
+    let shared_only = [
+        ("cluster.network.fabric", cluster.network.fabric.is_some()),
+        ("cluster.page_cache", cluster.page_cache.is_some()),
+    ];
+    if cluster.network.model == NetworkModel::Fixed {
+        let idle = shared_only.into_iter().filter(|(_, is_set)| *is_set);
+        found.warnings.extend(idle.map(|(setting, _)| Warning::NothingShared { setting }));
     }
     if cluster.speed == Factor::of(0.0) {
         found.value("cluster.speed", "a node of speed 0 never ends a task");

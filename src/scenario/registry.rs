@@ -11,7 +11,6 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
-use serde_yaml::with::singleton_map_recursive;
 use serde_yaml::{Mapping, Value};
 
 use super::ScenarioError;
@@ -23,7 +22,7 @@ use crate::scheduler::{
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };
-use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, read};
+use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, read, write};
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
@@ -312,16 +311,11 @@ fn complete<P: Policy>(
             }
         }
     }
-    (to_value(&options), problems, doubts)
+    (write(&options), problems, doubts)
 }
 
 fn defaults<P: Policy>() -> Value {
-    to_value(&P::Options::default())
-}
-
-fn to_value<T: Serialize>(options: &T) -> Value {
-    singleton_map_recursive::serialize(options, serde_yaml::value::Serializer)
-        .expect("a policy's options can be written as YAML")
+    write(&P::Options::default())
 }
 
 fn options_of<P: Policy>(written: &Value, shape: &Shape) -> (Option<P::Options>, Vec<Problem>) {

@@ -25,6 +25,7 @@ macro_rules! starters {
 /// The starters, in the order in which one would read them.
 pub const STARTERS: &[Starter] = starters!(
     "quickstart" "commit-pending" "faults" "fb2009-like"
+    "oversubscribed" "page-cache"
     "scaling-study" "heartbeat-latency" "shoot-out" "capacity-planning"
 );
 

@@ -52,6 +52,16 @@ fn a_class_for_which_those_before_it_leave_no_job_is_told() {
 }
 
 #[test]
+fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
+    let text = format!("{JOB}cluster: {{network: {{fabric: 0.2Gb/s}}, page_cache: {{}}}}");
+    let told = |set: &str| parse_with(&text, &[set]).unwrap().warnings;
+    let idle = ["cluster.network.fabric", "cluster.page_cache"];
+    let idle = idle.map(|setting| Warning::NothingShared { setting });
+    assert_eq!(told("cluster.network.model=fixed"), idle);
+    assert_eq!(told("cluster.network.model=shared"), []);
+}
+
+#[test]
 fn a_field_that_changes_nothing_is_told() {
     let warnings = |job: &str| {
         let loaded = parse_with(&format!("workload: {{jobs: [{{name: a, maps: 1, {job}}}]}}"), &[]);

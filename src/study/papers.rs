@@ -33,9 +33,13 @@ macro_rules! listed {
 /// All experiments, paper by paper.
 pub const LIST: &[Listed] = listed!(
     "DS-F1" "task and job lengths of a Facebook-like generator"
+    "DS-3.2" "how soon new jobs have all their slots"
     "DS-F2" "locality by job size under naive fair sharing"
     "DS-F3" "sticky slots against their bound"
+    "DS-3.5" "locality within D slots for data on a tenth of the nodes"
     "DS-EQ2" "locality for a skip count against its bound"
+    "DS-F4" "allocations to pools with minimum shares"
+    "DS-4.1" "locality at Facebook for a wait of 10 s"
     "DS-F5-7" "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
     "DS-F8" "CPU-heavy jobs under FIFO, fair sharing and delay scheduling"
     "DS-F9-10" "the mixed workload of table 3"
@@ -79,10 +83,15 @@ macro_rules! files {
 /// The files in the binary, by their paths below `scenarios/papers/`.
 const FILES: &[(&str, &str)] = files!(
     "delay-scheduling" / "DS-F1"
+    "delay-scheduling" / "DS-3.2"
     "delay-scheduling" / "DS-F2"
     "delay-scheduling" / "DS-F3"
+    "delay-scheduling" / "DS-3.5"
     "delay-scheduling" / "DS-EQ2"
+    "delay-scheduling" / "DS-F4"
+    "delay-scheduling" / "DS-4.1"
     "delay-scheduling" / "DS-F5-7"
+    "delay-scheduling" / "DS-F5-7-fabric"
     "delay-scheduling" / "DS-F8"
     "delay-scheduling" / "DS-F9-10"
     "delay-scheduling" / "DS-F11"

@@ -104,10 +104,10 @@ impl TraceError {
         place: TextPlace,
         job: Option<&str>,
         what: &str,
-        hint: Option<&'static str>,
+        hint: Option<Cow<'static, str>>,
     ) -> Self {
         let (path, job, what) = (path.to_owned(), job.map(clip), clip(what));
-        Self::Malformed { path, place, job, what, hint: hint.map(Cow::Borrowed) }
+        Self::Malformed { path, place, job, what, hint }
     }
 }
 

@@ -72,7 +72,7 @@ impl<'a> Hosts<'a> {
         let Some(Stranger { host, place, job }) = self.first_unknown else { return Ok(None) };
         if self.met.is_empty() {
             let what = format!("none of the trace's {hosts} hosts, such as {host:?}, is a node");
-            let hint = Some("name the topology that belongs to the trace");
+            let hint = Some("name the topology that belongs to the trace".into());
             return Err(TraceError::malformed(trace, place, Some(&job), &what, hint));
         }
         Ok(Some(LeftOut::Hosts { hosts, first: host, line: place.line, job }))

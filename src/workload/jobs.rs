@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::Visitor;
-use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_yaml::{Mapping, Value};
 
@@ -18,6 +17,7 @@ use crate::mapred::{
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 pub(super) use crate::trace::swim::MOST_BYTES;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
+use crate::yaml;
 
 /// The most jobs that a scenario may have: their numbers are part of what keys random streams.
 pub(crate) const MOST_JOBS: u64 = 1 << 24;
@@ -199,9 +199,8 @@ impl JobEntry {
 
     /// Returns a job of which only the name is said.
     pub fn named(name: &str) -> Self {
-        let name = StrDeserializer::<serde::de::value::Error>::new(name);
-        let fields = MapDeserializer::new([("name", name)].into_iter());
-        Self::deserialize(fields).expect("a job needs only a name")
+        let fields = Mapping::from_iter([("name".into(), name.into())]);
+        yaml::read_whole(&Value::Mapping(fields)).expect("a job needs only a name")
     }
 
     /// Returns the entry's jobs, each as an entry of its own.
@@ -258,8 +257,8 @@ impl JobEntry {
     }
 
     pub(super) fn fields(&self) -> Mapping {
-        match serde_yaml::to_value(self) {
-            Ok(Value::Mapping(fields)) => fields,
+        match yaml::write(self) {
+            Value::Mapping(fields) => fields,
             other => unreachable!("a struct is written as a mapping: {other:?}"),
         }
     }

@@ -8,11 +8,11 @@
 
 mod format;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
 use serde_yaml::{Mapping, Value};
 
 use super::format::{Contents, Formats, other};
@@ -25,6 +25,7 @@ use crate::trace::{
     TraceError,
 };
 use crate::units::{Bytes, SimSpan};
+use crate::yaml::{self, Problem};
 
 pub(super) use format::{JobList, JobTable};
 
@@ -48,7 +49,7 @@ const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 struct Flaw {
     field: String,
     message: String,
-    hint: Option<&'static str>,
+    hint: Option<Cow<'static, str>>,
 }
 
 impl Flaw {
@@ -57,7 +58,14 @@ impl Flaw {
     }
 
     fn hint(self, hint: &'static str) -> Self {
-        Self { hint: Some(hint), ..self }
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<Problem> for Flaw {
+    fn from(problem: Problem) -> Self {
+        let hint = problem.hint.map(Cow::Owned);
+        Self { field: problem.path.to_string(), message: problem.message, hint }
     }
 }
 
@@ -235,12 +243,7 @@ impl Reader {
     }
 
     fn job(&mut self, fields: Mapping) -> Result<JobEntry, Flaw> {
-        let mut track = serde_path_to_error::Track::new();
-        let from = serde_path_to_error::Deserializer::new(Value::Mapping(fields), &mut track);
-        let job = JobEntry::deserialize(from).map_err(|error| {
-            let path = track.path().to_string();
-            Flaw::new(path.trim_end_matches(['.', '?']), error.to_string())
-        })?;
+        let job: JobEntry = yaml::read_whole(&Value::Mapping(fields))?;
         if let Some((field, message)) = job.faults(self.block).into_iter().next() {
             return Err(Flaw::new(field, message));
         }
@@ -516,7 +519,7 @@ mod tests {
             ),
             (
                 "name,maps,map_time\na,1,10 parsecs\n",
-                "t.csv:2: job \"a\": map_time: invalid value: string \"10 parsecs\", expected a \
+                "t.csv:2: job \"a\": map_time: invalid value: text \"10 parsecs\", expected a \
                  duration with a unit, such as 3s, 200ms, 10min or 1h 30min",
             ),
             (

@@ -11,13 +11,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
-use serde_yaml::with::singleton_map_recursive;
 
 use super::exchange::Trace;
 use super::format::Format;
 use super::{JobEntry, LeftOut, Site};
 use crate::trace::{Strictness, TraceError, TraceFile};
-use crate::yaml::{Path, Problem};
+use crate::yaml::{self, Path, Problem};
 
 /// Where the jobs of a run come from, with the options of the scenario.
 pub trait Source: Erased + fmt::Debug + Send + Sync {
@@ -94,8 +93,7 @@ impl<S: SourceKind> Erased for S {
     }
 
     fn options(&self) -> Value {
-        singleton_map_recursive::serialize(self, serde_yaml::value::Serializer)
-            .expect("the options of a workload can be written as YAML")
+        yaml::write(self)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A tree as `serde` reads it: a mistake comes back as what it is, with its path.
+//! A tree as `serde` reads and writes it: a mistake comes back as what it is, with its path.
 //!
 //! The errors of other formats are sentences, in the words of Rust. Here they are kept apart until
 //! somebody who knows the shape of the tree says them in the words of files. A choice is a name, or a
@@ -6,10 +6,12 @@
 
 use std::fmt;
 
-use serde::de::value::{MapDeserializer, StrDeserializer};
+use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, Unexpected, Visitor};
+use serde::ser::Serialize;
 use serde_yaml::Value;
 use serde_yaml::mapping::Iter;
+use serde_yaml::with::singleton_map_recursive;
 
 use super::path::{Path, Step};
 
@@ -46,8 +48,8 @@ impl Mistake {
         Path(self.steps.iter().rev().cloned().collect())
     }
 
-    fn inside(mut self, step: impl FnOnce() -> Step) -> Self {
-        self.steps.push(step());
+    fn inside(mut self, step: Step) -> Self {
+        self.steps.push(step);
         self
     }
 
@@ -102,6 +104,12 @@ fn words(found: Unexpected<'_>) -> String {
     }
 }
 
+/// Returns the tree of a value, its choices as they are read.
+pub(crate) fn write(value: &impl Serialize) -> Value {
+    singleton_map_recursive::serialize(value, serde_yaml::value::Serializer)
+        .expect("what is read from a tree can be written as one")
+}
+
 impl<'de> Node<'de> {
     fn found(self) -> Unexpected<'de> {
         match self.0 {
@@ -119,12 +127,54 @@ impl<'de> Node<'de> {
     }
 
     /// Refuses the node.
-    fn refuse<T>(self, expected: &str) -> Result<T, Mistake> {
-        Err(de::Error::invalid_type(self.found(), &expected))
+    fn refuse(self, expected: &str) -> Mistake {
+        de::Error::invalid_type(self.found(), &expected)
     }
 
-    fn list<V: Visitor<'de>>(self, list: &'de [Value], visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_seq(List { list, next: 0 })
+    fn text(self, expected: &str) -> Result<&'de str, Mistake> {
+        self.0.as_str().ok_or_else(|| self.refuse(expected))
+    }
+
+    // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
+    fn list(self) -> Result<List<'de>, Mistake> {
+        match self.0 {
+            Value::Sequence(list) => Ok(List { list, next: 0 }),
+            Value::Null => Ok(List { list: &[], next: 0 }),
+            _ => Err(self.refuse("a list")),
+        }
+    }
+
+    fn list_of(self, len: usize) -> Result<List<'de>, Mistake> {
+        match self.0 {
+            Value::Sequence(list) if list.len() == len => Ok(List { list, next: 0 }),
+            Value::Sequence(list) => {
+                let found = list.len();
+                Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
+            }
+            _ => Err(self.refuse(&format!("a list of {len}"))),
+        }
+    }
+
+    fn entries(self) -> Result<Entries<'de>, Mistake> {
+        let entries = match self.0 {
+            Value::Mapping(map) => Some(map.iter()),
+            Value::Null => None,
+            _ => return Err(self.refuse("a mapping")),
+        };
+        Ok(Entries { entries, value: None })
+    }
+
+    fn choice(self) -> Result<Choice<'de>, Mistake> {
+        match self.0 {
+            Value::String(name) => Ok(Choice { name, options: None }),
+            Value::Mapping(map) => match map.iter().next() {
+                Some((Value::String(name), options)) if map.len() == 1 => {
+                    Ok(Choice { name, options: Some(options) })
+                }
+                _ => Err(Mistake::wrong(ONE_NAME)),
+            },
+            _ => Err(self.refuse("a name, or a name with its options")),
+        }
     }
 }
 
@@ -138,26 +188,19 @@ macro_rules! typed {
     ($($deserialize:ident: $expected:literal, $is:expr;)+) => {
         $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
             let is: fn(&Value) -> bool = $is;
-            if is(self.0) { self.deserialize_any(visitor) } else { self.refuse($expected) }
+            if is(self.0) { self.deserialize_any(visitor) } else { Err(self.refuse($expected)) }
         })+
     };
 }
 
+// Most methods are compiled for each type that is read. So what does not depend on the type is above.
 impl<'de> Deserializer<'de> for Node<'de> {
     type Error = Mistake;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match (self.0, self.found()) {
-            (Value::Sequence(list), _) => self.list(list, visitor),
-            (Value::Mapping(map), _) => {
-                let mut left = Entries { entries: map.iter(), value: None };
-                let value = visitor.visit_map(&mut left)?;
-                // Who reads a choice out of a mapping stops after the first name.
-                match left.entries.next() {
-                    None => Ok(value),
-                    Some(_) => Err(Mistake::wrong(ONE_NAME)),
-                }
-            }
+            (Value::Sequence(_), _) => self.deserialize_seq(visitor),
+            (Value::Mapping(_), _) => self.deserialize_map(visitor),
             (Value::String(text), _) => visitor.visit_borrowed_str(text),
             (_, Unexpected::Bool(value)) => visitor.visit_bool(value),
             (_, Unexpected::Unsigned(number)) => visitor.visit_u64(number),
@@ -175,28 +218,25 @@ impl<'de> Deserializer<'de> for Node<'de> {
         deserialize_u64: "a whole number of zero or more", |value| is_whole(value, u64::MAX);
         deserialize_i64: "a whole number", Value::is_i64;
         deserialize_f64: "a number", Value::is_number;
-        deserialize_str: "a text", Value::is_string;
-        deserialize_string: "a text", Value::is_string;
-        deserialize_identifier: "a name", Value::is_string;
     }
 
-    // A key without a value (`pools: {prod: }`) has a list or a mapping of nothing.
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_borrowed_str(self.text("a text")?)
+    }
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_str(visitor)
+    }
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_borrowed_str(self.text("a name")?)
+    }
+
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Sequence(_) => self.deserialize_any(visitor),
-            Value::Null => self.list(&[], visitor),
-            _ => self.refuse("a list"),
-        }
+        visitor.visit_seq(self.list()?)
     }
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Mapping(_) => self.deserialize_any(visitor),
-            Value::Null => {
-                let none = std::iter::empty::<(&str, &str)>();
-                visitor.visit_map(MapDeserializer::<_, Mistake>::new(none))
-            }
-            _ => self.refuse("a mapping"),
-        }
+        let mut entries = self.entries()?;
+        let value = visitor.visit_map(&mut entries)?;
+        entries.end().map(|()| value)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -218,14 +258,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         len: usize,
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Sequence(list) if list.len() == len => self.list(list, visitor),
-            Value::Sequence(list) => {
-                let found = list.len();
-                Err(Mistake::wrong(format!("invalid length {found}, expected a list of {len}")))
-            }
-            _ => self.refuse(&format!("a list of {len}")),
-        }
+        visitor.visit_seq(self.list_of(len)?)
     }
     fn deserialize_struct<V: Visitor<'de>>(
         self,
@@ -241,16 +274,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::String(name) => visitor.visit_enum(Choice { name, options: None }),
-            Value::Mapping(map) => match map.iter().next() {
-                Some((Value::String(name), options)) if map.len() == 1 => {
-                    visitor.visit_enum(Choice { name, options: Some(options) })
-                }
-                _ => Err(Mistake::wrong(ONE_NAME)),
-            },
-            _ => self.refuse("a name, or a name with its options"),
-        }
+        visitor.visit_enum(self.choice()?)
     }
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         visitor.visit_unit()
@@ -279,7 +303,7 @@ impl<'de> de::SeqAccess<'de> for List<'de> {
         let index = self.next;
         self.next += 1;
         let read = seed.deserialize(Node(entry));
-        read.map(Some).map_err(|mistake| mistake.inside(|| Step::Index(index)))
+        read.map(Some).map_err(|mistake| mistake.inside(Step::Index(index)))
     }
     fn size_hint(&self) -> Option<usize> {
         Some(self.list.len() - self.next)
@@ -287,9 +311,24 @@ impl<'de> de::SeqAccess<'de> for List<'de> {
 }
 
 struct Entries<'de> {
-    entries: Iter<'de>,
+    /// Those that are left; none at all of a key without a value.
+    entries: Option<Iter<'de>>,
     /// The entry whose key was read.
     value: Option<(&'de Value, &'de Value)>,
+}
+
+impl<'de> Entries<'de> {
+    fn next(&mut self) -> Option<(&'de Value, &'de Value)> {
+        self.entries.as_mut()?.next()
+    }
+
+    /// Refuses what is left: who reads a choice out of a mapping stops after the first name.
+    fn end(mut self) -> Result<(), Mistake> {
+        match self.next() {
+            None => Ok(()),
+            Some(_) => Err(Mistake::wrong(ONE_NAME)),
+        }
+    }
 }
 
 impl<'de> de::MapAccess<'de> for Entries<'de> {
@@ -298,13 +337,13 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Mistake> {
-        self.value = self.entries.next();
+        self.value = self.next();
         let Some((key, _)) = self.value else { return Ok(None) };
-        seed.deserialize(Node(key)).map(Some).map_err(|mistake| mistake.inside(|| step(key)))
+        seed.deserialize(Node(key)).map(Some).map_err(|mistake| mistake.inside(step(key)))
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
         let (key, value) = self.value.take().expect("a value is asked for after its key");
-        seed.deserialize(Node(value)).map_err(|mistake| mistake.inside(|| step(key)))
+        seed.deserialize(Node(value)).map_err(|mistake| mistake.inside(step(key)))
     }
 }
 
@@ -322,7 +361,7 @@ impl<'de> Choice<'de> {
     fn inside(&self) -> impl Fn(Mistake) -> Mistake + use<'de> {
         let Self { name, options } = *self;
         move |mistake| match options {
-            Some(_) => mistake.inside(|| Step::Key(name.to_owned())),
+            Some(_) => mistake.inside(Step::Key(name.to_owned())),
             None => mistake,
         }
     }

@@ -110,6 +110,14 @@ pub(crate) fn read<T: DeserializeOwned>(
     }
 }
 
+/// Reads a value that stands by itself; the error is the first mistake.
+pub(crate) fn read_whole<T: DeserializeOwned>(root: &Value) -> Result<T, Problem> {
+    T::deserialize(Node(root)).map_err(|mistake| {
+        let path = mistake.path();
+        problem(&mistake, path, &Shape::default())
+    })
+}
+
 /// What was changed to get on with the reading.
 #[derive(Default)]
 struct Repairs {

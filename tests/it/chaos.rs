@@ -230,6 +230,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             ", network: {model: shared, uplink: 100MB/s}",
             ", cores: 1, contention: true",
             ", network: {model: shared}, disk: {count: 1}, cores: 2, contention: true",
+            ", network: {model: shared, fabric: 20MB/s}, page_cache: {}, memory: 1GB",
         ]),
         prop::collection::vec(job, 1..6),
         prop::sample::select(SCHEDULERS.to_vec()),

@@ -15,6 +15,7 @@ mod determinism;
 mod fair;
 mod fifo;
 mod guide;
+mod heartbeats;
 mod hfsp;
 mod invalid;
 mod layers;

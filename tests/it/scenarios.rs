@@ -66,3 +66,11 @@ fn every_scenario_is_in_the_binary() {
     listed.sort_unstable();
     assert_eq!(listed, all());
 }
+
+#[test]
+fn what_can_be_computed_by_hand_comes_out() {
+    // They say in their comments what must come out, and expect it.
+    for name in ["oversubscribed", "page-cache"] {
+        Room::new().mumakil(&format!("run {name} --out out")).assert().success();
+    }
+}

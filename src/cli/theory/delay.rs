@@ -17,15 +17,16 @@ use crate::units::{Fraction, SimSpan};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns:
-  sticky   the highest locality of jobs that get back each slot they free (3.3.2)
-  head     the locality of a job that takes the first slot (3.3.1)
-  delayed  the locality of a job that is skipped, as the paper counts (3.5)
-  least    its lower bound, from which equation (2) follows
-  exact    the same under Algorithm 2 itself, where a job that waited in vain waits no more
-  fill     how long a job waits for a slot for each of its tasks, in a full cluster: equation (1)
-  blocked  the chance that long tasks hold all slots near a block (3.5)
-  wanted   the skips that a locality takes: equation (2)
-  wait     the longest wait for a local task
+  sticky    the highest locality of jobs that get back each slot they free (3.3.2)
+  head      the locality of a job that takes the first slot, by the paper's formula (3.3.1)
+  distinct  the same, exact for copies of a block that are on different nodes, as in HDFS
+  delayed   the locality of a job that is skipped, as the paper counts (3.5)
+  least     its lower bound, from which equation (2) follows
+  exact     the same under Algorithm 2 itself, where a job that waited in vain waits no more
+  fill      how long a job waits for a slot for each of its tasks, in a full cluster: equation (1)
+  blocked   the chance that long tasks hold all slots near a block (3.5)
+  wanted    the skips that a locality takes: equation (2)
+  wait      the longest wait for a local task
 
 Examples:
   mumakil theory delay
@@ -91,6 +92,7 @@ struct Row {
     skips_wanted: f64,
     locality_sticky: f64,
     locality_head: f64,
+    locality_distinct: f64,
     locality_delayed: f64,
     locality_least: f64,
     locality_exact: f64,
@@ -159,6 +161,7 @@ impl Row {
         self.skips_wanted = rounded(wanted);
         self.locality_sticky = rounded(StickySlots { jobs, replicas, slots }.locality()?);
         self.locality_head = rounded(job.head_of_line_locality()?);
+        self.locality_distinct = rounded(job.head_of_line_locality_of_distinct()?);
         self.locality_delayed = rounded(job.mean_locality(skips)?);
         self.locality_least = rounded(job.least_locality(skips)?);
         self.locality_exact = rounded(job.exact_locality(skips)?);
@@ -185,9 +188,10 @@ const GIVEN: [Column; 7] = [
     ("skips", |row| row.skips.unwrap_or_default().to_string()),
 ];
 
-const ANSWERS: [Column; 9] = [
+const ANSWERS: [Column; 10] = [
     ("sticky", |row| percent(row.locality_sticky)),
     ("head", |row| percent(row.locality_head)),
+    ("distinct", |row| percent(row.locality_distinct)),
     ("delayed", |row| percent(row.locality_delayed)),
     ("least", |row| percent(row.locality_least)),
     ("exact", |row| percent(row.locality_exact)),

@@ -11,7 +11,7 @@ use rand::RngExt;
 
 use super::subject;
 use crate::cluster::{
-    ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
+    BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
 use crate::mapred::{AttemptId, Input, JobSpec, TaskKind};
 use crate::random::{Purpose, stream};
@@ -51,7 +51,24 @@ impl Shared {
         attempt: AttemptId,
         on: TrackerId,
     ) -> Option<Demand> {
-        self.transfers.then(|| self.resources.read(self.source(job, attempt, on), on))
+        let reading = || {
+            let (from, place) = (self.source(job, attempt, on), attempt.task.index);
+            match &job.input {
+                Some(input @ Input::File { file, .. }) => {
+                    let block = BlockId { file: *file, place };
+                    let bytes = input.bytes(place, job.maps);
+                    self.resources.read_block(block, bytes, from, on)
+                }
+                // What a trace lists is of one job alone: nobody reads it again.
+                Some(Input::Splits(_)) | None => self.resources.read(from, on),
+            }
+        };
+        self.transfers.then(reading)
+    }
+
+    /// Returns whether nodes keep what was read from their disks.
+    pub fn has_page_caches(&self) -> bool {
+        self.transfers && self.resources.has_page_caches()
     }
 
     /// Returns what writing an attempt's output shares.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{ClusterSpec, Hdfs, ReadRates, Topology, TrackerId};
+use crate::cluster::{ClusterSpec, FileId, Hdfs, PageCacheSpec, ReadRates, Topology, TrackerId};
 use crate::mapred::{
     AttemptId, Costs, Directive, Fact, Hadoop, Input, JobId, JobSpec, Launch, MapsDone, Outcome,
     PerSlot, Reply, Role, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
@@ -52,6 +52,7 @@ struct World {
     job: Arc<JobSpec>,
     trackers: Vec<TaskTracker>,
     fabric: Fabric,
+    hdfs: Hdfs,
     /// What is under way, in the order in which it was sent.
     letters: Vec<(SimTime, Mail)>,
     orders: Vec<(SimTime, TrackerId, Directive)>,
@@ -83,7 +84,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     hadoop.progress_interval = SimSpan::ZERO;
     let topology = Arc::new(Topology::new(&cluster));
     let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement);
-    let shared = Shared::new(1, &cluster, topology.clone(), hdfs);
+    let shared = Shared::new(1, &cluster, topology.clone(), hdfs.clone());
     let fabric = Fabric::new(shared.as_ref().unwrap().resources());
     let costs = Arc::new(Costs {
         seed: 1,
@@ -98,10 +99,11 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     };
     let letters = topology.nodes().map(|(id, _)| (secs(0), Mail::Tracker(id, ToTracker::PowerOn)));
     World {
-        job: Arc::new(JobSpec { memory: PerSlot { map: mb(1), reduce: mb(1) }, ..job }),
+        job: Arc::new(JobSpec { memory: PerSlot { map: mb(1), reduce: mb(170) }, ..job }),
         letters: letters.collect(),
         trackers: topology.nodes().map(tracker).collect(),
         fabric,
+        hdfs,
         orders: Vec::new(),
         maps: Vec::new(),
         ends: Vec::new(),
@@ -122,6 +124,16 @@ impl World {
             let job = world.job.clone();
             Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None, slots: 1 })
         })
+    }
+
+    /// Returns the first map whose input is on a node, counted from 1.
+    fn map_with_input_on(&self, node: u32) -> AttemptId {
+        let mut holders = Vec::new();
+        let is_there = |index: &u32| {
+            self.job.input.as_ref().unwrap().locate(*index, &self.hdfs, &mut holders);
+            holders.contains(&TrackerId(node - 1))
+        };
+        map((0..20).find(is_there).expect("it has one of twenty blocks"))
     }
 
     fn power_off(mut self, at: u64, node: u32) -> Self {
@@ -216,6 +228,86 @@ fn ten_readers_of_one_node_share_its_wire() {
     let world = world_with(11, reading(125), fast);
     let world = (0..10).fold(world, |world, index| world.launch(0, 2 + index, map(index))).run();
     assert!((0..10).all(|index| world.end(map(index)) == secs(10)), "{:?}", world.ends);
+}
+
+#[test]
+fn ten_readers_share_a_fabric_that_carries_less_than_the_wires() {
+    let oversubscribed = |cluster: &mut ClusterSpec| {
+        cluster.disk.rate = Rate::from_mb_per_s(1_000);
+        cluster.network.fabric = Some(Rate::from_mb_per_s(5));
+    };
+    // Eleven nodes carry 55 MB/s together, where the wire of node 1 would carry 125.
+    let world = world_with(11, reading(110), oversubscribed).launch(0, 1, map(10));
+    let world = (0..10).fold(world, |world, index| world.launch(0, 2 + index, map(index))).run();
+    assert!((0..10).all(|index| world.end(map(index)) == secs(20)), "{:?}", world.ends);
+    // On node 1 itself a map needs no wire and has what they leave of the disk.
+    assert_eq!(world.end(map(10)), secs(0) + SimSpan::ceil_from_secs(110.0 / (1_000.0 - 55.0)));
+}
+
+/// A job whose maps read the blocks of a file.
+fn scanning(megabytes: u64) -> JobSpec {
+    let (split, last_split) = (mb(megabytes), mb(megabytes));
+    let input = Input::File { file: FileId(0), split, last_split, more_copies: 0 };
+    JobSpec { input: Some(input), ..JobSpec::bare(0, 20, 1) }
+}
+
+/// Nodes with so much memory, which keep what they have read of their disks; a map holds 1 MB of
+/// it, a reduce 170.
+fn page_cache(megabytes: u64) -> impl FnOnce(&mut ClusterSpec) {
+    move |cluster| {
+        cluster.memory = mb(megabytes);
+        cluster.page_cache = Some(PageCacheSpec { rate: Rate::from_mb_per_s(400) });
+    }
+}
+
+fn again(attempt: AttemptId) -> AttemptId {
+    attempt.task.attempt(attempt.number + 1)
+}
+
+fn millis(millis: u64) -> SimTime {
+    SimTime::ZERO + SimSpan::from_millis(millis)
+}
+
+#[test]
+fn a_block_that_was_read_before_comes_from_memory() {
+    let world = world_with(1, scanning(160), page_cache(1_000))
+        .launch(0, 1, map(0))
+        .launch(3, 1, again(map(0)))
+        .launch(3, 1, map(1))
+        .run();
+    assert_eq!(world.end(map(0)), secs(2));
+    assert_eq!(world.end(again(map(0))), millis(3_400));
+    assert_eq!(world.end(map(1)), secs(5), "another block is still on the disk");
+}
+
+#[test]
+fn a_read_that_was_cut_short_leaves_nothing_in_memory() {
+    let world = world_with(1, scanning(160), page_cache(1_000))
+        .launch(0, 1, map(0))
+        .at(1, 1, |_| Directive::Kill(map(0)))
+        .launch(3, 1, again(map(0)))
+        .run();
+    assert_eq!(world.end(again(map(0))), secs(5));
+}
+
+#[test]
+fn a_reader_elsewhere_finds_the_block_in_the_memory_of_its_node() {
+    let world = world_with(2, scanning(160), page_cache(1_000));
+    let block = world.map_with_input_on(1);
+    let world = world.launch(0, 1, block).launch(3, 2, again(block)).run();
+    // 1.28 s over a wire of 125 MB/s, where the disk alone would take 2 s.
+    assert_eq!([block, again(block)].map(|it| world.end(it)), [secs(2), millis(4_280)]);
+}
+
+#[test]
+fn what_tasks_hold_of_the_memory_is_not_for_blocks() {
+    // Two blocks and two maps fit; beside the reduce it is one block.
+    let world = || {
+        let world = world_with(1, scanning(160), page_cache(340));
+        world.launch(0, 1, map(0)).launch(3, 1, map(1)).launch(9, 1, again(map(0)))
+    };
+    assert_eq!(world().run().end(again(map(0))), millis(9_400));
+    assert_eq!(world().launch(6, 1, reduce()).run().end(again(map(0))), secs(11));
 }
 
 #[test]

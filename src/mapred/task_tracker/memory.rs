@@ -91,6 +91,11 @@ impl Memory {
         written
     }
 
+    /// Returns what processes leave.
+    pub(super) fn left(&self) -> Bytes {
+        self.size.saturating_sub(self.processes.iter().map(|process| process.resident).sum())
+    }
+
     /// Returns how many processes have memory here.
     pub(super) fn processes(&self) -> usize {
         self.processes.len()

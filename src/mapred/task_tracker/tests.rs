@@ -155,6 +155,30 @@ impl Bench {
 }
 
 #[test]
+fn with_a_fuzz_every_interval_is_another_between_its_ends() {
+    let [early, late] = [200, 100].map(SimSpan::from_millis);
+    for (fuzz, shortest, longest) in
+        [(Fuzz::NONE, 3_000, 3_000), (Fuzz { early, late }, 2_800, 3_100)]
+    {
+        let mut bench = tracker(|hadoop| hadoop.heartbeat_fuzz = fuzz);
+        bench.until(SimTime::ZERO);
+        let gaps = (0..500).map(|_| {
+            let sent_at = bench.now;
+            bench.reply(Vec::new());
+            let next = bench.own[0].0;
+            bench.until(next);
+            (next - sent_at).as_micros() / 1_000
+        });
+        let gaps: Vec<u64> = gaps.collect();
+        let (least, most) = (*gaps.iter().min().unwrap(), *gaps.iter().max().unwrap());
+        assert!(shortest <= least && most <= longest, "{least} {most}");
+        assert!(least <= shortest + 5 && longest <= most + 5, "{least} {most}");
+        let mean = gaps.iter().sum::<u64>() as f64 / 500.0;
+        assert!((mean - (shortest + longest) as f64 / 2.0).abs() < 12.0, "{mean}");
+    }
+}
+
+#[test]
 fn the_next_heartbeat_is_due_an_interval_after_the_reply() {
     let mut bench = tracker(|_| {});
     bench.until(secs(0));

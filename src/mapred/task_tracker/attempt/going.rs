@@ -5,10 +5,8 @@
 //! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
 //! only once all maps have ended: until then it fetches what there is and waits for more.
 
-use std::sync::Arc;
-
 use super::{Attempt, Next};
-use crate::cluster::{Demand, Use};
+use crate::cluster::Demand;
 use crate::mapred::{AttemptState, Effort, MapsDone, Phase};
 use crate::units::{SimSpan, SimTime};
 
@@ -83,12 +81,11 @@ impl Attempt {
     }
 
     /// Returns what the flow uses that begins now; `number` is its.
-    pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Arc<[Use]>> {
+    pub(in super::super) fn begin_flow(&mut self, number: u32) -> Option<Demand> {
         self.timer = None;
-        let (_, demand) = self.under_way();
-        let (uses, alone) = demand.map(|demand| (demand.uses.clone(), demand.alone))?;
-        self.flow = Some(Flow { number, alone });
-        Some(uses)
+        let demand = self.under_way().1.cloned()?;
+        self.flow = Some(Flow { number, alone: demand.alone });
+        Some(demand)
     }
 
     /// Returns the number of its flow, if it has one.
