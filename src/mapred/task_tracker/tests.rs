@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{RackId, ReadRates, Topology};
-use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskBytes, TaskId, TaskKind};
+use crate::mapred::{
+    Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskBytes, TaskId, TaskKind,
+};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Fraction, Rate};
 
@@ -338,7 +340,9 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
         let launch = Launch { attempt, role: Role::Work, job, locality: None, slots: 1 };
         let mut bench = tracker(|_| {});
         bench.until(secs(0)).reply(vec![Directive::Launch(launch)]);
-        bench.until(secs(3)).reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4 }]);
+        bench
+            .until(secs(3))
+            .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4 }]);
         for beat in 2..12 {
             bench.until(secs(3 * beat)).reply(vec![]);
         }
