@@ -7,7 +7,8 @@
 //!
 //! What all of them keep to:
 //! - Colour is never the only sign: lines carry markers, areas are hatched, dashes mean
-//!   theory; a second line of the same colour has dots between its dashes.
+//!   theory; a second line of the same colour has dots between its dashes. Hollow marks are what
+//!   others have published.
 //! - Every mark says its value when pointed at; legends stand above the plot, never on data.
 //! - What cannot be drawn (not a number, or not positive on a logarithmic axis) is left out, and
 //!   so is what would be too small to see; the chart then says so in a note.
@@ -24,6 +25,7 @@ mod legend;
 mod lines;
 mod palette;
 mod percentiles;
+mod published;
 mod scale;
 mod sheet;
 mod stack;

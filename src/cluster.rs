@@ -2,6 +2,7 @@
 //! disks, wires and cores are shared by those who use them.
 
 mod hdfs;
+mod name;
 mod node;
 mod resources;
 mod sharing;
@@ -9,6 +10,7 @@ mod spec;
 mod topology;
 
 pub use hdfs::{BlockId, FileId, Hdfs};
+pub use name::NodeName;
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};
 pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};

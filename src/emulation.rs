@@ -20,10 +20,11 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::fault::Effects;
 use crate::mapred::{
-    CommitPending, Core, Costs, Fabric, JobTracker, Mail, Scheduler, Shared, Stop, TaskTracker,
-    ToFabric, ToInjector, ToTracker, Truth,
+    CommitPending, Core, Costs, Draws, Fabric, JobTracker, Mail, Scheduler, Shared, Stop,
+    TaskTracker, ToFabric, ToInjector, ToJobTracker, ToTracker, TrackerId, Truth,
 };
 use crate::output::OutputError;
+use crate::random::mumak::JavaRandom;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Play, Stopwatch};
@@ -32,7 +33,7 @@ use crate::trace::TraceError;
 use crate::units::tell::{self, Detail};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
-use crate::workload::JobInjector;
+use crate::workload::{JobInjector, Submission};
 
 pub use kept::Kept;
 pub use prepared::Prepared;
@@ -292,7 +293,11 @@ fn rules(scenario: &Scenario) -> Rules {
 fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
-    let opening = opening(topology, effects);
+    let mut opening = opening(topology, effects);
+    if hadoop.is_mumak() {
+        // Its ticks are counted from the start, whoever speaks first.
+        opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
+    }
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = Shared::new(seed, cluster, topology.clone(), hdfs.clone());
     let fabric = |shared: &Shared| -> Box<dyn Core<Msg = ToFabric>> {
@@ -311,7 +316,7 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
     if let Some((_, node)) = topology.nodes().next() {
         policy.foresee(&Truth::new(costs.clone(), node));
     }
-    let job_tracker = JobTracker::new(
+    let mut job_tracker = JobTracker::new(
         hadoop.clone(),
         topology.clone(),
         hdfs,
@@ -319,10 +324,26 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
         Box::new(policy),
         settled_at,
     );
+    if hadoop.draws == Draws::Mumak {
+        job_tracker.draw_as_mumak(seed);
+    }
+    if workload.submission == Submission::Stress {
+        job_tracker.follow_maps();
+    }
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
+    let mut java = JavaRandom::of_phases(seed);
+    let mut phase_of = |id: TrackerId| match hadoop.draws {
+        Draws::Own => {
+            let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
+            SimSpan::from_micros(rng.random_range(0..=spread.as_micros()))
+        }
+        Draws::Mumak => {
+            let millis = i32::try_from(spread.as_millis()).unwrap_or(i32::MAX);
+            SimSpan::from_millis(java.below(millis.max(1)) as u64)
+        }
+    };
     let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core<Msg = ToTracker>> {
-        let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
-        let phase = SimSpan::from_micros(rng.random_range(0..=spread.as_micros()));
+        let phase = phase_of(id);
         Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, effects.resends))
     });
     let cast = Cast {

@@ -26,10 +26,12 @@ mod check;
 mod complaint;
 mod eval;
 mod expectation;
+mod figure;
 mod function;
 mod gap;
 mod parse;
 mod plan;
+mod published;
 mod quantity;
 mod read;
 mod source;
@@ -48,7 +50,9 @@ use hdrhistogram::Histogram;
 
 pub use complaint::Complaint;
 pub use expectation::Expectation;
+pub use figure::{Figure, Misfit};
 pub use gap::{GapClass, KnownGap};
+pub use published::{Number, Published};
 pub use source::{Needs, ReadError, Results, Row, Table, read_rows};
 pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;
@@ -195,6 +199,25 @@ impl Plan {
             Ok(_) | Err(value::NoNumber::Undefined(_)) => Ok(None),
             Err(value::NoNumber::Read(error)) => Err(error),
         }
+    }
+
+    /// Checks that what was published can stand beside what it measures.
+    ///
+    /// # Errors
+    /// If a published number is of another unit, or there are too few or too many of them.
+    pub fn check_published(&self, published: &Published) -> Result<(), Misfit> {
+        figure::check(&self.term, &self.space, published)
+    }
+
+    /// Judges an expectation, of whose expression it is the plan, and sets what was published beside
+    /// what was measured.
+    ///
+    /// # Errors
+    /// If what a run has left cannot be read.
+    pub fn verdict(&self, runs: &dyn Runs, of: &Expectation) -> Result<Verdict, ReadError> {
+        let figures = |published| figure::figures(&self.term, &self.space, runs, published);
+        let figures = of.published.as_ref().map(figures).transpose()?.unwrap_or_default();
+        Ok(Verdict { figures, ..self.judge(runs, of.known_gap.is_some())? })
     }
 
     /// Judges it in every cell that it is about.

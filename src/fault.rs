@@ -11,7 +11,6 @@
 mod duplication;
 mod kill;
 mod loss;
-mod node;
 mod start;
 mod stop;
 mod task_failures;
@@ -23,10 +22,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::NodeName;
 use crate::mapred::Mail;
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::workload::Workload;
-use crate::yaml::Problem;
+use crate::yaml::{Path, Problem};
 
 use self::duplication::Duplication;
 use self::kill::Kill;
@@ -57,6 +57,14 @@ pub(crate) struct Known<'a> {
     pub(crate) nodes: Option<u32>,
     /// The names of the jobs, if no file has still to say so.
     pub(crate) jobs: Option<BTreeSet<&'a str>>,
+}
+
+impl Known<'_> {
+    /// Says so if the cluster has no such node.
+    fn has(&self, node: NodeName) -> Result<(), Problem> {
+        let found = self.nodes.map_or(Ok(node.tracker()), |nodes| node.among(nodes));
+        found.map(|_| ()).map_err(|message| Problem::value(Path::default(), message))
+    }
 }
 
 /// What the faults of a run do to it.

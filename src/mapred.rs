@@ -26,7 +26,8 @@ pub use cost::{Costs, Effort, Part, Plan, Shared};
 pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
 pub use fabric::Fabric;
 pub use hadoop::{
-    Auto, CommitPending, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Speculation,
+    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
+    Speculation,
 };
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};

@@ -82,8 +82,23 @@ pub struct Judged {
     pub published: Option<String>,
     /// What was measured here.
     pub measured: Option<String>,
+    /// The published numbers, each beside ours.
+    pub figures: Vec<Beside>,
     /// Why, or what it means.
     pub note: Option<String>,
+}
+
+/// A published number beside ours, in words.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Which of several it is; empty if there is one only.
+    pub what: String,
+    /// What was published.
+    pub published: String,
+    /// What was measured.
+    pub ours: String,
+    /// How they differ.
+    pub difference: String,
 }
 
 /// What became of an expectation.

@@ -4,8 +4,11 @@
 //! adding a draw in one place moves no number in another: the same task takes the same time under
 //! every scheduler that is compared. The generator is ChaCha8, whose streams cannot collide and
 //! whose numbers are the same on every machine and with every release.
+//!
+//! Who wants the very numbers of Mumak, which are others, finds them in [`mumak`].
 
 mod dist;
+pub mod mumak;
 
 pub use dist::{Dist, Shape};
 pub use rand::rngs::ChaCha8Rng;
@@ -67,6 +70,31 @@ pub fn stream(seed: u64, purpose: Purpose, subject: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(((purpose as u64) << 56) | subject);
     rng
+}
+
+/// Draws what a trace leaves open of a job's attempts.
+pub trait Dice {
+    /// Draws a share of one.
+    fn share(&mut self) -> f64;
+    /// Draws a number below `n`, which is above zero.
+    fn below(&mut self, n: u128) -> u128;
+    /// Draws a share of one for a distribution, which is told by its number among those of the job.
+    fn share_of(&mut self, distribution: usize) -> f64;
+}
+
+/// A stream draws everything, in the order in which it is asked for.
+impl Dice for ChaCha8Rng {
+    fn share(&mut self) -> f64 {
+        self.random()
+    }
+
+    fn below(&mut self, n: u128) -> u128 {
+        self.random_range(0..n)
+    }
+
+    fn share_of(&mut self, _: usize) -> f64 {
+        self.random()
+    }
 }
 
 /// Draws one of several by their weights, of which one is above zero; returns its place.

@@ -18,7 +18,7 @@ pub use hfsp::{
     Confidence, Hfsp, HfspOptions, Means, Order, Sampled, SuspendedSpec, Variant as HfspVariant,
     Victims,
 };
-pub use modified_fair::{ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
+pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,

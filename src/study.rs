@@ -21,7 +21,7 @@ mod tables;
 mod usual;
 mod work;
 
-pub use draw::{ChartSpec, OneOrMore, StackedSlots};
+pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use findings::{CellNumbers, Comparison, Findings, FindingsError, JobsOfRun, Metric};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{CELLS, ConcludeError, Concluded, conclude, write_sheet};

@@ -18,6 +18,7 @@ mod shares;
 mod sls;
 mod source;
 mod spec;
+mod stress;
 mod submission;
 mod swim;
 
@@ -62,6 +63,8 @@ pub struct Workload {
     pub warm_up: SimSpan,
     /// What of a trace is not in these jobs, and why.
     pub left_out: Vec<LeftOut>,
+    /// Whether they are submitted to Mumak, where two looks at the load at one instant submit two jobs.
+    pub is_mumak: bool,
 }
 
 /// What of a trace is not in the jobs of a run.
@@ -169,6 +172,14 @@ impl Workload {
         let mut entries = found.jobs;
         let mut start = first_submission(spec, site);
         let mut warm_up = SimSpan::ZERO;
+        if site.hadoop.is_mumak() && spec.submission != Submission::Replay {
+            // Mumak then knows the order of the file only.
+            let mut latest = SimSpan::ZERO;
+            for entry in &mut entries {
+                latest = latest.max(entry.submit);
+                entry.submit = latest;
+            }
+        }
         let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
         let first = first.min().unwrap_or_default();
         if let Some(warm) = &spec.warm_start {
@@ -190,7 +201,8 @@ impl Workload {
             arrival.is_warm = own <= arrival.batch.index();
         }
         let start = start.unwrap_or_default();
-        Ok(Self { submission: spec.submission, start, warm_up, left_out, ..jobs })
+        let is_mumak = site.hadoop.is_mumak();
+        Ok(Self { submission: spec.submission, start, warm_up, left_out, is_mumak, ..jobs })
     }
 }
 
@@ -199,7 +211,8 @@ fn first_submission(spec: &WorkloadSpec, site: &Site<'_>) -> Option<SimSpan> {
     match spec.start {
         Auto::Fixed(start) => Some(start),
         Auto::Auto if site.hadoop.is_mumak() => {
-            let interval = site.hadoop.heartbeat_interval(site.topology.len());
+            // No tracker has registered by then.
+            let interval = site.hadoop.heartbeat_interval(0);
             Some(site.hadoop.heartbeat_phase.or(interval) + interval)
         }
         Auto::Auto => None,

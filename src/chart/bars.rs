@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::category::Groups;
 use super::legend::Key;
 use super::palette::{Hatches, colour, outlined};
+use super::published::{self, Mark};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, joined, tip};
@@ -45,6 +46,9 @@ pub struct BarSeries {
     pub name: String,
     /// A bar for each group; `None` where nothing was measured.
     pub bars: Vec<Option<Bar>>,
+    /// What was published, for each group of which something was. Not drawn on stacked bars, whose
+    /// own tops tell no values.
+    pub published: Vec<Option<f64>>,
 }
 
 /// A value and its whisker.
@@ -77,6 +81,10 @@ impl Bars {
                 extent = extent.include(&self.y, end);
             }
         }
+        let published = self.published(&mut seen);
+        for (.., value) in &published {
+            extent = extent.include(&self.y, *value);
+        }
         let y = Scale::new(&self.y, extent, Ends::Round, 6);
 
         let mut sheet = Sheet::new(&self.caption);
@@ -84,19 +92,34 @@ impl Bars {
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BarSeries)| Key::area(&series.name, i, hatches);
-        sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
+        let keys = self.series.iter().enumerate().map(key);
+        let diamonds = (!published.is_empty()).then(published::diamond_key);
+        sheet.legend(&keys.chain(diamonds).collect::<Vec<_>>());
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let abreast = if self.arrangement == Arrangement::Grouped { self.series.len() } else { 1 };
         let groups = Groups::new(&area, self.groups.len(), abreast);
         for bar in &bars {
             sheet.add(self.bar(bar, &groups, &y, &area, hatches));
         }
+        let marks = published.iter().map(|(group, series, value)| Mark {
+            place: (
+                groups.left(*group, *series) + groups.mark() / 2.0,
+                area.y(if *value == 0.0 { y.floor() } else { y.place(*value) }),
+            ),
+            told: format!(
+                "{}, published: {}",
+                joined(&self.groups[*group], &self.series[*series].name),
+                self.y.unit.text(*value)
+            ),
+        });
+        let marks: Vec<Mark> = marks.collect();
         let floor = At(area.y(y.floor()));
         sheet.add(html! {
             path class="rule c-soft" d={ "M" (At(area.left)) " " (floor) "H" (At(area.right)) } {}
         });
+        sheet.add(published::diamonds(&marks));
         sheet.names(&area, &groups, &self.groups, &self.x);
-        if bars.is_empty() {
+        if bars.is_empty() && marks.is_empty() {
             sheet.nothing(&area);
         }
         if bars.iter().any(|bar| bar.whisker.is_some()) {
@@ -128,6 +151,22 @@ impl Bars {
             }
         }
         placed
+    }
+
+    /// Returns the group, the series and the value of what was published and can be drawn.
+    fn published(&self, seen: &mut Extent) -> Vec<(usize, usize, f64)> {
+        let mut published = Vec::new();
+        if self.arrangement == Arrangement::Stacked {
+            return published;
+        }
+        for (number, series) in self.series.iter().enumerate() {
+            for (group, value) in series.published.iter().take(self.groups.len()).enumerate() {
+                if let Some(value) = value.filter(|value| seen.see(&self.y, *value)) {
+                    published.push((group, number, value));
+                }
+            }
+        }
+        published
     }
 
     fn bar(
@@ -179,6 +218,7 @@ mod tests {
         let series = |name: &str, value| BarSeries {
             name: name.to_owned(),
             bars: vec![Some(Bar { value, whisker: Some((0.1, 0.9)) })],
+            published: vec![Some(0.4)],
         };
         let chart = Bars {
             caption: Caption::default(),
@@ -198,6 +238,14 @@ mod tests {
         assert!(svg.contains("small, rack: 25 %"), "{svg}");
         assert!(svg.contains("height=\"225\"") && svg.contains("height=\"75\""), "{svg}");
         assert!(!svg.contains("Whiskers"));
+    }
+
+    #[test]
+    fn what_was_published_stands_on_bars_of_their_own_only() {
+        let svg = draw(Arrangement::Grouped, [0.75, 0.25]);
+        assert!(svg.contains("small, node, published: 40 %"), "{svg}");
+        assert_eq!(svg.matches("class=\"hollow\"").count(), 3, "{svg}");
+        assert!(!draw(Arrangement::Stacked, [0.75, 0.25]).contains("published"));
     }
 
     #[test]

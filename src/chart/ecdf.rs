@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::curve::{Dot, VERTICES, path, stairs, thin};
 use super::legend::Key;
 use super::palette::{colour, marker, stroke};
+use super::published::{self, Mark};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::tip;
@@ -33,6 +34,8 @@ pub struct Sample {
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
+    /// What was published of it: values, and which share was at most so large.
+    pub published: Vec<(f64, f64)>,
 }
 
 impl Ecdf {
@@ -42,6 +45,9 @@ impl Ecdf {
         for value in self.samples.iter().flat_map(|sample| &sample.values) {
             extent.see(&self.x, *value);
         }
+        for (value, _) in self.samples.iter().flat_map(|sample| &sample.published) {
+            extent.see(&self.x, *value);
+        }
         let x = Scale::new(&self.x, extent, Ends::Round, 7);
         let share = Axis::linear(format!("Share of {}", self.of), Unit::Share);
         let whole = Extent::default().include(&share, 0.0).include(&share, 1.0);
@@ -49,16 +55,44 @@ impl Ecdf {
 
         let mut sheet = Sheet::new(&self.caption);
         let name = |(i, sample): (usize, &Sample)| Key::line(&sample.name, i, None);
-        sheet.legend(&self.samples.iter().enumerate().map(name).collect::<Vec<_>>());
+        let published = self.samples.iter().any(|sample| !sample.published.is_empty());
+        let keys = self.samples.iter().enumerate().map(name);
+        sheet.legend(&keys.chain(published.then(published::ring_key)).collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
         for (number, sample) in self.samples.iter().enumerate() {
             sheet.add(self.curve(number, sample, &x, &area));
+        }
+        for (number, sample) in self.samples.iter().enumerate() {
+            sheet.add(self.published(number, sample, &x, &y, &area));
         }
         if extent.is_empty() {
             sheet.nothing(&area);
         }
         extent.notes(&self.x).for_each(|note| sheet.note(&note));
         sheet.finish()
+    }
+
+    fn published(
+        &self,
+        number: usize,
+        sample: &Sample,
+        x: &Scale,
+        y: &Scale,
+        area: &Area,
+    ) -> Markup {
+        let shown = |(value, share): &&(f64, f64)| self.x.shows(*value) && is_number(*share);
+        let mark = |(value, share): &(f64, f64)| Mark {
+            place: (area.x(x.place(*value)), area.y(y.place(*share))),
+            told: format!(
+                "{}, published: {} of {} at most {}",
+                sample.name,
+                Unit::Share.text(*share),
+                self.of,
+                self.x.unit.text(*value)
+            ),
+        };
+        let marks: Vec<Mark> = sample.published.iter().filter(shown).map(mark).collect();
+        published::rings(number, &marks)
     }
 
     fn curve(&self, number: usize, sample: &Sample, x: &Scale, area: &Area) -> Markup {
@@ -108,7 +142,8 @@ mod tests {
     use super::*;
 
     fn ecdf(x: Axis, values: Vec<f64>) -> String {
-        let samples = vec![Sample { name: "fifo".to_owned(), values }];
+        let published = vec![(20.0, 0.4)];
+        let samples = vec![Sample { name: "fifo".to_owned(), values, published }];
         Ecdf { caption: Caption::default(), x, of: "jobs".to_owned(), samples }.draw().inline()
     }
 
@@ -116,6 +151,7 @@ mod tests {
     fn each_marker_tells_a_share_and_a_value() {
         let svg = ecdf(Axis::linear("Wait", Unit::Seconds), vec![30.0, 90.0, 10.0, 60.0]);
         assert!(svg.contains("fifo: 50 % of jobs at most 30 s"), "{svg}");
+        assert!(svg.contains("fifo, published: 40 % of jobs at most 20 s"), "{svg}");
         assert!(svg.contains("fifo: 100 % of jobs at most 1 min 30 s"), "{svg}");
     }
 

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::curve::{Dot, VERTICES, path, thin};
 use super::legend::Key;
 use super::palette::{colour, marker, stroke};
+use super::published::{self, Mark};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, tip};
@@ -38,6 +39,8 @@ pub struct LineSeries {
     pub points: Vec<Point>,
     /// Whether it is computed, not measured: then it is dashed and has no markers.
     pub theory: bool,
+    /// What was published of it, as x and value.
+    pub published: Vec<(f64, f64)>,
 }
 
 /// A value, and the band in which it may be.
@@ -71,6 +74,13 @@ impl Lines {
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             lines.push(points);
         }
+        let mut published: Vec<Vec<(f64, f64)>> = Vec::new();
+        for line in &self.lines {
+            let mut points = line.published.clone();
+            points.retain(|(x, y)| over.see(&self.x, *x) & extent.see(&self.y, *y));
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            published.push(points);
+        }
         let seen = (over, extent);
         let levels: Vec<(usize, &Reference)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
@@ -98,7 +108,10 @@ impl Lines {
         for (number, points) in lines.iter().enumerate() {
             sheet.add(plot.line(number, points));
         }
-        if lines.iter().all(Vec::is_empty) {
+        for (number, points) in published.iter().enumerate() {
+            sheet.add(plot.published(number, points));
+        }
+        if lines.iter().all(Vec::is_empty) && published.iter().all(Vec::is_empty) {
             sheet.nothing(&area);
         }
         self.note_of_bands().into_iter().for_each(|note| sheet.note(&note));
@@ -125,7 +138,8 @@ impl Lines {
         let references = self.references.iter().enumerate().map(|(number, reference)| {
             Key::line(&reference.name, self.lines.len() + number, Some("dots"))
         });
-        lines.chain(references).collect()
+        let published = self.lines.iter().any(|line| !line.published.is_empty());
+        lines.chain(references).chain(published.then(published::ring_key)).collect()
     }
 }
 
@@ -200,6 +214,20 @@ impl Plot<'_> {
         }
     }
 
+    fn published(&self, number: usize, points: &[(f64, f64)]) -> Markup {
+        let Lines { x: over, y: of, lines, .. } = self.chart;
+        let mark = |(x, y): &(f64, f64)| Mark {
+            place: self.place(*x, *y),
+            told: format!(
+                "{}, {}, published: {}",
+                lines[number].name,
+                over.unit.text(*x),
+                of.unit.text(*y)
+            ),
+        };
+        published::rings(number, &points.iter().map(mark).collect::<Vec<_>>())
+    }
+
     fn told(&self, line: &LineSeries, point: &Point) -> String {
         let Lines { x, y, .. } = self.chart;
         let value = format!("{}, {}: {}", line.name, x.unit.text(point.x), y.unit.text(point.y));
@@ -218,7 +246,12 @@ mod tests {
     use super::*;
 
     fn draw(points: Vec<Point>, theory: bool) -> String {
-        let lines = vec![LineSeries { name: "hfsp".to_owned(), points, theory }];
+        let lines = vec![LineSeries {
+            name: "hfsp".to_owned(),
+            points,
+            theory,
+            published: vec![(20.0, 60.0)],
+        }];
         let chart = Lines {
             caption: Caption::default(),
             x: Axis::linear("Nodes", Unit::Count),
@@ -253,6 +286,15 @@ mod tests {
         assert!(svg.contains("they begin at zero or below"), "{svg}");
         let flat = [point(1.0, -5.0), point(2.0, 0.0)];
         assert_eq!(draw(flat.into(), false).matches("class=\"band c-0\"").count(), 1);
+    }
+
+    #[test]
+    fn what_was_published_stands_in_hollow_marks_and_in_the_legend() {
+        let svg = draw(vec![Point { x: 10.0, y: 90.0, band: None }], false);
+        assert!(svg.contains("hfsp, 20, published: 1 min"), "{svg}");
+        // Once on the chart and once in the legend.
+        assert_eq!(svg.matches("class=\"ring\"").count(), 2, "{svg}");
+        assert_eq!(svg.matches(">published<").count(), 1, "{svg}");
     }
 
     #[test]

@@ -36,6 +36,11 @@ pub struct Drawing {
 }
 
 impl Drawing {
+    /// Returns what stands above it.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
     /// Returns an SVG file that needs nothing else.
     pub fn svg(&self) -> String {
         let sheet = html! {

@@ -105,17 +105,20 @@ fn layer() -> impl Strategy<Value = Layer> {
 
 prop_compose! {
     fn ecdf()(caption in caption(), x in axis(), of in name(),
-        samples in vec((name(), vec(number(), 0..50)), 0..12)) -> Drawing {
-        let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
+        samples in vec((name(), vec(number(), 0..50), vec((number(), number()), 0..5)), 0..12),
+    ) -> Drawing {
+        let sample = |(name, values, published)| Sample { name, values, published };
+        let samples = samples.into_iter().map(sample).collect();
         Ecdf { caption, x, of, samples }.draw()
     }
 }
 
 prop_compose! {
     fn line()(name in name(), theory in any::<bool>(),
-        points in vec((number(), number(), interval()), 0..50)) -> LineSeries {
+        points in vec((number(), number(), interval()), 0..50),
+        published in vec((number(), number()), 0..5)) -> LineSeries {
         let points = points.into_iter().map(|(x, y, band)| Point { x, y, band }).collect();
-        LineSeries { name, points, theory }
+        LineSeries { name, points, theory, published }
     }
 }
 
@@ -130,12 +133,17 @@ prop_compose! {
 prop_compose! {
     fn bars()(caption in caption(), y in axis(), x in name(), groups in vec(name(), 0..30), whisker in name(),
         stacked in any::<bool>(),
-        series in vec((name(), vec(prop::option::of((number(), interval())), 0..30)), 0..12),
+        series in vec((
+            name(),
+            vec(prop::option::of((number(), interval())), 0..30),
+            vec(prop::option::of(number()), 0..30),
+        ), 0..12),
     ) -> Drawing {
         let bar = |bar: Option<(f64, _)>| bar.map(|(value, whisker)| Bar { value, whisker });
-        let series = series.into_iter().map(|(name, bars)| BarSeries {
+        let series = series.into_iter().map(|(name, bars, published)| BarSeries {
             name,
             bars: bars.into_iter().map(bar).collect(),
+            published,
         });
         let arrangement = if stacked { Arrangement::Stacked } else { Arrangement::Grouped };
         Bars { caption, y, x, groups, series: series.collect(), arrangement, whisker }.draw()
@@ -233,7 +241,11 @@ fn an_empty_chart_says_so() {
 
 #[test]
 fn a_hundred_series_have_a_legend_of_a_few_rows() {
-    let sample = |i| Sample { name: format!("policy-{i}"), values: vec![f64::from(i), 9.0] };
+    let sample = |i| Sample {
+        name: format!("policy-{i}"),
+        values: vec![f64::from(i), 9.0],
+        published: Vec::new(),
+    };
     let chart = Ecdf {
         caption: Caption::default(),
         x: Axis::linear("Wait", Unit::Seconds),

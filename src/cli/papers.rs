@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     /// Fewer seeds: a first look, in minutes
     #[arg(long)]
     quick: bool,
-    /// Print an array of {id, expectation, published, measured, verdict, gap_class}
+    /// Print an array of {id, expectation, published, measured, verdict, gap_class, figures}
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print a line for each experiment, as a table in Markdown
@@ -190,9 +190,7 @@ fn table(rows: &[VerdictRow], markdown: bool) -> String {
     }
     table.set_header(["id", "what", "published", "ours", "verdict"]);
     for row in rows {
-        let class = row.gap_class.map(|class| format!(" ({})", class.word())).unwrap_or_default();
-        let verdict = row.verdict.word().to_owned() + &class;
-        let cells = [&row.id, &row.expectation, &row.published, &row.measured, &verdict];
+        let cells = [&row.id, &row.expectation, &row.published, &row.ours(), &row.told()];
         // A bar would end the cell in Markdown.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
         table.add_row(cells.map(cell));

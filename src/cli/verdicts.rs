@@ -1,7 +1,7 @@
 //! What became of expectations, in lines.
 
 use super::failure::Failure;
-use crate::expect::{Expectation, State, Verdict};
+use crate::expect::{Expectation, Figure, State, Verdict};
 use crate::units::tell::counted;
 
 /// Returns the lines about each expectation.
@@ -25,8 +25,10 @@ fn line(expected: &Expectation, found: &Verdict) -> String {
         let cells = counted(found.left_out as u64, "more cell");
         more(&format!("the study leaves {cells} out"));
     }
-    if let Some(published) = &expected.published {
-        more(&format!("published: {published}"));
+    match (&found.figures[..], &expected.published) {
+        ([], Some(published)) => more(&format!("published: {published}")),
+        ([], None) => {}
+        (figures, _) => figures.iter().for_each(|figure| more(&beside(figure))),
     }
     if let Some(gap) = expected.known_gap.as_ref().filter(|_| found.state == State::KnownGap) {
         let class = gap.class.map(|class| format!(" ({})", class.word())).unwrap_or_default();
@@ -36,6 +38,12 @@ fn line(expected: &Expectation, found: &Verdict) -> String {
         more("it is marked as a known gap, and the mark can go");
     }
     text
+}
+
+/// Returns a published number beside ours, in words.
+fn beside(figure: &Figure) -> String {
+    let what = if figure.what.is_empty() { "" } else { &format!("{}: ", figure.what) };
+    format!("{what}published {}, ours {}", figure.published.text, figure.compared())
 }
 
 /// Returns the word for a state, as people read it.
@@ -65,7 +73,7 @@ pub(super) fn hold_all_but(failed: usize) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expect::{GapClass, KnownGap};
+    use crate::expect::{GapClass, KnownGap, Number, Unit};
 
     #[test]
     fn a_known_gap_says_of_which_class_it_is_and_why() {
@@ -77,6 +85,7 @@ mod tests {
             left_out: 0,
             held: 0,
             gap_closed: false,
+            figures: Vec::new(),
         };
         for (class, last) in [(None, "known: a"), (Some(GapClass::Model), "known (model): a")] {
             let known_gap = Some(KnownGap { class, why: "a".to_owned() });
@@ -85,6 +94,19 @@ mod tests {
             let lines = ["gap      makespan < 1min", "2 min < 1 min", last];
             assert_eq!(told.lines().map(str::trim).collect::<Vec<_>>(), lines);
         }
+    }
+
+    #[test]
+    fn a_published_number_stands_beside_ours() {
+        let figure = Figure {
+            what: "nodes=10".to_owned(),
+            published: Number::parse("2min").unwrap(),
+            ours: Some(150.0),
+            unit: Unit::TIME,
+        };
+        assert_eq!(beside(&figure), "nodes=10: published 2min, ours 2 min 30 s (1.25 ×)");
+        let unknown = Figure { what: String::new(), ours: None, ..figure };
+        assert_eq!(beside(&unknown), "published 2min, ours –");
     }
 
     #[test]
@@ -99,6 +121,7 @@ mod tests {
             left_out: 0,
             held: 2,
             gap_closed: false,
+            figures: Vec::new(),
         };
         let lines = [
             "  FAILS    large clusters are quick",

@@ -1,9 +1,9 @@
 //! Where the blocks of the file system lie.
 //!
 //! A block's place is a pure function of (seed, file, block): nothing is stored, jobs that read
-//! the same file find the same blocks, and no scheduler can move them. Files are written from
-//! outside of the cluster, so Hadoop's rule puts the first copy anywhere, the second into another
-//! rack and the third beside the second.
+//! the same file find the same blocks, and no scheduler can move them. Hadoop's rule leaves the first
+//! copy with the writer if that is a node, else it puts it anywhere; the second goes into another rack
+//! and the third beside the second.
 
 use std::sync::Arc;
 
@@ -69,7 +69,10 @@ impl Hdfs {
         while nodes.len() < copies as usize {
             let node = match self.placement {
                 Placement::Random => anywhere(topology, nodes, &mut rng),
-                Placement::Hadoop => self.next_by_rule(nodes, copies, &mut rng),
+                Placement::Writer(writer) if nodes.is_empty() => writer.tracker(),
+                Placement::Hadoop | Placement::Writer(_) => {
+                    self.next_by_rule(nodes, copies, &mut rng)
+                }
             };
             nodes.push(node);
         }
@@ -201,6 +204,23 @@ mod tests {
             assert!(rack(0) != rack(1), "{nodes:?}");
             assert!(rack(1) == rack(2), "{nodes:?}");
         }
+    }
+
+    #[test]
+    fn a_writer_keeps_the_first_copy_and_the_others_lie_as_ever() {
+        // Nodes 1 to 3 are the first rack, 4 and 5 the second, 6 to 8 the third.
+        let topology = racks(&[3, 2, 3]);
+        let writer = Placement::Writer("node-4".parse().unwrap());
+        let alone = Hdfs::new(1, topology.clone(), 1, writer);
+        assert!(blocks(&alone, 20).iter().all(|nodes| nodes[..] == [TrackerId(3)]));
+        let rack = |node: &TrackerId| topology.rack(*node).0;
+        let mut seconds = [0; 3];
+        for nodes in blocks(&Hdfs::new(1, topology.clone(), 3, writer), 300) {
+            assert_eq!(nodes[0], TrackerId(3));
+            assert!(rack(&nodes[1]) == rack(&nodes[2]) && nodes[1] != nodes[2], "{nodes:?}");
+            seconds[rack(&nodes[1]) as usize] += 1;
+        }
+        assert!(seconds[1] == 0 && 100 < seconds[0] && 100 < seconds[2], "{seconds:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PerSlot, SlotKind};
+use super::{NodeName, PerSlot, SlotKind};
 use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Count, Factor, Rate, SimSpan};
@@ -156,14 +156,18 @@ pub struct HotSpec {
     pub replication: Count<1, 64>,
 }
 
-/// Where the copies of a block lie, for a file written from outside of the cluster.
+/// Where the copies of a block lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does.
+    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does with files that
+    /// are written from outside of the cluster.
     Hadoop,
     /// On different nodes, all equally likely.
     Random,
+    /// As Hadoop does with files that a node of the cluster writes: that node, such as `node-1`, keeps
+    /// the first copy of each block. The others lie as with `hadoop`.
+    Writer(NodeName),
 }
 
 /// The network.

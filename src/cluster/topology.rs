@@ -1,5 +1,7 @@
 //! Which nodes there are and in which racks they stand.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexSet;
 
 use super::{ClusterSpec, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId, TrackerId};
@@ -15,6 +17,17 @@ pub struct Topology {
     racks: Vec<Vec<TrackerId>>,
     /// The pod of each rack.
     pods: Vec<PodId>,
+    /// The racks of hosts that are no nodes, and what rack all others are said to stand in.
+    absent: Option<Absent>,
+}
+
+/// Where hosts stand that are no nodes, if input may lie there all the same.
+#[derive(Clone, Debug, PartialEq)]
+struct Absent {
+    /// By host.
+    racks: BTreeMap<String, RackId>,
+    /// That of hosts which nobody has heard of.
+    elsewhere: RackId,
 }
 
 impl Topology {
@@ -78,7 +91,7 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, names: Vec::new(), pods: vec![PodId(0); racks.len()], racks }
+        Self { nodes, names: Vec::new(), pods: vec![PodId(0); racks.len()], racks, absent: None }
     }
 
     /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
@@ -106,6 +119,24 @@ impl Topology {
                 .collect(),
             ..plain
         }
+    }
+
+    /// Lets input lie on hosts that are no nodes: these, which stand in racks of the cluster or in
+    /// others, and all that nobody has heard of, which stand in a rack of their own.
+    pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
+        let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
+        let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
+        let racks = absent.iter().map(|(rack, host)| ((*host).to_owned(), rack_of(rack)));
+        let racks: BTreeMap<String, RackId> = racks.collect();
+        self.absent = Some(Absent { racks, elsewhere: RackId(numbers.len() as u32) });
+        self
+    }
+
+    /// Returns what stands for a host that is no node: somebody in its rack who never runs anything.
+    /// None, where input does not lie on such hosts.
+    pub fn stand_in(&self, host: &str) -> Option<TrackerId> {
+        let Absent { racks, elsewhere } = self.absent.as_ref()?;
+        Some(TrackerId(self.len() + racks.get(host).unwrap_or(elsewhere).0))
     }
 
     /// Returns whether the hosts have names.
@@ -144,9 +175,9 @@ impl Topology {
         &self.nodes[id.index()]
     }
 
-    /// Returns the rack that a node stands in.
+    /// Returns the rack that a node stands in, or what [stands for](Self::stand_in) a host.
     pub fn rack(&self, id: TrackerId) -> RackId {
-        self.nodes[id.index()].rack
+        self.nodes.get(id.index()).map_or_else(|| RackId(id.0 - self.len()), |node| node.rack)
     }
 
     /// Returns how many pods there are: one, if nothing is said of them.
@@ -277,5 +308,19 @@ mod tests {
         assert_eq!(pods(&Topology::of_hosts(&spec(1, None), &deep)), [0, 0, 0]);
         let flat = [host("/r1", "h1"), host("/r2", "h2"), host("/r3", "h3")];
         assert_eq!(pods(&Topology::of_hosts(&spec(1, Some(2)), &flat)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn who_is_no_node_stands_in_its_rack_or_with_all_strangers() {
+        let spec = include_str!("../../scenarios/clusters/default.yaml");
+        let spec: ClusterSpec = serde_yaml::from_str(spec).unwrap();
+        let hosts = [("/r0".to_owned(), "a"), ("/r1".to_owned(), "b")];
+        let absent = [("/r1".to_owned(), "10.0.0.1"), ("/r2".to_owned(), "10.0.0.2")];
+        let plain = Topology::of_hosts(&spec, &hosts);
+        assert_eq!(plain.stand_in("10.0.0.1"), None);
+        let topology = plain.with_absent(&hosts, &absent);
+        let rack = |host| topology.rack(topology.stand_in(host).unwrap()).0;
+        assert_eq!(["10.0.0.1", "10.0.0.2", "x", "y"].map(rack), [1, 2, 3, 3]);
+        assert_eq!((topology.len(), topology.racks()), (2, 2), "nothing runs there");
     }
 }

@@ -66,7 +66,7 @@ impl Prepared {
             let plan = Expr::parse(&expected.that)
                 .and_then(|expr| expr.expectation(&Space::default()))
                 .expect("the scenario was checked");
-            plan.judge(&results, expected.known_gap.is_some())
+            plan.verdict(&results, expected)
         };
         let expect = &self.scenario.expect;
         let verdicts = expect.iter().map(judge).collect::<Result<Vec<_>, _>>()?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::EmulationError;
-use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use crate::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use crate::fault::Known;
 use crate::mapred;
 use crate::record::NodeLabel;
@@ -35,9 +35,13 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
     let mut own = cluster.topology.take();
     let topology = match workload.hosts_mut().or(own.as_mut()) {
         Some(file) => {
-            let hosts = hosts_of(file, folder, formats, hadoop.is_mumak())?;
-            let named = hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str()));
-            Topology::of_hosts(cluster, &named.collect::<Vec<_>>())
+            let (hosts, absent) = hosts_of(file, folder, formats, hadoop.is_mumak())?;
+            let named = named(&hosts);
+            let topology = Topology::of_hosts(cluster, &named);
+            match absent {
+                Some(absent) => topology.with_absent(&named, &self::named(&absent)),
+                None => topology,
+            }
         }
         None => Topology::new(cluster),
     };
@@ -45,28 +49,35 @@ fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, Trac
     Ok(topology)
 }
 
-/// Returns the rack and the name of each host that a file lists.
+/// Hosts, each with its rack.
+type Hosts = Vec<(String, String)>;
+
+fn named(hosts: &Hosts) -> Vec<(String, &str)> {
+    hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str())).collect()
+}
+
+/// Returns the rack and the name of each host that a file lists; and, in Mumak's model, of those that
+/// it leaves out.
 fn hosts_of(
     file: &mut TraceFile,
     folder: &Path,
     formats: &Formats,
     is_mumak: bool,
-) -> Result<Vec<(String, String)>, TraceError> {
+) -> Result<(Hosts, Option<Hosts>), TraceError> {
     let path = file.find(folder);
     let format = formats.recognise(&path)?;
     let Contents::Hosts(read) = format.contents() else {
         return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
     };
-    let HostFile { mut hosts, is_of_mumak, place, sha256 } = read(&path)?;
-    if is_mumak && is_of_mumak {
-        hosts.retain(|(_, name)| !is_address(name));
-    }
+    let HostFile { hosts, is_of_mumak, place, sha256 } = read(&path)?;
+    let is_left_out = |(_, name): &(String, String)| is_mumak && is_of_mumak && is_address(name);
+    let (absent, hosts): (Hosts, Hosts) = hosts.into_iter().partition(is_left_out);
     if hosts.is_empty() {
         let what = "all machines are called by addresses, and Mumak leaves such out";
         return Err(TraceError::malformed(&path, place, None, what, None));
     }
     file.pin(folder, sha256.as_deref())?;
-    Ok(hosts)
+    Ok((hosts, (is_mumak && is_of_mumak).then_some(absent)))
 }
 
 /// Returns whether a host is called by a number instead of a name; dots may be escaped.
@@ -122,6 +133,11 @@ impl Prepared {
             nodes: Some(self.topology.len()),
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
         };
+        if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
+            && let Err(message) = writer.among(self.topology.len())
+        {
+            return unfit(format!("cluster.hdfs.placement: {message}"));
+        }
         for fault in &self.scenario.faults {
             fault.check(&known).or_else(|problem| unfit(format!("faults: {}", problem.message)))?;
         }

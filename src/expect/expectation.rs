@@ -8,20 +8,20 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess};
 use serde::{Serialize, Serializer};
 
-use super::KnownGap;
+use super::{KnownGap, Published};
 
 /// What the results should show: an expression, or one with what is known about it.
 ///
 /// The expression is kept as text: whoever knows where it stands parses it and places the
 /// complaint.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// The expression.
     pub that: String,
     /// What it says, in words.
     pub what: Option<String>,
     /// What was published about it.
-    pub published: Option<String>,
+    pub published: Option<Published>,
     /// Why it does not hold, if it is known not to.
     pub known_gap: Option<KnownGap>,
 }
@@ -41,16 +41,17 @@ impl Serialize for Expectation {
             #[serde(skip_serializing_if = "Option::is_none")]
             what: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            published: Option<&'a str>,
+            published: Option<&'a Published>,
             #[serde(skip_serializing_if = "Option::is_none")]
             known_gap: Option<&'a KnownGap>,
         }
-        let [what, published] = [&self.what, &self.published].map(Option::as_deref);
-        let known_gap = self.known_gap.as_ref();
-        if what.or(published).is_none() && known_gap.is_none() {
-            return to.serialize_str(&self.that);
+        let Self { that, what, published, known_gap } = self;
+        if what.is_none() && published.is_none() && known_gap.is_none() {
+            return to.serialize_str(that);
         }
-        Full { that: &self.that, what, published, known_gap }.serialize(to)
+        let (what, published, known_gap) =
+            (what.as_deref(), published.as_ref(), known_gap.as_ref());
+        Full { that, what, published, known_gap }.serialize(to)
     }
 }
 
@@ -61,7 +62,7 @@ impl<'de> Deserialize<'de> for Expectation {
         struct Full {
             that: String,
             what: Option<String>,
-            published: Option<String>,
+            published: Option<Published>,
             known_gap: Option<KnownGap>,
         }
         struct EntryVisitor;
@@ -101,7 +102,7 @@ impl JsonSchema for Expectation {
                     "properties": {
                         "that": text("The expression."),
                         "what": text("What it says, in words."),
-                        "published": text("What was published about it."),
+                        "published": Published::json_schema(generator),
                         "known_gap": KnownGap::json_schema(generator),
                     },
                     "required": ["that"],
@@ -124,7 +125,7 @@ mod tests {
                     - {that: makespan < 1h, known_gap: {class: setting, why: too few replicas}}\n";
         let entries: Vec<Expectation> = serde_yaml::from_str(yaml).unwrap();
         assert_eq!(entries[0], Expectation::new("mean(sojourn) < 15min"));
-        assert_eq!(entries[1].published.as_deref(), Some("98 %"));
+        assert_eq!(entries[1].published, Some(Published::One("98 %".to_owned())));
         let class = |entry: &Expectation| entry.known_gap.as_ref().map(|gap| gap.class);
         let classes: Vec<_> = entries.iter().map(class).collect();
         assert_eq!(classes, [None, Some(None), Some(Some(GapClass::Setting))]);

@@ -52,6 +52,8 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
+    /// Which one it is: `maps=1..25`.
+    pub(super) name: String,
     pub(super) x: Option<f64>,
     pub(super) term: Term,
 }

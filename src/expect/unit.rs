@@ -35,7 +35,7 @@ impl Unit {
     }
 
     /// Returns the unit of a sum.
-    pub(super) fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self { share: self.share || other.share, ..self }
     }
 
@@ -67,6 +67,17 @@ impl Unit {
             (-1, 0) => "a number per time",
             (-1, 1) => "a speed",
             _ => "a number of another unit",
+        }
+    }
+
+    /// Returns the sign of what its numbers are counted in, in files: `s`, `B/s`; none if plain.
+    pub fn sign(self) -> String {
+        match (self.time, self.bytes) {
+            (0, 0) => String::new(),
+            (1, 0) => "s".to_owned(),
+            (0, 1) => "B".to_owned(),
+            (-1, 1) => "B/s".to_owned(),
+            (time, bytes) => format!("s^{time} B^{bytes}"),
         }
     }
 

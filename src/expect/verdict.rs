@@ -4,7 +4,6 @@
 //! every cell, and the worst is shown. Sides are compared by their means over the seeds; the band
 //! is the 95 % interval of the difference of the pairs, for the reader to judge.
 
-use super::Expectation;
 use super::eval::Evaluator;
 use super::plan::{Element, Kind, Pick, Scatter, Term};
 use super::source::ReadError;
@@ -12,6 +11,7 @@ use super::space::{Runs, Space, combinations};
 use super::syntax::Operator;
 use super::unit::Unit;
 use super::value::{Evaluated, NoNumber};
+use super::{Expectation, Figure};
 use crate::statistics::{Band, Estimate, differences, interval, mean};
 use crate::units::tell;
 
@@ -45,6 +45,8 @@ pub struct Verdict {
     pub held: usize,
     /// Whether it holds though it was known not to: the mark can go.
     pub gap_closed: bool,
+    /// The numbers that were published about it, each beside ours.
+    pub figures: Vec<Figure>,
 }
 
 impl State {
@@ -65,7 +67,8 @@ impl Verdict {
         serde_json::json!({
             "expectation": expected.that,
             "what": expected.what,
-            "published": expected.published,
+            "published": expected.published.as_ref().map(ToString::to_string),
+            "figures": self.figures,
             "known_gap": expected.known_gap.as_ref().map(|gap| &gap.why),
             "gap_class": expected.known_gap.as_ref().and_then(|gap| gap.class),
             "verdict": self.state.word(),
@@ -123,11 +126,12 @@ pub(super) fn judge(
         Some((cell, judged)) => (space.describe(cell, &axes), judged.measured),
         None => (String::new(), "the study leaves every such cell out".to_owned()),
     };
-    Ok(Verdict { state, measured, worst, cells: cells.len(), left_out, held, gap_closed })
+    let (cells, figures) = (cells.len(), Vec::new());
+    Ok(Verdict { state, measured, worst, cells, left_out, held, gap_closed, figures })
 }
 
 /// Returns the axes that make a difference to a term, and the cells in which to look at it.
-fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
+pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut free: Vec<Option<Vec<usize>>> = vec![None; space.axes.len()];
     let mut note = |axis: usize, pick: &Pick| {
         let places = match pick {
@@ -271,6 +275,7 @@ impl Judge<'_> {
             left_out: 0,
             held: 0,
             gap_closed: false,
+            figures: Vec::new(),
         })
     }
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::node::NodeName;
 use super::{Effects, Kind, Known};
+use crate::cluster::NodeName;
 use crate::mapred::{Mail, ToTracker};
 use crate::units::SimTime;
 use crate::yaml::Problem;
@@ -18,7 +18,7 @@ impl Kind for Start {
     const HAS_MOMENT: bool = true;
 
     fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        self.0.check(known)
+        known.has(self.0)
     }
 
     fn apply(&self, at: SimTime, effects: &mut Effects<'_>) {

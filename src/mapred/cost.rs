@@ -56,6 +56,9 @@ pub struct Plan {
     pub commits: bool,
     /// The share of the work after which the attempt fails, if it does.
     pub fails_at: Option<f64>,
+    /// Whether phases that take no time are passed at once, as in Mumak, which has none of them. If
+    /// not, the clock has its turn in between, and with it all that is due at that instant.
+    pub at_once: bool,
 }
 
 impl Costs {
@@ -96,20 +99,22 @@ impl Costs {
             work: work.sample(&mut rng).into(),
             commits: false,
             fails_at: None,
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
     /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
     /// is all that it had to share.
     fn traced(&self, launch: &Launch, traced: &Traced, node: &Node) -> Plan {
-        let AttemptId { task, number } = launch.attempt;
-        let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
-        let is_map = task.kind == TaskKind::Map;
-        let (failure, (times, fails)) = if is_map {
-            let tried = traced.map(task.index, number, launch.locality, &mut rng);
-            (Purpose::MapFailure, tried)
-        } else {
-            (Purpose::ReduceFailure, traced.reduce(task.index, number, &mut rng))
+        let AttemptId { task, .. } = launch.attempt;
+        let draw = || {
+            let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
+            traced.draw(launch.attempt, launch.locality, &mut rng)
+        };
+        let (times, fails) = launch.drawn.unwrap_or_else(draw);
+        let failure = match task.kind {
+            TaskKind::Map => Purpose::MapFailure,
+            _ => Purpose::ReduceFailure,
         };
         Plan {
             start_up: SimSpan::ZERO,
@@ -119,6 +124,7 @@ impl Costs {
             commits: self.commits(&launch.job, task.kind),
             // As the trace has it, or else by the faults.
             fails_at: if fails { Some(1.0) } else { self.failure(failure, launch.attempt) },
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
@@ -160,6 +166,7 @@ impl Costs {
             ]),
             commits: self.commits(job, TaskKind::Map),
             fails_at: self.failure(Purpose::MapFailure, attempt),
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
@@ -191,6 +198,7 @@ impl Costs {
             ]),
             commits: self.commits(job, TaskKind::Reduce),
             fails_at: self.failure(Purpose::ReduceFailure, attempt),
+            at_once: self.hadoop.is_mumak(),
         }
     }
 
@@ -283,7 +291,7 @@ mod tests {
 
     fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
         let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
-        Launch { attempt, role: Role::Work, job: job.into(), locality: None, slots: 1 }
+        Launch { attempt, role: Role::Work, job: job.into(), locality: None, slots: 1, drawn: None }
     }
 
     #[test]
@@ -314,7 +322,8 @@ mod tests {
             failed_reduce_times: Default::default(),
             tries: None,
             factors: [1.0; 3],
-            distances: [0; 3],
+            quirks: false,
+            unplaced: Default::default(),
         };
         let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
         let failures = |share, kind| {

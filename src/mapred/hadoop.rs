@@ -67,7 +67,8 @@ pub struct Hadoop {
     pub failed_maps: FailedMaps,
     /// Whether slow tasks are tried a second time elsewhere; only `off` exists yet.
     pub speculation: Speculation,
-    /// How often a running attempt tells its tracker of its progress.
+    /// How often a running attempt tells its tracker of its progress; with `0s` each heartbeat says
+    /// how far it is at that instant.
     pub progress_interval: SimSpan,
     /// How often a task asks its tracker for map outputs to fetch, or for permission to commit;
     /// with `0s` it is told at once.
@@ -80,6 +81,20 @@ pub struct Hadoop {
     pub cleanup_time: Dist<SimSpan>,
     /// How long a commit takes once it is allowed.
     pub commit_time: SimSpan,
+    /// Whose random numbers are drawn for the trackers' first heartbeats, for `heartbeat_fuzz`, and
+    /// for what a Rumen trace leaves open.
+    pub draws: Draws,
+}
+
+/// Whose random numbers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Draws {
+    /// Mumakil's: the same for a task under every policy.
+    Own,
+    /// Mumak's: those that it draws with the same seed, if all else is as in Mumak. Who asks first
+    /// matters, and times that are made up do not depend on the seed.
+    Mumak,
 }
 
 /// A span, or `auto`.

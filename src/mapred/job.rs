@@ -62,6 +62,8 @@ pub struct Job {
     pub(super) was_pending: PerSlot<bool>,
     /// Tries that trackers have not reported as ended.
     pub(super) open_tries: u32,
+    /// How far its maps are, as Mumak's JobTracker adds it up; only if somebody asks for the load.
+    pub(super) map_progress: f32,
 }
 
 /// A job's tasks of a kind.
@@ -86,6 +88,8 @@ pub(super) struct Task {
     pub(super) failures: u32,
     /// Since when it has waited for its next attempt, if not since its job was ready.
     pub(super) since: SimTime,
+    /// How far it was when a heartbeat last said so; only if somebody asks for the load.
+    pub(super) progress: f32,
     /// The tries that have not ended, or whose output is still to be removed.
     pub(super) tries: Vec<Try>,
 }
@@ -145,6 +149,7 @@ impl Job {
             load: PerSlot::default(),
             was_pending: PerSlot::default(),
             open_tries: 0,
+            map_progress: 0.0,
             spec,
         }
     }

@@ -16,10 +16,11 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status,
+    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, TaskKind,
     ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
+use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
 
 /// The JobTracker.
@@ -70,11 +71,29 @@ impl JobTracker {
         }
     }
 
+    /// Lets it draw what traces leave open of attempts, as Mumak does with this seed; without this,
+    /// trackers draw it.
+    pub fn draw_as_mumak(&mut self, seed: u64) {
+        self.ledger.stories = Some(Stories::new(seed, self.ledger.topology.len()));
+    }
+
+    /// Lets it add up how far the maps of jobs are, for those who [ask](ToJobTracker::AskLoad) how
+    /// busy the cluster is. This costs a look-up for each map in every heartbeat.
+    pub fn follow_maps(&mut self) {
+        self.ledger.follows_maps = true;
+    }
+
     // ---- jobs ----
 
-    fn read_splits(&mut self, out: &mut Outbox) {
+    fn read_splits(&mut self, now: SimTime, out: &mut Outbox) {
         while self.reading < self.spec.init_threads.get() {
             let Some(job) = self.unread.pop_front() else { break };
+            if self.spec.init.is_zero() && self.ledger.hadoop.is_mumak() {
+                // A heartbeat of this very instant may find the job running.
+                self.tell_policy(now, None);
+                self.ledger.initialise(now, job, out);
+                continue;
+            }
             self.reading += 1;
             out.plan(self.spec.init, ToJobTracker::Initialised(job));
         }
@@ -144,6 +163,9 @@ impl JobTracker {
             }
             if self.reads_progress && report.attempt.task.is_work() {
                 self.ledger.note_progress(report.attempt, report.progress);
+            }
+            if self.ledger.follows_maps && report.attempt.task.kind == TaskKind::Map {
+                self.ledger.follow_map(report);
             }
         }
         known.clone_from(&status.reports);
@@ -304,8 +326,10 @@ impl JobTracker {
         let fetching = status.reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
-            if wanted.iter().all(|maps| maps.job != job) {
-                wanted.push(self.ledger.maps_to_fetch(self.ledger.known(job)));
+            let job = self.ledger.known(job);
+            // Reduces of a job that has failed wait for ever, if nobody kills them.
+            if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
+                wanted.push(self.ledger.maps_to_fetch(job));
             }
         }
         wanted
@@ -388,20 +412,26 @@ impl Core for JobTracker {
                 let job = spec.id;
                 self.ledger.submit(now, spec, out);
                 self.unread.push_back(job);
-                self.read_splits(out);
+                self.read_splits(now, out);
             }
             ToJobTracker::Initialised(job) => {
                 self.reading -= 1;
                 self.ledger.initialise(now, job, out);
-                self.read_splits(out);
+                self.read_splits(now, out);
             }
-            ToJobTracker::AskLoad => {
-                out.send(ToInjector::Load(Arc::new(self.ledger.load())));
+            ToJobTracker::AskLoad(jobs) => {
+                out.send(ToInjector::Load(Arc::new(self.ledger.load(&jobs))));
             }
             ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(now, out),
-            ToJobTracker::Tick => self.tick(now, out),
+            // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
+            // here one message more, and those that are due before the tick come before it.
+            ToJobTracker::Tick if self.ledger.hadoop.is_mumak() => {
+                out.plan(SimSpan::ZERO, ToJobTracker::Tock);
+            }
+            ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
+            ToJobTracker::Start => {}
         }
         self.tell_policy(now, None);
         if cfg!(debug_assertions) {

@@ -26,11 +26,13 @@ use rustc_hash::FxHashMap;
 
 pub(super) use self::launches::Wish;
 use super::job::{Job, JobState, Try};
+use super::map_cache::RackOrder;
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
     Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::cluster::{FileId, Hdfs, Topology};
+use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
 
 /// What the JobTracker knows.
@@ -75,6 +77,12 @@ pub(super) struct Ledger {
     pub(super) moved_at: SimTime,
     /// What the policy has not been told yet.
     pub(super) changes: Vec<JobEvent>,
+    /// The racks that it knows, in the order in which it has met them.
+    racks: RackOrder,
+    /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
+    pub(super) stories: Option<Stories>,
+    /// Whether it adds up how far the maps of jobs are.
+    pub(super) follows_maps: bool,
     /// Scratch for block look-ups.
     holders: Vec<TrackerId>,
 }
@@ -133,6 +141,9 @@ impl Ledger {
             open_tries: 0,
             moved_at: SimTime::ZERO,
             changes: Vec::new(),
+            racks: RackOrder::default(),
+            stories: None,
+            follows_maps: false,
             holders: Vec::new(),
         }
     }
@@ -172,20 +183,17 @@ impl Ledger {
         self.hadoop.heartbeat_interval(self.active)
     }
 
-    /// Returns how busy the cluster is.
-    pub(super) fn load(&self) -> Load {
-        let jobs = self.open.iter().map(|id| self.known(*id));
-        let left: u32 = jobs.map(|job| job.maps.total - job.maps_over()).sum();
-        let reports = self.trackers.iter().flat_map(|tracker| &tracker.reports);
-        let is_map = |report: &&Report| {
-            report.attempt.task.kind == TaskKind::Map && report.state == AttemptState::Running
+    /// Returns how busy the cluster is with these jobs, in the order of their submission.
+    pub(super) fn load(&self, jobs: &[JobId]) -> Load {
+        let left = |sum: f32, job: &Job| {
+            let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
+            (f64::from(sum) + left) as f32
         };
-        let done: f64 = reports.filter(is_map).map(|report| f64::from(report.progress)).sum();
         Load {
-            jobs: self.open.len() as u32,
+            jobs: jobs.len() as u32,
             trackers: self.active,
             map_slots: self.capacity.map,
-            map_work: f64::from(left) - done,
+            map_work: jobs.iter().filter_map(|id| self.job(*id)).fold(0.0, left),
         }
     }
 
@@ -220,10 +228,11 @@ impl Ledger {
 
     /// Brings the sums over all jobs up to date with one job.
     fn recount(&mut self, now: SimTime, id: JobId) {
-        let slow_start = self.hadoop.slow_start.get();
+        // Hadoop multiplies in single precision: a twentieth of 140 maps is 7 of them, not 8.
+        let slow_start = self.hadoop.slow_start.get() as f32;
         let job = entry(&mut self.jobs, id);
-        let needed = (slow_start * f64::from(job.maps.total)).ceil();
-        let is_ready = needed <= f64::from(job.maps_over());
+        let needed = (slow_start * job.maps.total as f32).ceil();
+        let is_ready = f64::from(needed) <= f64::from(job.maps_over());
         let since = job.reduces_ready_at.unwrap_or(now.max(job.running_at));
         job.reduces_ready_at = is_ready.then_some(since);
         // Hadoop takes a job for running until its cleanup has ended, and all its tasks that have not

@@ -4,6 +4,9 @@
 //! order of its number, largest splits first. Lists are cleaned when they are read: what no
 //! longer waits is stepped over once. A map that waits again stands in front of its lists. So an
 //! answer costs a look-up, however many maps the job has.
+//!
+//! A node whose rack has nothing gets a map of another rack. Those are looked through in the order in
+//! which the JobTracker has met them: with their first tracker, or with the first job that reads there.
 
 use rustc_hash::FxHashMap;
 
@@ -39,6 +42,27 @@ pub(super) enum Verdict {
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
+    /// The lists of the racks, those first that the JobTracker met first; nowhere is last.
+    by_turn: Vec<u32>,
+}
+
+/// The racks that the JobTracker has met, in that order.
+#[derive(Debug, Default)]
+pub(super) struct RackOrder {
+    turns: FxHashMap<u32, u32>,
+}
+
+impl RackOrder {
+    /// Meets the rack of a node, if it has not met it yet.
+    pub(super) fn meet(&mut self, node: TrackerId, topology: &Topology) {
+        let next = self.turns.len() as u32;
+        self.turns.entry(topology.rack(node).0).or_insert(next);
+    }
+
+    /// Returns the turn of a rack; nowhere and what it has not met come last.
+    fn turn(&self, rack: u32) -> u32 {
+        self.turns.get(&rack).copied().unwrap_or(u32::MAX)
+    }
 }
 
 /// The place, among racks, of maps whose input is nowhere.
@@ -64,18 +88,28 @@ struct List {
 }
 
 impl MapCache {
-    /// Returns the cache of a job with so many maps, all waiting.
-    pub(super) fn new(maps: u32, input: Option<&Input>, hdfs: &Hdfs, topology: &Topology) -> Self {
+    /// Returns the cache of a job with so many maps, all waiting. Meets the racks of its input.
+    pub(super) fn new(
+        maps: u32,
+        input: Option<&Input>,
+        hdfs: &Hdfs,
+        topology: &Topology,
+        order: &mut RackOrder,
+    ) -> Self {
         let (mut nodes, mut racks) = (Vec::new(), Vec::new());
         let mut holders = Vec::new();
         for map in 0..maps {
             if let Some(input) = input {
                 input.locate(map, hdfs, &mut holders);
             }
+            holders.iter().for_each(|node| order.meet(*node, topology));
             nodes.extend(holders.iter().map(|node| (node.0, map)));
             racks.extend(racks_of(&holders, topology).map(|rack| (rack, map)));
         }
-        Self { nodes: Lists::new(nodes), racks: Lists::new(racks) }
+        let (nodes, racks) = (Lists::new(nodes), Lists::new(racks));
+        let mut by_turn: Vec<u32> = (0..racks.places.len() as u32).collect();
+        by_turn.sort_by_key(|index| order.turn(racks.places[*index as usize]));
+        Self { nodes, racks, by_turn }
     }
 
     /// Puts a map that waits again in front of its lists.
@@ -126,12 +160,11 @@ impl MapCache {
                 return None;
             }
         }
-        for index in 0..self.racks.places.len() {
+        for index in self.by_turn.iter().map(|index| *index as usize) {
             let rack = self.racks.places[index];
             if rack == own_rack {
                 continue;
             }
-            // Nowhere comes last.
             if let Some(map) = self.racks.first_at(index, &mut verdict) {
                 return Some((map, (rack != NOWHERE).then_some(Locality::OffRack)));
             }
@@ -218,8 +251,13 @@ fn racks_of(nodes: &[TrackerId], topology: &Topology) -> impl Iterator<Item = u3
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cluster::{Node, PerSlot, Placement, RackId};
+    use crate::mapred::Split;
+    use crate::units::{Bytes, Factor, Rate};
 
     fn lists(pairs: &[(u32, u32)]) -> Lists {
         Lists::new(pairs.to_vec())
@@ -268,5 +306,37 @@ mod tests {
         let barred = |map| if map == 0 { Verdict::Pass } else { Verdict::Take };
         assert_eq!(lists.first(5, &mut { barred }), Some(1));
         assert_eq!(lists.first(5, &mut |_| Verdict::Take), Some(0));
+    }
+
+    #[test]
+    fn other_racks_come_as_the_jobtracker_has_met_them() {
+        let node = |rack| Node {
+            rack: RackId(rack),
+            slots: PerSlot { map: 1, reduce: 0 },
+            cores: 1,
+            speed: Factor::ONE,
+            memory: Bytes::from_mib(1),
+            disk: Rate::from_mb_per_s(1),
+            swap: None,
+        };
+        let topology = Arc::new(Topology::from_nodes((0..4).map(node).collect()));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let mut order = RackOrder::default();
+        for met in [0, 2] {
+            order.meet(TrackerId(met), &topology);
+        }
+        // Nobody has spoken from racks 1 and 3 yet: they are met with the first maps that lie there.
+        let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
+        let input = Input::Splits([3, 1, 2].map(split).into());
+        let mut cache = MapCache::new(3, Some(&input), &hdfs, &topology, &mut order);
+        let mut waiting = BTreeSet::from([0, 1, 2]);
+        let far = [(); 3].map(|()| {
+            let verdict =
+                |map: u32| if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop };
+            let (map, _) = cache.best(TrackerId(0), Reach::Any, &topology, verdict).unwrap();
+            waiting.remove(&map);
+            map
+        });
+        assert_eq!(far, [2, 0, 1]);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role,
-    TaskKind, TrackerId,
+    TaskKind, TracedTimes, TrackerId,
 };
 use crate::cluster::{Reread, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -38,8 +38,8 @@ pub enum ToJobTracker {
     Submit(Arc<JobSpec>),
     /// By the injector: a job is to be killed.
     KillJob(JobId),
-    /// By the injector: how busy is the cluster?
-    AskLoad,
+    /// By the injector: how busy is the cluster with these jobs, in the order of their submission?
+    AskLoad(Arc<Vec<JobId>>),
     /// By a TaskTracker: a heartbeat.
     Status(Arc<Status>),
     /// By the world: what lies on a machine cannot be fetched any more. Reduces would find out;
@@ -53,6 +53,10 @@ pub enum ToJobTracker {
     Expire,
     /// By itself: the policy's own time.
     Tick,
+    /// By itself: the policy's own time, after the heartbeats that were under way at that instant.
+    Tock,
+    /// By the world: it begins to work. Without this it does so with the first message.
+    Start,
 }
 
 /// What the injector is told.
@@ -125,10 +129,14 @@ pub enum Mail {
 impl Message for ToJobTracker {
     fn counts(&self) -> bool {
         match self {
-            Self::Submit(_) | Self::KillJob(_) | Self::AskLoad | Self::Status(_) => true,
-            Self::Darkness(_) | Self::Serve | Self::Initialised(_) | Self::Expire | Self::Tick => {
-                false
-            }
+            Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
+            Self::Darkness(_)
+            | Self::Serve
+            | Self::Initialised(_)
+            | Self::Expire
+            | Self::Tick
+            | Self::Tock
+            | Self::Start => false,
         }
     }
 }
@@ -200,14 +208,15 @@ impl From<ToFabric> for Mail {
 /// How busy the cluster is, as the JobTracker knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Jobs that have not ended.
+    /// The jobs that were asked about.
     pub jobs: u32,
     /// Trackers that it knows.
     pub trackers: u32,
     /// Their map slots.
     pub map_slots: u32,
-    /// Maps of these jobs that have not ended; those under way count for what is left of them.
-    pub map_work: f64,
+    /// Maps of these jobs that have not ended; those under way count for what is left of them. As
+    /// Mumak adds this up, in single precision.
+    pub map_work: f32,
 }
 
 /// What a TaskTracker says with a heartbeat.
@@ -323,6 +332,9 @@ pub struct Launch {
     pub locality: Option<Locality>,
     /// How many slots it takes.
     pub slots: u32,
+    /// Its times, and whether it fails, if a trace tells and the JobTracker has drawn what the trace
+    /// leaves open; else its tracker draws that.
+    pub drawn: Option<(TracedTimes, bool)>,
 }
 
 impl Launch {

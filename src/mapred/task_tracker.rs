@@ -20,11 +20,12 @@ use rand::RngExt;
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FlowBegins, FlowId,
-    FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
-    ToFabric, ToJobTracker, ToTracker, TrackerId,
+    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FlowBegins,
+    FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind,
+    Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node};
+use crate::random::mumak::JavaRandom;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -36,7 +37,7 @@ pub struct TaskTracker {
     /// Whether a reply may be lost, so that a heartbeat must be sent again.
     lossy: bool,
     /// Draws what is added to the interval, if something is.
-    fuzz: Option<Box<ChaCha8Rng>>,
+    fuzz: Option<FuzzDraws>,
 
     is_up: bool,
     /// When the first heartbeat after a start is due.
@@ -64,6 +65,34 @@ pub struct TaskTracker {
     heard_at: SimTime,
 }
 
+/// Whose random numbers are added to the interval.
+enum FuzzDraws {
+    Own(Box<ChaCha8Rng>),
+    Mumak(JavaRandom),
+}
+
+impl FuzzDraws {
+    fn of(costs: &Costs, tracker: TrackerId) -> Self {
+        match costs.hadoop.draws {
+            Draws::Own => {
+                Self::Own(Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(tracker.0))))
+            }
+            Draws::Mumak => Self::Mumak(JavaRandom::of_fuzz(costs.seed, tracker.0)),
+        }
+    }
+
+    /// Draws a span up to this one; Mumak knows whole milliseconds.
+    fn up_to(&mut self, most: SimSpan) -> SimSpan {
+        match self {
+            Self::Own(rng) => SimSpan::from_micros(rng.random_range(0..=most.as_micros())),
+            Self::Mumak(java) => {
+                let millis = i32::try_from(most.as_millis()).unwrap_or(i32::MAX - 1);
+                SimSpan::from_millis(java.below(millis + 1) as u64)
+            }
+        }
+    }
+}
+
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
 /// earlier one finds nobody.
 struct Clockwork {
@@ -85,7 +114,7 @@ impl TaskTracker {
     /// messages may be lost.
     pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
         let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
-        let fuzz = has_fuzz.then(|| Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(id.0))));
+        let fuzz = has_fuzz.then(|| FuzzDraws::of(&costs, id));
         let has_fabric = costs.shared.is_some();
         let has_page_cache = costs.shared.as_ref().is_some_and(Shared::has_page_caches);
         Self {
@@ -223,11 +252,10 @@ impl TaskTracker {
     }
 
     fn fuzzy_interval(&mut self) -> SimSpan {
-        let Some(rng) = &mut self.fuzz else { return self.interval };
+        let Some(draws) = &mut self.fuzz else { return self.interval };
         let Fuzz { early, late } = self.costs.hadoop.heartbeat_fuzz;
-        let drawn = rng.random_range(0..=early.as_micros() + late.as_micros());
-        let shifted = self.interval.as_micros() + drawn;
-        SimSpan::from_micros(shifted.saturating_sub(early.as_micros()).max(1_000))
+        let shifted = self.interval + draws.up_to(early + late);
+        shifted.saturating_sub(early).max(SimSpan::from_millis(1))
     }
 
     /// Asks for a heartbeat at once, if trackers do that.

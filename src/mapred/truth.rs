@@ -43,6 +43,7 @@ impl Truth {
             job: job.spec.clone(),
             locality: None,
             slots: 1,
+            drawn: None,
         };
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone

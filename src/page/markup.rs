@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::{Block, Headline, Judged, Judgement, Page, PageCell, PageTable, Section};
+use super::{Beside, Block, Headline, Judged, Judgement, Page, PageCell, PageTable, Section};
 use crate::chart::{Drawing, style};
 
 const STYLE: &str = include_str!("page.css");
@@ -122,11 +122,26 @@ fn verdict(verdict: &Judged) -> Markup {
             @if let Some(expression) = &verdict.expression { code.that { (expression) } " " }
             @if verdict.published.is_some() || verdict.measured.is_some() {
                 span.facts {
-                    (fact("published", &verdict.published))
+                    @if verdict.figures.is_empty() { (fact("published", &verdict.published)) }
                     (fact("measured", &verdict.measured))
                 }
             }
+            @if !verdict.figures.is_empty() { (beside(&verdict.figures)) }
             @if let Some(note) = &verdict.note { span.note { (prose(note)) } }
+        }
+    }
+}
+
+/// A small table, for what is to be compared should stand in a column.
+fn beside(figures: &[Beside]) -> Markup {
+    html! {
+        table.beside {
+            thead { tr { th {} th { "published" } th { "ours" } th { "difference" } } }
+            tbody {
+                @for Beside { what, published, ours, difference } in figures {
+                    tr { th { (what) } td { (published) } td { (ours) } td { (difference) } }
+                }
+            }
         }
     }
 }
@@ -218,6 +233,12 @@ mod tests {
             expression: Some(nasty()),
             published: Some(nasty()),
             measured: Some(nasty()),
+            figures: vec![Beside {
+                what: nasty(),
+                published: nasty(),
+                ours: nasty(),
+                difference: nasty(),
+            }],
             note: Some(nasty()),
         };
         let table = PageTable {
@@ -270,6 +291,7 @@ mod tests {
             expression: Some("locality.node >= 0.98".to_owned()),
             published: Some("98 %".to_owned()),
             measured: None,
+            figures: Vec::new(),
             note: None,
         };
         let verdict = html(Block::Verdicts(vec![verdict]));

@@ -36,7 +36,7 @@
 
   // Tables: each heading sorts; of a long table only the beginning is shown.
   const LONG = 25, SHORT = 15;
-  for (const table of document.querySelectorAll("table")) {
+  for (const table of document.querySelectorAll(".table table")) {
     const body = table.tBodies[0], rows = [...body.rows], headings = [...table.tHead.rows[0].cells];
     let all = rows.length <= LONG;
     const show = (sorted) => sorted.forEach((row, place) => { row.hidden = !all && SHORT <= place; });

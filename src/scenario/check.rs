@@ -11,10 +11,11 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::spec::Scenario;
-use crate::cluster::{ClusterSpec, NetworkModel};
+use crate::cluster::{ClusterSpec, NetworkModel, Placement};
 use crate::fault::Known;
-use crate::mapred::{Auto, Hadoop, SlotKind};
+use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
+use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Factor, SimSpan};
 use crate::workload::{
@@ -32,6 +33,11 @@ pub enum Warning {
         replication: u32,
         /// The nodes there are.
         nodes: u32,
+    },
+    /// Heartbeats keep the JobTracker busy, but come in such an order that none waits for another.
+    LockedPhases {
+        /// For how much of the time it is busy, in per cent.
+        busy: u32,
     },
     /// No job comes into a class by its rule, since those before it take all that fit.
     HiddenClass {
@@ -63,6 +69,8 @@ pub enum Warning {
     },
     /// Settings are gone with the choice or preset that they belong to.
     Displaced(Displaced),
+    /// In Mumak these settings of the cluster are zero.
+    SlowMumak(Vec<&'static str>),
     /// What the policy says of its options.
     Policy(String),
 }
@@ -74,6 +82,11 @@ impl fmt::Display for Warning {
                 f,
                 "{replication} copies of a block on {nodes} nodes: there will be {nodes}; \
                  lower cluster.hdfs.replication or add nodes"
+            ),
+            Self::LockedPhases { busy } => write!(
+                f,
+                "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
+                 their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
             ),
             Self::HiddenClass { class } => write!(
                 f,
@@ -115,6 +128,12 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
+            Self::SlowMumak(settings) => write!(
+                f,
+                "in Mumak messages and the JobTracker take no time; with `{}` above zero nothing \
+                 happens when it does there; take `cluster: mumak`, or set these to 0s",
+                settings.join("`, `")
+            ),
             Self::Policy(doubt) => f.write_str(doubt),
         }
     }
@@ -153,6 +172,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, found);
+        check_writer(scenario, found);
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
@@ -177,6 +197,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_hadoop(hadoop, found);
         if intact("cluster") {
             check_heartbeat(hadoop, cluster, found);
+            check_mumak(hadoop, cluster, found);
         }
     }
     if intact("expect") && intact("record") {
@@ -258,12 +279,27 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
+/// The node that writes the files is there.
+fn check_writer(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { cluster, workload, .. } = scenario;
+    // How many nodes a file has is known when it has been read.
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let Placement::Writer(writer) = cluster.hdfs.placement else { return };
+    let nodes = cluster.nodes.get();
+    if let Err(message) = writer.among(nodes)
+        && !in_file
+    {
+        let path = Path::of("cluster.hdfs.placement.writer");
+        let hint = format!("they are node-1 to node-{nodes}");
+        found.problems.push(Problem::value(path, message).hint(hint));
+    }
+}
+
 fn check_hadoop(hadoop: &Hadoop, found: &mut Checked) {
     let spans = [
         ("heartbeat", hadoop.heartbeat.or(SimSpan::LONGEST)),
         ("rpc_timeout", hadoop.rpc_timeout),
         ("expiry", hadoop.expiry),
-        ("progress_interval", hadoop.progress_interval),
     ];
     for (field, span) in spans {
         if span.is_zero() {
@@ -285,6 +321,12 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
         }
         return;
     }
+    let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
+    let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
+    // One that cannot keep up has a queue in any order, and one with much time hardly has any.
+    if hadoop.heartbeat_fuzz == Fuzz::NONE && (0.5..1.0).contains(&busy) {
+        found.warnings.push(Warning::LockedPhases { busy: (100.0 * busy) as u32 });
+    }
     if hadoop.heartbeat_fuzz.early >= heartbeat {
         let message =
             format!("a fuzz of {} can cancel the interval of {heartbeat}", hadoop.heartbeat_fuzz);
@@ -296,6 +338,25 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
             hadoop.expiry
         );
         found.value("hadoop.expiry", message);
+    }
+}
+
+/// What is Mumak's line has no times of its own.
+fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
+    let none = Dist::Constant(SimSpan::ZERO);
+    let (network, tracker) = (&cluster.network, &cluster.jobtracker);
+    let settings = [
+        ("cluster.network.latency", network.latency == none),
+        ("cluster.network.cross_rack", network.cross_rack == none),
+        ("cluster.jobtracker.per_heartbeat", tracker.per_heartbeat.is_zero()),
+        ("cluster.jobtracker.per_task", tracker.per_task.is_zero()),
+        ("cluster.jobtracker.per_job", tracker.per_job.is_zero()),
+        ("cluster.jobtracker.init", tracker.init.is_zero()),
+    ];
+    let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
+    let slow: Vec<&str> = slow.collect();
+    if hadoop.is_mumak() && !slow.is_empty() {
+        found.warnings.push(Warning::SlowMumak(slow));
     }
 }
 

@@ -230,9 +230,10 @@ impl Draft {
         let mut plain = Mapping::new();
         plain.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
         for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+            let unnamed = presets.unnamed(&plain);
             let preset = match root.get_mut(presets.key) {
-                Some(written) => presets.take(written, problems),
-                None => presets.plain(),
+                Some(written) => presets.take(written, unnamed, problems),
+                None => unnamed,
             };
             plain.insert(presets.key.into(), preset);
         }

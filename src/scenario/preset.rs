@@ -60,6 +60,9 @@ pub(super) const CLUSTERS: Presets = Presets {
     ),
 };
 
+/// The line of Mumak, and the cluster that goes with it.
+const MUMAK: &str = "mumak";
+
 /// Workloads. The plain one has no jobs, so nobody can ask for it.
 pub(super) const WORKLOADS: Presets = Presets {
     key: "workload",
@@ -112,9 +115,25 @@ impl Presets {
         self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
     }
 
-    /// Takes the preset's name out of what the user wrote for the key, and returns the preset; the
-    /// plain one if there is none of this name.
-    pub(super) fn take(&self, written: &mut Value, problems: &mut Vec<Problem>) -> Value {
+    /// Returns the preset that stands where none is named, with what the presets of the other keys say
+    /// so far: the cluster of Mumak's line is Mumak's, since one that takes time gives none of its times.
+    pub(super) fn unnamed(&self, others: &Mapping) -> Value {
+        let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
+        let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
+        goes_with_it
+            .filter(|line| *line == MUMAK)
+            .and_then(|name| self.get(name))
+            .unwrap_or_else(|| self.plain())
+    }
+
+    /// Takes the preset's name out of what the user wrote for the key, and returns the preset: `unnamed`
+    /// if none is named, and the plain one if there is none of this name.
+    pub(super) fn take(
+        &self,
+        written: &mut Value,
+        unnamed: Value,
+        problems: &mut Vec<Problem>,
+    ) -> Value {
         let at = Path::of(self.key);
         let (name, at) = match &mut *written {
             Value::Mapping(map) => (map.shift_remove(self.field), at.key(self.field)),
@@ -123,7 +142,7 @@ impl Presets {
             }
             _ => (None, at),
         };
-        let Some(name) = name.filter(|name| !name.is_null()) else { return self.plain() };
+        let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
         let name = match name {
             Value::String(name) => name,
             // Without quotes `0.20` is the number 0.2; nobody means anything else by it.

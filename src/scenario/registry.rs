@@ -22,7 +22,7 @@ use crate::scheduler::{
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };
-use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, read, write};
+use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, Step, read, write};
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
@@ -219,11 +219,34 @@ impl Registry {
         site: &Site<'_>,
     ) -> Result<(SchedulerChoice, Vec<String>), Vec<Problem>> {
         let entry = self.known(choice)?;
-        let (options, problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
+        let (options, mut problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
+        problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
         if problems.is_empty() {
             Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
         } else {
             Err(inside(choice, problems))
+        }
+    }
+
+    /// Says of an option that a policy does not have which others do.
+    fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut Problem) {
+        let written = choice.options.as_mapping().and_then(|options| options.keys().next());
+        let key = match &problem.path.0[..] {
+            [Step::Key(key)] => key.as_str(),
+            // A policy without options takes none at all.
+            [] => written.and_then(Value::as_str).unwrap_or_default(),
+            _ => return,
+        };
+        let has_it = |(_, entry): &(_, &PolicyEntry)| entry.shape.names().contains(&key);
+        let those: Vec<&str> = self.policies.iter().filter(has_it).map(|(name, _)| *name).collect();
+        let name = choice.name.as_str();
+        if let Some((last, rest)) = those.split_last()
+            && !those.contains(&name)
+        {
+            let rest: Vec<String> = rest.iter().map(|name| format!("`{name}`")).collect();
+            let and = if rest.is_empty() { "" } else { " and " };
+            let those = format!("{}{and}`{last}`", rest.join(", "));
+            problem.hint = Some(format!("`{key}` is an option of {those}, not of `{name}`"));
         }
     }
 
@@ -485,16 +508,19 @@ pub(super) mod tests {
         registry
     }
 
-    fn complete(yaml: &str) -> Result<String, String> {
-        let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let site = Site {
+    fn site() -> Site<'static> {
+        Site {
             folder: "".as_ref(),
             line: "0.20",
             slots: PerSlot::default(),
             most_slots: PerSlot::default(),
             jobs: Vec::new(),
-        };
-        let (choice, _) = registry().complete(&choice, &site).map_err(|problems| {
+        }
+    }
+
+    fn complete(yaml: &str) -> Result<String, String> {
+        let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
+        let (choice, _) = registry().complete(&choice, &site()).map_err(|problems| {
             let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
             texts.collect::<Vec<_>>().join("; ")
         })?;
@@ -524,6 +550,20 @@ pub(super) mod tests {
         ] {
             let error = complete(yaml).unwrap_err();
             assert!(error.contains(why), "{yaml}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_option_of_other_policies_is_said_to_be_theirs() {
+        for (yaml, theirs) in [
+            ("{hfsp: {reduce_order: srt}}", "`fifo`, `naive-fair`"),
+            ("{ps: {reduce_gate: coupling}}", "`modified-fair` and `capacity`, not of `ps`"),
+            ("{fair-deficit: {preemption: true}}", "`preemption` is an option of `fair`"),
+        ] {
+            let choice: SchedulerChoice = serde_yaml::from_str(yaml).unwrap();
+            let problems = Registry::builtin().complete(&choice, &site()).unwrap_err();
+            let hint = problems[0].hint.as_deref().unwrap();
+            assert!(problems.len() == 1 && hint.contains(theirs), "{yaml}: {hint}");
         }
     }
 

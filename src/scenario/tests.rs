@@ -75,6 +75,22 @@ fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
 }
 
 #[test]
+fn heartbeats_that_would_queue_but_for_their_phases_are_told() {
+    // 2,000 heartbeats of 1 ms in 3 s.
+    let text = format!(
+        "{JOB}cluster: {{nodes: 2000, jobtracker: {{per_heartbeat: 1ms}}}}\nhadoop: {{heartbeat: 3s}}"
+    );
+    let told = |sets: &[&str]| {
+        let warnings = parse_with(&text, sets).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<String>()
+    };
+    assert!(told(&[]).starts_with("heartbeats keep the JobTracker busy for 66 % of the time, but"));
+    assert_eq!(told(&["hadoop.heartbeat_fuzz=200ms"]), "");
+    assert_eq!(told(&["cluster.nodes=1400"]), "", "less than half of the time");
+    assert_eq!(told(&["cluster.nodes=3000"]), "", "it cannot keep up");
+}
+
+#[test]
 fn a_field_that_changes_nothing_is_told() {
     let warnings = |job: &str| {
         let loaded = parse_with(&format!("workload: {{jobs: [{{name: a, maps: 1, {job}}}]}}"), &[]);
@@ -213,4 +229,28 @@ fn the_last_setting_of_the_command_line_wins() {
     assert_eq!(loaded.scenario.seed, 2);
     assert_eq!(loaded.scenario.clock, ClockSpec::Scaled(60.0));
     assert_eq!(loaded.scenario.name.as_str(), "my-run");
+}
+
+#[test]
+fn the_line_of_mumak_brings_its_cluster_and_another_is_told_to_be_slow() {
+    let jobs = "workload: {jobs: [{name: a, maps: 1}]}";
+    let times = |text: &str| {
+        let Loaded { scenario, warnings } = parse_with(&format!("{text}\n{jobs}"), &[]).unwrap();
+        let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        (scenario.cluster.jobtracker.init.as_millis(), warnings)
+    };
+    for cluster in ["", "cluster: mumak", "cluster: {map_slots: 4}"] {
+        assert_eq!(times(&format!("hadoop: mumak\n{cluster}")), (0, vec![]), "{cluster}");
+    }
+    assert_eq!(times("hadoop: {line: mumak, heartbeat: 1s}").0, 0);
+    assert_eq!(times("hadoop: '0.21'"), (1_000, vec![]));
+    let (init, warnings) = times("hadoop: mumak\ncluster: default");
+    assert_eq!(init, 1_000);
+    assert_eq!(
+        warnings,
+        ["in Mumak messages and the JobTracker take no time; with `cluster.network.latency`, \
+          `cluster.network.cross_rack`, `cluster.jobtracker.per_heartbeat`, \
+          `cluster.jobtracker.per_task`, `cluster.jobtracker.init` above zero nothing happens when it \
+          does there; take `cluster: mumak`, or set these to 0s"]
+    );
 }

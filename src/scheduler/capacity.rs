@@ -34,7 +34,7 @@ pub use self::rules::Rules;
 use self::tree::{Member, Tree};
 use self::unheeded::unheeded;
 use super::part::delay::Delay;
-use super::part::srt::{ReduceOrder, Srt};
+use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
     Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy, Reach, Reason,
     Scheduler, Site, SlotKind, View,
@@ -56,8 +56,6 @@ pub struct Capacity {
     delay: Option<Delay>,
     /// What gets slots back, if some queue wants them.
     reclaim: Option<Reclaim>,
-    /// The order of reduces, if it is not that of maps.
-    srt: Option<Srt>,
     /// The queues to be served, kept so that no memory is asked for.
     leaves: Vec<QueueId>,
 }
@@ -65,9 +63,10 @@ pub struct Capacity {
 impl Policy for Capacity {
     const NAME: &'static str = "capacity";
     const ABOUT: &'static str = "queues with guaranteed shares that lend what they do not use";
-    type Options = CapacityOptions;
+    type Options = WithReduces<CapacityOptions>;
 
-    fn settle(options: &mut CapacityOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let options = &mut options.own;
         let mut complaints = options.settle(site);
         if complaints.iter().all(|complaint| complaint.is_warning) {
             complaints.extend(unheeded(options));
@@ -75,10 +74,11 @@ impl Policy for Capacity {
         complaints
     }
 
-    fn new(options: CapacityOptions) -> Self {
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
         let queues = options.allocations.given();
-        let tree = Tree::new(&queues, rules);
+        let tree = Tree::new(&queues, rules, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
         let by_chances = || (rules == Rules::V1).then(|| Delay::by_chances(factor));
@@ -93,7 +93,6 @@ impl Policy for Capacity {
             reserved: Reserved::default(),
             delay,
             reclaim: reclaims.then(|| Reclaim::new(number)),
-            srt: (options.reduce_order == ReduceOrder::Srt).then(|| Srt::new(options.srt.clone())),
             leaves: Vec::new(),
             tree,
             options,
@@ -133,7 +132,7 @@ impl Scheduler for Capacity {
     }
 
     fn reads_progress(&self) -> bool {
-        self.reclaim.is_some() || self.srt.as_ref().is_some_and(Srt::reads_progress)
+        self.reclaim.is_some() || self.tree.reduces().read_progress()
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
@@ -253,10 +252,13 @@ impl Capacity {
 
     /// Returns the jobs of a queue in the order of their reduces, if that is not that of maps.
     fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
-        let srt = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce)?;
-        let mut jobs = self.tree.node(leaf).ready[kind].in_order();
-        srt.sort(view, &mut jobs, |job| self.tree.member(*job)?.admitted_at);
-        Some(jobs)
+        let reduces = self.tree.reduces();
+        let has_order = kind == SlotKind::Reduce && reduces.have_an_order();
+        has_order.then(|| {
+            let jobs = self.tree.node(leaf).ready[kind].in_order().into_iter();
+            let since = |job| self.tree.member(job)?.admitted_at;
+            reduces.in_order(view, jobs, since).collect()
+        })
     }
 
     /// Asks a job for a task, whose user is below its limit if that counts.

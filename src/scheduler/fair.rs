@@ -12,8 +12,8 @@
 //! EuroSys 2010, section 4): nothing is stale, no part of a load, minimum shares above the cluster
 //! are scaled down, and whoever is below its share, not only below half of it, is starved.
 //!
-//! The slots of reduces may go to the jobs of a pool in another order ([`srt`](super::part::srt)), or in
-//! step with maps ([`coupling`](super::part::coupling)).
+//! The slots of reduces may go to the jobs of a pool in another order, or in step with maps
+//! ([`reduces`](super::part::reduces)).
 //!
 //! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
 //! equal jobs the one with the lower number comes first; and a task that has failed for good, where
@@ -34,12 +34,11 @@ use serde::{Deserialize, Serialize};
 use self::starvation::Starvation;
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
-use super::part::coupling::ReduceGate;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
-use super::part::srt::{ReduceOrder, Srt, SrtSpec};
+use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use crate::mapred::{
     Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
@@ -77,12 +76,6 @@ pub struct FairOptions {
     pub preemption_interval: Auto,
     /// How often shares and demands are computed.
     pub update_interval: SimSpan,
-    /// In what order the jobs of a pool get slots for reduces.
-    pub reduce_order: ReduceOrder,
-    /// How `srt` computes the remaining time.
-    pub srt: SrtSpec,
-    /// What holds reduces back after the slow start.
-    pub reduce_gate: ReduceGate,
 }
 
 /// Whether the paper or the code is followed where they differ.
@@ -110,9 +103,6 @@ impl Default for FairOptions {
             preemption: false,
             preemption_interval: Auto::Auto,
             update_interval: SimSpan::from_millis(500),
-            reduce_order: ReduceOrder::AsMaps,
-            srt: SrtSpec::default(),
-            reduce_gate: ReduceGate::Open,
         }
     }
 }
@@ -142,8 +132,6 @@ pub struct Fair {
     tree: Tree,
     delay: Delay,
     starvation: Starvation,
-    /// The order of reduces in a pool, if it is not that of maps.
-    srt: Option<Srt>,
     /// Whether something has happened after which the paper's scheduler computes everything anew.
     wants_update: bool,
     /// The slots of each kind to which the minimum shares were scaled.
@@ -153,9 +141,10 @@ pub struct Fair {
 impl Policy for Fair {
     const NAME: &'static str = "fair";
     const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
-    type Options = FairOptions;
+    type Options = WithReduces<FairOptions>;
 
-    fn settle(options: &mut FairOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
@@ -163,13 +152,13 @@ impl Policy for Fair {
         complaints
     }
 
-    fn new(options: FairOptions) -> Self {
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
         let pools = options.allocations.given();
         Self {
-            tree: Tree::new(&pools, &options),
+            tree: Tree::new(&pools, &options, Reduces::new(&reduces)),
             delay: Delay::new(&options.delay),
             starvation: Starvation::new(&options, pools.fair_share_after),
-            srt: (options.reduce_order == ReduceOrder::Srt).then(|| Srt::new(options.srt.clone())),
             wants_update: false,
             promised_of: PerSlot::default(),
             options,
@@ -205,7 +194,7 @@ impl Scheduler for Fair {
     }
 
     fn reads_progress(&self) -> bool {
-        self.srt.as_ref().is_some_and(Srt::reads_progress)
+        self.tree.reduces().read_progress()
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
@@ -260,7 +249,7 @@ impl Fair {
 
     /// Launches a task of whoever is first to have one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
-        let Self { tree, delay, starvation, srt, .. } = self;
+        let Self { tree, delay, starvation, .. } = self;
         let now = offer.view().now();
         // A pool for which tasks are killed takes the slots wherever they are: its jobs do not wait
         // for local ones.
@@ -271,12 +260,9 @@ impl Fair {
                 let anywhere = is_starved(pool);
                 return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, Reason::Share));
             }
-            let Some(srt) = srt else {
-                return jobs.find_map(|job| offer.launch_reduce(job, Reason::Share));
-            };
-            let mut jobs: Vec<JobId> = jobs.collect();
-            srt.sort(&offer.view(), &mut jobs, |job| tree.runnable_since(*job));
-            jobs.into_iter().find_map(|job| offer.launch_reduce(job, Reason::Share))
+            let since = |job| tree.runnable_since(job);
+            let mut jobs = tree.reduces().in_order(&offer.view(), jobs, since);
+            jobs.find_map(|job| offer.launch_reduce(job, Reason::Share))
         })
     }
 

@@ -3,7 +3,9 @@
 //! Each job has a deficit: the slots that it should have had and did not, times how long. A free
 //! slot goes to a job below its part of its pool's minimum share, then to the one with the largest
 //! deficit. Shares are those of jobs: pools have parts of the cluster by their weights, however few
-//! tasks their jobs have. Nothing waits for locality, and nothing is killed.
+//! tasks their jobs have. Nothing waits for locality, and nothing is killed. Where the reduces of a
+//! pool's jobs have an order of their own ([`reduces`](super::part::reduces)), pools come in the order
+//! of their first jobs.
 //!
 //! As in the code, everything is computed twice a second and when a job arrives; in between only what
 //! is launched is counted, and what has ended still runs as far as deficits are concerned. Of equal
@@ -12,6 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +22,7 @@ use super::part::allocations::{Allocations, PoolBy};
 use super::part::line::Line;
 use super::part::load::{TrackerLoad, room};
 use super::part::pool_tree::{PoolId, PoolTree};
-
+use super::part::reduces::{Reduces, WithReduces};
 use super::part::share::weight;
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
@@ -65,6 +68,7 @@ pub struct FairDeficit {
     pools: PoolTree,
     line: Line,
     jobs: BTreeMap<JobId, Info>,
+    reduces: Reduces,
     updated_at: SimTime,
 }
 
@@ -74,7 +78,8 @@ struct Info {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    is_runnable: bool,
+    /// From when on it may run, if it may.
+    runnable_since: Option<SimTime>,
     of: PerSlot<Part>,
 }
 
@@ -96,9 +101,10 @@ impl Policy for FairDeficit {
     const NAME: &'static str = "fair-deficit";
     const ABOUT: &'static str =
         "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
-    type Options = FairDeficitOptions;
+    type Options = WithReduces<FairDeficitOptions>;
 
-    fn settle(options: &mut FairDeficitOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let options = &mut options.own;
         let mut complaints = options.allocations.settle(site, options.pool_by);
         complaints.extend(standstill(options.update_interval));
         let later = ["max_maps", "max_reduces", "order", "fair_share_after", "min_share_after"];
@@ -106,12 +112,14 @@ impl Policy for FairDeficit {
         complaints
     }
 
-    fn new(options: FairDeficitOptions) -> Self {
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
         let pools = options.allocations.given();
         Self {
             pools: PoolTree::new(&pools),
             line: Line::new(&pools),
             jobs: BTreeMap::new(),
+            reduces: Reduces::new(&reduces),
             updated_at: SimTime::ZERO,
             options,
         }
@@ -133,6 +141,10 @@ impl Scheduler for FairDeficit {
             }
             JobChange::Initialised | JobChange::Attempt(..) => {}
         }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
@@ -161,7 +173,7 @@ impl FairDeficit {
             pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
-            is_runnable: false,
+            runnable_since: None,
             of: PerSlot::default(),
         };
         self.jobs.insert(job.id(), info);
@@ -185,20 +197,32 @@ impl FairDeficit {
         };
         let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
         line.sort_unstable();
-        for (.., id) in line {
-            let launched = match kind {
-                SlotKind::Map => offer.launch_map(id, Reach::Any, Reason::Share),
-                SlotKind::Reduce => offer.launch_reduce(id, Reason::Share),
-            };
-            if launched.is_some() {
-                if let Some(job) = self.jobs.get_mut(&id) {
-                    job.of[kind].running += 1;
-                    job.of[kind].needed -= 1;
-                }
-                return true;
-            }
+        let mut line: Vec<JobId> = line.into_iter().map(|(.., id)| id).collect();
+        if kind == SlotKind::Reduce && self.reduces.have_an_order() {
+            line = self.in_order(&view, line);
         }
-        false
+        let mut line = line.into_iter();
+        let launched = match kind {
+            SlotKind::Map => line.find_map(|id| offer.launch_map(id, Reach::Any, Reason::Share)),
+            SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, Reason::Share)),
+        };
+        let Some(launched) = launched else { return false };
+        if let Some(job) = self.jobs.get_mut(&launched.attempt.job()) {
+            job.of[kind].running += 1;
+            job.of[kind].needed -= 1;
+        }
+        true
+    }
+
+    /// Puts the jobs of each pool in the order of their reduces.
+    fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
+        let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
+        for id in line {
+            pools.entry(self.jobs[&id].pool).or_default().push(id);
+        }
+        let since = |id: JobId| self.jobs[&id].runnable_since;
+        let in_order = |jobs: Vec<JobId>| self.reduces.in_order(view, jobs.into_iter(), since);
+        pools.into_values().flat_map(in_order).collect()
     }
 
     // ---- twice a second ----
@@ -210,7 +234,8 @@ impl FairDeficit {
         let Self { line, pools, jobs, .. } = self;
         line.choose(pools, |job, may_run| {
             if let Some(job) = jobs.get_mut(&job) {
-                job.is_runnable = may_run;
+                let since = job.runnable_since.unwrap_or(view.now());
+                job.runnable_since = may_run.then_some(since);
             }
         });
         for kind in SlotKind::BOTH {
@@ -221,7 +246,8 @@ impl FairDeficit {
                 let Some(known) = view.job(*id) else { continue };
                 // One that may not run pays for what still runs of it.
                 part.running = known.tasks(kind).running();
-                part.needed = if job.is_runnable { known.pending(kind) } else { 0 };
+                let may_run = job.runnable_since.is_some();
+                part.needed = if may_run { self.reduces.pending(known, kind) } else { 0 };
             }
             self.weigh(kind);
             self.deal_min_shares(kind);
@@ -235,7 +261,7 @@ impl FairDeficit {
         for job in self.jobs.values_mut() {
             let runnable = job.of[kind].runnable();
             let size = self.options.size_based_weight.then_some(runnable);
-            let is_counted = job.is_runnable && 0 < runnable;
+            let is_counted = job.runnable_since.is_some() && 0 < runnable;
             job.of[kind].weight = if is_counted { weight(job.priority, size) } else { 0.0 };
             sums[job.pool.index()] += job.of[kind].weight;
         }
@@ -331,7 +357,11 @@ mod tests {
     /// Returns three trackers of four map slots.
     fn bench(pools: &str) -> Bench<FairDeficit> {
         let yaml = format!("{{allocations: {{pools: {pools}}}}}");
-        let options: FairDeficitOptions = serde_yaml::from_str(&yaml).unwrap();
+        bench_of(&yaml)
+    }
+
+    fn bench_of(yaml: &str) -> Bench<FairDeficit> {
+        let options = serde_yaml::from_str(yaml).unwrap();
         Bench::new(FairDeficit::new(options), 3, PerSlot { map: 4, reduce: 2 })
     }
 
@@ -389,6 +419,40 @@ mod tests {
         assert_eq!(bench.held(SlotKind::Map, jobs), [0, 12]);
         bench.at(15.0).tick();
         assert_eq!(deficits(&bench), [0, 0], "eight slots too few for half the time");
+    }
+
+    /// Returns whose reduces trackers get that ask one after the other, a reduce each.
+    fn reduces(bench: &mut Bench<FairDeficit>) -> Vec<JobId> {
+        let launched = (0..3).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+        let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
+        reduces.map(|attempt| attempt.job()).collect()
+    }
+
+    #[test]
+    fn srt_orders_the_jobs_of_a_pool_and_pools_come_by_their_first_jobs() {
+        for (order, [first, second, third]) in
+            [("as_maps", ["many", "few", "other"]), ("srt", ["few", "many", "other"])]
+        {
+            let pools = "{a: {weight: 4}, b: {}}";
+            let options = "assign_multiple: true";
+            let allocations = format!("allocations: {{pools: {pools}}}");
+            let mut bench =
+                bench_of(&format!("{{reduce_order: {order}, {options}, {allocations}}}"));
+            // None of their maps has ended: who has fewer maps left is expected to be done first.
+            let many = bench.job_of("a", 9, 1);
+            let few = bench.job_of("a", 3, 1);
+            let other = bench.job_of("b", 1, 1);
+            bench.tick();
+            bench.at(10.0).tick();
+            // Of six slots each of `a` has lacked 2.4 for ten seconds, and the other 1.2.
+            let name = |job| match job {
+                job if job == many => "many",
+                job if job == few => "few",
+                _ => "other",
+            };
+            let served: Vec<&str> = reduces(&mut bench).into_iter().map(name).collect();
+            assert_eq!(served, [first, second, third], "{order}; {other}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, room};
+use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
     JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
     SlotKind, View,
@@ -53,16 +54,19 @@ pub struct Fifo {
     padded: PerSlot<u64>,
     /// What makes jobs wait, if something does.
     delay: Option<Delay>,
+    reduces: Reduces,
 }
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
-    type Options = FifoOptions;
+    type Options = WithReduces<FifoOptions>;
 
-    fn new(options: FifoOptions) -> Self {
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
         let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
-        Self { options, line: BTreeSet::new(), padded: PerSlot::default(), delay }
+        let reduces = Reduces::new(&reduces);
+        Self { options, line: BTreeSet::new(), padded: PerSlot::default(), delay, reduces }
     }
 }
 
@@ -87,6 +91,10 @@ impl Scheduler for Fifo {
                 }
             }
         }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.reduces.read_progress()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
@@ -136,12 +144,14 @@ impl Fifo {
             return;
         }
         let is_full = self.is_almost_full(offer, kind);
-        for (place, (_, _, job)) in (0..).zip(&self.line) {
-            let is_eligible = offer.view().job(*job).is_some_and(|job| 0 < job.tasks(kind).total());
-            if !is_eligible {
+        let line = self.line.iter().map(|(.., job)| *job);
+        let line = self.reduces.in_order(&offer.view(), line, |_| None);
+        for (place, id) in (0..).zip(line) {
+            let Some(job) = offer.view().job(id).filter(|job| 0 < job.tasks(kind).total()) else {
                 continue;
-            }
-            if offer.launch_reduce(*job, Reason::InLine(place)).is_some() || is_full {
+            };
+            let may_launch = 0 < self.reduces.pending(job, kind);
+            if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() || is_full {
                 return;
             }
         }
@@ -176,7 +186,27 @@ mod tests {
     /// Returns so many trackers of four map slots and a reduce slot, of which a part is kept free.
     fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {
         let options = FifoOptions { padding: Fraction::of(padding), ..FifoOptions::default() };
-        Bench::new(Fifo::new(options), trackers, PerSlot { map: 4, reduce: 1 })
+        Bench::new(Fifo::new(options.into()), trackers, PerSlot { map: 4, reduce: 1 })
+    }
+
+    /// Returns whose reduces five trackers of one slot get; the first job has more maps left.
+    fn reduces(options: &str) -> Vec<JobId> {
+        let options = serde_yaml::from_str(options).unwrap();
+        let mut bench = Bench::new(Fifo::new(options), 5, PerSlot { map: 1, reduce: 1 });
+        for (maps, reduces) in [(9, 2), (4, 4)] {
+            bench.job(maps, reduces, near);
+        }
+        let launched = (0..5).flat_map(|tracker| bench.beat(tracker)).collect::<Vec<_>>();
+        let reduces = launched.iter().filter(|attempt| attempt.slot() == SlotKind::Reduce);
+        reduces.map(|attempt| attempt.job()).collect()
+    }
+
+    #[test]
+    fn reduces_go_by_the_line_or_by_srt_or_are_held_back() {
+        let [first, second] = [0, 1].map(JobId);
+        assert_eq!(reduces("{}"), [first, first, second, second, second]);
+        assert_eq!(reduces("{reduce_order: srt}"), [second, second, second, second, first]);
+        assert_eq!(reduces("{reduce_gate: coupling}"), [], "no map has ended");
     }
 
     /// Puts a job's input in everybody's rack: a far map would end the heartbeat's maps.

@@ -30,12 +30,14 @@ mod waits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::allotment::Maximum;
 pub use self::priorities::PriorityAdjustment;
 use self::standings::Standings;
 use self::waits::Waits;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, next_kind, room};
+use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
@@ -60,6 +62,8 @@ pub struct ModifiedFairOptions {
     pub classification: bool,
     /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
     pub pool_allocation: bool,
+    /// What the maximum of a pool bounds, if slots are allotted.
+    pub maximum: Maximum,
     /// Whether the order of jobs and pools follows what they lack and hold. If not, it is that of
     /// `fair`.
     pub sorting: bool,
@@ -86,6 +90,7 @@ impl Default for ModifiedFairOptions {
             delay: DelaySpec { w1: Auto::Auto, w2: Auto::Auto, long_task: None },
             classification: true,
             pool_allocation: true,
+            maximum: Maximum::Cap,
             sorting: true,
             delay_adjustment: true,
             priority_adjustment: PriorityAdjustment::Text,
@@ -94,6 +99,19 @@ impl Default for ModifiedFairOptions {
             tracker_load: TrackerLoad::Auto,
             update_interval: SimSpan::from_millis(500),
         }
+    }
+}
+
+impl ModifiedFairOptions {
+    /// Warns of rounds in which nothing is allotted.
+    fn vain_maximum(&self) -> Option<Complaint> {
+        let is_vain = self.maximum == Maximum::Round && !self.pool_allocation;
+        is_vain.then(|| Complaint {
+            path: vec!["maximum".to_owned()],
+            message: "`maximum: round` has no effect without `pool_allocation`".to_owned(),
+            hint: "leave one of them out".to_owned(),
+            is_warning: true,
+        })
     }
 }
 
@@ -110,21 +128,24 @@ impl Policy for ModifiedFair {
     const NAME: &'static str = "modified-fair";
     const ABOUT: &'static str =
         "a fair scheduler with five mechanisms that adapt to what jobs need";
-    type Options = ModifiedFairOptions;
+    type Options = WithReduces<ModifiedFairOptions>;
 
-    fn settle(options: &mut ModifiedFairOptions, site: &Site<'_>) -> Vec<Complaint> {
+    fn settle(options: &mut Self::Options, site: &Site<'_>) -> Vec<Complaint> {
+        let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, options.pool_by);
         // Nobody's tasks are killed.
         let kills = ["fair_share_after", "min_share_after"];
         complaints.extend(unheeded(&options.allocations.given(), Self::NAME, &kills));
         complaints.extend(standstill(options.update_interval));
+        complaints.extend(options.vain_maximum());
         complaints
     }
 
-    fn new(options: ModifiedFairOptions) -> Self {
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: options, reduces } = options;
         Self {
-            standings: Standings::new(options.clone()),
+            standings: Standings::new(options.clone(), Reduces::new(&reduces)),
             delay: Delay::new(&options.delay),
             waits: Waits::default(),
             options,
@@ -145,6 +166,10 @@ impl Scheduler for ModifiedFair {
             JobChange::Initialised => {}
             JobChange::Attempt(..) => self.standings.refresh(view, event.job),
         }
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.standings.reduces().read_progress()
     }
 
     fn tick_every(&self) -> Option<SimSpan> {
@@ -187,11 +212,16 @@ impl ModifiedFair {
     /// Launches a task of whoever is first to have one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { standings, delay, waits, options } = self;
-        let mut ready = standings.ready(kind);
+        let mut pools = standings.ready(kind);
         if kind == SlotKind::Reduce {
-            return ready.find_map(|job| offer.launch_reduce(job, Reason::Share));
+            return pools.find_map(|pool| {
+                let jobs = standings.ready_in(pool, kind);
+                let since = |job| standings.runnable_since(job);
+                let mut jobs = standings.reduces().in_order(&offer.view(), jobs, since);
+                jobs.find_map(|job| offer.launch_reduce(job, Reason::Share))
+            });
         }
-        ready.find_map(|job| {
+        pools.flat_map(|pool| standings.ready_in(pool, kind)).find_map(|job| {
             let waited = delay.waited(job);
             let launched = delay.launch_map(offer, job, false, Reason::Share)?;
             if options.delay_adjustment {

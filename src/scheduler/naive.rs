@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::delay::Delay;
+use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
     JobEvent, JobId, Launched, Offer, PerSlot, Policy, Reason, Scheduler, SlotKind, View,
 };
@@ -25,14 +26,15 @@ pub(super) struct FewestFirst {
     /// Where each stands.
     places: PerSlot<FxHashMap<JobId, Turn>>,
     delay: Delay,
+    reduces: Reduces,
 }
 
 /// How many tasks a job runs, when it arrived, and its number.
 type Turn = (u32, SimTime, JobId);
 
 impl FewestFirst {
-    pub(super) fn new(delay: Delay) -> Self {
-        Self { lines: PerSlot::default(), places: PerSlot::default(), delay }
+    pub(super) fn new(delay: Delay, reduces: Reduces) -> Self {
+        Self { lines: PerSlot::default(), places: PerSlot::default(), delay, reduces }
     }
 
     pub(super) fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -42,7 +44,7 @@ impl FewestFirst {
 
     fn place(&mut self, view: &View<'_>, job: JobId) {
         for kind in SlotKind::BOTH {
-            let waiting = view.job(job).filter(|job| 0 < job.pending(kind));
+            let waiting = view.job(job).filter(|job| 0 < self.reduces.pending(job, kind));
             let place =
                 waiting.map(|job| (job.tasks(kind).running(), job.submitted_at(), job.id()));
             let was = match place {
@@ -67,11 +69,17 @@ impl FewestFirst {
     }
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
-        let Self { lines, delay, .. } = self;
-        lines[kind].iter().find_map(|(.., job)| match kind {
-            SlotKind::Map => delay.launch_map(offer, *job, false, Reason::Share),
-            SlotKind::Reduce => offer.launch_reduce(*job, Reason::Share),
-        })
+        let Self { lines, delay, reduces, .. } = self;
+        let mut line = lines[kind].iter().map(|(.., job)| *job);
+        match kind {
+            SlotKind::Map => {
+                line.find_map(|job| delay.launch_map(offer, job, false, Reason::Share))
+            }
+            SlotKind::Reduce => {
+                let mut line = reduces.in_order(&offer.view(), line, |_| None);
+                line.find_map(|job| offer.launch_reduce(job, Reason::Share))
+            }
+        }
     }
 }
 
@@ -79,7 +87,7 @@ impl FewestFirst {
 #[derive(Debug)]
 pub struct NaiveFair(FewestFirst);
 
-/// `naive-fair` has no options.
+/// `naive-fair` has no options of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NaiveFairOptions {}
@@ -88,14 +96,18 @@ impl Policy for NaiveFair {
     const NAME: &'static str = "naive-fair";
     const ABOUT: &'static str =
         "the job with the fewest running tasks first, wherever its input is";
-    type Options = NaiveFairOptions;
+    type Options = WithReduces<NaiveFairOptions>;
 
-    fn new(_: NaiveFairOptions) -> Self {
-        Self(FewestFirst::new(Delay::by_skips(0, 0)))
+    fn new(options: Self::Options) -> Self {
+        Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::new(&options.reduces)))
     }
 }
 
 impl Scheduler for NaiveFair {
+    fn reads_progress(&self) -> bool {
+        self.0.reduces.read_progress()
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
     }
@@ -134,20 +146,62 @@ impl Policy for FairSkip {
     const NAME: &'static str = "fair-skip";
     const ABOUT: &'static str =
         "as naive-fair, but a job without local input is passed over a number of times";
-    type Options = FairSkipOptions;
+    type Options = WithReduces<FairSkipOptions>;
 
-    fn new(options: FairSkipOptions) -> Self {
-        let (node, rack) = (options.skips.get(), options.rack_skips.get());
-        Self(FewestFirst::new(Delay::by_skips(node.into(), rack.into())))
+    fn new(options: Self::Options) -> Self {
+        let WithReduces { own: FairSkipOptions { skips, rack_skips }, reduces } = options;
+        let delay = Delay::by_skips(skips.get().into(), rack_skips.get().into());
+        Self(FewestFirst::new(delay, Reduces::new(&reduces)))
     }
 }
 
 impl Scheduler for FairSkip {
+    fn reads_progress(&self) -> bool {
+        self.0.reduces.read_progress()
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         self.0.offer(offer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::bench::Bench;
+
+    /// Returns how many reduces the two jobs hold on three trackers of one slot each: the first has
+    /// more maps.
+    fn held(options: &str) -> [usize; 2] {
+        let options = serde_yaml::from_str(options).unwrap();
+        let mut bench = Bench::new(NaiveFair::new(options), 3, PerSlot { map: 2, reduce: 1 });
+        let jobs = [9, 3].map(|maps| bench.job(maps, 3, |_| {}));
+        bench.fill();
+        bench.held(SlotKind::Reduce, jobs)
+    }
+
+    #[test]
+    fn reduces_go_in_turn_or_by_srt_or_are_held_back() {
+        assert_eq!(held("{}"), [2, 1]);
+        assert_eq!(held("{reduce_order: srt}"), [0, 3]);
+        assert_eq!(held("{reduce_gate: coupling}"), [0, 0]);
+    }
+
+    #[test]
+    fn a_gate_opens_as_maps_end() {
+        let options = serde_yaml::from_str("{reduce_gate: coupling}").unwrap();
+        let mut bench = Bench::new(NaiveFair::new(options), 1, PerSlot { map: 4, reduce: 4 });
+        let job = bench.job(4, 2, |_| {});
+        let held = [1, 1, 1].map(|ended| {
+            bench.fill();
+            bench.succeed(job, SlotKind::Map, ended);
+            bench.fill();
+            bench.held(SlotKind::Reduce, [job])[0]
+        });
+        assert_eq!(held, [1, 1, 2], "of two for one, two and three maps of four");
     }
 }

@@ -14,6 +14,7 @@ pub mod long_tasks;
 pub mod names;
 pub mod pool_tree;
 pub mod pools;
+pub mod reduces;
 pub mod share;
 pub mod srt;
 pub mod unheeded;

@@ -14,6 +14,7 @@ use super::hfsp::{Hfsp, HfspOptions, Means, Order, SuspendedSpec, Variant};
 use super::naive::FewestFirst;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
+use super::part::reduces::Reduces;
 use crate::mapred::{Complaint, JobEvent, Offer, Policy, Scheduler, Site, Truth, View};
 use crate::units::{Count, Fraction};
 
@@ -27,7 +28,7 @@ impl Policy for Ps {
     type Options = ();
 
     fn new((): ()) -> Self {
-        Self(FewestFirst::new(Delay::by_skips(0, 0)))
+        Self(FewestFirst::new(Delay::by_skips(0, 0), Reduces::default()))
     }
 }
 

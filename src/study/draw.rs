@@ -18,6 +18,7 @@ mod heat;
 mod kind;
 mod line;
 mod percentiles;
+mod published;
 mod stack;
 
 use std::collections::BTreeMap;
@@ -35,10 +36,11 @@ use self::heat::HeatMap;
 use self::kind::Kind;
 use self::line::LineChart;
 use self::percentiles::PercentilePlot;
+pub use self::published::{PublishedPoints, Series};
 use self::stack::SlotStack;
 use super::axes;
 use crate::chart::{Caption, Drawing};
-use crate::expect::{ReadError, Space, combinations};
+use crate::expect::{Figure, ReadError, Space, Unit, combinations};
 use crate::yaml::{Path, Problem};
 
 pub(super) use canvas::Material;
@@ -71,6 +73,10 @@ macro_rules! kinds {
             #[serde(rename = "where", skip_serializing_if = "IndexMap::is_empty")]
             #[schemars(with = "BTreeMap<String, serde_json::Value>")]
             pub fixed: IndexMap<String, Value>,
+            /// The numbers of a published figure, shown beside ours: a list of one for each value that lies
+            /// under the chart, or `{value: number}`; for several lines or bars `{name: …}`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub published: Option<PublishedPoints>,
             /// The title.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub title: Option<String>,
@@ -123,32 +129,52 @@ struct Layout {
     charts: Vec<Vec<usize>>,
 }
 
+/// A chart, and the numbers that were published of it.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The chart.
+    pub drawing: Drawing,
+    /// The published numbers that it shows, each beside ours.
+    pub figures: Vec<Figure>,
+}
+
+/// A chart of which nothing was published.
+impl From<Drawing> for Picture {
+    fn from(drawing: Drawing) -> Self {
+        Self { drawing, figures: Vec::new() }
+    }
+}
+
 /// Draws all charts that a study has.
 pub(super) fn draw(
     specs: &[ChartSpec],
     material: &Material<'_>,
-) -> Result<Vec<Drawing>, ReadError> {
-    let mut drawings = Vec::new();
+) -> Result<Vec<Picture>, ReadError> {
+    let mut pictures = Vec::new();
     for spec in specs {
         // All of it was looked at when the study was read. But the folder of a study may have been
         // changed since: what is no chart any more is left out.
         let Ok((_, kind)) = spec.kind() else { continue };
         let Ok(layout) = spec.layout(&*kind, &material.space) else { continue };
         let Some(asked) = ask(&*kind, &material.space) else { continue };
+        let unit = asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
+        let points = spec.points(&*kind, &layout, &material.space, unit);
+        let Ok(published) = points else { continue };
         for cell in &layout.charts {
             let canvas = Canvas {
                 material,
-                caption: spec.caption(&*kind, &layout, cell, material, drawings.len()),
+                caption: spec.caption(&*kind, &layout, cell, material, pictures.len()),
                 over: layout.over,
                 by: layout.by,
                 cell,
                 asked: &asked,
                 log: spec.log,
+                published: &published,
             };
-            drawings.push(kind.draw(&canvas)?);
+            pictures.push(kind.draw(&canvas)?);
         }
     }
-    Ok(drawings)
+    Ok(pictures)
 }
 
 /// Returns what the expressions of a kind mean; `None` unless all mean something.

@@ -124,7 +124,7 @@ impl Findings {
         for expected in &sheet.expect {
             let plan = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&space));
             let plan = planned(&expected.that, plan)?;
-            verdicts.push(plan.judge(runs, expected.known_gap.is_some())?);
+            verdicts.push(plan.verdict(runs, expected)?);
         }
         let comparisons = comparisons(sheet, runs, &metrics);
         Ok(Self { jobs, metrics, comparisons, verdicts })

@@ -66,6 +66,7 @@ pub const LIST: &[Listed] = listed!(
     "S-F8" "small jobs behind large ones"
     "S-F9-10" "SRT over the size of the cluster"
     "S-F11" "SRT in the capacity scheduler"
+    "M-F4-5" "worked example: a line and fair sharing"
     "M-A" "the modified fair scheduler, experiment A"
     "M-B" "the modified fair scheduler, experiment B"
     "M-abl" "what each mechanism is worth"
@@ -119,10 +120,12 @@ const FILES: &[(&str, &str)] = files!(
     "srt" / "S-F8"
     "srt" / "S-F9-10"
     "srt" / "S-F11"
+    "modified-fair" / "M-F4-5"
     "modified-fair" / "M-A"
     "modified-fair" / "M-B"
     "modified-fair" / "M-abl"
     "mumak" / "MK-19"
+    "mumak" / "MK-19-stress"
 );
 
 /// A file of an experiment.

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::draw::{Material, draw};
+use super::draw::{Material, Picture, draw};
 use super::findings::{Findings, FindingsError};
 use super::sheet::{Sheet, StudyRuns, read_sheet};
 use super::store::{CHARTS, FAILED, clear};
 use super::usual::usual;
 use super::{Store, merged, tables};
-use crate::chart::Drawing;
+use crate::expect::Figure;
 use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
@@ -39,7 +39,7 @@ pub struct Concluded {
     /// The numbers and the verdicts.
     pub findings: Findings,
     /// The charts.
-    pub drawings: Vec<Drawing>,
+    pub pictures: Vec<Picture>,
 }
 
 /// Makes the files of a study whose runs are all there: tables, charts, the report.
@@ -61,12 +61,12 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     };
     let (study, space) = (&*sheet.study, sheet.space());
     let material = Material { study, space, runs: &runs, measured: &measured };
-    let drawings = draw(&specs, &material).map_err(FindingsError::from)?;
+    let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         (CELLS, tables::cells(sheet, &findings)),
-        (REPORT, page(sheet, &findings, &drawings).html().into_bytes()),
+        (REPORT, page(sheet, &findings, &pictures).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
         files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
@@ -77,9 +77,9 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     for (name, content) in &files {
         write_file(folder, name, content)?;
     }
-    let charts: Vec<String> = (1..=drawings.len()).map(|place| format!("{place:02}.svg")).collect();
-    for (name, drawing) in charts.iter().zip(&drawings) {
-        write_file(&folder.join(CHARTS), name, drawing.svg().as_bytes())?;
+    let charts: Vec<String> = (1..=pictures.len()).map(|place| format!("{place:02}.svg")).collect();
+    for (name, picture) in charts.iter().zip(&pictures) {
+        write_file(&folder.join(CHARTS), name, picture.drawing.svg().as_bytes())?;
     }
     // What an earlier form of the study has left and this one has not would seem to be of this one.
     let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
@@ -89,7 +89,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
     // Last: where it is, the study is complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
-    Ok(Concluded { findings, drawings })
+    Ok(Concluded { findings, pictures })
 }
 
 /// Writes what a study's folder says of the study. The summary of another one goes first, so that a
@@ -109,14 +109,14 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Returns the report.
-fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
+fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.verdicts.is_empty() {
         let verdicts = verdicts(&sheet.expect, &findings.verdicts);
         sections.push(Section::new("Expectations", vec![Block::Verdicts(verdicts)]));
     }
-    if !drawings.is_empty() {
-        sections.push(Section::new("Charts", vec![Block::Charts(drawings.to_vec())]));
+    if !pictures.is_empty() {
+        sections.push(Section::new("Charts", charts(pictures)));
     }
     let mut numbers = vec![Block::Table(cells(sheet, findings))];
     if !findings.comparisons.is_empty() {
@@ -130,6 +130,40 @@ fn page(sheet: &Sheet, findings: &Findings, drawings: &[Drawing]) -> Page {
         subtitle: format!("A study of {} runs", sheet.runs().count()),
         sections,
         version: sheet.version.clone(),
+    }
+}
+
+/// Returns the charts, each of which something was published with a table of it and ours.
+pub(super) fn charts(pictures: &[Picture]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    // What stands side by side is not torn apart for a table.
+    for run in pictures.chunk_by(|a, b| a.figures.is_empty() && b.figures.is_empty()) {
+        blocks.push(Block::Charts(run.iter().map(|picture| picture.drawing.clone()).collect()));
+        let tables = run.iter().filter(|picture| !picture.figures.is_empty());
+        blocks.extend(tables.map(|picture| Block::Table(figures(picture))));
+    }
+    blocks
+}
+
+fn figures(picture: &Picture) -> PageTable {
+    let row = |figure: &Figure| {
+        let difference = figure.difference();
+        vec![
+            PageCell::text(figure.what.clone()),
+            PageCell::number(figure.published.value, figure.published.text.clone()),
+            PageCell { shown: figure.told(), value: figure.ours },
+            PageCell::text(difference),
+        ]
+    };
+    PageTable {
+        caption: format!("{}: published and ours", picture.drawing.title()),
+        columns: vec![
+            Column::text("of"),
+            Column::number("published", None),
+            Column::number("ours", None),
+            Column::text("difference"),
+        ],
+        rows: picture.figures.iter().map(row).collect(),
     }
 }
 

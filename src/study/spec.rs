@@ -268,6 +268,7 @@ fn unheard(draft: &Draft, sweep: &Sweep, searched: Option<&Axis>) -> Vec<Problem
 /// Returns what the runs must record, and notes what is wrong in the expressions.
 fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Problem>) -> Needs {
     let mut needs = keys.search.as_ref().map(Search::needs).unwrap_or_default();
+    let mut misfits = Vec::new();
     let mut add = |at: Path, text: &str, planned: Result<Plan, Complaint>| match planned {
         Ok(plan) => needs.add(plan.needs()),
         Err(complaint) => problems.push(Problem::expression(at, &complaint, text)),
@@ -276,10 +277,17 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
         let planned = Expr::parse(text).and_then(|expr| expr.metric(space));
         add(Path::of("metrics").index(index), text, planned);
     }
-    for (index, Expectation { that, .. }) in keys.expect.iter().enumerate() {
+    for (index, Expectation { that, published, .. }) in keys.expect.iter().enumerate() {
+        let at = Path::of("expect").index(index);
         let planned = Expr::parse(that).and_then(|expr| expr.expectation(space));
-        add(Path::of("expect").index(index), that, planned);
+        if let (Ok(plan), Some(published)) = (&planned, published)
+            && let Err(misfit) = plan.check_published(published)
+        {
+            misfits.push(Problem::published(at.key("published"), misfit));
+        }
+        add(at, that, planned);
     }
+    problems.append(&mut misfits);
     for (index, chart) in keys.charts.iter().enumerate() {
         match chart.needs(space) {
             Ok(more) => needs.add(more),

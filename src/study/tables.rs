@@ -109,12 +109,9 @@ fn heading(metric: &Metric) -> String {
 
 /// Returns what stands behind a heading for a unit.
 fn unit(unit: Unit) -> String {
-    match (unit.time, unit.bytes) {
-        (0, 0) => String::new(),
-        (1, 0) => " [s]".to_owned(),
-        (0, 1) => " [B]".to_owned(),
-        (-1, 1) => " [B/s]".to_owned(),
-        (time, bytes) => format!(" [s^{time} B^{bytes}]"),
+    match unit.sign() {
+        sign if sign.is_empty() => sign,
+        sign => format!(" [{sign}]"),
     }
 }
 

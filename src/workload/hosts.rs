@@ -63,6 +63,11 @@ impl<'a> Hosts<'a> {
         self.met.get(name(host)).copied()
     }
 
+    /// Returns where input lies that is on a host: on its node, or on what stands for it.
+    pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
+        self.find(host).or_else(|| self.topology.stand_in(name(host)))
+    }
+
     /// Returns which of the hosts that were met are none of the cluster's nodes.
     ///
     /// # Errors

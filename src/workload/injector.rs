@@ -6,8 +6,8 @@
 //! that of the jobs' own times takes these as their order only.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
+use super::stress::{Due, Step};
 use super::submission::Pacing;
 use super::{Arrival, BatchId, Workload};
 use crate::mapred::{Core, JobId, Load, Outbox, Stop, ToInjector, ToJobTracker};
@@ -19,7 +19,7 @@ pub struct JobInjector {
     arrivals: Vec<Arrival>,
     batches: Vec<Batch>,
     /// When each job is due of which that is known, until it is submitted; the next one first.
-    due: BinaryHeap<Reverse<(SimTime, JobId)>>,
+    due: Due,
     pacing: Pacing,
     /// Jobs of the warm start: they are submitted at once, and no pacing minds them.
     warm: Vec<JobId>,
@@ -44,8 +44,8 @@ struct Batch {
 impl JobInjector {
     /// Returns an injector that has submitted nothing yet. It starts with [`ToInjector::Arrive`].
     pub fn new(workload: Workload) -> Self {
-        let Workload { arrivals, follows, submission, start, .. } = workload;
-        let pacing = Pacing::new(submission, SimTime::ZERO + start);
+        let Workload { arrivals, follows, submission, start, is_mumak, .. } = workload;
+        let pacing = Pacing::new(submission, SimTime::ZERO + start, is_mumak);
         let mut batches: Vec<Batch> = Vec::new();
         batches.resize_with(follows.len(), Batch::default);
         for (id, before) in (0..).map(BatchId).zip(&follows) {
@@ -60,7 +60,7 @@ impl JobInjector {
             batch.left += 1;
         }
         let left = arrivals.len();
-        let (due, wake) = (BinaryHeap::new(), SimTime::NEVER);
+        let (due, wake) = (Due::new(), SimTime::NEVER);
         let mut injector =
             Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, sent: 0, left };
         for (id, before) in (0..).map(BatchId).zip(&follows) {
@@ -88,28 +88,47 @@ impl JobInjector {
             self.wake = SimTime::NEVER;
         }
         for id in std::mem::take(&mut self.warm) {
+            if let Pacing::Stress(stress) = &mut self.pacing {
+                stress.submits(id);
+            }
             self.submit(id, out);
         }
-        while self.next_at().is_some_and(|at| at <= now) {
-            match &mut self.pacing {
-                Pacing::Replay => self.submit_next(out),
-                Pacing::Closed { free_at, .. } => {
-                    free_at.pop_front();
-                    self.submit_next(out);
-                }
-                Pacing::Stress { ask_at, is_asking, .. } => {
-                    (*ask_at, *is_asking) = (SimTime::NEVER, true);
-                    out.send(ToJobTracker::AskLoad);
-                }
+        self.step(now, out);
+        // One job for each message: what else is due now comes in between, in its turn.
+        if self.next_at().is_some_and(|at| at <= now) {
+            if let Pacing::Closed { free_at, .. } = &mut self.pacing {
+                free_at.pop_front();
             }
+            let Reverse((_, id)) = self.due.pop().expect("it was looked at before whether one is");
+            self.submit(id, out);
         }
         self.plan_arrival(now, out);
         self.stop_if_done(out);
     }
 
-    fn submit_next(&mut self, out: &mut Outbox) {
-        let Reverse((_, id)) = self.due.pop().expect("it was looked at before whether one is due");
-        self.submit(id, out);
+    /// Does what is due now under stress.
+    fn step(&mut self, now: SimTime, out: &mut Outbox) {
+        let Pacing::Stress(stress) = &mut self.pacing else { return };
+        let due = &mut self.due;
+        match stress.step(now, due, out) {
+            None => {}
+            Some(Step::Probe) => stress.look(true, due, out),
+            Some(Step::Submit(id)) => {
+                let is_new = stress.submits(id);
+                stress.fetch(due);
+                if is_new {
+                    self.submit(id, out);
+                }
+                self.look(out);
+            }
+        }
+    }
+
+    /// Looks at the load, if that decides.
+    fn look(&mut self, out: &mut Outbox) {
+        if let Pacing::Stress(stress) = &mut self.pacing {
+            stress.look(false, &mut self.due, out);
+        }
     }
 
     fn submit(&mut self, id: JobId, out: &mut Outbox) {
@@ -125,20 +144,25 @@ impl JobInjector {
 
     /// Hears how busy the cluster is.
     fn hear_load(&mut self, now: SimTime, load: &Load, out: &mut Outbox) {
-        if self.pacing.hear(now, load) {
-            self.submit_next(out);
+        if let Pacing::Stress(stress) = &mut self.pacing {
+            self.left -= stress.hear(now, load, &mut self.due, out);
+            self.stop_if_done(out);
         }
-        self.plan_arrival(now, out);
     }
 
     /// Notes that a job has ended, however it did.
     fn job_ended(&mut self, now: SimTime, id: JobId, out: &mut Outbox) {
         self.left -= 1;
-        if !self.arrivals[id.index()].is_warm {
-            self.pacing.job_ended(now);
+        let arrival = &self.arrivals[id.index()];
+        match &mut self.pacing {
+            Pacing::Replay => {}
+            Pacing::Closed { think, free_at } if !arrival.is_warm => {
+                free_at.push_back(now + *think);
+            }
+            Pacing::Closed { .. } => {}
+            Pacing::Stress(stress) => stress.ends(id),
         }
-        let batch = self.arrivals[id.index()].batch;
-        let batch = &mut self.batches[batch.index()];
+        let batch = &mut self.batches[arrival.batch.index()];
         batch.left -= 1;
         if batch.left == 0 {
             for follower in std::mem::take(&mut batch.followers) {
@@ -148,6 +172,7 @@ impl JobInjector {
                 }
             }
         }
+        self.look(out);
         self.plan_arrival(now, out);
         self.stop_if_done(out);
     }
@@ -175,7 +200,7 @@ impl JobInjector {
                 self.next_at().is_some_and(|at| at < SimTime::NEVER)
             }
             // It has asked often by now, and always in vain.
-            Pacing::Stress { .. } => false,
+            Pacing::Stress(_) => false,
         };
         if !arrives {
             out.stop = Some(Stop::Stalled);
@@ -229,7 +254,7 @@ mod tests {
         let submission = serde_yaml::with::singleton_map_recursive::deserialize(
             serde_yaml::Deserializer::from_str(submission),
         );
-        bench.injector.pacing = Pacing::new(submission.unwrap(), secs(10));
+        bench.injector.pacing = Pacing::new(submission.unwrap(), secs(10), true);
         bench
     }
 
@@ -338,46 +363,6 @@ mod tests {
         bench.ends(60, 0);
         assert_eq!(bench.planned, [secs(60) + SimSpan::from_millis(1)]);
         assert_eq!(bench.pass(), [at(60, "a-2")]);
-    }
-
-    #[test]
-    fn under_stress_the_next_job_comes_as_soon_as_the_cluster_has_room() {
-        let mut bench = paced("stress", "[{name: a, maps: 1, count: 3}]");
-        let load = |jobs, map_work| {
-            ToInjector::Load(Load { jobs, trackers: 2, map_slots: 10, map_work }.into())
-        };
-        let ms = SimSpan::from_millis;
-        assert_eq!(bench.pass(), [], "it asks first");
-        assert_eq!(bench.hear(secs(10), load(0, 0.0)), ["a-1"]);
-        assert_eq!(bench.planned, [secs(10) + ms(1)]);
-        // As many jobs as trackers; then more map work than twice the slots.
-        bench.pass();
-        assert_eq!(bench.hear(secs(11), load(2, 5.0)).len(), 0);
-        bench.pass();
-        assert_eq!(bench.hear(secs(12), load(1, 20.1)).len(), 0);
-        assert_eq!(bench.injector.pacing.next_at(secs(0)), secs(14));
-        bench.pass();
-        assert_eq!(bench.hear(secs(14), load(1, 20.0)), ["a-2"]);
-        bench.ends(15, 0);
-        assert_eq!(bench.injector.pacing.next_at(secs(0)), secs(15));
-    }
-
-    #[test]
-    fn a_job_that_ends_while_a_question_is_on_its_way_does_not_submit_two() {
-        let mut bench = paced("stress", "[{name: a, maps: 1, count: 3}]");
-        let load = |jobs| {
-            ToInjector::Load(Load { jobs, trackers: 2, map_slots: 10, map_work: 0.0 }.into())
-        };
-        bench.pass();
-        assert_eq!(bench.hear(secs(10), load(0)), ["a-1"]);
-        bench.pass();
-        // Asked, and not answered yet.
-        bench.ends(11, 0);
-        assert_eq!(bench.planned, []);
-        assert_eq!(bench.hear(secs(12), load(2)).len(), 0);
-        assert_eq!(bench.planned, [secs(12)], "asks again, since a job has ended");
-        bench.pass();
-        assert_eq!(bench.hear(secs(13), load(1)), ["a-2"]);
     }
 
     #[test]

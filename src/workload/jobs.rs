@@ -497,6 +497,7 @@ impl Workload {
             start: SimSpan::ZERO,
             warm_up: SimSpan::ZERO,
             left_out: Vec::new(),
+            is_mumak: false,
         }
     }
 }

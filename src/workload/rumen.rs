@@ -20,7 +20,9 @@ use self::admitted::{Admitted, BACKWARDS, Numbered, map_time, number_of};
 use super::hosts::Hosts;
 use super::{FoundJobs, JobEntry, Site, Source, SourceKind};
 use crate::cluster::TrackerId;
-use crate::mapred::{Cdf, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry};
+use crate::mapred::{
+    Cdf, Draws, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry,
+};
 use crate::random::{Purpose, stream};
 use crate::trace::rumen::{self, LoggedAttempt, LoggedCdf, LoggedJob, LoggedTask, Outcome};
 use crate::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
@@ -83,6 +85,9 @@ impl Default for RumenPenalty {
     }
 }
 
+/// The queue of a job that names none.
+const DEFAULT_QUEUE: &str = "default";
+
 /// Locations with more hosts than this are no use.
 const MOST_HOSTS: usize = 25;
 
@@ -101,9 +106,9 @@ impl Source for Rumen {
             true => RumenModel::Mumak,
             false => RumenModel::Measured,
         });
-        let hosts = Hosts::new(site.topology);
+        let (hosts, draws) = (Hosts::new(site.topology), site.hadoop.draws);
         let mut reader =
-            Reader { model, penalty: &self.penalty, hosts, seed: site.seed, first: None };
+            Reader { model, draws, penalty: &self.penalty, hosts, seed: site.seed, first: None };
         let mut found = FoundJobs::default();
         while let Some(job) = records.next().transpose()? {
             match reader.read(&job, records.place(), found.jobs.len() as u64) {
@@ -136,6 +141,7 @@ impl Source for Rumen {
 /// Makes jobs of what is logged.
 struct Reader<'a> {
     model: RumenModel,
+    draws: Draws,
     penalty: &'a RumenPenalty,
     hosts: Hosts<'a>,
     seed: u64,
@@ -173,7 +179,14 @@ impl Reader<'_> {
             };
             task.map(|task| self.split(task))
         };
-        let splits = self.fill((0..maps.get()).map(split_of).collect(), number);
+        let splits: Vec<Option<Split>> = (0..maps.get()).map(split_of).collect();
+        let copies = copies(&splits);
+        let unplaced = if self.draws == Draws::Mumak {
+            (0..).zip(&splits).filter(|(_, split)| split.is_none()).map(|(map, _)| map).collect()
+        } else {
+            Box::default()
+        };
+        let splits = self.fill(splits, copies, number);
         let maps_ended = admitted.maps_ended();
         let traced = Traced {
             maps: tasks(map_tasks, maps.get(), |task, attempt| self.map_try(task, attempt)),
@@ -194,16 +207,20 @@ impl Reader<'_> {
                 None => Some([].into()),
             },
             factors: [1.0, self.penalty.rack.get(), self.penalty.off_rack.get()],
-            distances: if is_mumak { [0, 2, 2] } else { [0, 1, 2] },
+            quirks: is_mumak,
+            unplaced: (unplaced, copies),
         };
         let memory = |own: Option<u32>| {
             let mib = own.or(job.heap_megabytes).filter(|mib| 0 < *mib);
             mib.map(|mib| Bytes::from_mib(mib.into()))
         };
         let plain = JobEntry::named(&job.job_id);
+        // Mumak has one queue, and the pools of its fair scheduler are the users'.
+        let queue = job.queue.clone().filter(|queue| !is_mumak || queue != DEFAULT_QUEUE);
+        let nobody = if is_mumak { "(unknown)" } else { "unknown" };
         JobEntry {
-            user: job.user.clone().unwrap_or_else(|| "unknown".to_owned()),
-            pool: Some(job.queue.clone().unwrap_or_else(|| "default".to_owned())),
+            user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
+            pool: queue.or((!is_mumak).then(|| DEFAULT_QUEUE.to_owned())),
             priority: priority(job, is_mumak),
             maps: Some(*maps),
             reduces: *reduces,
@@ -222,7 +239,7 @@ impl Reader<'_> {
     fn map_try(&self, task: &LoggedTask, logged: &LoggedAttempt) -> TracedTry {
         let times = |work| TracedTimes { work, ..TracedTimes::default() };
         let host = logged.host_name.as_deref().and_then(|name| self.hosts.find(name));
-        let holders = self.holders(task);
+        let holders = self.holders(task, |host| self.hosts.find(host));
         let distance = match host.and_then(|host| Locality::of(host, &holders, self.hosts.topology))
         {
             Some(Locality::Node) => 0,
@@ -236,33 +253,33 @@ impl Reader<'_> {
         }
     }
 
-    fn holders(&self, task: &LoggedTask) -> Vec<TrackerId> {
+    fn holders(
+        &self,
+        task: &LoggedTask,
+        find: impl Fn(&str) -> Option<TrackerId>,
+    ) -> Vec<TrackerId> {
         if MOST_HOSTS < task.preferred_locations.len() {
             return Vec::new();
         }
         let hosts = task.preferred_locations.iter().filter_map(|location| location.layers.last());
-        hosts.filter_map(|host| self.hosts.find(host)).collect()
+        hosts.filter_map(|host| find(host)).collect()
     }
 
     fn split(&self, task: &LoggedTask) -> Split {
         let succeeded = task.attempts.iter().find(|a| a.result == Some(Outcome::Success));
         let bytes = succeeded.and_then(|attempt| attempt.hdfs_bytes_read).unwrap_or(0);
-        Split { bytes: Bytes::new(bytes), holders: self.holders(task).into() }
+        let holders = self.holders(task, |host| self.hosts.place(host));
+        Split { bytes: Bytes::new(bytes), holders: holders.into() }
     }
 
-    /// Makes up the splits of maps that are not logged: on as many random hosts as the others'.
-    fn fill(&self, splits: Vec<Option<Split>>, job: u64) -> Vec<Split> {
-        let known = splits.iter().flatten().count();
-        let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
-        let copies = match held.checked_div(known) {
-            None | Some(0) => 3,
-            Some(copies) => copies,
-        };
+    /// Makes up the splits of maps that are not logged: on as many random nodes as the others', unless
+    /// these are drawn later.
+    fn fill(&self, splits: Vec<Option<Split>>, copies: usize, job: u64) -> Vec<Split> {
         let nodes = self.hosts.topology.len();
         let mut rng = stream(self.seed, Purpose::Workload, job);
         let mut make_up = || {
             let mut holders: Vec<TrackerId> = Vec::new();
-            while holders.len() < copies.min(nodes as usize) {
+            while self.draws == Draws::Own && holders.len() < copies.min(nodes as usize) {
                 let node = TrackerId(rng.random_range(0..nodes));
                 if !holders.contains(&node) {
                     holders.push(node);
@@ -271,6 +288,16 @@ impl Reader<'_> {
             Split { bytes: Bytes::ZERO, holders: holders.into() }
         };
         splits.into_iter().map(|split| split.unwrap_or_else(&mut make_up)).collect()
+    }
+}
+
+/// Returns on how many nodes the input of a job's map lies, on average.
+fn copies(splits: &[Option<Split>]) -> usize {
+    let known = splits.iter().flatten().count();
+    let held: usize = splits.iter().flatten().map(|split| split.holders.len()).sum();
+    match held.checked_div(known) {
+        None | Some(0) => 3,
+        Some(copies) => copies,
     }
 }
 
@@ -460,7 +487,7 @@ mod tests {
         assert!(traced.maps[2].is_empty());
         let reduce = TracedTimes { shuffle: millis(1_000), sort: millis(500), work: millis(2_000) };
         assert_eq!(*traced.reduces[0], [try_of(Some(reduce), 0, false)]);
-        assert_eq!(traced.distances, [0, 1, 2]);
+        assert!(!traced.quirks);
     }
 
     #[test]
@@ -483,7 +510,7 @@ mod tests {
         assert_eq!(traced.maps[0].len(), 1, "times go by the number in the id");
         let reduce = TracedTimes { work: millis(2_000), ..TracedTimes::default() };
         assert_eq!(traced.reduces[0][0].unwrap().times, Some(reduce));
-        assert_eq!((traced.distances, traced.tries.is_none()), ([0, 2, 2], true));
+        assert!(traced.quirks && traced.tries.is_none());
         assert_eq!(jobs[0].priority, Priority::Normal, "no configuration says otherwise");
     }
 

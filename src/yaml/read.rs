@@ -13,7 +13,7 @@ use super::locate::PointAt;
 use super::node::{Kind, Mistake, Node};
 use super::path::{Path, Step};
 use super::shape::Shape;
-use crate::expect::Complaint;
+use crate::expect::{Complaint, Misfit};
 use crate::nearest::nearest;
 
 /// A mistake, before its place in the text is known.
@@ -64,6 +64,15 @@ impl Problem {
     /// Returns the problem of something that stands at a path.
     pub(crate) fn inside(self, at: &Path) -> Self {
         Self { path: at.join(&self.path.0), ..self }
+    }
+
+    /// A published number that cannot stand beside what is measured.
+    pub(crate) fn published(at: Path, misfit: Misfit) -> Self {
+        let path = match misfit.place {
+            Some(place) => at.index(place),
+            None => at,
+        };
+        Self::value(path, misfit.message).hint(misfit.hint)
     }
 
     /// Adds what to do about it.

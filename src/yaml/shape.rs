@@ -126,7 +126,7 @@ impl Shape {
     }
 
     /// Returns the names that are known as keys here, or as choices.
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         match &self.form {
             Form::Struct { fields, beside, .. } => {
                 let chosen = beside.iter().flat_map(|beside| beside.names.keys());

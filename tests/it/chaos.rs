@@ -116,16 +116,17 @@ fn outcomes(yaml: &str) -> (u64, u64) {
 }
 
 /// Every policy, with what makes it do all it can.
-const SCHEDULERS: [&str; 21] = [
+const SCHEDULERS: [&str; 22] = [
     "fifo",
-    "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}}}",
-    "naive-fair",
-    "{fair-skip: {skips: 5, rack_skips: 2}}",
+    "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}, reduce_gate: coupling}}",
+    "{naive-fair: {reduce_order: srt}}",
+    "{fair-skip: {skips: 5, rack_skips: 2, reduce_gate: coupling}}",
     "{fair: {preemption: true, allocations: {fair_share_after: 20s, user_max_jobs: 3}}}",
     "{fair: {variant: paper, preemption: true, size_based_weight: true, \
      allocations: {fair_share_after: 10s, pools: {outer: {max_maps: 9, \
      pools: {p0: {min_maps: 2, min_share_after: 5s}, p1: {}}}}}}}",
     "fair-deficit",
+    "{fair-deficit: {reduce_order: srt, reduce_gate: coupling, srt: {running_maps: by_progress}}}",
     "hfsp",
     "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, weights: true}}",
     "{hfsp: {variant: hadoop, preemption: kill, map_preemption: kill}}",
@@ -137,11 +138,12 @@ const SCHEDULERS: [&str; 21] = [
      allocations: {queues: {default: {capacity: 50 %}, idle: {reclaim_after: 10s}}}}}",
     "{capacity: {rules: \"0.21\", map_slot: 160MiB, queue_by: user, \
      srt: {running_maps: by_progress, shuffle_rate: 10MB/s}, reduce_order: srt}}",
-    "{capacity: {rules: \"1.x\", map_slot: 160MiB, reduce_slot: 250MiB, wait_factor: 3, \
+    "{capacity: {rules: \"1.x\", map_slot: 160MiB, reduce_slot: 250MiB, wait_factor: 3, reduce_gate: coupling, \
      allocations: {max_system_jobs: 2, queues: {default: {minimum_user_limit: 30 %}}}}}",
     "{fair: {reduce_order: srt, reduce_gate: coupling}}",
     "modified-fair",
-    "{modified-fair: {priority_adjustment: table, delay: {w1: 6s, w2: 3s}, \
+    "{modified-fair: {priority_adjustment: table, maximum: round, reduce_order: srt, \
+     reduce_gate: coupling, delay: {w1: 6s, w2: 3s}, \
      allocations: {user_max_jobs: 3, pools: {ann: {min_maps: 2, max_maps: 9, order: fifo}}}}}",
     "restless",
 ];

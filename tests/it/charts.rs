@@ -37,6 +37,7 @@ fn ecdf() {
     let sample = |name: &str, seed, scale| Sample {
         name: name.to_owned(),
         values: sample(seed, 100, scale),
+        published: Vec::new(),
     };
     let chart = Ecdf {
         caption: caption("ecdf", "Sojourn time of the jobs of FB2009 on 100 nodes"),
@@ -56,7 +57,7 @@ fn lines_with_bands() {
             Point { x, y, band: Some((y - spread * y / x.sqrt(), y + spread * y / x.sqrt())) }
         };
         let points = nodes.clone().map(point).collect();
-        LineSeries { name: name.to_owned(), points, theory: false }
+        LineSeries { name: name.to_owned(), points, theory: false, published: Vec::new() }
     };
     let bound = nodes.clone().map(|x| Point { x, y: 40.0 + 2_600.0 / x, band: None }).collect();
     let chart = Lines {
@@ -66,7 +67,12 @@ fn lines_with_bands() {
         lines: vec![
             line("fair", 9_000.0, 0.4),
             line("hfsp", 4_000.0, 0.3),
-            LineSeries { name: "fluid model".to_owned(), points: bound, theory: true },
+            LineSeries {
+                name: "fluid model".to_owned(),
+                points: bound,
+                theory: true,
+                published: Vec::new(),
+            },
         ],
         references: vec![Reference { name: "alone on an empty cluster".to_owned(), y: 45.0 }],
         band: "95 % confidence".to_owned(),
@@ -82,6 +88,7 @@ fn bars(values: &[(&str, &[f64])], whisker: f64) -> Vec<BarSeries> {
     let series = |(name, values): &(&str, &[f64])| BarSeries {
         name: (*name).to_owned(),
         bars: values.iter().map(bar).collect(),
+        published: Vec::new(),
     };
     values.iter().map(series).collect()
 }
@@ -107,6 +114,58 @@ fn bars_with_whiskers() {
         ),
         arrangement: Arrangement::Grouped,
         whisker: "95 % confidence".to_owned(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+/// Two bars with long names, and what was published of all but one.
+#[test]
+fn published_bars() {
+    let published = [vec![Some(0.02), Some(0.37), Some(0.84)], vec![Some(0.75), None, Some(0.94)]];
+    let series = bars(
+        &[
+            ("fair sharing without delay scheduling", &[0.03, 0.07, 0.56]),
+            ("fair sharing with delay scheduling, W1 = W2 = 15 s", &[0.99, 1.0, 1.0]),
+        ],
+        0.02,
+    );
+    let series = series.into_iter().zip(published);
+    let chart = Bars {
+        caption: caption("published-bars", "Figure 12: node locality in a closed loop of 60 jobs"),
+        y: Axis::linear("Share of maps", Unit::Share),
+        x: "Maps of the job".to_owned(),
+        groups: names(&["3", "10", "100"]),
+        series: series.map(|(series, published)| BarSeries { published, ..series }).collect(),
+        arrangement: Arrangement::Grouped,
+        whisker: "95 % confidence".to_owned(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+/// Lines that were published at our numbers, at others and at none.
+#[test]
+fn published_lines() {
+    let line = |name: &str, ours: [f64; 4], published: &[(f64, f64)]| {
+        let points = [0.0, 1.0, 5.0, 10.0].into_iter().zip(ours);
+        let points = points.map(|(x, y)| Point { x, y, band: Some((y - 0.02, y + 0.02)) });
+        let published = published.to_vec();
+        LineSeries { name: name.to_owned(), points: points.collect(), theory: false, published }
+    };
+    let chart = Lines {
+        caption: caption("published-lines", "Figure 15: locality against the wait"),
+        x: Axis::linear("Wait", Unit::Seconds),
+        y: Axis::linear("Share of maps", Unit::Share),
+        lines: vec![
+            line(
+                "jobs of 4 maps",
+                [0.05, 0.9, 0.99, 1.0],
+                &[(0.0, 0.05), (1.0, 0.68), (5.0, 0.98), (10.0, 1.0)],
+            ),
+            line("jobs of 12 maps", [0.12, 0.97, 1.0, 1.0], &[(0.0, 0.11), (2.5, 0.9)]),
+            line("jobs of 36 maps", [0.3, 0.98, 1.0, 1.0], &[]),
+        ],
+        references: Vec::new(),
+        band: "95 % confidence".to_owned(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));
 }

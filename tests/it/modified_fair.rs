@@ -148,9 +148,10 @@ proptest! {
         order in prop::sample::select(vec!["fair", "fifo"]),
         wait in 0u32..9,
         jobs in 1u32..4,
+        reduces in prop::sample::select(vec!["reduce_order: srt", "reduce_gate: coupling"]),
     ) {
         let options = format!(
-            "delay: {{w1: {wait}s, w2: 3s}}, allocations: {{pool_max_jobs: {jobs}, pools: {{pool-1: \
+            "{reduces}, delay: {{w1: {wait}s, w2: 3s}}, allocations: {{pool_max_jobs: {jobs}, pools: {{pool-1: \
              {{min_maps: {min}, max_maps: {max}}}, pool-2: {{weight: {weight}, order: {order}}}}}}}"
         );
         let fair = tasks(&unlike_jobs(seed, &format!("{{fair: {{{options}}}}}")));
@@ -205,4 +206,22 @@ fn times_after_which_others_kill_are_warned_of() {
         assert_eq!(warnings.len(), ignored.len(), "{allocations}\n{said}");
         assert!(warnings.iter().zip(ignored).all(|(said, key)| said.starts_with(key)), "{said}");
     }
+}
+
+#[test]
+fn rounds_in_which_nothing_is_allotted_are_warned_of() {
+    let (said, code) = check("maximum: round, pool_allocation: false");
+    assert_eq!(code, Some(0));
+    assert!(said.contains("`maximum: round` has no effect without `pool_allocation`"), "{said}");
+    assert_eq!(check("maximum: round").0.matches("maximum").count(), 0);
+}
+
+#[test]
+fn with_one_copy_and_a_writer_all_input_is_on_the_writers_node() {
+    // The cluster's own file has the writer. Two of sixteen map slots are on its node.
+    let tasks = tasks(&unlike_jobs(1, "fifo"));
+    let local = tasks.lines().filter(|task| task.contains(",map,") && task.contains(",node,"));
+    let (on_writer, elsewhere): (Vec<&str>, Vec<&str>) =
+        local.partition(|task| task.contains(",node-1,"));
+    assert!(0 < on_writer.len() && elsewhere.is_empty(), "{elsewhere:?}");
 }

@@ -1,7 +1,8 @@
-//! Mumak's model beside Mumak itself: its own sample of 19 jobs on 1,545 trackers, under FIFO.
+//! Mumak's model beside Mumak itself, to the millisecond.
 //!
-//! The figures are Mumak's, over ten seeds. Prints two tables, job by job:
-//! `cargo test --release --test it mumak -- --nocapture`.
+//! Two jobs on one tracker, whose times follow from Mumak's rules and random numbers by hand; and its
+//! own sample of 19 jobs on 1,545 trackers, under FIFO, whose figures Mumak has printed, over ten seeds.
+//! Prints a table of these: `cargo test --release --test it mumak -- --nocapture`.
 //!
 //! How near maps ran to their input counts all launches, as Mumak does. `jobs.csv` has those alone
 //! that succeeded.
@@ -9,6 +10,7 @@
 #![expect(clippy::print_stdout, reason = "the table is read by people")]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::thread;
 
@@ -60,19 +62,6 @@ const MUMAK: [Row; 19] = [
     row("0020", false, 84_486, (79_552, 88_843), [(73, 93), (191, 227), (26, 52)]),
 ];
 
-/// Jobs whose length is that of attempts that the trace does not have, with which ones. Their times
-/// are drawn from the job's distributions. Mumak draws them with the same seed in every run, so its
-/// range says nothing of how they vary; here it is taken this much wider, as a share of the mean. Of
-/// 0012 hardly more than that one draw is left: over ten seeds it ends after 41 s to 164 s.
-const DRAWN: [(&str, f64, &str); 3] = [
-    ("0006", 0.05, "reduces 0 and 11, whose first attempts were killed"),
-    ("0012", 0.2, "reduce 485, whose third attempt has no start"),
-    ("0020", 0.05, "reduce 72, whose attempts have no start"),
-];
-
-/// One heartbeat interval, by which a range may be missed.
-const INTERVAL: f64 = 3_000.0;
-
 /// How a job went.
 #[derive(Default)]
 struct Ran {
@@ -94,22 +83,28 @@ fn rows(table: &Path) -> impl Iterator<Item = impl Fn(&str) -> String> {
     })
 }
 
-/// Returns how each job went, by the end of its name.
-fn run(traces: &Path, seed: u64) -> BTreeMap<String, Ran> {
-    let trace = |name: &str| traces.join(name).display().to_string();
+/// Runs a trace in Mumak's model; returns the folder of its results.
+fn emulated(trace: &Path, topology: &Path, seed: u64, sets: &[&str]) -> tempfile::TempDir {
+    let [trace, topology] = [trace, topology].map(|path| path.display().to_string());
     let yaml = format!(
-        "hadoop: mumak\ncluster: mumak\nseed: {seed}\nworkload:\n  rumen:\n    trace: {:?}\n    \
-         topology: {:?}\n",
-        trace("19-jobs.trace.json.gz"),
-        trace("19-jobs.topology.json.gz"),
+        "hadoop: mumak\nseed: {seed}\nworkload: {{rumen: {{trace: {trace:?}, topology: \
+         {topology:?}}}}}"
     );
     let registry = Registry::builtin();
-    let scenario = scenario::parse("mumak", &yaml, &[], &registry).unwrap().scenario;
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let scenario = scenario::parse("mumak", &yaml, &sets, &registry).unwrap().scenario;
     let folder = tempfile::tempdir().unwrap();
     let folder_path = Some(folder.path().to_owned());
     let options = Options { folder: folder_path, verify: true, ..Options::default() };
     let run = emulate(&scenario, &registry, options).unwrap();
     assert!(run.verifier.unwrap().violations().is_empty());
+    folder
+}
+
+/// Returns how each job of the sample went, by the end of its name.
+fn run(traces: &Path, seed: u64) -> BTreeMap<String, Ran> {
+    let [trace, topology] = ["trace", "topology"].map(|what| format!("19-jobs.{what}.json.gz"));
+    let folder = emulated(&traces.join(trace), &traces.join(topology), seed, &[]);
     let mut ran: Vec<(String, Ran)> = rows(&folder.path().join("jobs.csv"))
         .map(|of| {
             let millis = |column| of(column).parse::<f64>().unwrap();
@@ -134,9 +129,82 @@ fn spread(values: &[f64]) -> (f64, f64, f64) {
     (values.iter().sum::<f64>() / values.len() as f64, least, most)
 }
 
+/// The first map ends in the very millisecond of a heartbeat. The second one's attempt was killed, so how
+/// it goes is made up. The map of the second job fails, and what becomes of it then is made up.
+const TWO_JOBS: &str = r#"
+    {"jobID": "job_1_0001", "user": "ann", "submitTime": 1000, "totalMaps": 2, "totalReduces": 1,
+     "mapperTriesToSucceed": [0.5, 0.5],
+     "successfulMapAttemptCDFs": [
+       {"numberValues": 10, "minimum": 1000, "maximum": 5000, "rankings": []}],
+     "mapTasks": [
+       {"taskID": "task_1_0001_m_000000", "taskType": "MAP", "taskStatus": "SUCCESS",
+        "preferredLocations": [{"layers": ["r0", "h0"]}], "attempts": [
+          {"attemptID": "attempt_1_0001_m_000000_0", "result": "SUCCESS", "startTime": 10000,
+           "finishTime": 12997, "hostName": "/r0/h0"}]},
+       {"taskID": "task_1_0001_m_000001", "taskType": "MAP", "taskStatus": "SUCCESS",
+        "preferredLocations": [{"layers": ["r0", "h0"]}], "attempts": [
+          {"attemptID": "attempt_1_0001_m_000001_0", "result": "KILLED", "startTime": 10000,
+           "finishTime": 10001, "hostName": "/r0/h0"}]}],
+     "reduceTasks": [
+       {"taskID": "task_1_0001_r_000000", "taskType": "REDUCE", "taskStatus": "SUCCESS", "attempts": [
+          {"attemptID": "attempt_1_0001_r_000000_0", "result": "SUCCESS", "startTime": 10000,
+           "shuffleFinished": 20000, "sortFinished": 20500, "finishTime": 22000}]}]}
+    {"jobID": "job_1_0002", "user": "ann", "submitTime": 5000, "totalMaps": 1,
+     "mapperTriesToSucceed": [0.5, 0.5],
+     "successfulMapAttemptCDFs": [
+       {"numberValues": 0, "rankings": []}, {"numberValues": 0, "rankings": []},
+       {"numberValues": 0, "rankings": []},
+       {"numberValues": 10, "minimum": 1000, "maximum": 9000,
+        "rankings": [{"relativeRanking": 0.5, "datum": 2000}]}],
+     "mapTasks": [
+       {"taskID": "task_1_0002_m_000000", "taskType": "MAP", "taskStatus": "FAILED",
+        "preferredLocations": [{"layers": ["r0", "h0"]}], "attempts": [
+          {"attemptID": "attempt_1_0002_m_000000_0", "result": "FAILED", "startTime": 10000,
+           "finishTime": 10500, "hostName": "/r0/h0"}]}]}
+"#;
+
+const ONE_HOST: &str = r#"{"name": "<root>", "children": [
+    {"name": "r0", "children": [{"name": "h0", "children": null}]}]}"#;
+
+/// With the seed 42 the only tracker sends heartbeats at 103.902 s, 106.899, 109.902, 112.906, 115.904,
+/// 118.911, 121.916. The second map succeeds (0.382 is below a half) and takes 1 s and 0.0852 of 4 s. The
+/// failed one is tried again for 1 s and 0.2789 of 2 s: 1.557 s.
+#[test]
+fn two_jobs_end_when_mumaks_rules_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let [trace, topology] = ["trace.json", "topology.json"].map(|name| folder.path().join(name));
+    fs::write(&trace, TWO_JOBS).unwrap();
+    fs::write(&topology, ONE_HOST).unwrap();
+    let times = |set: &str| -> Vec<[u64; 3]> {
+        let out = emulated(&trace, &topology, 42, &[set]);
+        let table = out.path().join("jobs.csv");
+        let jobs = rows(&table);
+        let columns = ["submit_ms", "first_launch_ms", "finish_ms"];
+        jobs.map(|of| columns.map(|column| of(column).parse().unwrap())).collect()
+    };
+    // Both maps start at 103.902 and are reported at 106.899. The reduce starts then, is reported at
+    // 109.902 and let go; it ends 1.5 s later and is reported at 112.906. The other job's map fails
+    // at 110.402, starts again at 112.906 and is reported at 115.904.
+    let first = [103_000, 103_902, 112_906];
+    assert_eq!(times("scheduler=fifo"), [first, [107_000, 109_902, 115_904]]);
+    // When the first map is reported, the update of 106.5 s knows of no reduce: it starts at 109.902.
+    let fair = [[103_000, 103_902, 115_904], [107_000, 109_902, 115_904]];
+    assert_eq!(times("scheduler=fair"), fair);
+    // Jobs are initialised at 105 s and 110 s, and a heartbeat brings one map: those of 106.899 and
+    // 109.902, which brings the reduce, too.
+    let capacity = [[103_000, 106_899, 115_904], [107_000, 112_906, 118_911]];
+    assert_eq!(times("scheduler=capacity"), capacity);
+    // A job is as many as trackers, so under stress as well the second one follows the end of the first.
+    for submission in ["serial", "stress"] {
+        let times = times(&format!("workload.submission={submission}"));
+        assert_eq!(times, [first, [112_907, 115_904, 121_916]], "{submission}");
+    }
+}
+
 #[test]
 fn jobs_run_as_long_and_as_near_to_their_input_as_in_mumak() {
     let Some(traces) = crate::traces::real("rumen") else { return };
+    // All ten take too long where nothing is optimised.
     let seeds: Vec<u64> = (1..=if cfg!(debug_assertions) { 2 } else { 10 }).collect();
     let runs: Vec<BTreeMap<String, Ran>> = thread::scope(|scope| {
         let halves: Vec<_> = seeds
@@ -145,62 +213,25 @@ fn jobs_run_as_long_and_as_near_to_their_input_as_in_mumak() {
             .collect();
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     });
-
-    println!("job   Mumak, s (range)                      here, s (range)           difference");
-    let (mut differences, mut outside) = (Vec::new(), Vec::new());
-    for Row { job, succeeds, mean, range, .. } in MUMAK {
+    println!(
+        "job   mean, least and most, ms: Mumak                here    launches: Mumak and here"
+    );
+    let mut other = Vec::new();
+    for Row { job, succeeds, mean, range, maps } in MUMAK {
         assert!(runs.iter().all(|run| run[job].succeeded == succeeds), "job {job} ends otherwise");
         let spans: Vec<f64> = runs.iter().map(|run| run[job].millis).collect();
         let (ours, least, most) = spread(&spans);
-        let difference = ours / mean - 1.0;
-        let drawn = DRAWN.iter().find(|(other, ..)| *other == job);
-        println!(
-            "{job}  {:8.1} ({:8.1} to {:8.1})   {:8.1} ({:8.1} to {:8.1})  {:+6.2} %  {}",
-            mean / 1e3,
-            range.0 / 1e3,
-            range.1 / 1e3,
-            ours / 1e3,
-            least / 1e3,
-            most / 1e3,
-            difference * 100.0,
-            drawn.map_or(String::new(), |(_, _, why)| format!("drawn: {why}")),
-        );
-        differences.push(difference.abs());
-        let slack = INTERVAL + drawn.map_or(0.0, |(_, share, _)| share * mean);
-        if ours < range.0 - slack || range.1 + slack < ours {
-            outside.push(job);
+        let launches = [0, 1, 2].map(|distance| {
+            let of = |run: &BTreeMap<String, Ran>| run[job].maps[distance];
+            let all = || runs.iter().map(of);
+            (all().min().unwrap_or(0), all().max().unwrap_or(0))
+        });
+        println!("{job}  {mean} {range:?}   {ours:.0} {:?}   {maps:?} {launches:?}", (least, most));
+        let is_inside = range.0 <= least && most <= range.1;
+        let is_same = (ours - mean).abs() < 1.0 && range == (least, most) && maps == launches;
+        if !is_inside || seeds.len() == 10 && !is_same {
+            other.push(job);
         }
     }
-    let mean = differences.iter().sum::<f64>() / differences.len() as f64;
-    println!("mean absolute difference {:.2} %, {} seeds", mean * 100.0, seeds.len());
-
-    println!("\njob   maps launched on a node of their input, in a rack of it, elsewhere");
-    println!("      Mumak                                   here, on average");
-    let mut farther = Vec::new();
-    for Row { job, maps, .. } in MUMAK {
-        let of = |distance: usize| -> Vec<f64> {
-            runs.iter().map(|run| f64::from(run[job].maps[distance])).collect()
-        };
-        let ours = [0, 1, 2].map(|distance| spread(&of(distance)).0);
-        let theirs = maps.map(|(least, most)| format!("{least} to {most}"));
-        println!(
-            "{job}  {:<38}  {:.1}   {:.1}   {:.1}",
-            theirs.join("   "),
-            ours[0],
-            ours[1],
-            ours[2]
-        );
-        let fits = |((least, most), ours): (&(u32, u32), &f64)| {
-            (f64::from(*least)..=f64::from(*most)).contains(ours)
-        };
-        if !maps.iter().zip(&ours).all(fits) {
-            farther.push(job);
-        }
-    }
-    assert!(outside.is_empty(), "outside of Mumak's range: {outside:?}");
-    // Two seeds are too few for these.
-    if !cfg!(debug_assertions) {
-        assert!(mean <= 0.02, "{mean}");
-        assert!(farther.is_empty(), "maps ran nearer or farther than in Mumak: {farther:?}");
-    }
+    assert!(other.is_empty(), "otherwise than in Mumak: {other:?}");
 }

@@ -196,6 +196,10 @@ fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
         ("cluster.map_slots=0", "no node has a map slot, but `job_1` has maps"),
         ("workload.rumen.topology=jobs.json", "jobs.json holds Rumen's jobs, not a topology"),
         ("workload={swim: {file: x, mapping: replay}}", "needs its options, such as `nodes`"),
+        (
+            "cluster.hdfs.placement={writer: node-3}",
+            "cluster.hdfs.placement: there is no node-3: the cluster has 2 nodes",
+        ),
         ("faults=[{at: 1s, stop: node-3}]", "there is no node-3: the cluster has 2 nodes"),
         ("faults=[{at: 1s, kill: job_3}]", "there is no job `job_3` in the workload"),
     ] {

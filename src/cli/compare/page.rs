@@ -74,6 +74,7 @@ fn sojourns(runs: &[Run]) -> Drawing {
             .filter(|job| job.is_counted)
             .filter_map(|job| job.sojourn)
             .collect(),
+        published: Vec::new(),
     };
     distribution(caption, "Sojourn time", runs.iter().map(sample).collect())
 }
@@ -82,6 +83,7 @@ fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)]) -> Drawing {
     let sample = |(run, pairs): &(&Run, Pairs<'_>)| Sample {
         name: run.name.clone(),
         values: pairs.0.iter().map(super::pairs::Pair::difference).collect(),
+        published: Vec::new(),
     };
     Ecdf {
         caption: Caption {

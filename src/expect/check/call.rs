@@ -167,6 +167,8 @@ impl Checker<'_> {
                 let message = "this goes through too many values";
                 return Err(Complaint::new(by.value.span.clone(), message));
             }
+            let key = setting.key.item.rsplit('.').next().unwrap_or_default();
+            let name = format!("{key}={}", setting.value);
             let around = filters.iter().cloned().chain([setting]);
             let term = self.inside(around, |checker| checker.term(argument))?;
             if term.of.shape != Shape::One {
@@ -174,7 +176,7 @@ impl Checker<'_> {
                 return Err(Complaint::new(argument.span.clone(), message)
                     .hint("`by` goes by single numbers such as mean(…)"));
             }
-            points.push(Point { x, term });
+            points.push(Point { name, x, term });
         }
         match points.first() {
             Some(Point { term, .. }) => {

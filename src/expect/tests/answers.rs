@@ -419,3 +419,69 @@ fn a_row_that_cannot_be_read_is_an_error_with_its_line() {
     let error = plan("mean(wait)", &Space::default()).measure(&runs, &[]).unwrap_err();
     assert_eq!(error.to_string(), "jobs.csv:2: column `wait_ms`: `x` is not a number");
 }
+
+/// Returns the figures of an expectation of a study, as they are told.
+fn figures(text: &str, published: &str) -> Vec<String> {
+    let (mut space, runs) = study(SOJOURNS);
+    if !text.contains("scheduler") {
+        space.compared = None;
+    }
+    let published = serde_yaml::from_str(published).unwrap();
+    let expected = Expectation { published: Some(published), ..Expectation::new(text) };
+    let verdict = plan(text, &space).verdict(&runs, &expected).unwrap();
+    let told = verdict
+        .figures
+        .iter()
+        .map(|figure| format!("{}|{}|{}", figure.what, figure.published.text, figure.compared()));
+    told.collect()
+}
+
+#[test]
+fn a_published_number_stands_beside_what_a_bound_is_for() {
+    let (fair, hfsp) = ("mean(sojourn, scheduler=fair)", "mean(sojourn, scheduler=hfsp)");
+    assert_eq!(figures(&format!("{fair} within 5s of 20s"), "20s"), ["|20s|16.0 s (0.8 ×)"]);
+    assert_eq!(figures(&format!("8s <= {fair} <= 12s"), "20s"), ["|20s|16.0 s (0.8 ×)"]);
+    assert_eq!(figures(fair, "20s"), ["|20s|16.0 s (0.8 ×)"]);
+    assert_eq!(figures(fair, "about 20 s"), Vec::<String>::new());
+    // What is computed of two is one number.
+    let gain = format!("1 - {hfsp} / {fair} >= 10 %");
+    assert_eq!(figures(&gain, "-20 %"), ["|-20 %|16.8 % (+36.8 points)"]);
+    // The axis that nobody chooses has a number for each value, or one for all.
+    let all = ["scheduler=fair|20s|16.0 s (0.8 ×)", "scheduler=hfsp|20s|13.2 s (0.662 ×)"];
+    assert_eq!(figures("mean(sojourn) < 1min", "20s"), all);
+    assert_eq!(figures("mean(sojourn) < 1min", "[20s, 20s]"), all);
+    assert_eq!(figures("mean(sojourn) < 1min", "[~, 20s]"), all[1..]);
+}
+
+#[test]
+fn each_side_of_a_comparison_has_its_published_number_and_slack_has_none() {
+    let (fair, hfsp) = ("mean(sojourn, scheduler=fair)", "mean(sojourn, scheduler=hfsp)");
+    let both = [
+        "mean(sojourn, scheduler=hfsp)|12s|13.2 s (1.1 ×)",
+        "mean(sojourn, scheduler=fair)|20s|16.0 s (0.8 ×)",
+    ];
+    for right in [fair.to_owned(), format!("1.05 * {fair}"), format!("{fair} + 5s")] {
+        assert_eq!(figures(&format!("{hfsp} <= {right}"), "[12s, 20s]"), both);
+    }
+    assert_eq!(figures(&format!("{hfsp} < 1min and {fair} < 1min"), "[12s, 20s]"), both);
+    let trend = figures("falling(mean(sojourn), by=scheduler)", "[20s, 12s]");
+    assert_eq!(trend, ["scheduler=fair|20s|16.0 s (0.8 ×)", "scheduler=hfsp|12s|13.2 s (1.1 ×)"]);
+}
+
+#[test]
+fn published_numbers_that_cannot_stand_beside_ours_are_refused() {
+    let (space, _) = study(SOJOURNS);
+    let refused = |text: &str, published: &str| {
+        let published = serde_yaml::from_str(published).unwrap();
+        let misfit = plan(text, &space).check_published(&published).unwrap_err();
+        (misfit.place, misfit.message)
+    };
+    let (fair, hfsp) = ("mean(sojourn, scheduler=fair)", "mean(sojourn, scheduler=hfsp)");
+    let (place, message) = refused(fair, "98 %");
+    assert_eq!(place, None);
+    assert_eq!(message, format!("`98 %` is a share, and `{fair}` is a time"));
+    let both = format!("{hfsp} < {fair}");
+    assert_eq!(refused(&both, "20s").1, "one number for 2 that are measured");
+    assert_eq!(refused(&both, "[20s]").1, "a list of 1 for 2 numbers that are measured");
+    assert_eq!(refused(&both, "[20s, 5]").0, Some(1));
+}

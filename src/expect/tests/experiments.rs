@@ -296,13 +296,16 @@ const EXPERIMENTS: &[Experiment] = &[
         compared: Some(0),
         shows: &[
             "mean(sojourn, scheduler=fair-srt, class=small) < mean(sojourn, scheduler=fair, class=small)",
-            "mean(sojourn, scheduler=fair-srt, class=small, each=10) \
-             <= (1 - 20 %) * mean(sojourn, scheduler=fair, class=small, each=10)",
-            "mean(sojourn, scheduler=fair-srt, class=large) \
-             <= 1.05 * mean(sojourn, scheduler=fair, class=large)",
-            "makespan[scheduler=fair-srt] <= 1.08 * makespan[scheduler=fair]",
-            "mean(reduce_time, scheduler=fair-srt, class=small) \
-             < mean(reduce_time, scheduler=fair, class=small)",
+            "35 % * mean(sojourn, scheduler=fair, class=small, each=10) \
+             <= mean(sojourn, scheduler=fair-srt, class=small, each=10) \
+             <= 70 % * mean(sojourn, scheduler=fair, class=small, each=10)",
+            "92 % * makespan[scheduler=fair] <= makespan[scheduler=fair-srt] \
+             <= 108 % * makespan[scheduler=fair]",
+            "25 % * mean(mean(reduce_time[scheduler=fair], class=small), by=each) \
+             <= mean(mean(reduce_time[scheduler=fair-srt], class=small), by=each) \
+             <= 75 % * mean(mean(reduce_time[scheduler=fair], class=small), by=each)",
+            "mean(reduce_time, scheduler=fair-srt, class=large) \
+             < mean(reduce_time, scheduler=fair, class=large)",
             "mean(sojourn, scheduler=capacity-srt, class=small) \
              < mean(sojourn, scheduler=capacity, class=small)",
         ],
@@ -327,11 +330,13 @@ const EXPERIMENTS: &[Experiment] = &[
         ],
         compared: Some(0),
         shows: &[
-            "mean(sojourn, scheduler=modified) <= 1.02 * mean(sojourn, scheduler=fair)",
-            "mean(mean(mean(sojourn[scheduler=modified]) / mean(sojourn[scheduler=fair]), \
-             by=workload.maps), by=count) < 1",
+            "mean(sojourn, scheduler=modified) <= 90 % * mean(sojourn, scheduler=fair)",
+            "45 % <= mean(mean(mean(sojourn[scheduler=modified]) / mean(sojourn[scheduler=fair]), \
+             by=workload.maps), by=count) <= 85 %",
             "mean(mean(locality.node[scheduler=modified] - locality.node[scheduler=fair], \
-             by=workload.maps), by=count) >= 0",
+             by=workload.maps), by=count) >= -5 %",
+            "(abs(locality.node[scheduler=fair, workload.maps=6, count=5] - 9 %) \
+             + abs(locality.node[scheduler=fair, workload.maps=6, count=10] - 22 %)) / 2 <= 15 %",
             "all(mean(mean(sojourn[scheduler=modified]) - mean(sojourn[scheduler=fair]), by=count) < 0, \
              by=workload.maps)",
             "makespan[scheduler=fifo]",

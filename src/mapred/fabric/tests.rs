@@ -122,7 +122,14 @@ impl World {
     fn launch(self, at: u64, node: u32, attempt: AttemptId) -> Self {
         self.at(at, node, |world| {
             let job = world.job.clone();
-            Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None, slots: 1 })
+            Directive::Launch(Launch {
+                attempt,
+                role: Role::Work,
+                job,
+                locality: None,
+                slots: 1,
+                drawn: None,
+            })
         })
     }
 

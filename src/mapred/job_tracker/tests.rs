@@ -662,3 +662,50 @@ fn without_blacklisting_a_bad_tracker_gets_tasks() {
     bench.submit(job(1, 60, 0));
     assert!(bench.gets_tasks(0, 30));
 }
+
+#[test]
+fn a_twentieth_of_the_maps_is_taken_in_single_precision() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins();
+    bench.at(20).submit(job(0, 140, 1));
+    // In double precision 0.05 times 140 is a little more than seven.
+    for tracker in 0..7 {
+        let at = 20 + 2 * u64::from(tracker);
+        let launched = launches(&bench.at(at).beat_and_receive(tracker, &[]));
+        let reports =
+            [(launched[0], AttemptState::Succeeded), (launched[1], AttemptState::Running)];
+        let launched = launches(&bench.at(at + 1).beat_and_receive(tracker, &reports));
+        let has_reduce = launched.iter().any(|id| id.task.kind == TaskKind::Reduce);
+        assert_eq!(has_reduce, tracker == 6, "after {} maps", tracker + 1);
+    }
+}
+
+#[test]
+fn ticks_of_mumak_are_counted_from_the_start_and_come_after_the_heartbeats_of_their_instant() {
+    let line = Hadoop { line: "mumak".to_owned(), ..hadoop() };
+    let mut bench = bench_under(Box::new(Ticking), line);
+    bench.at(0).hear(ToJobTracker::Start);
+    let ticks = |bench: &Bench| {
+        let ticks = bench.own.iter().filter(|(_, msg)| matches!(msg, ToJobTracker::Tick));
+        ticks.map(|(at, _)| at.as_millis()).collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(&bench), [500]);
+    bench.now = SimTime::from_micros(500_000);
+    bench.own.clear();
+    bench.hear(ToJobTracker::Tick);
+    assert!(matches!(bench.own[..], [(at, ToJobTracker::Tock)] if at == bench.now));
+    bench.own.clear();
+    bench.hear(ToJobTracker::Tock);
+    assert_eq!(ticks(&bench), [1_000]);
+}
+
+/// Does nothing twice a second.
+struct Ticking;
+
+impl Scheduler for Ticking {
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(SimSpan::from_millis(500))
+    }
+}

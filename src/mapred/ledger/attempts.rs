@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
 use crate::mapred::job::{JobState, Stage, Try};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Outbox, Outcome, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Outbox, Outcome, Report, SlotKind,
+    TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -98,6 +98,25 @@ impl Ledger {
         tasks.progress = tasks.progress - u64::from(was) + u64::from(now);
     }
 
+    /// Adds what a report says to how far the job's maps are. Rounds as often as Hadoop does: what
+    /// is left of rounding decides whether a cluster is overloaded.
+    pub(in crate::mapred) fn follow_map(&mut self, report: &Report) {
+        use AttemptState as S;
+        let task = report.attempt.task;
+        let progress = match report.state {
+            S::Unassigned => return,
+            S::Running | S::Suspended | S::CommitPending => report.progress,
+            S::Succeeded => 1.0,
+            S::Failed | S::FailedUnclean | S::Killed | S::KilledUnclean => 0.0,
+        };
+        let job = self.known_mut(task.job);
+        let (maps, all) = (f64::from(job.maps.total), f64::from(job.map_progress));
+        // Of a job that is over nobody asks.
+        let Some(task) = job.task(task) else { return };
+        let gain = f64::from(progress) - f64::from(std::mem::replace(&mut task.progress, progress));
+        job.map_progress = (all + gain / maps) as f32;
+    }
+
     /// Returns how far an attempt is that runs, from 0 to 1; of one that has ended, none of it.
     pub(in crate::mapred) fn progress(&self, attempt: AttemptId) -> f64 {
         self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / 1e6)
@@ -134,7 +153,11 @@ impl Ledger {
         }
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
-                self.known_mut(id).tasks_mut(attempt.slot()).finished += 1;
+                let job = self.known_mut(id);
+                job.tasks_mut(attempt.slot()).finished += 1;
+                if attempt.slot() == SlotKind::Map && job.maps_over() == job.maps.total {
+                    job.map_progress = 1.0;
+                }
                 self.recount(now, id);
                 self.learn(now, attempt, record.tracker, AttemptState::Succeeded, out);
                 self.note_maps_done(now, attempt, out);

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::{Ledger, entry};
-use crate::cluster::FileId;
+use crate::cluster::{FileId, TrackerId};
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
 use crate::mapred::{
-    Fact, Input, JobChange, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, TaskKind,
+    Fact, Input, JobChange, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split, TaskKind,
     ToInjector,
 };
+use crate::random::mumak::Stories;
 use crate::units::SimTime;
 
 impl Ledger {
@@ -55,8 +56,12 @@ impl Ledger {
         if job.state != JobState::Submitted {
             return;
         }
+        if let Some(stories) = &mut self.stories {
+            place(&mut job.spec, stories);
+        }
         let spec = job.spec.clone();
-        job.cache = MapCache::new(spec.maps, spec.input.as_ref(), &self.hdfs, &self.topology);
+        let (input, racks) = (spec.input.as_ref(), &mut self.racks);
+        job.cache = MapCache::new(spec.maps, input, &self.hdfs, &self.topology, racks);
         job.maps.tasks.resize_with(spec.maps as usize, Task::default);
         job.reduces.tasks.resize_with(spec.reduces as usize, Task::default);
         job.maps.waiting = spec.maps;
@@ -182,4 +187,19 @@ impl Ledger {
             }
         }
     }
+}
+
+/// Draws where the input of those maps lies of which the trace does not tell.
+fn place(spec: &mut Arc<JobSpec>, stories: &mut Stories) {
+    let Some(traced) = spec.traced.clone().filter(|traced| !traced.unplaced.0.is_empty()) else {
+        return;
+    };
+    let Some(Input::Splits(splits)) = &spec.input else { return };
+    let (maps, copies) = &traced.unplaced;
+    let mut splits: Vec<Split> = splits.to_vec();
+    for map in maps {
+        let machines = stories.machines(spec.id.0, &spec.name, *copies);
+        splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
+    }
+    Arc::make_mut(spec).input = Some(Input::Splits(splits.into()));
 }

@@ -40,6 +40,12 @@ impl Ledger {
             handout;
         let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
+        let drawn = match (&mut self.stories, &spec.traced) {
+            (Some(stories), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
+                Some(traced.draw(attempt, locality, stories.of(spec.id.0, &spec.name)))
+            }
+            _ => None,
+        };
         self.moved_at = now;
         out.emit(
             now,
@@ -54,7 +60,7 @@ impl Ledger {
                 counts,
             },
         );
-        Launch { attempt, role, job: spec, locality, slots }
+        Launch { attempt, role, job: spec, locality, slots, drawn }
     }
 
     /// Begins an attempt of a task.

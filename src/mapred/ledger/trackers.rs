@@ -22,6 +22,7 @@ impl Ledger {
             tracker.reports.clear();
             tracker.orders.clear();
         });
+        self.racks.meet(id, &self.topology);
         self.dark.remove(&id);
         out.emit(now, Fact::TrackerJoined(id));
     }

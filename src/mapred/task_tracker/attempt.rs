@@ -315,7 +315,16 @@ impl Attempt {
         self.suspended_in_phase = SimSpan::ZERO;
         self.course = Course::new(now, span);
         self.fetch.since = now;
-        self.go_on(now, SimSpan::ZERO)
+        let next = self.go_on(now, SimSpan::ZERO);
+        self.pass(now, next)
+    }
+
+    /// Passes a phase of no length, if that is done at once; says what follows. The work is none of
+    /// them: with its end the attempt ends.
+    fn pass(&mut self, now: SimTime, next: Next) -> Next {
+        let is_short = matches!(self.phase, Phase::Start | Phase::Shuffle | Phase::Sort);
+        let is_passed = self.plan.at_once && is_short && next == Next::After(SimSpan::ZERO);
+        if is_passed { self.finish_part(now) } else { next }
     }
 
     /// Books the time of the phase that ends now.

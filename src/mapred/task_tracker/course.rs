@@ -47,7 +47,8 @@ impl Course {
             return 1.0;
         }
         let ran = at.map_or(SimSpan::ZERO, |at| self.ran(at));
-        (self.done() + ran).min(self.whole).as_secs_f64() / self.whole.as_secs_f64()
+        // Whole numbers, so that nothing is rounded but the share.
+        (self.done() + ran).min(self.whole).as_micros() as f64 / self.whole.as_micros() as f64
     }
 
     /// Goes on at an instant with a part of the phase.

@@ -140,7 +140,14 @@ impl Bench {
 
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
-        Directive::Launch(Launch { attempt, role: Role::Work, job, locality: None, slots: 1 })
+        Directive::Launch(Launch {
+            attempt,
+            role: Role::Work,
+            job,
+            locality: None,
+            slots: 1,
+            drawn: None,
+        })
     }
 
     fn status(&self) -> &Status {
@@ -337,9 +344,12 @@ fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
         spec.reduce.shuffle = TaskBytes::Each(shares.into());
         (spec.reduce.time, spec.reduce.rate) = (None, Some(Rate::from_mb_per_s(1)));
         let (attempt, job) = (reduce(index), Arc::new(spec));
-        let launch = Launch { attempt, role: Role::Work, job, locality: None, slots: 1 };
         let mut bench = tracker(|_| {});
-        bench.until(secs(0)).reply(vec![Directive::Launch(launch)]);
+        let launch = match bench.launch(attempt) {
+            Directive::Launch(launch) => Directive::Launch(Launch { job, ..launch }),
+            other => other,
+        };
+        bench.until(secs(0)).reply(vec![launch]);
         bench
             .until(secs(3))
             .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4 }]);
@@ -420,4 +430,20 @@ fn a_tracker_that_is_told_to_start_anew_drops_everything() {
     bench.until(secs(3));
     assert_eq!(bench.status().last_reply, None);
     assert!(bench.status().reports.is_empty());
+}
+
+#[test]
+fn in_mumak_a_map_that_ends_with_the_next_heartbeat_is_reported_by_it() {
+    for (line, state) in [("mumak", AttemptState::Succeeded), ("0.20", AttemptState::Running)] {
+        let mut bench = tracker(|hadoop| {
+            hadoop.line = line.to_owned();
+            hadoop.start_up = Dist::Constant(SimSpan::ZERO);
+            hadoop.commit_pending = CommitPending::None;
+        });
+        let Directive::Launch(mut launch) = bench.launch(map(0)) else { unreachable!() };
+        Arc::make_mut(&mut launch.job).map.time = Some(SimSpan::from_secs(3).into());
+        bench.until(secs(0)).reply(vec![Directive::Launch(launch)]);
+        bench.until(secs(3));
+        assert_eq!(bench.state(map(0)), Some(state), "{line}");
+    }
 }

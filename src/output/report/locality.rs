@@ -42,6 +42,7 @@ pub(super) fn blocks(_: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, R
             .iter()
             .map(|(_, shares)| Some(Bar { value: shares[level], whisker: None }))
             .collect(),
+        published: Vec::new(),
     };
     let bars = Bars {
         caption: Caption {

@@ -28,6 +28,7 @@ pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>,
     let sample = |(class, values): (&&str, &Vec<f64>)| Sample {
         name: if several { name_of(class).to_owned() } else { String::new() },
         values: values.clone(),
+        published: Vec::new(),
     };
     let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
     Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes)))))

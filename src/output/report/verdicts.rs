@@ -2,8 +2,8 @@
 
 use super::jobs::JobRow;
 use super::{RunReport, counted};
-use crate::expect::{Expectation, GapClass, ReadError, State, Verdict};
-use crate::page::{Block, Judged, Judgement};
+use crate::expect::{Expectation, Figure, GapClass, ReadError, State, Verdict};
+use crate::page::{Beside, Block, Judged, Judgement};
 
 pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
     Ok(match run.verdicts {
@@ -43,8 +43,18 @@ fn verdict(expected: &Expectation, found: &Verdict) -> Judged {
             .map(GapClass::word),
         expectation: expected.what.clone().unwrap_or_else(|| expected.that.clone()),
         expression: expected.what.is_some().then(|| expected.that.clone()),
-        published: expected.published.clone(),
+        published: expected.published.as_ref().map(ToString::to_string),
         measured: Some(found.measured.clone()),
+        figures: found.figures.iter().map(beside).collect(),
         note: (!note.is_empty()).then(|| note.join("; ")),
+    }
+}
+
+fn beside(figure: &Figure) -> Beside {
+    Beside {
+        what: figure.what.clone(),
+        published: figure.published.text.clone(),
+        ours: figure.told(),
+        difference: figure.difference(),
     }
 }

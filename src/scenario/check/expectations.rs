@@ -13,6 +13,12 @@ pub(super) fn check(scenario: &Scenario, found: &mut Checked) {
         match Expr::parse(text).and_then(|expr| expr.expectation(&Space::default())) {
             Err(complaint) => found.problems.push(Problem::expression(at, &complaint, text)),
             Ok(plan) => {
+                if let Some(published) = &expected.published
+                    && let Err(misfit) = plan.check_published(published)
+                {
+                    let at = at.clone().key("published");
+                    found.problems.push(Problem::published(at, misfit));
+                }
                 if let Some(setting) = unrecorded(&plan.needs(), &scenario.record) {
                     let message = format!("`{text}` reads what this scenario does not record");
                     let hint = format!("add `record: {{{setting}: true}}`");

@@ -13,7 +13,7 @@ use super::tree::Tree;
 use crate::mapred::{Complaint, PerSlot, Site, SlotKind};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::file_or::FileOr;
-use crate::scheduler::part::srt::{ReduceOrder, SrtSpec};
+use crate::scheduler::part::reduces::Reduces;
 use crate::units::{Bytes, Factor};
 
 /// More slots than any tracker has.
@@ -45,10 +45,6 @@ pub struct CapacityOptions {
     /// for a job is taken without waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
-    /// In what order the jobs of a queue get slots for reduces.
-    pub reduce_order: ReduceOrder,
-    /// How `srt` computes the remaining time.
-    pub srt: SrtSpec,
 }
 
 impl Default for CapacityOptions {
@@ -61,8 +57,6 @@ impl Default for CapacityOptions {
             reduce_slot: None,
             wait_factor: None,
             delay: None,
-            reduce_order: ReduceOrder::AsMaps,
-            srt: SrtSpec::default(),
         }
     }
 }
@@ -155,7 +149,7 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
 
 /// Warns of queues that never get a slot, or whose jobs never run.
 fn slotless(queues: &Queues, rules: Rules, site: &Site<'_>) -> Vec<Complaint> {
-    let tree = Tree::new(queues, rules);
+    let tree = Tree::new(queues, rules, Reduces::default());
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let node = tree.node(id);

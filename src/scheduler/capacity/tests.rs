@@ -8,7 +8,7 @@ use crate::units::Bytes;
 
 /// Returns trackers of so many slots, and the policy with these options.
 fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> Bench<Capacity> {
-    let options: CapacityOptions = serde_yaml::from_str(options).unwrap();
+    let options = serde_yaml::from_str(options).unwrap();
     let slots = PerSlot { map: slots.0, reduce: slots.1 };
     Bench::new(Capacity::new(options), trackers, slots)
 }
@@ -207,7 +207,7 @@ fn no_tracker_is_kept_for_a_job_that_avoids_it() {
 fn a_wait_that_is_said_holds_for_wide_maps_and_that_of_1x_does_not() {
     let launched = |options: &str| {
         let options = format!("{{rules: '1.x', map_slot: 1MiB, {options}}}");
-        let options: CapacityOptions = serde_yaml::from_str(&options).unwrap();
+        let options = serde_yaml::from_str(&options).unwrap();
         let slots = PerSlot { map: 4, reduce: 0 };
         let mut bench = Bench::with_racks(Capacity::new(options), &[0, 1, 2], slots);
         bench.job(9, 0, |spec| {

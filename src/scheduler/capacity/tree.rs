@@ -13,12 +13,14 @@ use super::node::{LineOf, Node, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::scheduler::part::reduces::Reduces;
 use crate::units::SimTime;
 
 /// The queues and the jobs in them.
 #[derive(Debug)]
 pub(super) struct Tree {
     rules: Rules,
+    reduces: Reduces,
     /// Each after the one around it; the first is around all.
     nodes: Vec<Node>,
     leaves: FxHashMap<String, QueueId>,
@@ -49,9 +51,10 @@ pub(super) struct Member {
 }
 
 impl Tree {
-    pub(super) fn new(queues: &Queues, rules: Rules) -> Self {
+    pub(super) fn new(queues: &Queues, rules: Rules, reduces: Reduces) -> Self {
         let mut tree = Self {
             rules,
+            reduces,
             nodes: vec![Node::root()],
             leaves: FxHashMap::default(),
             fallback: QueueId::ROOT,
@@ -98,6 +101,10 @@ impl Tree {
 
     pub(super) fn ids(&self) -> impl Iterator<Item = QueueId> + use<> {
         (0..self.nodes.len() as u32).map(QueueId)
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
     }
 
     pub(super) fn node(&self, id: QueueId) -> &Node {
@@ -200,7 +207,8 @@ impl Tree {
         let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
         for kind in SlotKind::BOTH {
             let holds = job.tasks(kind).running() + member.reserved[kind];
-            let pending = if member.admitted_at.is_some() { job.pending(kind) } else { 0 };
+            let is_admitted = member.admitted_at.is_some();
+            let pending = if is_admitted { self.reduces.pending(job, kind) } else { 0 };
             let used = holds * member.width[kind];
             self.count(&mut member, kind, used, pending);
         }

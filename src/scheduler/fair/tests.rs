@@ -8,7 +8,7 @@ use crate::mapred::{AttemptId, Outcome, Priority};
 /// Returns so many trackers of four map slots and two reduce slots; nobody waits for locality.
 fn bench(trackers: u32, options: &str) -> Bench<Fair> {
     let yaml = format!("{{delay: {{w1: 0s, w2: 0s}}, {options}}}");
-    let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
+    let options = serde_yaml::from_str(&yaml).unwrap();
     Bench::new(Fair::new(options), trackers, PerSlot { map: 4, reduce: 2 })
 }
 
@@ -188,7 +188,7 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
         let yaml = format!(
             "{{variant: {variant}, delay: {{w1: 1h}}, allocations: {{min_share_after: 20s}}}}"
         );
-        let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
+        let options = serde_yaml::from_str(&yaml).unwrap();
         let mut bench = Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 });
         bench.at(5.0).job(1, 0, |spec| spec.input = input_on([0]));
         assert_eq!(bench.at(25.0).tick().beat(1), [], "not longer than the time-out");
@@ -203,7 +203,7 @@ fn time_outs_end_the_wait_for_locality_in_hadoop_though_nobody_is_killed_for_the
 fn patient(variant: &str) -> Bench<Fair> {
     let yaml = format!("{{variant: {variant}, delay: {{w1: 10s, w2: 10s}}}}");
     let options: FairOptions = serde_yaml::from_str(&yaml).unwrap();
-    Bench::new(Fair::new(options), 2, PerSlot { map: 1, reduce: 0 })
+    Bench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 0 })
 }
 
 #[test]

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use super::{FairOptions, Variant};
 use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
-use crate::scheduler::part::coupling::ReduceGate;
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
+use crate::scheduler::part::reduces::Reduces;
 use crate::scheduler::part::share::weight;
 use crate::units::SimTime;
 
@@ -29,8 +29,7 @@ pub(super) struct Tree {
     variant: Variant,
     /// Whether jobs weigh by what they demand.
     weighs_size: bool,
-    /// What holds reduces back that could be launched.
-    reduce_gate: ReduceGate,
+    reduces: Reduces,
     /// The jobs whose demand is to be looked up.
     stale: BTreeSet<JobId>,
     /// The jobs that have ended since the last update, which in Hadoop count until the next.
@@ -87,7 +86,7 @@ struct Key {
 }
 
 impl Tree {
-    pub(super) fn new(pools: &Pools, options: &FairOptions) -> Self {
+    pub(super) fn new(pools: &Pools, options: &FairOptions, reduces: Reduces) -> Self {
         let mut tree = Self {
             pools: PoolTree::new(pools),
             states: Vec::new(),
@@ -95,7 +94,7 @@ impl Tree {
             line: Line::new(pools),
             variant: options.variant,
             weighs_size: options.size_based_weight,
-            reduce_gate: options.reduce_gate,
+            reduces,
             stale: BTreeSet::new(),
             ended: Vec::new(),
         };
@@ -115,6 +114,10 @@ impl Tree {
 
     pub(super) fn pools(&self) -> &PoolTree {
         &self.pools
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
     }
 
     pub(super) fn state(&self, pool: PoolId) -> &PoolState {
@@ -219,27 +222,19 @@ impl Tree {
         self.jobs[job.index()] = Some(member);
     }
 
-    /// Returns how many tasks of a job could be launched.
-    fn pending(&self, job: &Job, kind: SlotKind) -> u32 {
-        match kind {
-            SlotKind::Map => job.pending(kind),
-            SlotKind::Reduce => self.reduce_gate.pending(job),
-        }
-    }
-
     /// Returns whether a job is asked for a task. Hadoop asks a running job for maps though it has none
     /// to launch: it is then passed over like one that waits for its input, so that the first map that
     /// fails may run anywhere.
     fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
         let is_asked_in_vain = self.variant == Variant::Hadoop && kind == SlotKind::Map;
-        is_asked_in_vain && job.is_running() || 0 < self.pending(job, kind)
+        is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
     }
 
     /// Looks up what a job demands, and so what it weighs.
     fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
         let is_runnable = member.runnable_since.is_some();
-        let demand =
-            if is_runnable { job.tasks(kind).running() + self.pending(job, kind) } else { 0 };
+        let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
+        let demand = if is_runnable { wanted } else { 0 };
         self.demand(member, kind, demand);
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
@@ -378,7 +373,7 @@ mod tests {
 
     fn tree(yaml: &str) -> Tree {
         let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };
-        Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options)
+        Tree::new(&serde_yaml::from_str(yaml).unwrap(), &options, Reduces::default())
     }
 
     fn promised(tree: &Tree, pools: &[&str]) -> Vec<u32> {

@@ -1,8 +1,27 @@
 //! How many slots a pool may have until they are allotted again (section 3.2): the free ones go by what
 //! is pending.
 //!
+//! "To prevent one user pool with heavy workload from getting too much resource, the actual number of
+//! allocated slots cannot exceed the maximum number": the slots that it has then, or those that it is
+//! allotted at a time. Both are there ([`Maximum`]).
+//!
 //! This is not for the pool that small jobs share: to the letter of the paper it never has more than
 //! half of what one of them could use, even while slots are idle.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a pool's maximum bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Maximum {
+    /// The slots that the pool has, as in `fair`.
+    #[default]
+    Cap,
+    /// The slots that the pool is allotted at a time, in addition to those that it has: with an
+    /// update, or when slots have become free. So in the end a pool may have all slots.
+    Round,
+}
 
 /// A pool that wants slots of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +32,9 @@ pub(super) struct Need {
     pub(super) pending: u32,
     /// The slots that it is promised.
     pub(super) min: u32,
-    /// The most that it gets.
+    /// The most that it gets, in all or now.
     pub(super) max: u32,
+    pub(super) maximum: Maximum,
 }
 
 impl Need {
@@ -28,7 +48,10 @@ impl Need {
         // No larger than what is free.
         let part = part.div_ceil(all_pending.max(1)) as u32;
         let owed = self.min.min(self.running + self.pending);
-        (self.running + part.max(1)).max(owed).min(self.max)
+        match self.maximum {
+            Maximum::Cap => (self.running + part.max(1)).max(owed).min(self.max),
+            Maximum::Round => (self.running + part.max(1).min(self.max)).max(owed),
+        }
     }
 }
 
@@ -39,7 +62,7 @@ mod tests {
     use super::*;
 
     fn need(running: u32, pending: u32) -> Need {
-        Need { running, pending, min: 0, max: u32::MAX }
+        Need { running, pending, min: 0, max: u32::MAX, maximum: Maximum::Cap }
     }
 
     #[test]
@@ -55,6 +78,13 @@ mod tests {
         assert_eq!(Need { max: 6, ..need(9, 30) }.allot(32, 30), 6, "nothing is taken from it");
         assert_eq!(Need { min: 3, ..need(0, 10) }.allot(2, 100), 3);
         assert_eq!(Need { min: 3, ..need(0, 2) }.allot(2, 100), 2, "it has but two tasks");
+    }
+
+    #[test]
+    fn a_maximum_of_a_round_bounds_what_is_allotted_and_not_what_a_pool_has() {
+        let need = |running| Need { max: 6, maximum: Maximum::Round, ..need(running, 30) };
+        assert_eq!([0, 6, 12].map(|running| need(running).allot(16 - running, 30)), [6, 12, 16]);
+        assert_eq!(Need { min: 8, ..need(0) }.allot(16, 30), 8, "it is promised more");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind,
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
+use crate::scheduler::part::reduces::Reduces;
 use crate::units::SimTime;
 
 /// The pool of small jobs: that around all others, which holds no jobs otherwise.
@@ -28,6 +29,7 @@ const SHARED: PoolId = PoolId::ROOT;
 #[derive(Debug)]
 pub(super) struct Standings {
     options: ModifiedFairOptions,
+    reduces: Reduces,
     tree: PoolTree,
     line: Line,
     /// By the number of the pool.
@@ -84,19 +86,21 @@ struct Member {
     /// All its tasks, and those that count: a job that may not run has nothing pending.
     total: PerSlot<u32>,
     tasks: PerSlot<Tasks>,
-    is_runnable: bool,
+    /// From when on it may run, if it may.
+    runnable_since: Option<SimTime>,
     /// The locality of its last map with input.
     locality: Option<Locality>,
     key: PerSlot<Option<JobKey>>,
 }
 
 impl Standings {
-    pub(super) fn new(options: ModifiedFairOptions) -> Self {
+    pub(super) fn new(options: ModifiedFairOptions, reduces: Reduces) -> Self {
         let pools = options.allocations.given();
         let mut standings = Self {
             tree: PoolTree::new(&pools),
             line: Line::new(&pools),
             options,
+            reduces,
             pools: Vec::new(),
             jobs: FxHashMap::default(),
             classes: Classes::default(),
@@ -126,10 +130,23 @@ impl Standings {
         (self.running[kind], self.demand[kind])
     }
 
-    /// Returns the jobs that could use a slot, the next one first.
-    pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = JobId> {
-        let jobs = move |pool: &PoolKey| self.pools[pool.pool.index()].ready[kind].iter();
-        self.ready[kind].iter().flat_map(jobs).map(|key| key.job)
+    /// Returns the pools that could use a slot, the next one first.
+    pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
+        self.ready[kind].iter().map(|key| key.pool)
+    }
+
+    /// Returns the jobs of a pool that could use a slot, the next one first.
+    pub(super) fn ready_in(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = JobId> {
+        self.pools[pool.index()].ready[kind].iter().map(|key| key.job)
+    }
+
+    /// Returns from when on a job may run, if it may.
+    pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
+        self.jobs.get(&job)?.runnable_since
+    }
+
+    pub(super) fn reduces(&self) -> &Reduces {
+        &self.reduces
     }
 
     // ---- jobs ----
@@ -148,7 +165,7 @@ impl Standings {
             arrived: job.submitted_at(),
             total,
             tasks: PerSlot::default(),
-            is_runnable: false,
+            runnable_since: None,
             locality: None,
             key: PerSlot::default(),
         };
@@ -168,9 +185,9 @@ impl Standings {
     /// Looks again at a job of which something has changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
-        let is_runnable = member.is_runnable;
+        let is_runnable = member.runnable_since.is_some();
         for kind in SlotKind::BOTH {
-            let pending = if is_runnable { job.pending(kind) } else { 0 };
+            let pending = if is_runnable { self.reduces.pending(job, kind) } else { 0 };
             self.count(id, kind, Tasks { running: job.tasks(kind).running(), pending });
         }
     }
@@ -262,8 +279,9 @@ impl Standings {
         let mut changed = Vec::new();
         line.choose(tree, |job, is_runnable| {
             if let Some(member) = jobs.get_mut(&job)
-                && mem::replace(&mut member.is_runnable, is_runnable) != is_runnable
+                && member.runnable_since.is_some() != is_runnable
             {
+                member.runnable_since = is_runnable.then(|| view.now());
                 changed.push(job);
             }
         });
@@ -296,11 +314,11 @@ impl Standings {
         let all_pending: u64 = others.map(|pool| u64::from(pool.tasks[kind].pending)).sum();
         for (id, pool) in (0..).map(PoolId).zip(&mut self.pools) {
             let Tasks { running, pending } = pool.tasks[kind];
-            let (min, max) = (pool.min[kind], pool.max[kind]);
+            let (min, max, maximum) = (pool.min[kind], pool.max[kind], self.options.maximum);
             pool.limit[kind] = match id {
                 SHARED => max,
                 _ if self.options.pool_allocation => {
-                    Need { running, pending, min, max }.allot(free, all_pending)
+                    Need { running, pending, min, max, maximum }.allot(free, all_pending)
                 }
                 _ => max,
             };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mapred::JobId;
-use crate::mapred::SlotKind::Map;
+use crate::mapred::SlotKind::{Map, Reduce};
 use crate::mapred::bench::{Bench, input_on};
 
 /// Returns so many trackers of four map slots; nobody waits for locality, unless it is said.
@@ -101,6 +101,20 @@ fn slots_that_become_free_together_are_all_taken_at_once() {
     assert_eq!(bench.held(Map, [a, b, c]), [4, 0, 0]);
 }
 
+#[test]
+fn a_maximum_of_a_round_lets_a_pool_have_all_slots_round_by_round() {
+    for (maximum, expected) in [("cap", [6, 6, 6]), ("round", [6, 12, 16])] {
+        let options = format!("maximum: {maximum}, allocations: {{pools: {{a: {{max_maps: 6}}}}}}");
+        let mut bench = bench(4, &format!("classification: false, {options}"));
+        let [job] = submit(&mut bench, [("a", 40)]);
+        let held = [(); 3].map(|()| {
+            bench.tick().fill();
+            bench.held(Map, [job])[0]
+        });
+        assert_eq!(held, expected, "{maximum}");
+    }
+}
+
 proptest! {
     /// Jobs of one to four maps come to two pools and end; they become small, and are no longer.
     #[test]
@@ -124,6 +138,30 @@ proptest! {
             prop_assert!(classification || held == left.min(8), "{} of {}", held, left);
         }
     }
+}
+
+// ---- reduces ----
+
+#[test]
+fn reduces_of_a_pool_have_an_order_of_their_own_if_it_is_asked_for() {
+    for (order, expected) in [("as_maps", [2, 2]), ("srt", [0, 4])] {
+        let mut bench = bench(2, &format!("classification: false, reduce_order: {order}"));
+        let jobs = [(40, 4), (4, 4)].map(|(maps, reduces)| bench.job_of("a", maps, reduces));
+        bench.tick().fill();
+        assert_eq!(bench.held(Reduce, jobs), expected, "{order}");
+    }
+}
+
+#[test]
+fn reduces_that_are_held_back_are_nothing_pending() {
+    let mut bench = bench(2, "classification: false, reduce_gate: coupling");
+    let [held_back, other] =
+        [(4, 8), (0, 2)].map(|(maps, reduces)| bench.job_of("a", maps, reduces));
+    bench.tick().fill();
+    assert_eq!(bench.held(Reduce, [held_back, other]), [0, 2]);
+    bench.succeed(held_back, Map, 1);
+    bench.tick().fill();
+    assert_eq!(bench.held(Reduce, [held_back, other]), [2, 2], "a quarter of eight");
 }
 
 // ---- waiting ----

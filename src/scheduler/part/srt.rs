@@ -102,10 +102,10 @@ impl Srt {
         &self,
         view: &View<'_>,
         jobs: &mut [JobId],
-        may_run_since: impl Fn(&JobId) -> Option<SimTime>,
+        may_run_since: impl Fn(JobId) -> Option<SimTime>,
     ) {
         jobs.sort_by_cached_key(|id| {
-            let since = may_run_since(id).unwrap_or(SimTime::ZERO);
+            let since = may_run_since(*id).unwrap_or(SimTime::ZERO);
             view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
         });
     }

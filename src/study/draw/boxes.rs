@@ -1,9 +1,10 @@
 //! `boxes`: how a number of jobs or tasks is distributed, as boxes side by side.
 
+use super::Picture;
 use super::canvas::Canvas;
 use super::expressions::OneOrMore;
 use super::kind::{Kind, Nature, Shown, Use};
-use crate::chart::{BoxSeries, Boxes, Drawing};
+use crate::chart::{BoxSeries, Boxes};
 use crate::expect::ReadError;
 
 pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
@@ -16,6 +17,7 @@ impl Kind for BoxPlot<'_> {
             over: Use::Optional,
             by: Use::Optional,
             has_log: true,
+            published: None,
         }
     }
 
@@ -27,7 +29,7 @@ impl Kind for BoxPlot<'_> {
         self.0.is_one()
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let groups = canvas.groups();
         let mut series = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
@@ -45,6 +47,6 @@ impl Kind for BoxPlot<'_> {
             groups: groups.into_iter().map(|group| group.label).collect(),
             series,
         };
-        Ok(chart.draw())
+        Ok(chart.draw().into())
     }
 }

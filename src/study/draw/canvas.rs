@@ -1,7 +1,9 @@
 //! What a chart is drawn on and of: its place in the study, and the numbers of its cells.
 
-use crate::chart::{self, Axis, Bar, Caption, Drawing, Lines};
-use crate::expect::{Plan, ReadError, Runs, Space, Unit};
+use super::Picture;
+use super::published::Point;
+use crate::chart::{self, Axis, Bar, Caption, Lines};
+use crate::expect::{Figure, Plan, ReadError, Runs, Space, Unit};
 use crate::statistics::{Band, Estimate, interval};
 
 /// What bands and whiskers are.
@@ -21,7 +23,7 @@ pub(in crate::study) struct Material<'s> {
 type Measured<'s> = dyn Fn(&str, &[usize]) -> Option<Vec<Option<f64>>> + 's;
 
 /// An axis, and the place of a value on it.
-type Spot = (usize, usize);
+pub(super) type Spot = (usize, usize);
 
 /// A chart on its way.
 pub(super) struct Canvas<'c> {
@@ -37,6 +39,8 @@ pub(super) struct Canvas<'c> {
     pub(super) asked: &'c [Asked<'c>],
     /// Whether values lie on a logarithmic axis.
     pub(super) log: bool,
+    /// What was published of each line or group of bars.
+    pub(super) published: &'c [Vec<Point>],
 }
 
 /// An expression, and what it means.
@@ -58,13 +62,32 @@ pub(super) struct Group {
 impl Canvas<'_> {
     /// Returns each value of an axis with its label; one nameless value where there is no axis.
     pub(super) fn values(&self, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
-        match axis {
-            Some(axis) => {
-                let values = self.material.space.axes[axis].values.iter().enumerate();
-                values.map(|(place, value)| (value.label.clone(), Some((axis, place)))).collect()
-            }
-            None => vec![(String::new(), None)],
-        }
+        values_of(&self.material.space, axis)
+    }
+
+    /// Returns what was published of the line or the group of bars of this number.
+    pub(super) fn published(&self, series: usize) -> &[Point] {
+        self.published.get(series).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a published point beside our number.
+    pub(super) fn figure(
+        &self,
+        series: &str,
+        point: &Point,
+        unit: Unit,
+        ours: Option<f64>,
+    ) -> Figure {
+        // Several expressions have names of their own, which say what a label is of.
+        let of = |axis: Option<usize>, label: &str| match (axis, self.asked) {
+            (Some(axis), [_]) => format!("{}={label}", self.material.space.axes[axis].name()),
+            _ => label.to_owned(),
+        };
+        let series = if self.published.len() == 1 { String::new() } else { of(self.by, series) };
+        let names = [series, of(self.over, &point.label)];
+        let what = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+        let (published, unit) = (point.number.clone(), unit.or(point.number.unit));
+        Figure { what: what.join(", "), published, ours, unit }
     }
 
     /// Returns what stands side by side: several expressions are groups where no axis is.
@@ -147,12 +170,34 @@ impl Canvas<'_> {
     }
 
     /// Returns a chart of nothing.
-    pub(super) fn nothing(&self) -> Drawing {
+    pub(super) fn nothing(&self) -> Picture {
         let caption = self.caption.clone();
         let (x, y) = (Axis::linear("", chart::Unit::Plain), Axis::linear("", chart::Unit::Plain));
-        Lines { caption, x, y, lines: Vec::new(), references: Vec::new(), band: String::new() }
-            .draw()
+        let (lines, references, band) = (Vec::new(), Vec::new(), String::new());
+        Lines { caption, x, y, lines, references, band }.draw().into()
     }
+}
+
+/// Returns each value of an axis with its label; one nameless value where there is no axis.
+pub(super) fn values_of(space: &Space, axis: Option<usize>) -> Vec<(String, Option<Spot>)> {
+    match axis {
+        Some(axis) => {
+            let values = space.axes[axis].values.iter().enumerate();
+            values.map(|(place, value)| (value.label.clone(), Some((axis, place)))).collect()
+        }
+        None => vec![(String::new(), None)],
+    }
+}
+
+/// Returns the labels of what stands side by side: see [`Canvas::groups`].
+pub(super) fn labels_of<'n>(
+    names: impl Iterator<Item = &'n str>,
+    space: &Space,
+    over: Option<usize>,
+) -> Vec<String> {
+    let values = values_of(space, over);
+    let of = |name| values.iter().map(move |(label, _)| named(name, label)).collect::<Vec<_>>();
+    names.flat_map(of).collect()
 }
 
 /// Returns the name of an expression and the label of a value together; either may be empty.

@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Nature, Shown, Use};
 use super::{ChartSpec, Layout};
-use crate::expect::{Needs, Plan, Space};
+use crate::expect::{Needs, Plan, Space, Unit};
 use crate::yaml::{Path, Problem};
 
 impl ChartSpec {
@@ -13,9 +13,11 @@ impl ChartSpec {
         let nature = kind.nature();
         self.check_axes(&nature, &layout, space)?;
         let mut needs = kind.needs();
-        if let Some(shown) = nature.shows {
-            add_expressions(&mut needs, &*kind, shown, key, space)?;
-        }
+        let unit = match nature.shows {
+            Some(shown) => add_expressions(&mut needs, &*kind, shown, key, space)?,
+            None => Unit::PLAIN,
+        };
+        self.points(&*kind, &layout, space, unit)?;
         Ok(needs)
     }
 
@@ -47,14 +49,15 @@ impl ChartSpec {
     }
 }
 
-/// Adds what the expressions of a chart read. Refuses what it cannot show, and not together.
+/// Adds what the expressions of a chart read, and returns their unit. Refuses what it cannot show, and
+/// not together.
 fn add_expressions(
     needs: &mut Needs,
     kind: &dyn Kind,
     shown: Shown,
     key: &str,
     space: &Space,
-) -> Result<(), Problem> {
+) -> Result<Unit, Problem> {
     let mut first: Option<(&str, Plan)> = None;
     for (_, text) in kind.expressions() {
         let plan = shown
@@ -73,7 +76,7 @@ fn add_expressions(
             None => first = Some((text, plan)),
         }
     }
-    Ok(())
+    Ok(first.map_or(Unit::PLAIN, |(_, plan)| plan.unit()))
 }
 
 /// Refuses an expression that is not what the chart shows.
@@ -138,6 +141,42 @@ mod tests {
                 "{line: makespan, over: out_of_band}",
                 "over: the values of `hadoop.out_of_band` are not numbers of one unit",
             ),
+            (
+                "{line: makespan, over: nodes, by: out_of_band, published: [1s, 2s]}",
+                "published: this chart has several: `true`, `false`",
+            ),
+            (
+                "{line: makespan, over: nodes, published: [1s, 2s]}",
+                "published: this is of one chart, and the entry makes 2",
+            ),
+            (
+                "{line: makespan, over: nodes, by: out_of_band, published: {true: [1s]}}",
+                "published.true: a list of 1 for 2 values: 5, 10",
+            ),
+            (
+                "{line: makespan, over: nodes, by: out_of_band, published: {no: [1s, 1s]}}",
+                "published.no: there is no `no` on this chart",
+            ),
+            (
+                "{bars: makespan, over: nodes, by: out_of_band, published: {true: {5: 3 %}}}",
+                "published.true: `3 %` at 5 is a share; the chart shows a time",
+            ),
+            (
+                "{bars: makespan, over: nodes, by: out_of_band, published: {true: {6: 3s}}}",
+                "published.true.6: there is no `6` on this chart",
+            ),
+            (
+                "{ecdf: sojourn, where: {nodes: 5, out_of_band: true}, published: [50 %]}",
+                "published: a list has no values for its shares",
+            ),
+            (
+                "{ecdf: sojourn, where: {nodes: 5, out_of_band: true}, published: {5: 50 %}}",
+                "published.5: `5` is not a time",
+            ),
+            (
+                "{stack: map, where: {nodes: 5, out_of_band: true}, published: [50 %]}",
+                "published: this kind of chart has no `published`",
+            ),
             ("{line: makespan}", ": this chart needs `over`, the axis that it goes over"),
             (
                 "{heat: makespan, over: nodes}",
@@ -154,6 +193,11 @@ mod tests {
             "{bars: {a: mean(sojourn), b: makespan}, over: out_of_band, by: nodes}",
             "{line: makespan, over: nodes, by: out_of_band, log: true}",
             "{heat: makespan, over: nodes, by: out_of_band}",
+            "{line: makespan, over: nodes, where: {out_of_band: true}, published: [1s, ~]}",
+            "{line: makespan, over: nodes, where: {out_of_band: true}, published: {5: 1s, 7: 2s}}",
+            "{bars: makespan, over: nodes, by: out_of_band, published: {true: [1s, 2s]}}",
+            "{bars: {a: makespan, b: mean(wait)}, where: {nodes: 5, out_of_band: true}, published: {a: 1s}}",
+            "{ecdf: sojourn, by: nodes, where: {out_of_band: true}, published: {10: {1min: 50 %}}}",
             "{ecdf: {a: sojourn, b: wait}, by: nodes}",
             "{boxes: mean(sojourn), over: nodes}",
             "{percentiles: heartbeat_rtt, by: nodes, where: {out_of_band: true}}",

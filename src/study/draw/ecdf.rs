@@ -1,10 +1,11 @@
 //! `ecdf`: how a number of jobs or tasks is distributed.
 
+use super::Picture;
 use super::canvas::{Asked, Canvas, named};
 use super::expressions::OneOrMore;
-use super::kind::{Kind, Nature, Shown, Use};
-use crate::chart::{Drawing, Ecdf, Sample};
-use crate::expect::{ReadError, Table};
+use super::kind::{Footing, Kind, Nature, Shown, Use};
+use crate::chart::{Ecdf, Sample};
+use crate::expect::{ReadError, Table, Unit};
 
 pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
 
@@ -16,6 +17,7 @@ impl Kind for Distribution<'_> {
             over: Use::Unused,
             by: Use::Optional,
             has_log: true,
+            published: Some(Footing::Values),
         }
     }
 
@@ -23,12 +25,19 @@ impl Kind for Distribution<'_> {
         self.0.parts()
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
-        let mut samples = Vec::new();
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
+        let (mut samples, mut figures) = (Vec::new(), Vec::new());
         for Asked { name, plan, .. } in canvas.asked {
             for (label, by) in canvas.values(canvas.by) {
                 let values = canvas.sample(plan, &canvas.at(&[by]))?;
-                samples.push(Sample { name: named(name, &label), values });
+                let name = named(name, &label);
+                let mut published = Vec::new();
+                for point in canvas.published(samples.len()) {
+                    published.push((point.at, point.number.value));
+                    let ours = share_at_most(&values, point.at);
+                    figures.push(canvas.figure(&name, point, Unit::SHARE, ours));
+                }
+                samples.push(Sample { name, values, published });
             }
         }
         let chart = Ecdf {
@@ -37,8 +46,14 @@ impl Kind for Distribution<'_> {
             of: counted(canvas).to_owned(),
             samples,
         };
-        Ok(chart.draw())
+        Ok(Picture { drawing: chart.draw(), figures })
     }
+}
+
+/// Returns which share of the values is at most so large; of nothing none.
+fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
+    let count = values.iter().filter(|value| **value <= most).count();
+    (!values.is_empty()).then(|| count as f64 / values.len() as f64)
 }
 
 /// Returns what the numbers of samples are of. A number that reads of tasks may be of jobs.

@@ -1,8 +1,9 @@
 //! `heat`: a metric over two axes.
 
+use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
-use crate::chart::{Drawing, Heat};
+use crate::chart::Heat;
 use crate::expect::ReadError;
 
 pub(super) struct HeatMap<'c>(pub(super) &'c str);
@@ -15,6 +16,7 @@ impl Kind for HeatMap<'_> {
             over: Use::Needed,
             by: Use::Needed,
             has_log: true,
+            published: None,
         }
     }
 
@@ -22,7 +24,7 @@ impl Kind for HeatMap<'_> {
         vec![("", self.0)]
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let (columns, rows) = (canvas.values(canvas.over), canvas.values(canvas.by));
         let mut values = Vec::new();
         for (_, by) in &rows {
@@ -42,6 +44,6 @@ impl Kind for HeatMap<'_> {
             value: canvas.axis(),
             values,
         };
-        Ok(chart.draw())
+        Ok(chart.draw().into())
     }
 }

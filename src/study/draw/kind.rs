@@ -1,7 +1,7 @@
 //! What a kind of chart says of itself: enough to check it and to draw it.
 
+use super::Picture;
 use super::canvas::Canvas;
-use crate::chart::Drawing;
 use crate::expect::{Complaint, Expr, Needs, Plan, ReadError, Space};
 
 /// A kind of chart, as an entry of a study has it.
@@ -13,7 +13,7 @@ pub(super) trait Kind {
     fn expressions(&self) -> Vec<(&str, &str)>;
 
     /// Draws it.
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError>;
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError>;
 
     /// Returns what it shows, in words.
     fn what(&self) -> String {
@@ -46,6 +46,19 @@ pub(super) struct Nature {
     pub(super) by: Use,
     /// Whether it has an axis of values, which may be logarithmic.
     pub(super) has_log: bool,
+    /// What published points stand over; `None` if it shows none.
+    pub(super) published: Option<Footing>,
+}
+
+/// What published points stand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Footing {
+    /// The names of groups, side by side.
+    Labels,
+    /// The numbers of the axis that lies on the page.
+    Axis,
+    /// What its expressions measure: a point is a share of the sample.
+    Values,
 }
 
 /// What the expressions of a chart are.

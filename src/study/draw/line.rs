@@ -1,8 +1,9 @@
 //! `line`: a metric over an axis of numbers, with its interval.
 
+use super::Picture;
 use super::canvas::{BAND, Canvas, chart_unit};
-use super::kind::{Kind, Nature, Shown, Use};
-use crate::chart::{self, Axis, Drawing, LineSeries, Lines, Point};
+use super::kind::{Footing, Kind, Nature, Shown, Use};
+use crate::chart::{self, Axis, LineSeries, Lines, Point};
 use crate::expect::ReadError;
 
 pub(super) struct LineChart<'c>(pub(super) &'c str);
@@ -15,6 +16,7 @@ impl Kind for LineChart<'_> {
             over: Use::NeededNumbers,
             by: Use::Optional,
             has_log: true,
+            published: Some(Footing::Axis),
         }
     }
 
@@ -22,11 +24,12 @@ impl Kind for LineChart<'_> {
         vec![("", self.0)]
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let Some(over) = canvas.over else { return Ok(canvas.nothing()) };
         let axis = &canvas.material.space.axes[over];
         let mut lines = Vec::new();
-        for (name, by) in canvas.values(canvas.by) {
+        let mut figures = Vec::new();
+        for (number, (name, by)) in canvas.values(canvas.by).into_iter().enumerate() {
             let mut points = Vec::new();
             for (place, value) in axis.values.iter().enumerate() {
                 let Some((x, _)) = value.number else { continue };
@@ -35,7 +38,14 @@ impl Kind for LineChart<'_> {
                 points.push(Point { x, y: bar.value, band: bar.whisker });
             }
             let name = if by.is_none() { self.0.to_owned() } else { name };
-            lines.push(LineSeries { name, points, theory: false });
+            let mut published = Vec::new();
+            for point in canvas.published(number) {
+                published.push((point.at, point.number.value));
+                let ours = points.iter().find(|ours: &&Point| ours.x == point.at);
+                let (unit, ours) = (canvas.asked[0].plan.unit(), ours.map(|ours| ours.y));
+                figures.push(canvas.figure(&name, point, unit, ours));
+            }
+            lines.push(LineSeries { name, points, theory: false, published });
         }
         let chart = Lines {
             caption: canvas.caption.clone(),
@@ -45,6 +55,6 @@ impl Kind for LineChart<'_> {
             references: Vec::new(),
             band: BAND.to_owned(),
         };
-        Ok(chart.draw())
+        Ok(Picture { drawing: chart.draw(), figures })
     }
 }

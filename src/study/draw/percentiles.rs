@@ -2,9 +2,10 @@
 
 use hdrhistogram::Histogram;
 
+use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Shown, Use};
-use crate::chart::{Curve, Drawing, Percentiles};
+use crate::chart::{Curve, Percentiles};
 use crate::expect::ReadError;
 
 pub(super) struct PercentilePlot<'c>(pub(super) &'c str);
@@ -17,6 +18,7 @@ impl Kind for PercentilePlot<'_> {
             over: Use::Unused,
             by: Use::Optional,
             has_log: true,
+            published: None,
         }
     }
 
@@ -24,7 +26,7 @@ impl Kind for PercentilePlot<'_> {
         vec![("", self.0)]
     }
 
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let y = canvas.axis();
         let mut curves = Vec::new();
         for (name, by) in canvas.values(canvas.by) {
@@ -40,6 +42,6 @@ impl Kind for PercentilePlot<'_> {
             let name = if by.is_none() { self.0.to_owned() } else { name };
             curves.push(Curve::of(name, &merged, &y));
         }
-        Ok(Percentiles { caption: canvas.caption.clone(), y, curves }.draw())
+        Ok(Percentiles { caption: canvas.caption.clone(), y, curves }.draw().into())
     }
 }

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Picture;
 use super::canvas::Canvas;
 use super::kind::{Kind, Nature, Use};
-use crate::chart::{Caption, Drawing};
+use crate::chart::Caption;
 use crate::expect::{Needs, ReadError, Table};
 use crate::mapred::SlotKind;
 use crate::output::report::slots_over_time;
@@ -39,6 +40,7 @@ impl Kind for SlotStack<'_> {
             over: Use::Unused,
             by: Use::Unused,
             has_log: false,
+            published: None,
         }
     }
 
@@ -57,12 +59,13 @@ impl Kind for SlotStack<'_> {
     }
 
     /// Of the run with the first seed alone: slots over time have no mean.
-    fn draw(&self, canvas: &Canvas<'_>) -> Result<Drawing, ReadError> {
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<Picture, ReadError> {
         let runs = canvas.material.runs;
         if !runs.has(canvas.cell) {
             return Ok(canvas.nothing());
         }
         let Caption { id, title, .. } = canvas.caption.clone();
-        slots_over_time(runs.run(canvas.cell, 0)?, self.0.kind(), id, title)
+        let run = runs.run(canvas.cell, 0)?;
+        Ok(slots_over_time(run, self.0.kind(), id, title)?.into())
     }
 }

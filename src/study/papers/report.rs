@@ -6,11 +6,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
-use crate::expect::GapClass;
+use crate::expect::{Figure, GapClass};
 use crate::files::REPORT;
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::page::{Block, Headline, Judgement, Page, Section};
+use crate::page::{Block, Column, Headline, Judgement, Page, PageCell, PageTable, Section};
+use crate::study::report::charts;
 use crate::study::{Concluded, Sheet, store};
 
 /// The table, by which the folder is known.
@@ -53,7 +54,7 @@ pub enum FileOutcome {
 }
 
 /// A line of the table of verdicts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VerdictRow {
     /// The experiment.
     pub id: String,
@@ -67,6 +68,9 @@ pub struct VerdictRow {
     pub verdict: Judgement,
     /// Of which class a known gap is.
     pub gap_class: Option<GapClass>,
+    /// The published numbers, each beside ours.
+    #[serde(skip_deserializing)]
+    pub figures: Vec<Figure>,
 }
 
 impl Repeated {
@@ -75,13 +79,14 @@ impl Repeated {
         let rows = self.rows();
         let tally = Tally::of(&rows);
         let (measured, gap_class) = match &rows[..] {
-            [row] => (row.measured.clone(), row.gap_class),
+            [row] => (row.ours(), row.gap_class),
             _ => (tally.to_string(), None),
         };
         let found = JUDGEMENTS.into_iter().find(|judgement| 0 < tally.count(*judgement));
         let verdict = found.unwrap_or(Judgement::Skipped);
         let (expectation, published) = (self.what.clone(), self.published.clone());
-        VerdictRow { id: self.id.clone(), expectation, published, measured, verdict, gap_class }
+        let (id, figures) = (self.id.clone(), Vec::new());
+        VerdictRow { id, expectation, published, measured, verdict, gap_class, figures }
     }
 
     /// Returns its lines of the table; at least one.
@@ -93,6 +98,7 @@ impl Repeated {
             measured: measured.to_owned(),
             verdict,
             gap_class: None,
+            figures: Vec::new(),
         };
         let mut rows = Vec::new();
         for file in &self.files {
@@ -101,15 +107,17 @@ impl Repeated {
                     rows.push(row(&self.what, &self.published, why, Judgement::Skipped));
                 }
                 FileOutcome::Run { sheet, concluded } => {
-                    let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
-                    rows.extend(judged.iter().zip(&sheet.expect).map(|(found, expected)| {
+                    let verdicts = &concluded.findings.verdicts;
+                    let judged = self::verdicts(&sheet.expect, verdicts);
+                    let found = judged.iter().zip(verdicts).zip(&sheet.expect);
+                    rows.extend(found.map(|((found, verdict), expected)| {
                         let published = found.published.as_ref().unwrap_or(&self.published);
                         let measured = found.measured.as_deref().unwrap_or_default();
                         let gap = expected.known_gap.as_ref();
                         let gap = gap.filter(|_| found.judgement == Judgement::KnownGap);
                         let gap_class = gap.and_then(|gap| gap.class);
                         let row = row(&found.expectation, published, measured, found.judgement);
-                        VerdictRow { gap_class, ..row }
+                        VerdictRow { gap_class, figures: verdict.figures.clone(), ..row }
                     }));
                 }
             }
@@ -119,6 +127,23 @@ impl Repeated {
             rows.push(row(&self.what, &self.published, nothing, Judgement::Reported));
         }
         rows
+    }
+}
+
+impl VerdictRow {
+    /// Tells what became of it; of a known gap also the class.
+    pub fn told(&self) -> String {
+        let class = self.gap_class.map(|class| format!(" ({})", class.word()));
+        self.verdict.word().to_owned() + &class.unwrap_or_default()
+    }
+
+    /// Tells what stands beside what was published: our numbers, or all that was measured.
+    pub fn ours(&self) -> String {
+        match &self.figures[..] {
+            [] => self.measured.clone(),
+            [one] => one.compared(),
+            several => several.iter().map(Figure::told).collect::<Vec<_>>().join(", "),
+        }
     }
 }
 
@@ -165,13 +190,41 @@ fn page(repeated: &[Repeated], rows: &[VerdictRow]) -> Page {
         headline(Judgement::Reported, "reported"),
         headline(Judgement::Skipped, "skipped"),
     ]);
-    let verdicts = Section::new("Verdicts", vec![headlines]);
+    let told = Block::Text(format!("{tally}."));
+    let verdicts = Section::new("Verdicts", vec![headlines, told, Block::Table(overview(rows))]);
     Page {
         title: "The papers' experiments".to_owned(),
         subtitle: "What was published, and what Mumakil measures".to_owned(),
         sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
+}
+
+/// Returns a line for each published number and ours, and for each verdict that has none.
+fn overview(rows: &[VerdictRow]) -> PageTable {
+    let mut table = PageTable {
+        caption: "What was published, and ours".to_owned(),
+        columns: ["id", "what", "published", "ours", "difference", "verdict"]
+            .map(Column::text)
+            .into(),
+        rows: Vec::new(),
+    };
+    for row in rows {
+        let verdict = row.told();
+        let mut line = |what: &str, published: &str, ours: &str, difference: &str| {
+            let cells = [&row.id, what, published, ours, difference, &verdict];
+            table.rows.push(cells.map(PageCell::text).into());
+        };
+        for figure in &row.figures {
+            let names = [&*row.expectation, &figure.what].into_iter();
+            let what = names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(": ");
+            line(&what, &figure.published.text, &figure.told(), &figure.difference());
+        }
+        if row.figures.is_empty() {
+            line(&row.expectation, &row.published, &row.measured, "");
+        }
+    }
+    table
 }
 
 /// Returns what the page says of an experiment.
@@ -186,7 +239,7 @@ fn section(experiment: &Repeated) -> Section {
             FileOutcome::Run { sheet, concluded } => {
                 let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
                 blocks.push(Block::Verdicts(judged));
-                blocks.push(Block::Charts(concluded.drawings.clone()));
+                blocks.extend(charts(&concluded.pictures));
             }
         }
     }
@@ -198,6 +251,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::expect::{Number, Unit};
 
     fn skipped(files: usize) -> Repeated {
         Repeated {
@@ -214,6 +268,39 @@ mod tests {
         assert_eq!(skipped(2).summary().measured, "2 skipped");
         let nothing = skipped(0).summary();
         assert_eq!((nothing.verdict, &*nothing.published), (Judgement::Reported, "55 min"));
+    }
+
+    #[test]
+    fn the_overview_has_a_line_for_each_published_number() {
+        let figure = |what: &str, published: &str, ours| Figure {
+            what: what.to_owned(),
+            published: Number::parse(published).unwrap(),
+            ours: Some(ours),
+            unit: Unit::SHARE,
+        };
+        let row = VerdictRow {
+            expectation: "locality rises".to_owned(),
+            verdict: Judgement::KnownGap,
+            gap_class: Some(GapClass::Model),
+            figures: vec![figure("w1=0s", "5 %", 0.048), figure("w1=1s", "68 %", 0.9)],
+            ..skipped(1).rows().remove(0)
+        };
+        let shown = |row: &VerdictRow| {
+            let lines = overview(std::slice::from_ref(row)).rows;
+            let line = |line: Vec<PageCell>| {
+                line.into_iter().map(|cell| cell.shown).collect::<Vec<_>>().join("|")
+            };
+            lines.into_iter().map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shown(&row),
+            [
+                "MK-19|locality rises: w1=0s|5 %|4.8 %|-0.2 points|known gap (model)",
+                "MK-19|locality rises: w1=1s|68 %|90.0 %|+22.0 points|known gap (model)",
+            ]
+        );
+        assert_eq!(row.ours(), "4.8 %, 90.0 %");
+        assert_eq!(shown(&skipped(1).rows()[0]), ["MK-19|a trace|55 min|no trace||skipped"]);
     }
 
     /// Returns whether the report may be written beside these files.

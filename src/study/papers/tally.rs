@@ -65,6 +65,7 @@ mod tests {
             measured: String::new(),
             verdict,
             gap_class,
+            figures: Vec::new(),
         };
         let gap = |class| row(Judgement::KnownGap, class);
         let mut rows = vec![row(Judgement::Reported, None), row(Judgement::Holds, None)];

@@ -144,7 +144,8 @@ impl Attempt {
         self.fetch.available = if is_complete { all } else { there.max(fetched) };
         self.fetch.is_complete = is_complete;
         if is_running {
-            self.go_on(now, asks.max(self.course.since()) - now)
+            let next = self.go_on(now, asks.max(self.course.since()) - now);
+            self.pass(now, next)
         } else {
             Next::Nothing
         }

@@ -1,29 +1,27 @@
-//! A node as people name it in a fault.
+//! A node as people name it.
 
-use super::Known;
-use crate::mapred::TrackerId;
+use super::TrackerId;
 use crate::units::text_form;
-use crate::yaml::{Path, Problem};
 
 /// A node as people name it: `node-1` is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NodeName(TrackerId);
+pub struct NodeName(TrackerId);
 
 impl NodeName {
     /// Returns the node's tracker.
-    pub(super) const fn tracker(self) -> TrackerId {
+    pub const fn tracker(self) -> TrackerId {
         self.0
     }
 
-    /// Says so if the cluster has no such node.
-    pub(super) fn check(self, known: &Known<'_>) -> Result<(), Problem> {
-        match known.nodes {
-            Some(nodes) if nodes <= self.0.0 => {
-                let message = format!("there is no {self}: the cluster has {nodes} nodes");
-                Err(Problem::value(Path::default(), message))
-            }
-            _ => Ok(()),
-        }
+    /// Returns the node's tracker if there is one among so many nodes.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn among(self, nodes: u32) -> Result<TrackerId, String> {
+        let is_there = self.0.0 < nodes;
+        is_there
+            .then_some(self.0)
+            .ok_or_else(|| format!("there is no {self}: the cluster has {nodes} nodes"))
     }
 }
 

@@ -1,0 +1,222 @@
+//! What was published about a number, in words or as numbers.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess};
+use serde::{Serialize, Serializer};
+
+use super::parse::parse;
+use super::syntax::Syntax;
+use super::unit::Unit;
+
+/// What was published: `nearly all`, `98 %`, or a number for each that is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Published {
+    /// Words, or a number as it was written.
+    One(String),
+    /// A number for each, where one was published.
+    Each(Vec<Option<Number>>),
+}
+
+/// A number as it was published, with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    /// Its value, in seconds, in bytes, as a share or plain.
+    pub value: f64,
+    /// What it is of.
+    pub unit: Unit,
+    /// How it is written.
+    pub text: String,
+}
+
+impl Number {
+    /// Reads a number with its unit, such as `2.0`, `-39 %` or `2983s`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (sign, literal) = match parse(text).ok()?.item {
+            Syntax::Literal(literal) => (1.0, literal),
+            Syntax::Negate(of) => match of.item {
+                Syntax::Literal(literal) => (-1.0, literal),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let text = text.trim().to_owned();
+        Some(Self { value: sign * literal.value, unit: literal.unit, text })
+    }
+}
+
+impl Published {
+    /// Returns its one number, if it is one.
+    pub fn number(&self) -> Option<Number> {
+        match self {
+            Self::One(text) => Number::parse(text),
+            Self::Each(_) => None,
+        }
+    }
+}
+
+/// Prints it as a reader finds it in the source.
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(text) => f.write_str(text),
+            Self::Each(numbers) => {
+                let told = numbers.iter().map(|number| match number {
+                    Some(number) => &*number.text,
+                    None => "–",
+                });
+                f.write_str(&told.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NumberVisitor;
+        impl de::Visitor<'_> for NumberVisitor {
+            type Value = Number;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number with its unit, such as `98 %`, `2983s` or `2.0`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Number, E> {
+                let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
+                Number::parse(text).ok_or_else(wrong)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Number, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Number, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Number, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+        from.deserialize_any(NumberVisitor)
+    }
+}
+
+impl JsonSchema for Number {
+    fn schema_name() -> Cow<'static, str> {
+        "PublishedNumber".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "a number with its unit, such as `98 %`, `2983s` or `2.0`",
+            "type": ["string", "number"],
+        })
+    }
+}
+
+impl Serialize for Published {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(text) => to.serialize_str(text),
+            Self::Each(numbers) => numbers.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Published {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct PublishedVisitor;
+        impl<'de> de::Visitor<'de> for PublishedVisitor {
+            type Value = Published;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, a number with its unit, or a list of such numbers")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Published, E> {
+                Ok(Published::One(text.to_owned()))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Published, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Published, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Published, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Published, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = list.next_element()? {
+                    numbers.push(number);
+                }
+                Ok(Published::Each(numbers))
+            }
+        }
+        from.deserialize_any(PublishedVisitor)
+    }
+}
+
+impl JsonSchema for Published {
+    fn schema_name() -> Cow<'static, str> {
+        "Published".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let number = Number::json_schema(generator);
+        json_schema!({
+            "title": "a text, a number with its unit, or a list of such numbers",
+            "description": "What was published about it. A number is shown beside ours; in a list \
+                there is one for each that is measured, or `~`.",
+            "anyOf": [
+                number,
+                { "type": "array", "items": { "anyOf": [number, { "type": "null" }] } },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(yaml: &str) -> Published {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    #[test]
+    fn a_number_has_a_unit_of_the_language() {
+        for (text, value, unit) in [
+            ("2.0", 2.0, Unit::PLAIN),
+            ("-39 %", -0.39, Unit::SHARE),
+            ("2983s", 2_983.0, Unit::TIME),
+            ("1h 30min", 5_400.0, Unit::TIME),
+            ("2GiB", 2_147_483_648.0, Unit::BYTES),
+        ] {
+            let number = Number::parse(text).unwrap();
+            assert_eq!((number.value, number.unit, &*number.text), (value, unit, text));
+        }
+        for words in ["about 9 min", "rises", "5 % and 11 %", "2 * 3", "98 % of all", ""] {
+            assert_eq!(Number::parse(words), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn what_was_published_is_words_or_numbers() {
+        assert_eq!(read("rises"), Published::One("rises".to_owned()));
+        assert_eq!(read("rises").number(), None);
+        assert_eq!(read("2").number().unwrap().value, 2.0);
+        let each = read("[5 %, ~, 2.5, -3]");
+        assert_eq!(each.to_string(), "5 %, –, 2.5, -3");
+        for yaml in ["rises", "98 %", "2.5", "[5 %, ~, 2.5, -3]"] {
+            let printed = serde_yaml::to_string(&read(yaml)).unwrap();
+            assert_eq!(read(&printed), read(yaml));
+        }
+    }
+
+    #[test]
+    fn a_list_has_numbers_only() {
+        let error = serde_yaml::from_str::<Published>("[5 %, rises]").unwrap_err().to_string();
+        assert!(error.contains("a number with its unit, such as `98 %`"), "{error}");
+    }
+}

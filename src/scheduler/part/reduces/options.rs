@@ -1,0 +1,217 @@
+//! What scenarios say of reduces, among the options of a policy that heeds it.
+//!
+//! `fair: {preemption: true, reduce_order: srt}` says one thing to the policy and one to its part. So
+//! that no policy repeats the fields of the part, they are read, written and described here. `serde`
+//! could flatten one struct into another, but forgets where values stand, and mistakes would lose
+//! their places: so the part's keys are taken out on the way to the policy's own options.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize as DeriveDeserialize, Serialize};
+use serde_json::json;
+
+use super::super::coupling::ReduceGate;
+use super::super::srt::{ReduceOrder, SrtSpec};
+
+/// Which reduces start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReducesSpec {
+    /// In what order jobs of a pool or queue get slots for reduces; in a policy without them, all
+    /// jobs.
+    pub reduce_order: ReduceOrder,
+    /// How `srt` computes the remaining time.
+    pub srt: SrtSpec,
+    /// What holds reduces back after the slow start.
+    pub reduce_gate: ReduceGate,
+}
+
+/// The options of a policy that wears the part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WithReduces<O> {
+    /// The policy's own.
+    #[serde(flatten)]
+    pub own: O,
+    /// Those of the part.
+    #[serde(flatten)]
+    pub reduces: ReducesSpec,
+}
+
+impl<O> From<O> for WithReduces<O> {
+    fn from(own: O) -> Self {
+        Self { own, reduces: ReducesSpec::default() }
+    }
+}
+
+impl<O: JsonSchema> JsonSchema for WithReduces<O> {
+    fn schema_name() -> Cow<'static, str> {
+        O::schema_name()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let mut options = O::json_schema(schemas);
+        let mut part = ReducesSpec::json_schema(schemas);
+        let fields = options.ensure_object().entry("properties").or_insert_with(|| json!({}));
+        let more = part.ensure_object().remove("properties");
+        if let (Some(fields), Some(more)) = (fields.as_object_mut(), more) {
+            fields.extend(more.as_object().cloned().unwrap_or_default());
+        }
+        options
+    }
+}
+
+impl<'de, O: Deserialize<'de>> Deserialize<'de> for WithReduces<O> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OptionsVisitor<O>(PhantomData<O>);
+        impl<'de, O: Deserialize<'de>> Visitor<'de> for OptionsVisitor<O> {
+            type Value = WithReduces<O>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the options of a policy")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WithReduces<O>, A::Error> {
+                let mut reduces = ReducesSpec::default();
+                let rest = Rest { map, reduces: &mut reduces };
+                let own = O::deserialize(MapAccessDeserializer::new(rest))?;
+                Ok(WithReduces { own, reduces })
+            }
+        }
+        from.deserialize_map(OptionsVisitor(PhantomData))
+    }
+}
+
+/// A mapping without the keys of the part, whose values are put where they belong.
+struct Rest<'r, A> {
+    map: A,
+    reduces: &'r mut ReducesSpec,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rest<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        let Self { map, reduces } = self;
+        let mut seed = seed;
+        loop {
+            let Some(key) = map.next_key_seed(Sorted(seed))? else { return Ok(None) };
+            let (field, for_next) = match key {
+                Key::Own(key) => return Ok(Some(key)),
+                Key::OfPart(field, seed) => (field, seed),
+            };
+            seed = for_next;
+            match field {
+                Field::ReduceOrder => reduces.reduce_order = map.next_value()?,
+                Field::Srt => reduces.srt = map.next_value()?,
+                Field::ReduceGate => reduces.reduce_gate = map.next_value()?,
+            }
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// A key of the part.
+enum Field {
+    ReduceOrder,
+    Srt,
+    ReduceGate,
+}
+
+/// Whose a key is; one of the part leaves what the policy's next key is read with.
+enum Key<V, K> {
+    Own(V),
+    OfPart(Field, K),
+}
+
+/// Reads a key, and says whose it is.
+struct Sorted<K>(K);
+
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Sorted<K> {
+    type Value = Key<K::Value, K>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        let name = String::deserialize(from)?;
+        let field = match name.as_str() {
+            "reduce_order" => Field::ReduceOrder,
+            "srt" => Field::Srt,
+            "reduce_gate" => Field::ReduceGate,
+            _ => return self.0.deserialize(name.into_deserializer()).map(Key::Own),
+        };
+        Ok(Key::OfPart(field, self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::part::srt::RunningMaps;
+
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    struct Own {
+        /// How large.
+        size: u32,
+        /// How far.
+        reach: u32,
+    }
+
+    fn read(yaml: &str) -> Result<WithReduces<Own>, String> {
+        serde_yaml::from_str(yaml).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_gets_its_own_in_whatever_order_they_stand() {
+        let options =
+            read("{srt: {running_maps: as_pending}, size: 3, reduce_order: srt, reach: 4}")
+                .unwrap();
+        assert_eq!(options.own, Own { size: 3, reach: 4 });
+        let ReducesSpec { reduce_order, srt, reduce_gate } = options.reduces;
+        assert_eq!(
+            (reduce_order, srt.running_maps, reduce_gate),
+            (ReduceOrder::Srt, RunningMaps::AsPending, ReduceGate::Open)
+        );
+        assert_eq!(read("{}"), Ok(WithReduces::default()));
+        assert_eq!(read("{reduce_gate: coupling}").unwrap().own, Own::default());
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let options = read("{size: 3, reduce_order: srt, reduce_gate: coupling}").unwrap();
+        let text = serde_yaml::to_string(&options).unwrap();
+        assert_eq!(
+            text,
+            "size: 3\nreach: 0\nreduce_order: srt\nsrt:\n  running_maps: ignored\nreduce_gate: coupling\n"
+        );
+        assert_eq!(read(&text), Ok(options));
+    }
+
+    #[test]
+    fn mistakes_are_those_of_whoever_reads_the_key() {
+        for (yaml, why) in [
+            ("{sise: 3}", "unknown field `sise`, expected `size` or `reach`"),
+            ("{reduce_order: as_map}", "reduce_order: unknown variant `as_map`"),
+            ("{srt: {running: 3}}", "srt: unknown field `running`"),
+        ] {
+            let error = read(yaml).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_schema_has_the_fields_of_both() {
+        let schema = SchemaGenerator::default().into_root_schema_for::<WithReduces<Own>>();
+        let fields = schema.get("properties").and_then(|fields| fields.as_object()).unwrap();
+        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        assert_eq!(names, ["size", "reach", "reduce_order", "srt", "reduce_gate"]);
+        assert_eq!(schema.get("additionalProperties"), Some(&json!(false)));
+    }
+}
