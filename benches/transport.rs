@@ -92,6 +92,8 @@ fn actors(trackers: u32) -> u64 {
         latency: Dist::Constant(LATENCY),
         cross_rack: Dist::Constant(LATENCY),
         is_away: vec![false; trackers as usize],
+        cross_pod: Dist::Constant(LATENCY),
+        is_far: vec![false; trackers as usize],
         loss: Fraction::ZERO,
         duplication: Fraction::ZERO,
     };

@@ -11,11 +11,11 @@ mod topology;
 
 pub use hdfs::{BlockId, FileId, Hdfs};
 pub use name::NodeName;
-pub use node::{Node, PerSlot, RackId, SlotKind, TrackerId};
+pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};
 pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
-    NodeCount, PageCacheSpec, Placement, SlotCount, SwapSpec,
+    NodeCount, PageCacheSpec, Placement, PodSpec, SlotCount, SwapSpec,
 };
 pub use topology::{ReadRates, Topology};

@@ -16,6 +16,9 @@ pub const TIMELINE: &str = "timeline.csv";
 /// How long each job takes alone.
 pub const ALONE: &str = "alone.csv";
 
+/// A row for each chain of jobs.
+pub const CHAINS: &str = "chains.csv";
+
 /// A line for each fact.
 pub const EVENTS: &str = "events.jsonl";
 
@@ -47,7 +50,7 @@ pub const STUDY: &str = "study.json";
 pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
 
 /// All that a run may leave, but for Parquet.
-pub const OF_A_RUN: [&str; 12] = [
+pub const OF_A_RUN: [&str; 13] = [
     RESOLVED,
     SUMMARY,
     JOBS,
@@ -55,6 +58,7 @@ pub const OF_A_RUN: [&str; 12] = [
     TIMELINE,
     EVENTS,
     ALONE,
+    CHAINS,
     EXPECTATIONS,
     REPORT,
     LATENCY,

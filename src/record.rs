@@ -23,6 +23,7 @@ use crate::units::SimTime;
 
 mod alone;
 mod books;
+mod chains;
 mod channel;
 mod events;
 mod hdr;
@@ -39,6 +40,7 @@ mod timeline;
 
 pub use alone::Alone;
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
+pub use chains::Chains;
 pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
 pub(crate) use hdr::write_log;
 pub(crate) use histograms::tame;

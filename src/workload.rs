@@ -3,6 +3,7 @@
 //! Every source makes the same of what it reads: a list of [`JobEntry`], as a scenario may write
 //! it out itself. What is made of that is said once, here.
 
+mod chains;
 pub mod exchange;
 pub mod format;
 mod hosts;

@@ -1,13 +1,13 @@
 //! What the attempts of a cluster share: disks, wires and cores, each a resource with a number.
 //!
 //! A node has its cores, two directions of its connection, its page cache and its disks; a rack has two directions
-//! of its uplink. What goes between nodes, in a rack or beyond, may have a limit for the cluster as a
+//! of its uplink, and so has a pod, if racks are grouped. What goes between nodes, in a rack or beyond, may have a limit for the cluster as a
 //! whole: its fabric. A real one has a limit at each switch, but which nodes share a switch is seldom
 //! known; nothing else limits the switch of a rack.
 
 use std::sync::Arc;
 
-use super::{BlockId, Capacity, ClusterSpec, RackId, ResourceId, Topology, TrackerId, Use};
+use super::{BlockId, Capacity, ClusterSpec, PodId, RackId, ResourceId, Topology, TrackerId, Use};
 use crate::units::{Bytes, Rate, SimSpan};
 
 /// The resources of a cluster.
@@ -16,7 +16,9 @@ pub struct Resources {
     topology: Arc<Topology>,
     disks: u32,
     has_page_caches: bool,
-    /// Those of the nodes, node by node, then those of the racks, then the fabric's.
+    /// The pods that have uplinks: none, if all racks are at one switch.
+    pods: u32,
+    /// Those of the nodes, node by node, then those of the racks, the pods, and the fabric's.
     capacities: Arc<[Capacity]>,
 }
 
@@ -67,7 +69,7 @@ const NIC_OUT: u32 = 2;
 const PAGE_CACHE: u32 = 3;
 const DISKS: u32 = 4;
 
-/// The places of a rack's resources.
+/// The places of a rack's resources, and of a pod's.
 const UPLINK_IN: u32 = 0;
 const UPLINK_OUT: u32 = 1;
 const OF_A_RACK: u32 = 2;
@@ -91,10 +93,15 @@ impl Resources {
         for _ in 0..topology.racks() {
             capacities.extend([uplink, uplink]);
         }
+        let mut pods = 0;
+        if let Some(spec) = &spec.network.pods {
+            pods = topology.pods();
+            capacities.extend((0..pods).flat_map(|_| [rate(spec.uplink); 2]));
+        }
         let fabric = spec.network.fabric.map(|a_node| a_node.bytes_per_s() as f64);
         capacities.extend(fabric.map(|a_node| Capacity::of(a_node * f64::from(topology.len()))));
         let has_page_caches = spec.page_cache.is_some();
-        Self { topology, disks, has_page_caches, capacities: capacities.into() }
+        Self { topology, disks, has_page_caches, pods, capacities: capacities.into() }
     }
 
     /// Returns how much there is of each, by number.
@@ -148,6 +155,10 @@ impl Resources {
             if source != target {
                 uses.extend([self.of_rack(source, UPLINK_OUT), self.of_rack(target, UPLINK_IN)]);
             }
+            let [source, target] = [from, to].map(|node| self.topology.pod(node));
+            if source != target {
+                uses.extend([self.of_pod(source, UPLINK_OUT), self.of_pod(target, UPLINK_IN)]);
+            }
             uses.push(self.of_node(to, NIC_IN));
             uses.extend(self.fabric());
         }
@@ -165,9 +176,12 @@ impl Resources {
             (self.of_node(to.node, NIC_IN), 1.0),
             (self.of_rack(rack, UPLINK_IN), 1.0 - near),
         ];
+        let from_other_pods = 1.0 - self.topology.part_in_pod(to.node, 1.0);
+        let uplink = (self.of_pod(self.topology.pod(to.node), UPLINK_IN), from_other_pods);
         let from_others = 1.0 - 1.0 / f64::from(self.topology.len());
         let fabric = self.fabric().map(|fabric| (fabric, from_others));
-        let used = uses.into_iter().chain(fabric).filter(|(_, weight)| 0.0 < *weight);
+        let uses = uses.into_iter().chain([uplink]).chain(fabric);
+        let used = uses.filter(|(_, weight)| 0.0 < *weight);
         self.demand(used.map(|(resource, weight)| Use { resource, weight }))
     }
 
@@ -197,16 +211,21 @@ impl Resources {
         ResourceId(self.topology.len() * (DISKS + self.disks) + rack.0 * OF_A_RACK + place)
     }
 
+    fn of_pod(&self, pod: PodId, place: u32) -> ResourceId {
+        let first = self.of_rack(RackId(self.topology.racks()), 0);
+        ResourceId(first.0 + pod.0 * OF_A_RACK + place)
+    }
+
     fn fabric(&self) -> Option<ResourceId> {
-        let of_nodes_and_racks = self.of_rack(RackId(self.topology.racks()), 0);
-        (of_nodes_and_racks.index() < self.capacities.len()).then_some(of_nodes_and_racks)
+        let of_all_others = self.of_pod(PodId(self.pods), 0);
+        (of_all_others.index() < self.capacities.len()).then_some(of_all_others)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{FileId, PageCacheSpec, Sharing};
+    use crate::cluster::{FileId, PageCacheSpec, PodSpec, Sharing};
     use crate::units::Count;
 
     /// Four nodes in two racks, each with two disks of 80 MB/s and a wire of 125 MB/s; uplinks of
@@ -277,6 +296,28 @@ mod tests {
         let fetch = resources.fetch(disk(0, 0));
         let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
         assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.5], 80e6));
+    }
+
+    #[test]
+    fn what_goes_between_pods_shares_their_uplinks() {
+        // A rack for each node, two racks in each pod, 60 MB/s between the pods.
+        let resources = resources_with(|spec| {
+            let uplink = Rate::from_mb_per_s(60);
+            spec.racks = Count::of(4);
+            spec.network.pods = Some(PodSpec { count: Count::of(2), uplink, latency: None });
+            // The fabric, which comes behind them, is large enough for everything.
+            spec.network.fabric = Some(Rate::from_mb_per_s(1_000));
+        });
+        let read = |from, to| resources.read(disk(from, 0), TrackerId(to));
+        // Two from the first pod to the second, one back, and one between the racks of a pod.
+        let reads = [read(0, 2), read(1, 3), read(2, 0), read(3, 2)];
+        assert_eq!(rates(&resources, &reads), [30.0, 30.0, 60.0, 80.0]);
+        // Half of what a reduce fetches comes from the other pod, three quarters from other racks.
+        let fetch = resources.fetch(disk(0, 0));
+        let weights: Vec<f64> = fetch.uses.iter().map(|used| used.weight).collect();
+        assert_eq!((weights, fetch.alone), (vec![1.0, 1.0, 0.75, 0.5, 0.75], 80e6));
+        // Of 60 MB/s into the pod it needs half its own rate, beside a read that needs all of its own.
+        assert_eq!(rates(&resources, &[fetch, read(2, 1)]), [40.0, 40.0]);
     }
 
     #[test]

@@ -197,6 +197,26 @@ pub struct NetworkSpec {
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
+    /// Switches above those of the racks, such as one for each data centre. Without this, the uplinks
+    /// of all racks meet at one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<PodSpec>,
+}
+
+/// Groups of racks, each with a switch of its own. To Hadoop's choices of tasks and of copies to
+/// read, what is in another rack is equally far in any pod.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PodSpec {
+    /// How many pods the racks are spread over, evenly and in order. Where a topology file has a level
+    /// above the racks, that level counts.
+    pub count: NodeCount,
+    /// The speed of a pod's connection to the others, in each direction, which all transfers between
+    /// pods share if the model is `shared`.
+    pub uplink: Rate,
+    /// How long a message takes between pods. Without this, as long as between racks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Dist<SimSpan>>,
 }
 
 /// How transfers share disks and network.

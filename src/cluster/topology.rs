@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 
-use super::{ClusterSpec, GroupSpec, Node, PerSlot, RackId, TrackerId};
+use super::{ClusterSpec, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId, TrackerId};
 use crate::units::Rate;
 
 /// The nodes of a cluster, by number, and the racks that they stand in.
@@ -15,6 +15,8 @@ pub struct Topology {
     names: Vec<(String, String)>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
+    /// The pod of each rack.
+    pods: Vec<PodId>,
     /// The racks of hosts that are no nodes, and what rack all others are said to stand in.
     absent: Option<Absent>,
 }
@@ -71,7 +73,15 @@ impl Topology {
             }
             first += count;
         }
-        Self::from_nodes(nodes)
+        Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref())
+    }
+
+    /// Spreads the racks over pods, if there are any.
+    fn in_pods(mut self, spec: Option<&PodSpec>) -> Self {
+        let racks = u64::from(self.racks());
+        let count = spec.map_or(1, |spec| u64::from(spec.count.get()).min(racks));
+        self.pods = (0..racks).map(|rack| PodId((rack * count / racks) as u32)).collect();
+        self
     }
 
     /// Returns the cluster of these nodes.
@@ -81,12 +91,12 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, names: Vec::new(), racks, absent: None }
+        Self { nodes, names: Vec::new(), pods: vec![PodId(0); racks.len()], racks, absent: None }
     }
 
     /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
-    /// are numbered in the order of the names, the racks as they come. All nodes are as the
-    /// scenario's plain ones.
+    /// are numbered in the order of the names, the racks as they come, and so are pods, if there are
+    /// any and paths tell of them. All nodes are as the scenario's plain ones.
     pub fn of_hosts(spec: &ClusterSpec, hosts: &[(String, &str)]) -> Self {
         let mut racks: IndexSet<&str> = IndexSet::new();
         let mut named: Vec<(&str, &str, RackId)> = Vec::with_capacity(hosts.len());
@@ -96,12 +106,18 @@ impl Topology {
         }
         named.sort_unstable();
         let nodes = named.iter().map(|(_, _, rack)| node(spec, None, *rack)).collect();
+        let mut above: IndexSet<&str> = IndexSet::new();
+        let parents = racks.iter().map(|rack| rack.rsplit_once('/').map_or("", |(above, _)| above));
+        let pods = parents.map(|parent| PodId(above.insert_full(parent).0 as u32)).collect();
+        let plain = Self::from_nodes(nodes).in_pods(spec.network.pods.as_ref());
+        let are_told = spec.network.pods.is_some() && 1 < above.len();
         Self {
+            pods: if are_told { pods } else { plain.pods },
             names: named
                 .iter()
                 .map(|(host, rack, _)| (rack.trim_start_matches('/').into(), (*host).into()))
                 .collect(),
-            ..Self::from_nodes(nodes)
+            ..plain
         }
     }
 
@@ -164,6 +180,16 @@ impl Topology {
         self.nodes.get(id.index()).map_or_else(|| RackId(id.0 - self.len()), |node| node.rack)
     }
 
+    /// Returns how many pods there are: one, if nothing is said of them.
+    pub fn pods(&self) -> u32 {
+        self.pods.iter().max().map_or(0, |last| last.0 + 1)
+    }
+
+    /// Returns the pod that a node stands in.
+    pub fn pod(&self, id: TrackerId) -> PodId {
+        self.pods[self.rack(id).index()]
+    }
+
     /// Returns the nodes of a rack.
     pub fn rack_nodes(&self, rack: RackId) -> &[TrackerId] {
         &self.racks[rack.index()]
@@ -172,6 +198,13 @@ impl Topology {
     /// Returns how much lies in a node's rack of what lies on all nodes alike.
     pub fn part_in_rack(&self, node: TrackerId, amount: f64) -> f64 {
         amount * self.rack_nodes(self.rack(node)).len() as f64 / f64::from(self.len())
+    }
+
+    /// Returns how much lies in a node's pod of what lies on all nodes alike.
+    pub fn part_in_pod(&self, node: TrackerId, amount: f64) -> f64 {
+        let racks = self.racks.iter().zip(&self.pods);
+        let near = racks.filter(|(_, pod)| **pod == self.pod(node)).map(|(nodes, _)| nodes.len());
+        amount * near.sum::<usize>() as f64 / f64::from(self.len())
     }
 
     /// Returns all nodes with their numbers.
@@ -237,6 +270,45 @@ impl ReadRates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Count;
+
+    fn spec(racks: u32, pods: Option<u32>) -> ClusterSpec {
+        let plain = include_str!("../../scenarios/clusters/default.yaml");
+        let mut spec: ClusterSpec = serde_yaml::from_str(plain).unwrap();
+        (spec.nodes, spec.racks) = (Count::of(10), Count::of(racks));
+        let pods = pods.map(|count| PodSpec {
+            count: Count::of(count),
+            uplink: Rate::from_mb_per_s(100),
+            latency: None,
+        });
+        spec.network.pods = pods;
+        spec
+    }
+
+    fn pods(topology: &Topology) -> Vec<u32> {
+        topology.nodes().map(|(id, _)| topology.pod(id).0).collect()
+    }
+
+    #[test]
+    fn racks_are_spread_over_pods_evenly_and_in_order() {
+        let topology = Topology::new(&spec(5, Some(2)));
+        assert_eq!(pods(&topology), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(topology.pods(), 2);
+        let near = [TrackerId(0), TrackerId(9)].map(|node| topology.part_in_pod(node, 1.0));
+        assert_eq!(near, [0.6, 0.4]);
+        let plain = Topology::new(&spec(5, None));
+        assert_eq!((pods(&plain), plain.pods()), (vec![0; 10], 1));
+    }
+
+    #[test]
+    fn a_level_above_the_racks_of_a_file_are_its_pods() {
+        let host = |path: &str, name: &'static str| (path.to_owned(), name);
+        let deep = [host("/b/r1", "h1"), host("/a/r1", "h2"), host("/b/r2", "h3")];
+        assert_eq!(pods(&Topology::of_hosts(&spec(1, Some(3)), &deep)), [0, 1, 0]);
+        assert_eq!(pods(&Topology::of_hosts(&spec(1, None), &deep)), [0, 0, 0]);
+        let flat = [host("/r1", "h1"), host("/r2", "h2"), host("/r3", "h3")];
+        assert_eq!(pods(&Topology::of_hosts(&spec(1, Some(2)), &flat)), [0, 0, 1]);
+    }
 
     #[test]
     fn who_is_no_node_stands_in_its_rack_or_with_all_strangers() {

@@ -9,7 +9,7 @@ use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, Perf, RunFolder};
 use crate::page::Page;
-use crate::record::{Alone, Watcher};
+use crate::record::{Alone, Chains, Watcher};
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
 use crate::workload::Submission;
 
@@ -38,7 +38,11 @@ impl Prepared {
         options: Options,
     ) -> Result<Kept, EmulationError> {
         let began = now();
-        let options = Options { folder: Some(folder.path().to_owned()), ..options };
+        let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
+        if self.scenario.record.chains {
+            let chains = Chains::create(folder.path(), self.workload.chains())?;
+            options.watchers.push(Box::new(chains));
+        }
         let emulated = self.emulate(registry, options)?;
         let real = began.elapsed();
         if self.scenario.record.alone {

@@ -243,6 +243,8 @@ pub(super) const ATTEMPT: [&str; 4] = ["job", "kind", "task", "attempt"];
 pub(super) const CHANGE: [&str; 3] = ["time_ms", "kind", "job"];
 /// How long a job takes alone.
 pub(super) const ALONE: [&str; 3] = ["job", "name", "alone_ms"];
+/// How long the chain takes that a job begins.
+pub(super) const CHAIN: [&str; 2] = ["job", "sojourn_ms"];
 
 impl Quantity {
     fn needs(&self, selection: &Selection, needs: &mut Needs) {
@@ -257,6 +259,7 @@ impl Quantity {
             }
             Source::Job(..) | Source::Locality(_) => None,
             Source::Slowdown => Some((Table::Alone, &ALONE[..])),
+            Source::Chain => Some((Table::Chains, &CHAIN[..])),
             Source::Attempt(..) | Source::ReduceTime => Some((Table::Tasks, &ATTEMPT[..])),
             Source::Series(_) => Some((Table::Timeline, &CHANGE[..])),
         };
@@ -281,7 +284,7 @@ impl Quantity {
             [Some(to), from].into_iter().flatten().map(|column| (table, column)).collect()
         };
         match self.source {
-            Source::Summary(_) | Source::Histogram(_) => Vec::new(),
+            Source::Summary(_) | Source::Histogram(_) | Source::Chain => Vec::new(),
             Source::Job(to, from) => both(Table::Jobs, to, from),
             Source::Slowdown => both(Table::Jobs, "sojourn_ms", None),
             Source::Locality(_) => {

@@ -9,6 +9,8 @@ pub(super) enum Shape {
     /// One a run.
     One,
     Jobs,
+    /// One for each chain of jobs.
+    Chains,
     /// One for each task that has succeeded.
     Tasks,
     Attempts,
@@ -23,6 +25,7 @@ impl Shape {
         match self {
             Self::One => "one number",
             Self::Jobs => "a number for each job",
+            Self::Chains => "a number for each chain of jobs",
             Self::Tasks => "a number for each task",
             Self::Attempts => "a number for each attempt",
             Self::Series => "numbers over time",
@@ -51,6 +54,8 @@ pub(super) enum Source {
     ReduceTime,
     /// Sojourn over the time alone.
     Slowdown,
+    /// The sojourn of the chain that a job begins.
+    Chain,
     /// The share of one of [`LOCALITIES`] in the sum of them.
     Locality(usize),
     /// A column of `tasks.csv`, less another one.
@@ -151,6 +156,13 @@ pub(super) const QUANTITIES: &[Quantity] = &[
     count("failed", "its attempts that failed"),
     count("killed", "its attempts that were killed, and maps that were lost"),
     count("suspended", "how often its attempts were suspended"),
+    quantity(
+        "chain.sojourn",
+        Shape::Chains,
+        Unit::TIME,
+        Source::Chain,
+        "from the first arrival to the last end of its jobs; chosen by its first job",
+    ),
     attempt("attempt.time", "finish_ms", Some("start_ms"), "from its start to its end"),
     attempt("attempt.start", "start_ms", None, "when it started"),
     attempt("attempt.finish", "finish_ms", None, "when it ended"),

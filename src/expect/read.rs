@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{ALONE, ATTEMPT, CHANGE, Filter, JOB, Selection};
+use super::plan::{ALONE, ATTEMPT, CHAIN, CHANGE, Filter, JOB, Selection};
 use super::quantity::{KeyKind, LOCALITIES, Quantity, Shape, Source};
 use super::source::{ReadError, Results, Row, Table};
 use super::unit::Unit;
@@ -46,6 +46,7 @@ pub(super) fn read(
         Source::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
         Source::Job(..) => reader.jobs_value(),
         Source::Slowdown => reader.slowdown(),
+        Source::Chain => reader.chains(),
         Source::Locality(level) => reader.locality(level),
         Source::ReduceTime => reader.reduce_time(),
         Source::Attempt(..) => reader.attempts(),
@@ -148,6 +149,17 @@ impl<'a> Reader<'a> {
             (job.key, job.numbers[0] / alone)
         };
         Ok(by_job(self.jobs()?.into_iter().map(slowdown)))
+    }
+
+    fn chains(&mut self) -> Evaluated<Value> {
+        let mut sojourns: FxHashMap<u32, f64> = FxHashMap::default();
+        self.run.rows(Table::Chains, &CHAIN, &mut |row| {
+            sojourns.insert(row.id(0)?, row.number(1)?.unwrap_or(f64::NAN) / 1e3);
+            Ok(())
+        })?;
+        // A job that begins no chain has no number.
+        let sojourn = |job: Job| Some((job.key, *sojourns.get(&job.id)?));
+        Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
     }
 
     fn locality(&mut self, level: usize) -> Evaluated<Value> {

@@ -23,6 +23,8 @@ pub enum Table {
     Timeline,
     /// `alone.csv`: how long each job takes alone on an empty cluster.
     Alone,
+    /// `chains.csv`: how long each chain of jobs takes.
+    Chains,
 }
 
 impl Table {
@@ -33,6 +35,7 @@ impl Table {
             Self::Tasks => files::TASKS,
             Self::Timeline => files::TIMELINE,
             Self::Alone => files::ALONE,
+            Self::Chains => files::CHAINS,
         }
     }
 }

@@ -21,8 +21,8 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FlowBegins,
-    FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind, Status,
-    ToFabric, ToJobTracker, ToTracker, TrackerId,
+    FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind,
+    Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node};
 use crate::random::mumak::JavaRandom;

@@ -136,6 +136,45 @@ fn jobs_have_a_row_each() {
     ");
 }
 
+/// The second chain begins with the job that has the higher number, the third never ends, and of the
+/// last nothing has come.
+#[test]
+fn chains_take_from_their_first_arrival_to_their_last_end() {
+    let stream = Stream::default()
+        .at(100)
+        .submit(JobSpec::bare(0, 1, 0))
+        .submit(JobSpec::bare(2, 1, 0))
+        .at(200)
+        .submit(JobSpec::bare(1, 1, 0))
+        .submit(JobSpec::bare(4, 1, 0))
+        .at(4_000)
+        .job_ended(0, Outcome::Succeeded)
+        .job_ended(4, Outcome::Succeeded)
+        .at(5_000)
+        .job_ended(2, Outcome::Succeeded)
+        .at(5_500)
+        .submit(JobSpec::bare(3, 1, 0))
+        .at(9_000)
+        .job_ended(3, Outcome::Failed)
+        .job_ended(1, Outcome::Succeeded);
+    let folder = TempDir::new().unwrap();
+    let chains = [&[0][..], &[1, 2, 3], &[4, 5], &[6]];
+    let chains = chains.map(|jobs| jobs.iter().copied().map(JobId).collect());
+    let chains = Chains::create(folder.path(), chains.to_vec()).unwrap();
+    let setup =
+        Setup { watchers: vec![Box::new(chains)], ..setup(everything(), Some(folder.path())) };
+    let (mut sender, recorder) = Recorder::start(setup).unwrap();
+    stream.events.into_iter().for_each(|event| sender.push(event));
+    sender.flush();
+    recorder.finish(run(10_000), None).unwrap();
+    assert_snapshot!(fs::read_to_string(folder.path().join("chains.csv")).unwrap(), @r"
+    job,name,jobs,submit_ms,finish_ms,sojourn_ms
+    0,job-0,1,100,4000,3900
+    1,job-1,3,100,9000,8900
+    4,job-4,2,200,,
+    ");
+}
+
 #[test]
 fn attempts_have_a_row_each() {
     let left = record(small_run(), everything(), 16_000);
@@ -416,6 +455,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         events: false,
         histograms: false,
         alone: false,
+        chains: false,
         report: false,
         warm_up: SimSpan::ZERO,
         sample: SimSpan::ZERO,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::cluster::{NetworkSpec, RackId, Topology};
+use crate::cluster::{NetworkSpec, PodId, RackId, Topology};
 use crate::mapred::{Letter, Mail, TrackerId};
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan};
@@ -23,6 +23,10 @@ pub struct Links {
     pub cross_rack: Dist<SimSpan>,
     /// For each tracker, whether it stands in another rack than the JobTracker.
     pub is_away: Vec<bool>,
+    /// How long a message takes between pods.
+    pub cross_pod: Dist<SimSpan>,
+    /// For each tracker, whether it stands in another pod than the JobTracker.
+    pub is_far: Vec<bool>,
     /// The share of heartbeats and replies that never arrive.
     pub loss: Fraction,
     /// The share of heartbeats and replies that arrive twice.
@@ -33,11 +37,14 @@ impl Links {
     /// Returns the links of a cluster, without faults.
     pub fn new(seed: u64, network: &NetworkSpec, topology: &Topology) -> Self {
         let trackers = topology.nodes().map(|(_, node)| node.rack != RackId(0));
+        let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
         Self {
             seed,
             latency: network.latency.clone(),
             cross_rack: network.cross_rack.clone(),
             is_away: trackers.collect(),
+            cross_pod: pods.unwrap_or(&network.cross_rack).clone(),
+            is_far: topology.nodes().map(|(id, _)| topology.pod(id) != PodId(0)).collect(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
         }
@@ -93,7 +100,8 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn new(links: Arc<Links>, from: Address) -> Self {
-        let draws = !links.latency.is_constant() || !links.cross_rack.is_constant();
+        let latencies = [&links.latency, &links.cross_rack, &links.cross_pod];
+        let draws = latencies.iter().any(|latency| !latency.is_constant());
         let rng = (from.stream())
             .filter(|_| draws || links.is_faulty())
             .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
@@ -127,12 +135,16 @@ impl Link {
     }
 
     fn latency(&mut self, to: Address) -> SimSpan {
-        let is_away = |address| match address {
-            Address::Tracker(id) => self.links.is_away[id.index()],
-            Address::JobTracker | Address::Injector | Address::Fabric => false,
+        let Links { latency, cross_rack, cross_pod, is_away, is_far, .. } = &*self.links;
+        let crosses = |others: &[bool]| {
+            let is_other = |address| matches!(address, Address::Tracker(id) if others[id.index()]);
+            is_other(self.from) != is_other(to)
         };
-        let crosses = is_away(self.from) != is_away(to);
-        let latency = if crosses { &self.links.cross_rack } else { &self.links.latency };
+        let latency = match (crosses(is_far), crosses(is_away)) {
+            (true, _) => cross_pod,
+            (false, true) => cross_rack,
+            (false, false) => latency,
+        };
         match (latency, &mut self.rng) {
             (Dist::Constant(span), _) => *span,
             (drawn, Some(rng)) => drawn.sample(&mut **rng),
@@ -150,14 +162,18 @@ mod tests {
     const NEAR: Address = Address::Tracker(TrackerId(0));
     const AWAY: Address = Address::Tracker(TrackerId(1));
 
-    /// Links of two trackers, one beside the JobTracker and one in another rack: 1 ms inside of a
-    /// rack, 3 ms between racks.
+    const FAR: Address = Address::Tracker(TrackerId(2));
+
+    /// Links of three trackers, one beside the JobTracker, one in another rack and one in another pod:
+    /// 1 ms inside of a rack, 3 ms between racks, 7 ms between pods.
     fn links() -> Links {
         Links {
             seed: 42,
             latency: Dist::Constant(MS),
             cross_rack: Dist::Constant(MS * 3),
-            is_away: vec![false, true],
+            is_away: vec![false, true, true],
+            cross_pod: Dist::Constant(MS * 7),
+            is_far: vec![false, false, true],
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
         }
@@ -191,6 +207,8 @@ mod tests {
             (NEAR, call(0), 1),
             (AWAY, call(0), 3),
             (AWAY, remark(0), 3),
+            (Address::JobTracker, tell(2, 0), 7),
+            (FAR, call(0), 7),
         ] {
             let expected = [MS * (10 + travels)];
             assert_eq!(send(&mut link(&links, from), mail.clone()), expected, "{from:?}: {mail:?}");

@@ -62,6 +62,8 @@ pub(super) fn links(trackers: usize) -> Links {
         latency: Dist::Constant(SimSpan::ZERO),
         cross_rack: Dist::Constant(SimSpan::ZERO),
         is_away: vec![false; trackers],
+        cross_pod: Dist::Constant(SimSpan::ZERO),
+        is_far: vec![false; trackers],
         loss: Fraction::ZERO,
         duplication: Fraction::ZERO,
     }

@@ -247,8 +247,20 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
             );
         }
     }
+    let pods = cluster.network.pods.as_ref();
+    if let Some(pods) = pods.filter(|_| cluster.topology.is_none()) {
+        let own = cluster.groups.iter().filter_map(|group| group.racks).map(|racks| racks.get());
+        let racks = own.sum::<u32>() + if racked > 0 { racks } else { 0 };
+        let pods = pods.count.get();
+        if racks < pods {
+            let message = format!("{pods} pods for {racks} racks: a pod would be empty");
+            found.value("cluster.network.pods.count", message);
+        }
+    }
     let shared_only = [
         ("cluster.network.fabric", cluster.network.fabric.is_some()),
+        // Messages may take longer between pods whatever transfers do.
+        ("cluster.network.pods", pods.is_some_and(|pods| pods.latency.is_none())),
         ("cluster.page_cache", cluster.page_cache.is_some()),
     ];
     if cluster.network.model == NetworkModel::Fixed {

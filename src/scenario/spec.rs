@@ -102,6 +102,8 @@ pub struct RecordSpec {
     /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
     /// time, one after the other. Slowdowns are computed with it.
     pub alone: bool,
+    /// How long chains of jobs take, in `chains.csv`: the jobs that `after` ties together.
+    pub chains: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
@@ -120,6 +122,7 @@ impl Default for RecordSpec {
             events: false,
             histograms: true,
             alone: false,
+            chains: false,
             report: true,
             sample: SimSpan::from_secs(10),
             warm_up: SimSpan::ZERO,

@@ -52,10 +52,23 @@ fn a_class_for_which_those_before_it_leave_no_job_is_told() {
 }
 
 #[test]
+fn a_pod_without_a_rack_is_refused() {
+    let pods = "cluster: {nodes: 9, racks: 2, groups: [{count: 3, racks: 1}], network: {pods: ";
+    let told = |count: u32| {
+        let text = format!("{JOB}{pods}{{count: {count}, uplink: 1Gb/s, latency: 2ms}}}}}}\n");
+        parse_with(&text, &[]).map(|loaded| loaded.warnings)
+    };
+    assert_eq!(told(3).unwrap(), []);
+    let refused = told(4).unwrap_err().to_string();
+    assert!(refused.contains("4 pods for 3 racks: a pod would be empty"), "{refused}");
+}
+
+#[test]
 fn a_limit_on_what_is_shared_is_told_where_nothing_is() {
-    let text = format!("{JOB}cluster: {{network: {{fabric: 0.2Gb/s}}, page_cache: {{}}}}");
+    let network = "{fabric: 0.2Gb/s, pods: {count: 1, uplink: 1Gb/s}}";
+    let text = format!("{JOB}cluster: {{network: {network}, page_cache: {{}}}}");
     let told = |set: &str| parse_with(&text, &[set]).unwrap().warnings;
-    let idle = ["cluster.network.fabric", "cluster.page_cache"];
+    let idle = ["cluster.network.fabric", "cluster.network.pods", "cluster.page_cache"];
     let idle = idle.map(|setting| Warning::NothingShared { setting });
     assert_eq!(told("cluster.network.model=fixed"), idle);
     assert_eq!(told("cluster.network.model=shared"), []);

@@ -179,6 +179,7 @@ fn record_only_what_is_read(
         ("record.timeline", &mut record.timeline, reads(Table::Timeline)),
         ("record.histograms", &mut record.histograms, !study.needs.histograms.is_empty()),
         ("record.alone", &mut record.alone, reads(Table::Alone)),
+        ("record.chains", &mut record.chains, reads(Table::Chains)),
         ("record.report", &mut record.report, false),
     ] {
         if !draft.says(path) {

@@ -73,6 +73,43 @@ fn five_mistakes_are_five_errors() {
     }
 }
 
+/// A join of two jobs after a scan, and a query beside them.
+const CHAIN: &str = "
+name: chain
+cluster: {nodes: 3}
+workload:
+  jobs:
+    - {name: scan, class: join, submit: 10s, maps: 6, map_time: 20s}
+    - {name: query, submit: 40s, maps: 2, map_time: 20s}
+    - {name: merge, class: join, after: [scan], submit: 1min, maps: 2, reduces: 1, map_time: 20s}
+expect:
+  - count(chain.sojourn > 0s) == 2
+  - max(chain.sojourn, class=join) within 1ms of max(finish, name=merge) - max(submit, name=scan)
+  - max(chain.sojourn, class=join) > 1min + max(sojourn, name=scan)
+  - max(chain.sojourn, name=query) within 1ms of max(sojourn, name=query)
+";
+
+#[test]
+fn a_chain_takes_from_the_arrival_of_its_first_job_to_the_end_of_its_last() {
+    let room = Room::new();
+    room.write("chain.yaml", CHAIN);
+    let unasked = room.mumakil("run chain.yaml").output().unwrap();
+    assert_eq!(unasked.status.code(), Some(2));
+    assert!(stderr(&unasked).contains("add `record: {chains: true}`"), "{}", stderr(&unasked));
+    room.mumakil("run chain.yaml --set record.chains=true").assert().success();
+    let table = fs::read_to_string(room.path("out/chain-42/chains.csv")).unwrap();
+    let firsts: Vec<&str> =
+        table.lines().map(|line| line.rsplitn(4, ',').last().unwrap()).collect();
+    assert_eq!(firsts, ["job,name,jobs", "0,scan,2", "1,query,1"]);
+}
+
+#[test]
+fn a_study_records_the_chains_that_it_reads() {
+    let room = Room::new();
+    room.write("study.yaml", &format!("{CHAIN}sweep: {{seeds: 2}}\n"));
+    room.mumakil("study study.yaml --out out").assert().success();
+}
+
 #[test]
 fn colours_are_for_terminals() {
     let room = Room::new();

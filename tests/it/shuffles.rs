@@ -65,6 +65,20 @@ fn nobody_fetches_from_a_machine_that_has_died() {
     assert_eq!(reduces(&rows).count(), 2);
 }
 
+/// Four nodes in four racks and two pods: half of 600 MB comes from the other pod, at 10 MB a second.
+#[test]
+fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {
+    let yaml = "\
+        hadoop: {slow_start: 1.0}\n\
+        cluster: {nodes: 4, racks: 4, \
+        network: {model: shared, nic: 10Gb/s, uplink: 10Gb/s, pods: {count: 2, uplink: 10MB/s}}}\n\
+        workload: {jobs: [{name: a, maps: 1, map_time: 5s, reduces: 1, shuffle: 600MB, \
+        sort_time: 0s, reduce_time: 1s}]}\n";
+    let rows = attempts(yaml);
+    let fetched: Vec<Option<u64>> = reduces(&rows).map(|row| row.shuffle_ms).collect();
+    assert_eq!(fetched, [Some(30_000)]);
+}
+
 /// Of 600 MB the reduces have 360, 180 and 60, and they compute 10 MB a second. At 100 MB a second,
 /// which is what the disks give here, they fetch for 3.6, 1.8 and 0.6 s.
 #[test]

@@ -32,6 +32,7 @@ fn one_run() -> Run {
              8000,map,1,y,0,0,0,0
              8000,reduce,1,y,1,1,0,0",
         )
+        .table(Table::Chains, "job,name,jobs,submit_ms,finish_ms,sojourn_ms\n0,a,2,0,11000,11000\n2,c,1,2000,,")
         .table(Table::Alone, "job,name,alone_ms\n9,a,3000\n8,b,4000\n7,c,1000")
         .number("virtual_s", 10.0)
         .number("map_slots", 4.0)
@@ -76,6 +77,15 @@ fn numbers_of_jobs_are_aggregated_and_filtered() {
     measures("sd(wait, class=small)", 2_f64.sqrt());
     measures("jain(wait[class=small])", 0.8);
     measures("mean(sojourn, class=huge)", None);
+}
+
+#[test]
+fn a_chain_has_one_number_and_is_chosen_by_its_first_job() {
+    measures("mean(chain.sojourn)", 11.0);
+    measures("max(chain.sojourn, user=ann)", 11.0);
+    measures("max(chain.sojourn, user=bob)", None);
+    measures("share(chain.sojourn <= 1h)", 1.0 / 2.0);
+    measures("count(chain.sojourn[class=small] > 1s)", 1.0);
 }
 
 #[test]

@@ -142,6 +142,10 @@ fn many_numbers_must_become_one() {
             "13: `slots` is numbers over time, which cannot be paired with a number for each job",
         ),
         (
+            "mean(sojourn / chain.sojourn, scheduler=fair) < 1",
+            "16: `chain.sojourn` is a number for each chain of jobs, which cannot be paired with a number for each job",
+        ),
+        (
             "p99(heartbeat_rtt * 2, scheduler=fair) < 1s",
             "5: `heartbeat_rtt` is a histogram; take a number of it first: mean(…), p99(…), max(…)",
         ),

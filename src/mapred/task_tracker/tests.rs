@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{RackId, ReadRates, Topology};
-use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskId, TaskKind};
+use crate::mapred::{
+    Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskBytes, TaskId, TaskKind,
+};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Fraction, Rate};
 
@@ -330,6 +332,37 @@ fn a_shuffle_ends_after_the_last_map_and_not_before() {
     bench.until(secs(36)).reply(vec![]);
     bench.until(secs(39));
     assert_eq!(bench.state(reduce(0)), Some(AttemptState::CommitPending));
+}
+
+/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. What a policy learns of
+/// them after half a minute, time over progress, is how long each takes.
+#[test]
+fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
+    for (index, seconds) in [(0, 360.0), (1, 180.0), (2, 60.0)] {
+        let mut spec = JobSpec::clone(&job(3));
+        let shares = [360, 180, 60].map(|megabytes| Bytes::new(megabytes * 1_000_000));
+        spec.reduce.shuffle = TaskBytes::Each(shares.into());
+        (spec.reduce.time, spec.reduce.rate) = (None, Some(Rate::from_mb_per_s(1)));
+        let (attempt, job) = (reduce(index), Arc::new(spec));
+        let mut bench = tracker(|_| {});
+        let launch = match bench.launch(attempt) {
+            Directive::Launch(launch) => Directive::Launch(Launch { job, ..launch }),
+            other => other,
+        };
+        bench.until(secs(0)).reply(vec![launch]);
+        bench
+            .until(secs(3))
+            .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4 }]);
+        for beat in 2..12 {
+            bench.until(secs(3 * beat)).reply(vec![]);
+        }
+        // It has fetched from 3 to 7 s, and merged until 8 s.
+        bench.until(secs(36));
+        let Report { phase, worked, progress, .. } = bench.report(attempt).unwrap();
+        assert_eq!((phase, worked), (Phase::Reduce, SimSpan::from_secs(28)));
+        let told = worked.as_secs_f64() / (3.0 * f64::from(progress) - 2.0);
+        assert!((told - seconds).abs() < 0.01, "reduce {index}: {told}");
+    }
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn unrecorded(needs: &Needs, record: &RecordSpec) -> Option<&'static str> {
         ("tasks", record.tasks, reads(Table::Tasks)),
         ("timeline", record.timeline, reads(Table::Timeline)),
         ("alone", record.alone, reads(Table::Alone)),
+        ("chains", record.chains, reads(Table::Chains)),
         ("histograms", record.histograms, !needs.histograms.is_empty()),
     ];
     settings.into_iter().find(|(_, is_on, is_read)| *is_read && !is_on).map(|(name, ..)| name)

@@ -186,9 +186,8 @@ impl Phase {
 
     /// Corrects a job's size once its sample is measured.
     fn use_findings(&mut self, view: &View<'_>, job: &Job) {
-        let Some(Findings { job: id, work, before, done }) = self.trainer.findings(job.id()) else {
-            return;
-        };
+        let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
+        let Some(Findings { job: id, work, before, done }) = findings else { return };
         let tasks = f64::from(job.tasks(self.kind).total());
         let size = tasks * (self.estimator.task_time(&work) + before) * self.misjudgement(id);
         let done = match self.rules.discount {

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::options::{Rules, Sampled};
-use crate::mapred::{AttemptId, AttemptState, JobId, Outcome, Phase, Report, SlotKind};
+use crate::mapred::{AttemptId, AttemptState, JobId, Outcome, Phase, Report, SlotKind, TaskBytes};
 use crate::units::SimSpan;
 
 /// The samples of one kind of task.
@@ -100,7 +100,7 @@ pub(super) struct Findings {
     pub(super) job: JobId,
     /// The seconds of work of each of its tasks.
     pub(super) work: Vec<f64>,
-    /// The seconds that a task takes before its work, on average.
+    /// The seconds that a task takes before its work, on average: what fetches more weighs more.
     pub(super) before: f64,
     /// The seconds that were done of the sample when it was measured.
     pub(super) done: f64,
@@ -237,8 +237,9 @@ impl Trainer {
         self.times(report).done
     }
 
-    /// Returns what the sample of a job says, once, when all of it is measured.
-    pub(super) fn findings(&mut self, job: JobId) -> Option<Findings> {
+    /// Returns what the sample of a job says, once, when all of it is measured; `fetched` is what its
+    /// reduces fetch, which is known of those that have done so.
+    pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<Findings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
         if sample.tasks.is_empty() || 0 < sample.to_launch() {
             return None;
@@ -250,8 +251,7 @@ impl Trainer {
         self.running -= sample.running();
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         let work = times.iter().map(|times| times.work).collect();
-        // Every reduce fetches as much as any other, so that none weighs more.
-        let before = times.iter().map(|times| times.before).sum::<f64>() / times.len() as f64;
+        let before = sample.before(&times, fetched);
         let done = times.iter().map(|times| times.done).sum();
         Some(Findings { job, work, before, done })
     }
@@ -295,6 +295,16 @@ impl Trainer {
 }
 
 impl Sample {
+    /// Returns the mean of what these times have before the work, weighted by what was fetched; where
+    /// nothing is known to be, none weighs more.
+    fn before(&self, times: &[Times], fetched: &TaskBytes) -> f64 {
+        let bytes = |task: &Chosen| fetched.of(task.attempt.task.index).get() as f64;
+        let most = self.tasks.iter().map(bytes).fold(0.0, f64::max);
+        let weight = |task: &Chosen| if most == 0.0 { 1.0 } else { bytes(task) / most };
+        let weighed = self.tasks.iter().zip(times).map(|(task, times)| weight(task) * times.before);
+        weighed.sum::<f64>() / self.tasks.iter().map(weight).sum::<f64>()
+    }
+
     fn to_launch(&self) -> u32 {
         self.wanted - self.tasks.len() as u32
     }
@@ -309,6 +319,7 @@ mod tests {
     use super::super::options::{HfspOptions, Variant};
     use super::*;
     use crate::mapred::{TaskId, TaskKind};
+    use crate::units::Bytes;
 
     fn trainer(kind: SlotKind) -> Trainer {
         let options = HfspOptions { variant: Variant::Paper2015, ..HfspOptions::default() };
@@ -332,6 +343,11 @@ mod tests {
         }
     }
 
+    /// What the sample of a job says whose tasks all fetch as much.
+    fn told(trainer: &mut Trainer, job: JobId) -> Option<Findings> {
+        trainer.findings(job, &Bytes::from_mib(64).into())
+    }
+
     #[test]
     fn a_sample_are_the_first_tasks_that_a_job_launches() {
         let mut trainer = trainer(SlotKind::Map);
@@ -346,11 +362,11 @@ mod tests {
         assert!(trainer.needs(first) && trainer.needs(second) && !trainer.needs(third));
         trainer.ended(third, Outcome::Succeeded, Some(&report(third, 99, 99)));
         trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
-        assert_eq!(trainer.findings(JobId(7)), None, "the first has not ended");
+        assert_eq!(told(&mut trainer, JobId(7)), None, "the first has not ended");
         trainer.ended(first, Outcome::Succeeded, Some(&report(first, 50, 45)));
         let findings = Findings { job: JobId(7), work: vec![50.0, 30.0], before: 0.0, done: 80.0 };
-        assert_eq!(trainer.findings(JobId(7)), Some(findings));
-        assert_eq!(trainer.findings(JobId(7)), None, "once is enough");
+        assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
+        assert_eq!(told(&mut trainer, JobId(7)), None, "once is enough");
         assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
         assert_eq!(trainer.past(), Some((99.0 + 30.0 + 50.0) / 3.0));
     }
@@ -367,16 +383,16 @@ mod tests {
         };
         assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (2, 0));
         end(&mut trainer, maps[2], 20);
-        assert_eq!(trainer.findings(JobId(7)), None, "one is measured");
+        assert_eq!(told(&mut trainer, JobId(7)), None, "one is measured");
         assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (1, 0));
         assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "the last gives its place up");
         end(&mut trainer, maps[3], 30);
         let findings = Findings { job: JobId(7), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
-        assert_eq!(trainer.findings(JobId(7)), Some(findings));
+        assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
         // The straggler has the time of a task all the same, and changes no size.
         end(&mut trainer, maps[0], 400);
-        assert_eq!((trainer.findings(JobId(7)), trainer.past()), (None, Some(150.0)));
+        assert_eq!((told(&mut trainer, JobId(7)), trainer.past()), (None, Some(150.0)));
     }
 
     #[test]
@@ -454,12 +470,38 @@ mod tests {
         said.worked = SimSpan::from_secs(90);
         assert_eq!(trainer.look(&[said]), [JobId(3)]);
         assert_eq!(trainer.running(), 1);
-        let findings = trainer.findings(JobId(3)).expect("all are measured");
+        let findings = told(&mut trainer, JobId(3)).expect("all are measured");
         let Findings { work, before, done, .. } = findings;
         assert!((done - 120.0).abs() < 1e-9, "three quarters of the work are still to be done");
         assert_eq!(trainer.running(), 0, "it takes no slot for training any more");
         assert!((work[0] - 360.0).abs() < 0.01, "{work:?}");
         assert!((before - 30.0).abs() < 1e-9, "{before}");
         assert_eq!(trainer.granted(JobId(3)), 0, "its slot can be taken now");
+    }
+
+    /// Of 600 MB the first has fetched 360 in 36 s, the second 180 in 18 s, the third 60 in 6 s.
+    #[test]
+    fn what_fetches_more_weighs_more_in_the_time_of_fetching() {
+        let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
+        let before = |fetched: &TaskBytes| {
+            let mut trainer = trainer(SlotKind::Reduce);
+            trainer.size = 3;
+            trainer.enter(JobId(3), 3);
+            // Not in the order of their numbers.
+            for (index, fetching) in [(2, 6), (0, 36), (1, 18)] {
+                let reduce = attempt(TaskKind::Reduce, 3, index);
+                trainer.launched(reduce);
+                let last = report(reduce, fetching + 50, 50);
+                trainer.ended(reduce, Outcome::Succeeded, Some(&last));
+            }
+            trainer.findings(JobId(3), fetched).expect("all are measured").before
+        };
+        let is_near = |measured: f64, by_hand: f64| (measured - by_hand).abs() < 1e-9;
+        let shares = before(&each(&[360_000_000, 180_000_000, 60_000_000]));
+        assert!(is_near(shares, 0.6 * 36.0 + 0.3 * 18.0 + 0.1 * 6.0), "{shares}");
+        assert!(is_near(before(&each(&[0, 7, 0])), 18.0), "nothing was fetched by the others");
+        for alike in [Bytes::from_mib(200), Bytes::ZERO] {
+            assert_eq!(before(&alike.into()), 20.0, "none weighs more");
+        }
     }
 }
