@@ -3,9 +3,11 @@
 //! Slots are dealt in turn, one to each job that can use another, until none is left: so everyone has
 //! the whole part of its fair share, and of what is over the first in turn have one more each. With
 //! more jobs than slots the last in turn have none. Slots are dealt anew when a job ends; in between
-//! work melts away at steady rates. It takes O(n) for each of n jobs that ends, beside sorting.
+//! work melts away at steady rates. A job that ends costs O(n), and O(log n) while more jobs of one
+//! weight are left than there are slots.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use super::Size;
 use crate::mapred::JobId;
@@ -67,6 +69,11 @@ impl Dealing {
 
     /// Lets time pass.
     pub(super) fn run(&mut self, until: f64) {
+        self.run_in_line(until);
+        self.run_in_turn(until);
+    }
+
+    fn run_in_turn(&mut self, until: f64) {
         while let Some((at, place)) = self.next_end().filter(|(at, _)| *at <= until) {
             self.pass_time(at);
             self.jobs[place].left = 0.0;
@@ -76,6 +83,46 @@ impl Dealing {
         if until.is_finite() {
             self.pass_time(until);
         }
+    }
+
+    /// Lets time pass as long as jobs of one weight outnumber the slots: the first in turn have one
+    /// each, and whoever ends leaves its slot to the next. So thousands of jobs are not dealt to anew
+    /// for each that ends.
+    fn run_in_line(&mut self, until: f64) {
+        let is_open = |place: &usize| self.jobs[*place].ended.is_none();
+        let open: Vec<usize> = (0..self.jobs.len()).filter(is_open).collect();
+        let weight = |place: &usize| self.jobs[*place].size.weight;
+        let slots = self.slots as usize;
+        if open.len() <= slots || slots == 0 || open.iter().any(|p| weight(p) != weight(&open[0])) {
+            return;
+        }
+        let (having, waiting) = open.split_at(slots);
+        // Ends are not negative, and so their bits have their order.
+        let end = |at: f64, job: &Dealt, place: usize| Reverse(((at + job.left).to_bits(), place));
+        let mut ends: BinaryHeap<_> =
+            having.iter().map(|place| end(self.now, &self.jobs[*place], *place)).collect();
+        let mut passed = until;
+        for next in waiting {
+            let first = ends.peek().map(|Reverse((at, place))| (f64::from_bits(*at), *place));
+            let Some((at, place)) = first.filter(|(at, _)| *at <= until && at.is_finite()) else {
+                break;
+            };
+            ends.pop();
+            self.jobs[place].left = 0.0;
+            self.jobs[place].ended = Some(at);
+            ends.push(end(at, &self.jobs[*next], *next));
+            passed = at;
+        }
+        // Where some still wait, nobody ends any more until then.
+        let waits = self.jobs.iter().filter(|job| job.ended.is_none()).count() > slots;
+        let now = if waits && until.is_finite() { until } else { passed };
+        if now.is_finite() {
+            for Reverse((at, place)) in ends {
+                self.jobs[place].left = f64::from_bits(at) - now;
+            }
+            self.now = self.now.max(now);
+        }
+        self.deal();
     }
 
     /// Returns the jobs as they are now.
@@ -139,6 +186,9 @@ impl Dealing {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Jobs 0, 1, 2 … of so many tasks and so much work.
@@ -180,6 +230,27 @@ mod tests {
         assert!(dealing.leaves_some_out());
         assert_eq!(slots(&dealing), [(1, 1.0), (2, 1.0), (0, 0.0)]);
         assert_eq!(ends(dealing), [(0, 7.0 + 7.0 / 2.0), (1, 4.0), (2, 7.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn who_stands_in_line_ends_as_if_all_slots_were_dealt_anew(
+            sizes in vec((1_u32..9, 1_u32..50), 1..40), slots in 1_u32..12, until in 0_u32..60,
+        ) {
+            let sizes: Vec<(u32, f64)> = sizes.iter().map(|(t, w)| (*t, f64::from(*w))).collect();
+            for until in [f64::from(until), f64::INFINITY] {
+                let [mut in_line, mut anew] =
+                    [(); 2].map(|()| Dealing::new(jobs(&sizes), slots, 0.0, smallest_first));
+                in_line.run(until);
+                anew.run_in_turn(until);
+                for (a, b) in in_line.into_jobs().iter().zip(anew.into_jobs()) {
+                    prop_assert_eq!((a.id, a.slots, a.ended.is_some()), (b.id, b.slots, b.ended.is_some()));
+                    prop_assert!((a.left - b.left).abs() < 1e-6, "{a:?} {b:?}");
+                    let apart = a.ended.unwrap_or(0.0) - b.ended.unwrap_or(0.0);
+                    prop_assert!(apart.abs() < 1e-6, "{a:?} {b:?}");
+                }
+            }
+        }
     }
 
     #[test]
