@@ -205,6 +205,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::expect::GapClass;
+    use crate::study::Study;
 
     #[test]
     fn every_file_is_in_the_binary_and_belongs_to_the_list() {
@@ -221,6 +223,21 @@ mod tests {
             let stem = file.path.file_stem().unwrap().to_string_lossy().into_owned();
             assert!(stem.starts_with(id), "{stem} repeats {id}");
         }
+    }
+
+    #[test]
+    fn every_known_gap_has_a_class_and_none_is_of_the_model() {
+        let mut gaps = 0;
+        for file in files(None).unwrap() {
+            let study = Study::of_any(file.draft(None).unwrap()).unwrap();
+            for gap in study.expect.iter().filter_map(|expected| expected.known_gap.as_ref()) {
+                gaps += 1;
+                let class = gap.class;
+                let is_fine = matches!(class, Some(GapClass::Published | GapClass::Setting));
+                assert!(is_fine, "{}: {class:?}: {}", file.path.display(), gap.why);
+            }
+        }
+        assert!(0 < gaps, "none was read");
     }
 
     #[test]

@@ -149,9 +149,10 @@ impl VirtualCluster {
         ended.chain(to_end).collect()
     }
 
-    /// Returns whether some job has no slot, since there are more jobs than slots.
+    /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too small.
     pub(super) fn leaves_some_out(&self) -> bool {
-        self.rule != VirtualSlots::Parts && self.dealing().leaves_some_out()
+        let outnumber = || (self.slots as usize) < self.open().count();
+        self.rule != VirtualSlots::Parts && (outnumber() || self.dealing().leaves_some_out())
     }
 
     /// Returns what will be left at an instant of each job that has not ended, and when it will have
