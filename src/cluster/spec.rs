@@ -121,7 +121,7 @@ pub struct SwapSpec {
 pub struct PageCacheSpec {
     /// How fast an attempt reads from it. The default is what a client gets of its own node's
     /// datanode, which is far from what the memory could do: 300 to 400 MB/s were measured on EC2
-    /// (github.com/dask/hdfs3, issue 10).
+    /// (by the authors of hdfs3).
     #[serde(default = "from_memory")]
     pub rate: Rate,
 }

@@ -139,6 +139,12 @@ fn spots<'t>(term: &'t Term, space: &Space, source: &Published) -> Result<Vec<Sp
     let parts = measured(term);
     let (axes, cells) = cells(term, space);
     let count = cells.len() * parts.len();
+    let is_text = matches!(source, Published::One(_)) && source.number().is_none();
+    if parts.is_empty() && !is_text {
+        let message =
+            "a number was published, but this expectation measures no single number".to_owned();
+        return Err(Misfit { place: None, message, hint: hint(&parts, count) });
+    }
     let numbers = match source {
         Published::Each(numbers) if numbers.len() != count => {
             let given = numbers.len();

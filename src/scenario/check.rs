@@ -130,8 +130,8 @@ impl fmt::Display for Warning {
             }
             Self::SlowMumak(settings) => write!(
                 f,
-                "in Mumak messages and the JobTracker take no time; with `{}` above zero nothing \
-                 happens when it does there; take `cluster: mumak`, or set these to 0s",
+                "in Mumak messages and the JobTracker take no time; with `{}` above zero no \
+                 time is the same as in Mumak; take `cluster: mumak`, or set these to 0s",
                 settings.join("`, `")
             ),
             Self::Policy(doubt) => f.write_str(doubt),
@@ -173,6 +173,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     if intact("cluster") {
         check_cluster(cluster, found);
         check_writer(scenario, found);
+        check_pods(scenario, found);
     }
     if intact("workload") {
         check_sources(workload, cluster.topology.as_ref(), found);
@@ -248,15 +249,6 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
         }
     }
     let pods = cluster.network.pods.as_ref();
-    if let Some(pods) = pods.filter(|_| cluster.topology.is_none()) {
-        let own = cluster.groups.iter().filter_map(|group| group.racks).map(|racks| racks.get());
-        let racks = own.sum::<u32>() + if racked > 0 { racks } else { 0 };
-        let pods = pods.count.get();
-        if racks < pods {
-            let message = format!("{pods} pods for {racks} racks: a pod would be empty");
-            found.value("cluster.network.pods.count", message);
-        }
-    }
     let shared_only = [
         ("cluster.network.fabric", cluster.network.fabric.is_some()),
         // Messages may take longer between pods whatever transfers do.
@@ -276,6 +268,23 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
     let replication = cluster.hdfs.replication.get();
     if replication > nodes && cluster.topology.is_none() {
         found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
+    }
+}
+
+/// Finds pods that would be empty.
+fn check_pods(scenario: &Scenario, found: &mut Checked) {
+    let Scenario { cluster, workload, .. } = scenario;
+    // How many racks a file has is known when it has been read.
+    let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let Some(pods) = cluster.network.pods.as_ref().filter(|_| !in_file) else { return };
+    let own = || cluster.groups.iter().filter_map(|group| Some((group.count, group.racks?)));
+    let apart: u32 = own().map(|(nodes, _)| nodes.get()).sum();
+    let shared = if apart < cluster.nodes.get() { cluster.racks.get() } else { 0 };
+    let racks = shared + own().map(|(_, racks)| racks.get()).sum::<u32>();
+    let pods = pods.count.get();
+    if racks < pods {
+        let message = format!("{pods} pods for {racks} racks: a pod would be empty");
+        found.value("cluster.network.pods.count", message);
     }
 }
 

@@ -12,6 +12,8 @@ use mumakil::theory::fluid::{Discipline, FluidJob, approximate, exact};
 use mumakil::units::{SimSpan, SimTime};
 use proptest::prelude::*;
 
+use crate::Room;
+
 /// A cluster on which nothing but the work takes time.
 const EXACT: &str = "
 hadoop: {line: \"1.x\", heartbeat: 3s, setup_cleanup: false, task_cleanup: false, start_up: 0s, \
@@ -401,7 +403,7 @@ fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     - {name: other, submit: 20s, maps: 1, map_time: 500s}
 ";
     let (story, _) = on(1, 2, "{hfsp: {estimator: oracle, sample: 0}}", jobs);
-    let is_told = |note: &&str| note.starts_with("more jobs than virtual slots");
+    let is_told = |note: &&str| note.starts_with("some jobs have no virtual slot for");
     assert!(story.notes.iter().any(is_told), "{:?}", story.notes);
     let (story, _) = on(1, 2, "{hfsp: {estimator: oracle, sample: 0, virtual_slots: parts}}", jobs);
     assert!(!story.notes.iter().any(is_told), "{:?}", story.notes);
@@ -461,4 +463,31 @@ fn jobs_share_the_virtual_cluster_by_the_weights_of_their_pools() {
     };
     assert!(!ended("equal"));
     assert!(ended("{pools: {reports: 3}}"));
+}
+
+/// With the seed 6 a map of the first job fails for good, which the job bears. Its reduces come when all of
+/// its other maps are done; they used to wait until nobody else had any.
+#[test]
+fn reduces_do_not_wait_for_a_map_that_has_failed_for_good() {
+    let ends = |arrival: &str| {
+        let room = Room::new();
+        room.write(
+            "failing.yaml",
+            &format!(
+                "seed: 6\nhadoop: {{map_failures: 90 %, max_attempts: 1, slow_start: 1}}\ncluster: {{nodes: 4}}\n\
+                 scheduler: {{hfsp: {{reduces_arrive: {arrival}}}}}\nfaults: [{{task_failures: 6 %}}]\n\
+                 workload:\n  jobs:\n\
+                 \x20   - {{name: a, maps: 40, map_time: 10s, reduces: 2, shuffle_time: 0s, reduce_time: 10s}}\n\
+                 \x20   - {{name: b, submit: 1s, count: 40, every: 20s, maps: 4, map_time: 10s, reduces: 4, \
+                 shuffle_time: 0s, reduce_time: 40s}}\n"
+            ),
+        );
+        room.mumakil("run failing.yaml --out out").assert().success();
+        let mut jobs = csv::Reader::from_path(room.path("out/jobs.csv")).unwrap();
+        let column = jobs.headers().unwrap().iter().position(|name| name == "sojourn_ms").unwrap();
+        let first = jobs.records().next().unwrap().unwrap();
+        first[column].parse::<u64>().unwrap()
+    };
+    let [with_maps, maps_done] = ["with-maps", "maps-done"].map(ends);
+    assert!(maps_done < with_maps * 3 / 2, "{maps_done} ms beside {with_maps} ms");
 }

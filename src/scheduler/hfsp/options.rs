@@ -29,8 +29,8 @@ pub struct HfspOptions {
     /// How many maps, and how many reduces, are the sample of a job: 5, in `hadoop` 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Count<0, 10_000>>,
-    /// Which of its tasks are the sample of a job: the `first` that it launches, or `any`, those that
-    /// are measured first: `first`, in `hadoop` `any`.
+    /// Which of its tasks are the sample of a job: `first` in the papers' variants, `any` in
+    /// `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Sampled>,
     /// The share of the cluster's slots in which samples run before anything else: all in
@@ -51,8 +51,8 @@ pub struct HfspOptions {
     /// The guess of a task's length before any task has ended: 1min unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_guess: Option<SimSpan>,
-    /// Of how many tasks that ended last the first guess is the mean: 100 in `paper-2013`, which has
-    /// no number, else of all.
+    /// Of how many of the tasks that ended last the first guess is the mean: 100 in `paper-2013`,
+    /// whose text says "recent" and gives no number; otherwise of all that have ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent_tasks: Option<Count<1, 1_000_000>>,
     /// What is subtracted from a job's size when the size is known: the `sample` in `paper-2013`,

@@ -103,7 +103,8 @@ impl Phase {
             (SlotKind::Map, _) | (SlotKind::Reduce, Arrival::WithMaps) => true,
             (SlotKind::Reduce, Arrival::MapsDone) => {
                 let maps = job.tasks(SlotKind::Map);
-                maps.finished() == maps.total()
+                // Where some may fail for good, those are over, too.
+                maps.finished() + maps.failed() == maps.total()
             }
         };
         if !is_here || !self.awaited.remove(&job.id()) {
@@ -198,7 +199,8 @@ impl Phase {
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
         self.is_stale = true;
         self.sizes.insert(id, size);
-        let unfinished = tasks - f64::from(job.tasks(self.kind).finished());
+        let counts = job.tasks(self.kind);
+        let unfinished = tasks - f64::from(counts.finished() + counts.failed());
         self.left.insert(id, size * unfinished / tasks);
     }
 
@@ -221,7 +223,7 @@ impl Phase {
         }
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
         self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));
-        self.trainer.count(job.id(), pending, tasks.total() - tasks.finished());
+        self.trainer.count(job.id(), pending, tasks.total() - tasks.finished() - tasks.failed());
     }
 
     pub(super) fn launched(&mut self, attempt: AttemptId) {
@@ -254,10 +256,11 @@ impl Phase {
         if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
             return None;
         }
-        Some(if leaves_some_out {
-            "more jobs than virtual slots: the last in turn have none from now on"
-        } else {
-            "every job has a virtual slot again"
+        Some(match (self.kind, leaves_some_out) {
+            (SlotKind::Map, true) => "some jobs have no virtual slot for maps from now on",
+            (SlotKind::Map, false) => "every job has a virtual slot for maps again",
+            (SlotKind::Reduce, true) => "some jobs have no virtual slot for reduces from now on",
+            (SlotKind::Reduce, false) => "every job has a virtual slot for reduces again",
         })
     }
 

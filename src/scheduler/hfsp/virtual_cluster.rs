@@ -141,7 +141,7 @@ impl VirtualCluster {
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n), but with whole slots O(m²) for the m jobs that all have some.
+    /// Takes O(n log n), but with whole slots O(m²) for the m jobs that have some, or for all if their weights differ.
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
         let to_end = self.course(f64::INFINITY).into_iter();

@@ -16,8 +16,8 @@ pub enum ReduceGate {
     /// Nothing.
     #[default]
     Open,
-    /// They are launched in step with the job's maps: the share of reduces that have started is
-    /// never larger than the share of maps that have ended.
+    /// They are launched in step with the job's maps: at most the share of reduces have started
+    /// that the maps have which ended or failed for good, rounded up to a whole reduce.
     Coupling,
 }
 
