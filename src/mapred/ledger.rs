@@ -167,14 +167,21 @@ impl Ledger {
     }
 
     /// Returns whether a tracker has something in hand that will end: not so a reduce of a job
-    /// that has ended before its maps. Walks all jobs.
+    /// that has ended before its maps, or, if nobody kills it, before it was let go. Walks all jobs.
     pub(super) fn has_work(&self) -> bool {
         0 < self.open_tries
             && self.jobs.iter().flatten().filter(|job| 0 < job.open_tries).any(|job| {
-                let waits_in_vain =
-                    matches!(job.state, JobState::Ended(_)) && job.maps_over() < job.maps.total;
-                let is_reduce = |id: &AttemptId| id.task.kind == TaskKind::Reduce;
-                !waits_in_vain || !self.attempts_on(job.id(), None).iter().all(is_reduce)
+                let has_maps_left = job.maps_over() < job.maps.total;
+                let waits = |id: &AttemptId| {
+                    let reports = self.trackers.iter().flat_map(|tracker| &tracker.reports);
+                    reports.filter(|report| report.attempt == *id).all(|report| report.wants_maps)
+                };
+                let waits_in_vain = |id: &AttemptId| {
+                    id.task.kind == TaskKind::Reduce
+                        && (has_maps_left || !self.hadoop.kill_orphans && waits(id))
+                };
+                let has_ended = matches!(job.state, JobState::Ended(_));
+                !has_ended || !self.attempts_on(job.id(), None).iter().all(waits_in_vain)
             })
     }
 

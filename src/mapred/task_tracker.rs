@@ -86,7 +86,7 @@ impl FuzzDraws {
         match self {
             Self::Own(rng) => SimSpan::from_micros(rng.random_range(0..=most.as_micros())),
             Self::Mumak(java) => {
-                let millis = i32::try_from(most.as_millis()).unwrap_or(i32::MAX - 1);
+                let millis = i32::try_from(most.as_millis()).unwrap_or(i32::MAX).min(i32::MAX - 1);
                 SimSpan::from_millis(java.below(millis + 1) as u64)
             }
         }
@@ -237,11 +237,20 @@ impl TaskTracker {
         self.last_reply = Some(reply.id);
         self.interval = reply.interval;
         self.attempts.retain(|attempt| !attempt.is_settled());
+        let reported = self.attempts.len();
         for directive in &reply.directives {
             self.obey(now, directive, out);
         }
+        // In Mumak the ends of what is launched are planned before those of reduces that are let go, and
+        // only reduces that this heartbeat has reported are. Elsewhere a reduce asks as it is launched.
+        let is_mumak = self.costs.hadoop.is_mumak();
+        if is_mumak {
+            self.fill_slots(now, out);
+        }
+        let hearing = if is_mumak { reported } else { self.attempts.len() };
         for maps in &reply.maps {
-            for attempt in self.attempts.iter_mut().filter(|a| a.id().job() == maps.job) {
+            let of_job = |attempt: &&mut Attempt| attempt.id().job() == maps.job;
+            for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
                 let next = attempt.learn_maps(now, *maps, self.costs.hadoop.poll);
                 self.clockwork.plan(next, attempt, out);
             }

@@ -216,11 +216,11 @@ impl Reader<'_> {
         };
         let plain = JobEntry::named(&job.job_id);
         // Mumak has one queue, and the pools of its fair scheduler are the users'.
-        let queue = job.queue.clone().filter(|queue| !is_mumak || queue != DEFAULT_QUEUE);
         let nobody = if is_mumak { "(unknown)" } else { "unknown" };
         JobEntry {
             user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
-            pool: queue.or((!is_mumak).then(|| DEFAULT_QUEUE.to_owned())),
+            pool: (!is_mumak)
+                .then(|| job.queue.clone().unwrap_or_else(|| DEFAULT_QUEUE.to_owned())),
             priority: priority(job, is_mumak),
             maps: Some(*maps),
             reduces: *reduces,

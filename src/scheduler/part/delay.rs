@@ -155,8 +155,9 @@ impl Delay {
     pub fn begin(&mut self, view: &View<'_>) {
         let now = view.now();
         if let Patience::Time(w1, w2) = self.patience {
-            let interval = view.heartbeat_interval().as_micros();
-            let auto = SimSpan::from_micros(interval * 3 / 2).min(LONGEST_AUTO);
+            // Hadoop counts in whole milliseconds.
+            let interval = view.heartbeat_interval().as_millis();
+            let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             self.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
             for (job, at) in self.passed_over.drain(..) {
                 if let Some(job) = self.jobs.get_mut(&job) {
