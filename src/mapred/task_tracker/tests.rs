@@ -447,3 +447,21 @@ fn in_mumak_a_map_that_ends_with_the_next_heartbeat_is_reported_by_it() {
         assert_eq!(bench.state(map(0)), Some(state), "{line}");
     }
 }
+
+#[test]
+fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
+    for (line, waits) in [("mumak", true), ("0.20", false)] {
+        let mut bench = tracker(|hadoop| {
+            hadoop.line = line.to_owned();
+            hadoop.commit_pending = CommitPending::None;
+        });
+        bench.reduces = 1;
+        let launch = bench.launch(reduce(0));
+        let all = vec![MapsDone { job: JobId(0), done: 4, total: 4 }];
+        bench.until(secs(0)).reply_with(vec![launch], all);
+        bench.until(secs(3)).reply(vec![]);
+        // It starts for a second and fetches for four.
+        bench.until(secs(6));
+        assert_eq!(bench.report(reduce(0)).unwrap().phase == Phase::Shuffle, waits, "{line}");
+    }
+}
