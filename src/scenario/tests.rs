@@ -250,7 +250,7 @@ fn the_line_of_mumak_brings_its_cluster_and_another_is_told_to_be_slow() {
         warnings,
         ["in Mumak messages and the JobTracker take no time; with `cluster.network.latency`, \
           `cluster.network.cross_rack`, `cluster.jobtracker.per_heartbeat`, \
-          `cluster.jobtracker.per_task`, `cluster.jobtracker.init` above zero nothing happens when it \
-          does there; take `cluster: mumak`, or set these to 0s"]
+          `cluster.jobtracker.per_task`, `cluster.jobtracker.init` above zero no time is the same as \
+          in Mumak; take `cluster: mumak`, or set these to 0s"]
     );
 }
