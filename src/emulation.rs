@@ -11,6 +11,7 @@ mod sabotage;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
@@ -49,6 +50,10 @@ pub struct Options {
     pub verify: bool,
     /// What else is to be made of the facts, such as a trace for Perfetto.
     pub watchers: Vec<Box<dyn Watcher>>,
+    /// How much real time it may take.
+    pub time_limit: Option<Duration>,
+    /// Whether it goes on when nothing moves any more, to see whether that is so.
+    pub outlasts: bool,
 }
 
 /// What a run left beside its files.
@@ -211,6 +216,8 @@ fn emulate_as(
         opening,
         events: Box::new(events),
         until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
+        time_limit: options.time_limit,
+        outlasts: options.outlasts,
     };
     let (stats, ending) = match scenario.clock {
         ClockSpec::Virtual => runtime::run_virtual(play),
@@ -225,6 +232,10 @@ fn emulate_as(
         nodes: topology.len(),
         messages: stats.messages,
         ended: stats.end,
+        stop: match &ending {
+            Ending::Stopped(stop) => Some(stop.clone()),
+            Ending::Panicked(_) | Ending::SinkBroke => None,
+        },
     };
     let recording = recorder.finish(facts, stats.lag.clone())?;
     let alone = "the recorder has let go of its watchers";
@@ -304,7 +315,6 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
         Box::new(Fabric::new(shared.resources()))
     };
     let fabric = shared.as_ref().map(fabric);
-    let settled_at = opening.iter().map(|(at, _)| *at).max().unwrap_or(SimTime::ZERO);
     let costs = Arc::new(Costs {
         seed,
         hadoop: hadoop.clone(),
@@ -322,7 +332,6 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
         hdfs,
         cluster.jobtracker.clone(),
         Box::new(policy),
-        settled_at,
     );
     if hadoop.draws == Draws::Mumak {
         job_tracker.draw_as_mumak(seed);

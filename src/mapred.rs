@@ -18,6 +18,7 @@ mod message;
 mod reason;
 mod scheduler;
 mod spec;
+mod stall;
 mod task_tracker;
 mod traced;
 mod truth;
@@ -34,8 +35,9 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Core, Directive, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail, MapsDone, Message,
-    Outbox, Phase, Reply, Report, Status, Stop, ToFabric, ToInjector, ToJobTracker, ToTracker,
+    Calm, Core, Directive, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail, MapsDone,
+    Message, Outbox, Phase, Reply, Report, Status, Stop, ToFabric, ToInjector, ToJobTracker,
+    ToTracker,
 };
 pub use reason::Reason;
 #[cfg(test)]
@@ -45,6 +47,7 @@ pub use scheduler::{
     Scheduler, Site, View,
 };
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
+pub use stall::{Held, Stall, Wait, Waiter, Waiting};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
 pub use truth::Truth;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::Event;
+use crate::mapred::{Event, Stop};
 use crate::units::SimTime;
 
 mod alone;
@@ -95,6 +95,8 @@ pub struct RunFacts {
     pub messages: u64,
     /// The instant at which the run stopped.
     pub ended: SimTime,
+    /// Why it stopped, unless it broke down.
+    pub stop: Option<Stop>,
 }
 
 /// Why a run could not be recorded.

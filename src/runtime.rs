@@ -19,6 +19,8 @@ mod stopwatch;
 mod tests;
 mod timers;
 
+use std::time::Duration;
+
 use hdrhistogram::Histogram;
 
 pub use link::Links;
@@ -63,6 +65,10 @@ pub struct Play {
     pub events: Box<dyn EventSink>,
     /// When the run ends, if it has not before.
     pub until: SimTime,
+    /// How much real time it may take.
+    pub time_limit: Option<Duration>,
+    /// Whether it goes on when nothing moves any more.
+    pub outlasts: bool,
 }
 
 /// The cores of a run.

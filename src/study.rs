@@ -29,4 +29,4 @@ pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};
 pub use store::{Claim, FAILED, Share, Store};
-pub use work::{FailedRun, Shard, Step};
+pub use work::{Effort, FailedRun, Shard, Step};

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use crate::mapred::{Event, Fact};
+use crate::mapred::{Event, Fact, Stop};
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::units::SimTime;
 
@@ -113,11 +113,17 @@ impl Verifier {
     }
 
     /// Checks what must hold when a run is over.
-    pub fn check_end(&mut self, at: SimTime) {
+    ///
+    /// A run that could not go on, or had no more time, has jobs left and says so itself. But if
+    /// nothing moved any more, the JobTracker must know of all that had happened.
+    pub fn check_end(&mut self, at: SimTime, stop: &Stop) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
-        if !self.rules.cut_off {
-            self.jobs.over(&mut check);
+        match stop {
+            Stop::Done | Stop::TimeUp if self.rules.cut_off => {}
+            Stop::Done | Stop::TimeUp => self.jobs.over(&mut check),
+            Stop::Stalled(_) => self.jobs.at_rest(&mut check),
+            Stop::TimeLimit => {}
         }
     }
 
@@ -143,7 +149,8 @@ impl Watcher for Verifier {
     }
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
-        self.check_end(end.run.ended);
+        let stop = end.run.stop.as_ref();
+        self.check_end(end.run.ended, stop.unwrap_or(&Stop::Done));
         Ok(())
     }
 }

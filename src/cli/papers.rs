@@ -1,6 +1,5 @@
 //! `mumakil papers`: the published experiments, repeated and judged.
 
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -8,7 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::StudyBar;
-use super::study::Session;
+use super::study::{Pace, Session};
 use super::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::nearest::nearest;
@@ -55,9 +54,8 @@ pub(super) struct Arguments {
     /// A folder of experiments, instead of those that Mumakil brings
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// How many runs at the same time [default: one for each core]
-    #[arg(long, short, value_name = "NUMBER")]
-    jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pace: Pace,
 }
 
 impl Arguments {
@@ -157,7 +155,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, Shard::WHOLE, self.jobs, registry, bar);
+        let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar);
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment

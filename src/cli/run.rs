@@ -1,6 +1,7 @@
 //! `mumakil run`: a scenario in, a folder of results and a few lines out.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::failure::Failure;
 use super::interrupt;
@@ -14,6 +15,7 @@ use crate::mapred::Stop;
 use crate::output::RunFolder;
 use crate::output::perfetto::PerfettoFile;
 use crate::scenario::{ClockSpec, Loaded, Registry};
+use crate::units::SimSpan;
 use crate::units::tell::{counted, span};
 
 /// Run a scenario and write its results into a folder
@@ -67,6 +69,9 @@ pub(super) struct Arguments {
     /// Check the emulator's own invariants while it runs; on the virtual clock only
     #[arg(long)]
     verify: bool,
+    /// How much real time the run may take, such as 10min; what it has shown by then is kept
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<SimSpan>,
 }
 
 impl Arguments {
@@ -103,6 +108,7 @@ impl Arguments {
         let options = Options {
             progress,
             verify: self.verify,
+            time_limit: self.time_limit.map(real),
             watchers: watcher.into_iter().map(|watcher| Box::new(watcher) as _).collect(),
             ..Options::default()
         };
@@ -122,7 +128,9 @@ impl Arguments {
                 summary: &emulated.summary,
                 real,
                 lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
-                digest: (scenario.clock == ClockSpec::Virtual).then(|| digest.to_string()),
+                // How far a run comes in real time is the machine's.
+                digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != Stop::TimeLimit)
+                    .then(|| digest.to_string()),
                 violations: violations.map(|found| found.violations().len() as u64 + found.more()),
             };
             let start = if scenario.record.report { REPORT } else { SUMMARY };
@@ -137,6 +145,11 @@ impl Arguments {
         verdict(&prepared, &emulated)?;
         verdicts::judge(&verdicts)
     }
+}
+
+/// Returns a span of real time.
+pub(super) fn real(limit: SimSpan) -> Duration {
+    Duration::from_micros(limit.as_micros())
 }
 
 /// Writes the large tables as Parquet, beside them.
@@ -168,14 +181,23 @@ fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
             if 10 < found { "\n  …" } else { "" }
         )));
     }
-    if emulated.stop == Stop::Stalled {
-        let left = prepared.jobs() - u64::from(emulated.ended);
-        return Err(Failure::run(format!(
-            "the run stalled after {}: {} left under `{}`, and nothing can move any more",
-            span(emulated.summary.virtual_s),
-            counted(left, "job"),
-            prepared.scenario.scheduler.name
-        )));
+    let left = || counted(prepared.jobs() - u64::from(emulated.ended), "job");
+    let (after, policy) = (span(emulated.summary.virtual_s), &prepared.scenario.scheduler.name);
+    match &emulated.stop {
+        Stop::Done | Stop::TimeUp => Ok(()),
+        Stop::Stalled(stall) => {
+            let lines: String =
+                stall.to_string().lines().map(|line| format!("\n  {line}")).collect();
+            Err(Failure::run(format!(
+                "the run stalled after {after}: {} left under `{policy}`, and nothing can move any \
+                 more{lines}",
+                left()
+            )))
+        }
+        Stop::TimeLimit => Err(Failure::run(format!(
+            "the run took as long as --time-limit allows: it came to {after}, with {} left under \
+             `{policy}`",
+            left()
+        ))),
     }
-    Ok(())
 }

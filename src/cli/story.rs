@@ -129,6 +129,7 @@ mod tests {
             heartbeats: 1_000,
             messages: 3_000,
             virtual_s: 848.0,
+            stopped: None,
         }
     }
 

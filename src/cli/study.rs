@@ -15,15 +15,17 @@ use clap::Subcommand;
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::StudyBar;
+use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
 use crate::expect::State;
 use crate::files::REPORT;
 use crate::scenario::Registry;
 use crate::study::{
-    Claim, Concluded, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store, Study,
-    conclude, write_sheet,
+    Claim, Concluded, Effort, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store,
+    Study, conclude, write_sheet,
 };
+use crate::units::SimSpan;
 use crate::units::tell::counted;
 
 /// Run a study: a scenario many times, with other values and other seeds
@@ -66,9 +68,8 @@ struct Run {
     /// The folder for the results [default: out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How many runs at the same time [default: one for each core]
-    #[arg(long, short, value_name = "NUMBER")]
-    jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pace: Pace,
     /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
@@ -78,6 +79,17 @@ struct Run {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// How runs are done.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Pace {
+    /// How many runs at the same time [default: one for each core]
+    #[arg(long, short, value_name = "NUMBER")]
+    jobs: Option<NonZero<usize>>,
+    /// How much real time each run may take, such as 10min; one that takes longer has failed
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<SimSpan>,
 }
 
 impl Arguments {
@@ -103,7 +115,7 @@ impl Run {
         let bar = StudyBar::new(0);
         interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::new(out, shard, self.jobs, registry, &bar);
+        let mut session = Session::new(out, shard, self.pace, registry, &bar);
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, String::new()),
             Some(search) => session.search(&study, search, self.quiet)?,
@@ -143,7 +155,7 @@ pub(super) struct Session<'r> {
     claim: Option<Claim>,
     pub(super) out: PathBuf,
     shard: Shard,
-    jobs: Option<NonZero<usize>>,
+    pace: Pace,
     registry: &'r Registry,
     bar: &'r StudyBar,
     /// How many runs its part has, and how many were missing.
@@ -155,17 +167,17 @@ pub(super) struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
-    /// Begins nothing yet; without `jobs` there is a worker for each core.
+    /// Begins nothing yet.
     pub(super) fn new(
         out: PathBuf,
         shard: Shard,
-        jobs: Option<NonZero<usize>>,
+        pace: Pace,
         registry: &'r Registry,
         bar: &'r StudyBar,
     ) -> Self {
         let store = Store::of(&out);
         let (mine, done, workers, began) = (0, 0, 0, outcome::now());
-        Self { store, claim: None, out, shard, jobs, registry, bar, mine, done, workers, began }
+        Self { store, claim: None, out, shard, pace, registry, bar, mine, done, workers, began }
     }
 
     /// Does the runs of a study that are missing.
@@ -184,7 +196,7 @@ impl<'r> Session<'r> {
         self.mine = plan.part(self.shard).count();
         let missing = plan.missing(&self.store, self.shard);
         self.bar.more(missing.len());
-        let workers = workers(&plan, self.jobs, missing.len());
+        let workers = workers(&plan, self.pace.jobs, missing.len());
         self.workers = self.workers.max(workers);
         let failed = self.work(&plan, &missing, workers)?;
         self.done += missing.len();
@@ -205,7 +217,8 @@ impl<'r> Session<'r> {
     /// Does the runs and shows how far they are.
     fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<FailedRun>, Failure> {
         let mut failed = Vec::new();
-        let worked = plan.work(runs, &self.store, self.registry, workers, |step| match step {
+        let effort = Effort { workers, time_limit: self.pace.time_limit.map(real) };
+        let worked = plan.work(runs, &self.store, self.registry, effort, |step| match step {
             Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
             Step::Done { run } => self.bar.end(run),
             Step::Failed(run) => {

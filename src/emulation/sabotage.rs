@@ -41,7 +41,8 @@ impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
         self.mistake.say(&mut said);
         out.letters.append(&mut said.letters);
         out.events.append(&mut said.events);
-        out.stop = out.stop.or(said.stop);
+        out.stop = out.stop.take().or(said.stop);
+        out.calm = said.calm;
     }
 }
 
@@ -149,7 +150,11 @@ fn a_run_without_mistakes_passes_the_checker() {
 fn planted_mistakes_are_found() {
     for (name, found, words) in [
         ("slot used twice", found(first_tracker(SlotUsedTwice)), "which has 1 and held them all"),
-        ("success dropped", found(job_tracker(SuccessDropped)), "job 0 never ended"),
+        (
+            "success dropped",
+            found(job_tracker(SuccessDropped)),
+            "job 0 map 0 attempt 0 has ended, and the JobTracker came to rest",
+        ),
         (
             "launch forgotten",
             found(job_tracker(LaunchForgotten)),

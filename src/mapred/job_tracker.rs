@@ -16,8 +16,8 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, TaskKind,
-    ToInjector, ToJobTracker, ToTracker, TrackerId, View,
+    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, Stop,
+    TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -35,8 +35,8 @@ pub struct JobTracker {
     unread: VecDeque<JobId>,
     /// Jobs whose splits are being read.
     reading: u32,
-    /// Nothing can stall before this instant: machines are still to be switched on or off.
-    settled_at: SimTime,
+    /// When it looks again whether anything moves.
+    reviews_at: SimTime,
     has_clockwork: bool,
     /// Whether the policy asks how far attempts are.
     reads_progress: bool,
@@ -46,15 +46,12 @@ pub struct JobTracker {
 
 impl JobTracker {
     /// Returns a JobTracker that knows no tracker and no job.
-    ///
-    /// `settled_at` is when the last planned fault happens.
     pub fn new(
         hadoop: Hadoop,
         topology: Arc<Topology>,
         hdfs: Hdfs,
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
-        settled_at: SimTime,
     ) -> Self {
         Self {
             ledger: Ledger::new(hadoop, topology, hdfs),
@@ -65,7 +62,7 @@ impl JobTracker {
             busy_until: SimTime::ZERO,
             unread: VecDeque::new(),
             reading: 0,
-            settled_at,
+            reviews_at: SimTime::ZERO,
             has_clockwork: false,
             heard_at: SimTime::ZERO,
         }
@@ -152,11 +149,18 @@ impl JobTracker {
             return out.send_after(self.spec.per_heartbeat, mail);
         };
 
-        self.ledger.trackers[id.index()].last_seen = now;
+        let tracker = &mut self.ledger.trackers[id.index()];
+        tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
         self.ledger.forgive_in_time(now, id, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut commits = Vec::new();
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
+        let is_news = |report: &&Report| {
+            !known.iter().any(|last| last.attempt == report.attempt && last.state == report.state)
+        };
+        if known.len() != status.reports.len() || status.reports.iter().any(|r| is_news(&r)) {
+            self.ledger.moved_at = now;
+        }
         for report in &status.reports {
             if !known.iter().any(|last| last.says_no_less_than(report)) {
                 self.take_report(now, id, report, &mut commits, out);
@@ -188,6 +192,9 @@ impl JobTracker {
         let mut directives = launches;
         directives.append(&mut self.ledger.trackers[id.index()].orders);
         directives.extend(commits.into_iter().map(Directive::Commit));
+        if !directives.is_empty() {
+            self.ledger.moved_at = now;
+        }
         let maps = self.maps_wanted(&status, &directives);
         let interval = self.ledger.heartbeat_interval();
         let tracker = &mut self.ledger.trackers[id.index()];
@@ -204,6 +211,24 @@ impl JobTracker {
         };
         self.busy_until = now + span;
         out.send_after(span, Mail::Tracker(id, ToTracker::Reply(tracker.last_reply.clone())));
+        if self.reviews_at <= now {
+            self.review(now, out);
+        }
+    }
+
+    /// Looks whether anything moves, and plans when to look again. Before everybody has spoken again
+    /// after the last change there is nothing to see, so a busy cluster is hardly looked at.
+    fn review(&mut self, now: SimTime, out: &mut Outbox) {
+        let interval = self.ledger.heartbeat_interval();
+        self.reviews_at = now + interval;
+        if now < self.ledger.moved_at + interval {
+            return;
+        }
+        let view = View { now, heard: None, ledger: &self.ledger };
+        // What a policy does when time passes it does with a tick, and the next one may see it.
+        let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
+        let patience = self.scheduler.patience(&view) + ticks;
+        out.calm = self.ledger.calm(patience);
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
@@ -367,14 +392,8 @@ impl JobTracker {
         }
         self.ledger.expire_launches(now, out);
         self.tell_policy(now, None);
-        // Twice the expiry: by then the last machine that died has been missed.
-        let quiet = now.saturating_since(self.ledger.moved_at.max(self.settled_at));
-        // Without trackers, even what waits to be cleaned up after waits for ever; but one that is
-        // blacklisted will get tasks again.
-        let is_idle = self.ledger.active == 0 || !self.ledger.has_work();
-        if is_idle && expiry * 2 < quiet && self.ledger.blacklisted().next().is_none() {
-            out.send(ToInjector::Stalled(self.ledger.arrived));
-        }
+        // With nobody left there are no heartbeats after which it would look.
+        self.review(now, out);
         self.plan_expiry(out);
         if cfg!(debug_assertions) {
             self.ledger.assert_whole(now);
@@ -432,6 +451,7 @@ impl Core for JobTracker {
             }
             ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
             ToJobTracker::Start => {}
+            ToJobTracker::Rest => out.stop = Some(Stop::Stalled(Box::new(self.ledger.stall()))),
         }
         self.tell_policy(now, None);
         if cfg!(debug_assertions) {

@@ -6,7 +6,7 @@
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
 //! submission to end), [`launches`], [`attempts`] (what becomes of them), [`trackers`] and their
-//! [`faults`]. What must hold between two moves is in [`claims`].
+//! [`faults`]. When none will come any more is told by [`rest`]. What must hold between two moves is in [`claims`].
 //!
 //! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
 //! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
@@ -17,6 +17,7 @@ mod claims;
 mod faults;
 mod jobs;
 mod launches;
+mod rest;
 mod trackers;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -29,7 +30,7 @@ use super::job::{Job, JobState, Try};
 use super::map_cache::RackOrder;
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
-    Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TaskKind, TrackerId,
+    Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TrackerId,
 };
 use crate::cluster::{FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
@@ -92,6 +93,8 @@ pub(super) struct Ledger {
 pub(super) struct Tracker {
     pub(super) is_registered: bool,
     pub(super) last_seen: SimTime,
+    /// When its heartbeat before the last one came.
+    pub(super) seen_before: SimTime,
     /// What it was told last, kept to be told again.
     pub(super) last_reply: Arc<Reply>,
     pub(super) slots: PerSlot<u32>,
@@ -164,25 +167,6 @@ impl Ledger {
 
     pub(super) fn running_jobs(&self) -> impl Iterator<Item = &Job> {
         self.running.iter().map(|id| self.known(*id))
-    }
-
-    /// Returns whether a tracker has something in hand that will end: not so a reduce of a job
-    /// that has ended before its maps, or, if nobody kills it, before it was let go. Walks all jobs.
-    pub(super) fn has_work(&self) -> bool {
-        0 < self.open_tries
-            && self.jobs.iter().flatten().filter(|job| 0 < job.open_tries).any(|job| {
-                let has_maps_left = job.maps_over() < job.maps.total;
-                let waits = |id: &AttemptId| {
-                    let reports = self.trackers.iter().flat_map(|tracker| &tracker.reports);
-                    reports.filter(|report| report.attempt == *id).all(|report| report.wants_maps)
-                };
-                let waits_in_vain = |id: &AttemptId| {
-                    id.task.kind == TaskKind::Reduce
-                        && (has_maps_left || !self.hadoop.kill_orphans && waits(id))
-                };
-                let has_ended = matches!(job.state, JobState::Ended(_));
-                !has_ended || !self.attempts_on(job.id(), None).iter().all(waits_in_vain)
-            })
     }
 
     /// Returns the interval at which trackers are told to send heartbeats.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::{
-    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role,
+    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role, Stall,
     TaskKind, TracedTimes, TrackerId,
 };
 use crate::cluster::{Reread, Use};
@@ -29,6 +29,11 @@ pub trait Message: Send + 'static {
     /// Returns whether this counts as a message of the run and goes through a mailbox: all but a
     /// core's clockwork, power switches and what becomes of flows.
     fn counts(&self) -> bool;
+
+    /// Returns whether this may change a slot or a job by itself. What does not is a *round*, such as a
+    /// heartbeat: rounds go on for ever, and only carry what something else has changed, or what a
+    /// policy has been patient about.
+    fn moves(&self) -> bool;
 }
 
 /// What the JobTracker is told.
@@ -57,6 +62,8 @@ pub enum ToJobTracker {
     Tock,
     /// By the world: it begins to work. Without this it does so with the first message.
     Start,
+    /// By the clock: nothing is due any more but rounds. It is to say who waits for what.
+    Rest,
 }
 
 /// What the injector is told.
@@ -66,11 +73,10 @@ pub enum ToInjector {
     JobEnded(JobId, Outcome),
     /// By the JobTracker: so busy is the cluster.
     Load(Arc<Load>),
-    /// By the JobTracker: of so many jobs that have arrived some are left, but nothing runs and
-    /// nothing moves.
-    Stalled(u32),
     /// By itself: the next jobs are due.
     Arrive,
+    /// By itself: time to look whether there is room for the next job.
+    Probe,
 }
 
 /// What a TaskTracker is told.
@@ -136,7 +142,25 @@ impl Message for ToJobTracker {
             | Self::Expire
             | Self::Tick
             | Self::Tock
-            | Self::Start => false,
+            | Self::Start
+            | Self::Rest => false,
+        }
+    }
+
+    fn moves(&self) -> bool {
+        match self {
+            Self::Submit(_)
+            | Self::KillJob(_)
+            | Self::Darkness(_)
+            | Self::Initialised(_)
+            | Self::Start => true,
+            Self::AskLoad(_)
+            | Self::Status(_)
+            | Self::Serve
+            | Self::Expire
+            | Self::Tick
+            | Self::Tock
+            | Self::Rest => false,
         }
     }
 }
@@ -144,8 +168,16 @@ impl Message for ToJobTracker {
 impl Message for ToInjector {
     fn counts(&self) -> bool {
         match self {
-            Self::JobEnded(..) | Self::Load(_) | Self::Stalled(_) => true,
-            Self::Arrive => false,
+            Self::JobEnded(..) | Self::Load(_) => true,
+            Self::Arrive | Self::Probe => false,
+        }
+    }
+
+    fn moves(&self) -> bool {
+        match self {
+            Self::JobEnded(..) | Self::Arrive => true,
+            // If there is room, the next job is due.
+            Self::Load(_) | Self::Probe => false,
         }
     }
 }
@@ -163,6 +195,17 @@ impl Message for ToTracker {
             | Self::FlowDone(_) => false,
         }
     }
+
+    fn moves(&self) -> bool {
+        match self {
+            Self::PowerOn
+            | Self::PowerOff
+            | Self::Rates(_)
+            | Self::PhaseEnds(_)
+            | Self::FlowDone(_) => true,
+            Self::Reply(_) | Self::Beat(_) | Self::NoReply(_) => false,
+        }
+    }
 }
 
 impl Message for ToFabric {
@@ -170,6 +213,14 @@ impl Message for ToFabric {
         match self {
             Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) | Self::Settle => {
                 false
+            }
+        }
+    }
+
+    fn moves(&self) -> bool {
+        match self {
+            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) | Self::Settle => {
+                true
             }
         }
     }
@@ -183,6 +234,16 @@ impl Mail {
             Self::Injector(msg) => msg.counts(),
             Self::Tracker(_, msg) => msg.counts(),
             Self::Fabric(msg) => msg.counts(),
+        }
+    }
+
+    /// Returns whether this may change a slot or a job by itself; see [`Message::moves`].
+    pub fn moves(&self) -> bool {
+        match self {
+            Self::JobTracker(msg) => msg.moves(),
+            Self::Injector(msg) => msg.moves(),
+            Self::Tracker(_, msg) => msg.moves(),
+            Self::Fabric(msg) => msg.moves(),
         }
     }
 }
@@ -393,6 +454,18 @@ pub struct Outbox {
     pub events: Vec<Event>,
     /// Why the run is over, if it is.
     pub stop: Option<Stop>,
+    /// By the JobTracker: that it has nothing to do, as far as it knows.
+    pub calm: Option<Calm>,
+}
+
+/// The JobTracker has nothing to do: trackers have told it no news and got no orders, its policy has
+/// refused all that there is for longer than it is patient, and it waits for no time-out of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calm {
+    /// How many trackers it knows. A machine that runs and is not among them will join.
+    pub trackers: u32,
+    /// What has changed before this instant has come to it, and its answers have been obeyed.
+    pub since: SimTime,
 }
 
 /// Mail on its way.
@@ -407,14 +480,28 @@ pub struct Letter {
 }
 
 /// Why a run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// Every job has ended.
     Done,
     /// The scenario's `until` has come.
     TimeUp,
-    /// Jobs are left and nothing can move any more.
-    Stalled,
+    /// Jobs are left, and nothing is due that could change a slot or a job.
+    Stalled(Box<Stall>),
+    /// It has taken as much real time as it may.
+    TimeLimit,
+}
+
+impl Stop {
+    /// Returns the word for it in `summary.json`, if jobs may be left for this reason that the
+    /// scenario does not name.
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Done | Self::TimeUp => None,
+            Self::Stalled(_) => Some("stalled"),
+            Self::TimeLimit => Some("time_limit"),
+        }
+    }
 }
 
 impl Outbox {

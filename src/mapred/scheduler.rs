@@ -36,6 +36,17 @@ pub trait Scheduler: Send {
         None
     }
 
+    /// Returns how long after the last change, at most, it may do something by itself: launch what it
+    /// has refused, or order something, though nothing has changed since but the time. After that, in a
+    /// cluster in which nothing is due, it will never do it, and the run has stalled.
+    ///
+    /// It is asked again and again while nothing changes. Too long a time only makes the verdict late;
+    /// too short a one makes it wrong.
+    fn patience(&self, _view: &View<'_>) -> SimSpan {
+        // As long as Hadoop's own longest grudge, and far longer than its policies wait.
+        SimSpan::from_secs(24 * 60 * 60)
+    }
+
     /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
     /// look-up for each of them in every heartbeat.
     fn reads_progress(&self) -> bool {

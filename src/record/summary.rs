@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::table::Text;
 use super::{Books, ByLocality, End, RecordError, Watcher};
 use crate::files;
-use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, TrackerId};
+use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, Stop, TrackerId};
 use crate::statistics;
 use crate::units::{SimSpan, SimTime};
 
@@ -77,6 +77,10 @@ pub struct Summary {
     pub messages: u64,
     /// Seconds of virtual time that the run took.
     pub virtual_s: f64,
+    /// Why it stopped, if not because all jobs had ended or its time was up: `stalled` or
+    /// `time_limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<&'static str>,
 }
 
 /// A share for each locality level.
@@ -190,6 +194,7 @@ impl Tally {
             heartbeats: self.heartbeats,
             messages: run.messages,
             virtual_s: rounded(run.ended.as_secs_f64()),
+            stopped: run.stop.as_ref().and_then(Stop::word),
         }
     }
 }

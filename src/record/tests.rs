@@ -53,6 +53,7 @@ fn run(millis: u64) -> RunFacts {
         nodes: 2,
         messages: 40,
         ended: SimTime::ZERO + SimSpan::from_millis(millis),
+        stop: None,
     }
 }
 

@@ -8,15 +8,24 @@ use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
-use super::{Cast, Ending, EventSink, Opening, RunStats};
+use super::{Cast, Ending, EventSink, Play, RunStats};
 use crate::mapred::{
-    Core, Event, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker, ToTracker,
-    TrackerId,
+    Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker,
+    ToTracker, TrackerId,
 };
 use crate::units::SimTime;
+
+/// So many messages take milliseconds: often enough for a limit in seconds, and for nothing else.
+const LOOK_EVERY: u64 = 1 << 14;
+
+#[expect(clippy::disallowed_methods, reason = "a limit of real time is about the wall")]
+fn wall_clock() -> Instant {
+    Instant::now()
+}
 
 /// How messages reach cores.
 pub(super) trait Drive {
@@ -97,7 +106,7 @@ impl<M: Message> Body<M> {
             }
         }));
         match handled {
-            Ok(()) => out.stop.map(Ending::Stopped),
+            Ok(()) => out.stop.take().map(Ending::Stopped),
             Err(panic) => {
                 // Nobody hears what it was about to tell.
                 *out = Outbox::default();
@@ -123,17 +132,46 @@ pub(super) struct Agenda {
     until: SimTime,
     now: SimTime,
     messages: u64,
+    /// How many messages were taken in all, those that do not count among them.
+    taken: u64,
+    /// How many messages are to come, or are being handled, that may [move](Message::moves) something.
+    moves: u64,
+    /// When the last of them was handled.
+    moved_at: SimTime,
+    /// How many machines run.
+    machines: u32,
+    /// Whether the JobTracker has been told that nothing is due any more.
+    is_at_rest: bool,
+    /// When the run has taken as much real time as it may.
+    wall_end: Option<Instant>,
     ending: Option<Ending>,
 }
 
 impl Agenda {
-    pub(super) fn new(opening: Opening, events: Box<dyn EventSink>, until: SimTime) -> Self {
-        let mut timers = Timers::default();
-        for (at, mail) in opening {
-            timers.push(at, mail);
-        }
-        let (outbox, now) = (Outbox::default(), SimTime::ZERO);
-        Self { timers, events, outbox, until, now, messages: 0, ending: None }
+    /// Takes over what of a play is not about who takes part.
+    pub(super) fn new(play: &mut Play) -> Self {
+        let opening = mem::take(&mut play.opening);
+        let events = mem::replace(&mut play.events, Box::new(()));
+        let Play { until, time_limit, outlasts, .. } = *play;
+        let mut agenda = Self {
+            timers: Timers::default(),
+            events,
+            outbox: Outbox::default(),
+            until,
+            now: SimTime::ZERO,
+            messages: 0,
+            taken: 0,
+            moves: 0,
+            moved_at: SimTime::ZERO,
+            machines: 0,
+            // Who will not be told is as good as told.
+            is_at_rest: outlasts,
+            // One that is too far for the machine's clock never comes.
+            wall_end: time_limit.and_then(|limit| wall_clock().checked_add(limit)),
+            ending: None,
+        };
+        agenda.post(opening);
+        agenda
     }
 
     /// Takes the next message and moves time on to it. If there is none, or none before the end,
@@ -144,7 +182,7 @@ impl Agenda {
             return None;
         }
         let Some((at, mail)) = self.timers.pop() else {
-            self.end(Ending::Stopped(Stop::Stalled));
+            self.end(Ending::Stopped(Stop::Stalled(Box::default())));
             return None;
         };
         if self.until < at {
@@ -155,7 +193,24 @@ impl Agenda {
         debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
         self.now = at;
         self.messages += u64::from(mail.counts());
+        self.taken += 1;
+        if self.taken.is_multiple_of(LOOK_EVERY) {
+            self.look_at_the_wall();
+        }
         Some((at, mail))
+    }
+
+    /// Ends the run if it has taken as much real time as it may.
+    pub(super) fn look_at_the_wall(&mut self) {
+        if self.wall_end.is_some_and(|end| end <= wall_clock()) {
+            self.end(Ending::Stopped(Stop::TimeLimit));
+        }
+    }
+
+    /// Returns how much real time is left: at most an hour, then one looks again.
+    pub(super) fn patience(&self) -> Duration {
+        const HOUR: Duration = Duration::from_secs(3_600);
+        self.wall_end.map_or(HOUR, |end| end.saturating_duration_since(wall_clock()).min(HOUR))
     }
 
     /// Takes the next message if it is due by now, which somebody else says. Cores may still be at
@@ -185,16 +240,39 @@ impl Agenda {
 
     /// Lets a core handle a message, and takes over what it leaves.
     pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: M, body: &mut Body<M>) {
-        let (timers, outbox) = (&mut self.timers, &mut self.outbox);
-        let ending = body.handle(now, msg, outbox, |at, mail| timers.push(at, mail));
-        let mut events = mem::take(&mut outbox.events);
+        let moved = msg.moves();
+        let Self { timers, outbox, moves, .. } = self;
+        let ending = body.handle(now, msg, outbox, |at, mail| {
+            *moves += u64::from(mail.moves());
+            timers.push(at, mail);
+        });
+        let (mut events, calm) = (mem::take(&mut outbox.events), outbox.calm.take());
         self.take_over(&mut events, ending);
         self.outbox.events = events;
+        self.settle(now, moved, calm);
+    }
+
+    /// Notes that a message was handled, and what the JobTracker says after it. If nothing is due that
+    /// may move anything, and nothing has come of what was, the run is at rest.
+    pub(super) fn settle(&mut self, now: SimTime, moved: bool, calm: Option<Calm>) {
+        if moved {
+            self.moves -= 1;
+            self.moved_at = now;
+        }
+        if let Some(Calm { trackers, since }) = calm
+            && self.moves == 0
+            && self.moved_at < since
+            && trackers == self.machines
+            && !mem::replace(&mut self.is_at_rest, true)
+        {
+            self.timers.push(now, ToJobTracker::Rest.into());
+        }
     }
 
     /// Takes over what a core has planned and said.
     pub(super) fn post(&mut self, letters: impl IntoIterator<Item = (SimTime, Mail)>) {
         for (at, mail) in letters {
+            self.moves += u64::from(mail.moves());
             self.timers.push(at, mail);
         }
     }
@@ -202,6 +280,7 @@ impl Agenda {
     /// Takes over what a core has seen, and whether that ends the run.
     pub(super) fn take_over(&mut self, events: &mut Vec<Event>, ending: Option<Ending>) {
         if !events.is_empty() {
+            self.count_machines(events);
             self.events.take(events);
             if self.events.is_broken() {
                 self.end(Ending::SinkBroke);
@@ -209,6 +288,16 @@ impl Agenda {
         }
         if let Some(ending) = ending {
             self.end(ending);
+        }
+    }
+
+    fn count_machines(&mut self, events: &[Event]) {
+        for event in events {
+            if let Fact::TrackerUp { .. } = event.fact {
+                self.machines += 1;
+            } else if let Fact::TrackerDown(_) = event.fact {
+                self.machines -= 1;
+            }
         }
     }
 

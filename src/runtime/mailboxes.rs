@@ -21,12 +21,10 @@ use crate::units::SimTime;
 
 /// Runs the cores on the virtual clock, on this thread, until one of them stops the run or its time
 /// is up.
-pub fn run_virtual(play: Play) -> (RunStats, Ending) {
-    let Play { cast, links, opening, events, until } = play;
-    let clock = Rc::new(VirtualClock {
-        agenda: RefCell::new(Agenda::new(opening, events, until)),
-        seats: OnceCell::new(),
-    });
+pub fn run_virtual(mut play: Play) -> (RunStats, Ending) {
+    let agenda = Agenda::new(&mut play);
+    let Play { cast, links, .. } = play;
+    let clock = Rc::new(VirtualClock { agenda: RefCell::new(agenda), seats: OnceCell::new() });
     let system = System::new();
     system.block_on(async {
         clock.seats.get_or_init(|| Seats::new(cast, links, &clock));
@@ -136,7 +134,7 @@ mod tests {
         });
         play.opening = vec![(SimTime::ZERO, recall(0))];
         let (stats, ending) = run_virtual(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Stalled));
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())));
         assert_eq!(stats.end, SimTime::ZERO + YEAR * 1_000);
     }
 

@@ -7,7 +7,8 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::{Cast, EventSink, Links, Play};
 use crate::mapred::{
-    Core, Event, Fact, JobId, Mail, Message, Outbox, ToInjector, ToJobTracker, ToTracker, TrackerId,
+    Core, Event, Fact, JobId, Mail, Message, Outbox, Outcome, ToInjector, ToJobTracker, ToTracker,
+    TrackerId,
 };
 use crate::random::Dist;
 use crate::units::{Fraction, SimSpan, SimTime};
@@ -52,6 +53,8 @@ pub(super) fn play(trackers: usize) -> Play {
         opening: Vec::new(),
         events: Box::new(()),
         until: SimTime::NEVER,
+        time_limit: None,
+        outlasts: false,
     }
 }
 
@@ -83,7 +86,7 @@ pub(super) fn recall(number: u32) -> Mail {
 
 /// Says a number to the injector.
 pub(super) fn remark(number: u32) -> Mail {
-    ToInjector::Stalled(number).into()
+    ToInjector::JobEnded(JobId(number), Outcome::Succeeded).into()
 }
 
 /// Says a number to a tracker.
@@ -117,7 +120,7 @@ pub(super) fn told(msg: &ToTracker) -> u32 {
 
 /// Sees a number.
 pub(super) fn see(out: &mut Outbox, now: SimTime, number: u32) {
-    out.emit(now, Fact::TrackerDown(TrackerId(number)));
+    out.emit(now, Fact::TrackerForgiven(TrackerId(number)));
 }
 
 /// Hands events on, until nobody receives them any more.
@@ -147,7 +150,7 @@ pub(super) fn witness() -> (Box<dyn EventSink>, Receiver<Event>) {
 /// Returns the numbers that were seen, in order.
 pub(super) fn seen(events: &Receiver<Event>) -> Vec<u32> {
     let number = |event: Event| match event.fact {
-        Fact::TrackerDown(id) => id.0,
+        Fact::TrackerForgiven(id) => id.0,
         other => unreachable!("no test sees {other:?}"),
     };
     events.try_iter().map(number).collect()

@@ -23,7 +23,7 @@ use super::actor::{Clock, CoreActor, Delivery};
 use super::drive::{Agenda, Body, Drive, Seats};
 use super::link::Address;
 use super::{Ending, Play, RunStats};
-use crate::mapred::{Event, Mail, Message, Outbox, Stop};
+use crate::mapred::{Calm, Event, Mail, Message, Outbox, Stop};
 use crate::units::{SimSpan, SimTime};
 
 /// The pacer sleeps only if the next message is further away than this: waking takes as long.
@@ -31,8 +31,9 @@ const NAP: Duration = Duration::from_micros(200);
 
 /// Runs the cores against the wall clock, `factor` times as fast, until one of them stops the run
 /// or its time is up.
-pub fn run_scaled(play: Play, factor: f64) -> (RunStats, Ending) {
-    let Play { cast, links, opening, events, until } = play;
+pub fn run_scaled(mut play: Play, factor: f64) -> (RunStats, Ending) {
+    let agenda = Agenda::new(&mut play);
+    let Play { cast, links, .. } = play;
     // Arbiters belong to a system; this thread's is theirs.
     let _system = System::new();
     let (pacer, parcels) = unbounded();
@@ -43,7 +44,7 @@ pub fn run_scaled(play: Play, factor: f64) -> (RunStats, Ending) {
         wall,
         seats: Seats::new(cast, links, &threads),
         threads: &threads,
-        agenda: Agenda::new(opening, events, until),
+        agenda,
         parcels,
         under_way: 0,
         lag: Histogram::new(3).expect("three digits are within the crate's limits"),
@@ -93,6 +94,9 @@ struct Parcel {
     letters: Vec<(SimTime, Mail)>,
     events: Vec<Event>,
     ending: Option<Ending>,
+    /// When the message was handled, and whether it may have moved something.
+    handled: (SimTime, bool),
+    calm: Option<Calm>,
 }
 
 impl Clock for ScaledClock {
@@ -101,13 +105,15 @@ impl Clock for ScaledClock {
             return;
         }
         let now = self.wall.now().max(due);
+        let handled = (now, msg.moves());
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
         let post = |at, mail| letters.push((at, mail));
         let ending = body.borrow_mut().handle(now, msg, &mut outbox, post);
-        let (lag, events) = (now.saturating_since(due), outbox.events);
+        let Outbox { events, calm, .. } = outbox;
+        let lag = now.saturating_since(due);
         let ends = ending.is_some();
-        let sent = self.pacer.send(Parcel { lag, letters, events, ending });
+        let sent = self.pacer.send(Parcel { lag, letters, events, ending, handled, calm });
         // What is left in the mailbox then is not part of the run.
         self.is_over.set(ends || sent.is_err());
     }
@@ -182,9 +188,10 @@ struct Pacer<'a> {
 impl Pacer<'_> {
     fn run(mut self) -> (RunStats, Ending) {
         while !self.agenda.is_over() {
+            self.agenda.look_at_the_wall();
             self.deliver_due();
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
-                self.agenda.end(Ending::Stopped(Stop::Stalled));
+                self.agenda.end(Ending::Stopped(Stop::Stalled(Box::default())));
             }
             self.take_parcels();
         }
@@ -207,6 +214,7 @@ impl Pacer<'_> {
     /// Takes what actors have left, and waits for more if nothing is due soon.
     fn take_parcels(&mut self) {
         let wait = self.wall.until(self.agenda.wakes_at());
+        let wait = wait.min(self.agenda.patience());
         let mut is_idle = wait <= NAP;
         if !is_idle && !self.agenda.is_over() {
             self.agenda.flush();
@@ -226,12 +234,14 @@ impl Pacer<'_> {
         }
     }
 
-    fn take(&mut self, Parcel { lag, letters, mut events, ending }: Parcel) {
+    fn take(&mut self, parcel: Parcel) {
+        let Parcel { lag, letters, mut events, ending, handled: (now, moved), calm } = parcel;
         self.under_way -= 1;
         // A histogram that grows takes any value; one that saturates would hide the worst.
         self.lag.record(lag.as_micros()).expect("the histogram grows");
         self.agenda.post(letters);
         self.agenda.take_over(&mut events, ending);
+        self.agenda.settle(now, moved, calm);
     }
 }
 

@@ -65,6 +65,10 @@ impl Scheduler for Stopwatch {
         self.call(|policy| policy.job_changed(view, event));
     }
 
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.policy.patience(view)
+    }
+
     fn tick_every(&self) -> Option<SimSpan> {
         self.policy.tick_every()
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
 use super::rig::{links, witness};
 use super::*;
-use crate::mapred::{FlowRate, Outbox, TrackerId};
+use crate::mapred::{Calm, Fact, FlowRate, Outbox, TrackerId};
 use crate::random::Dist;
 
 type Run = fn(Play) -> (RunStats, Ending);
@@ -20,7 +20,11 @@ const DRIVES: [(&str, Run); 2] =
 fn a_run_in_which_nothing_is_to_come_has_stalled() {
     for (drive, run) in DRIVES {
         let (stats, ending) = run(play(1));
-        assert_eq!((stats.messages, ending), (0, Ending::Stopped(Stop::Stalled)), "{drive}");
+        assert_eq!(
+            (stats.messages, ending),
+            (0, Ending::Stopped(Stop::Stalled(Box::default()))),
+            "{drive}"
+        );
     }
 }
 
@@ -42,11 +46,74 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
         })];
         play.opening = vec![(ms(1), call(0))];
         let (stats, ending) = run(play);
-        assert_eq!(ending, Ending::Stopped(Stop::Stalled), "{drive}");
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())), "{drive}");
         assert_eq!(seen(&facts), [0, 1, 2, 3, 4, 5], "{drive}");
         assert_eq!(stats.messages, 6 + 5, "{drive}: all but clockwork");
         assert!(ms(11) <= stats.end, "{drive}: {}", stats.end);
         assert!(stats.end == ms(11) || drive != VIRTUAL, "{}", stats.end);
+    }
+}
+
+/// The JobTracker hears itself every millisecond, says that it has been calm for as long, and once
+/// that nothing moves any more stops the run.
+fn calm(trackers: u32) -> Play {
+    let mut play = play(1);
+    play.cast.job_tracker = core(move |now, msg, out| {
+        if let ToJobTracker::Rest = msg {
+            out.stop = Some(Stop::Stalled(Box::default()));
+            return;
+        }
+        out.calm = Some(Calm { trackers, since: now });
+        out.plan(MS, ToJobTracker::Expire);
+    });
+    play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
+    play.until = ms(200_000);
+    play
+}
+
+#[test]
+fn a_run_in_which_only_rounds_go_on_has_stalled() {
+    for (drive, run) in DRIVES {
+        let (stats, ending) = run(calm(0));
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())), "{drive}");
+        assert!(stats.end == ms(1) || drive != VIRTUAL, "{}", stats.end);
+    }
+}
+
+#[test]
+fn a_run_has_not_stalled_while_something_is_due_that_moves() {
+    for (drive, run) in DRIVES {
+        let mut play = calm(0);
+        play.opening.push((ms(60), tell(0, 1)));
+        let (stats, ending) = run(play);
+        assert_eq!(ending, Ending::Stopped(Stop::Stalled(Box::default())), "{drive}");
+        assert!(ms(60) <= stats.end, "{drive}: {}", stats.end);
+    }
+}
+
+#[test]
+fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know() {
+    for (drive, run) in DRIVES {
+        let mut play = calm(0);
+        play.cast.trackers = vec![core(|now, _, out| {
+            let slots = Default::default();
+            out.emit(now, Fact::TrackerUp { tracker: TrackerId(0), slots });
+        })];
+        play.opening.push((SimTime::ZERO, tell(0, 1)));
+        let (_, ending) = run(play);
+        assert_eq!(ending, Ending::Stopped(Stop::TimeUp), "{drive}");
+    }
+}
+
+#[test]
+fn a_run_ends_when_its_real_time_is_up() {
+    for (drive, run) in DRIVES {
+        let mut play = play(1);
+        play.cast.job_tracker = core(|_, _, out| out.plan(MS, ToJobTracker::Expire));
+        play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
+        play.time_limit = Some(Duration::from_millis(20));
+        let (_, ending) = run(play);
+        assert_eq!(ending, Ending::Stopped(Stop::TimeLimit), "{drive}");
     }
 }
 

@@ -127,6 +127,12 @@ impl Scheduler for Capacity {
         }
     }
 
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        let waits = self.delay.as_ref().map_or(SimSpan::ZERO, |delay| delay.patience(view));
+        let queues = self.tree.ids().filter_map(|id| self.tree.node(id).reclaim_after);
+        waits + queues.max().unwrap_or(SimSpan::ZERO)
+    }
+
     fn tick_every(&self) -> Option<SimSpan> {
         Some(self.init_poll)
     }

@@ -188,6 +188,11 @@ impl Scheduler for Fair {
         }
     }
 
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        // Who is starved waits for no input any more, and gets slots by killing.
+        self.delay.patience(view) + self.starvation.longest(&self.tree)
+    }
+
     fn tick_every(&self) -> Option<SimSpan> {
         let needs_ticks = self.options.variant == Variant::Hadoop || self.options.preemption;
         needs_ticks.then_some(self.options.update_interval)

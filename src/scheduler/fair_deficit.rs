@@ -147,6 +147,11 @@ impl Scheduler for FairDeficit {
         self.reduces.read_progress()
     }
 
+    fn patience(&self, _: &View<'_>) -> SimSpan {
+        // Deficits grow with time, but whoever has one is given any slot that is free.
+        SimSpan::ZERO
+    }
+
     fn tick_every(&self) -> Option<SimSpan> {
         Some(self.options.update_interval)
     }

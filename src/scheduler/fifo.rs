@@ -25,7 +25,7 @@ use crate::mapred::{
     JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason, Scheduler,
     SlotKind, View,
 };
-use crate::units::{Fraction, SimTime};
+use crate::units::{Fraction, SimSpan, SimTime};
 
 /// The options of `fifo`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +71,10 @@ impl Policy for Fifo {
 }
 
 impl Scheduler for Fifo {
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.as_ref().map_or(SimSpan::ZERO, |delay| delay.patience(view))
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let Some(delay) = &mut self.delay {
             delay.job_changed(view, event);

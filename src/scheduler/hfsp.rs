@@ -319,6 +319,13 @@ impl Scheduler for Hfsp {
         }
     }
 
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        let phases = SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != Means::Wait);
+        // Jobs change places as they age, and who comes to the front takes slots.
+        let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
+        self.delay.patience(view) + ages
+    }
+
     /// To take slots there, or to measure the reduces of samples.
     fn wants_full_trackers(&self) -> bool {
         let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != Means::Wait);

@@ -172,6 +172,10 @@ impl Scheduler for ModifiedFair {
         self.standings.reduces().read_progress()
     }
 
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
+    }
+
     fn tick_every(&self) -> Option<SimSpan> {
         Some(self.options.update_interval)
     }

@@ -16,7 +16,7 @@ use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
     JobEvent, JobId, Launched, Offer, PerSlot, Policy, Reason, Scheduler, SlotKind, View,
 };
-use crate::units::{Count, SimTime};
+use crate::units::{Count, SimSpan, SimTime};
 
 /// Jobs by how many tasks they run, the fewest first.
 #[derive(Debug)]
@@ -40,6 +40,10 @@ impl FewestFirst {
     pub(super) fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         self.place(view, event.job);
+    }
+
+    pub(super) fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.delay.patience(view)
     }
 
     fn place(&mut self, view: &View<'_>, job: JobId) {
@@ -104,6 +108,10 @@ impl Policy for NaiveFair {
 }
 
 impl Scheduler for NaiveFair {
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.0.patience(view)
+    }
+
     fn reads_progress(&self) -> bool {
         self.0.reduces.read_progress()
     }
@@ -156,6 +164,10 @@ impl Policy for FairSkip {
 }
 
 impl Scheduler for FairSkip {
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.0.patience(view)
+    }
+
     fn reads_progress(&self) -> bool {
         self.0.reduces.read_progress()
     }

@@ -16,7 +16,7 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
 use super::part::reduces::Reduces;
 use crate::mapred::{Complaint, JobEvent, Offer, Policy, Scheduler, Site, Truth, View};
-use crate::units::{Count, Fraction};
+use crate::units::{Count, Fraction, SimSpan};
 
 /// Processor sharing by counting tasks.
 #[derive(Debug)]
@@ -33,6 +33,10 @@ impl Policy for Ps {
 }
 
 impl Scheduler for Ps {
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.0.patience(view)
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
     }
@@ -142,6 +146,10 @@ impl<D: Discipline> Policy for BySize<D> {
 }
 
 impl<D: Discipline> Scheduler for BySize<D> {
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.policy.patience(view)
+    }
+
     fn foresee(&mut self, truth: &Truth) {
         self.policy.foresee(truth);
     }

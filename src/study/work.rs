@@ -4,6 +4,8 @@
 //! pace shows in any result. A run that fails is reported and the others go on. When results cannot
 //! be written, as on a full disk, no other run is begun.
 
+use std::time::Duration;
+
 use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
 
@@ -83,7 +85,7 @@ impl Plan {
         runs: &[usize],
         store: &Store,
         registry: &Registry,
-        workers: usize,
+        effort: Effort,
         mut tell: impl FnMut(Step),
     ) -> Result<(), EmulationError> {
         let (todo, next) = unbounded();
@@ -93,14 +95,14 @@ impl Plan {
         drop(todo);
         let (steps, told) = unbounded();
         std::thread::scope(|scope| {
-            for _ in 0..workers.min(runs.len()) {
+            for _ in 0..effort.workers.min(runs.len()) {
                 let (next, steps) = (next.clone(), steps.clone());
                 scope.spawn(move || {
                     for run in &next {
                         // Who listens goes away only with the process.
                         let tell = |step| steps.send(step).expect("somebody listens");
                         tell(Ok(Step::Begun { run }));
-                        let done = self.work_on(run, store, registry);
+                        let done = self.work_on(run, store, registry, effort.time_limit);
                         if done.is_err() {
                             next.try_iter().for_each(drop);
                         }
@@ -126,9 +128,10 @@ impl Plan {
         run: usize,
         store: &Store,
         registry: &Registry,
+        time_limit: Option<Duration>,
     ) -> Result<Step, EmulationError> {
         let planned = &self.runs[run];
-        match keep(self.scenario(planned), store, &planned.id, registry) {
+        match keep(self.scenario(planned), store, &planned.id, registry, time_limit) {
             Ok(None) => Ok(Step::Done { run }),
             Ok(Some(why)) => Ok(Step::Failed(FailedRun { run, why })),
             Err(
@@ -141,22 +144,40 @@ impl Plan {
     }
 }
 
+/// How runs are done.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// How many at a time.
+    pub workers: usize,
+    /// How much real time each may take.
+    pub time_limit: Option<Duration>,
+}
+
 /// Does a run and keeps it, unless it says why not.
 fn keep(
     scenario: Scenario,
     store: &Store,
     id: &str,
     registry: &Registry,
+    time_limit: Option<Duration>,
 ) -> Result<Option<String>, EmulationError> {
     let folder = store.begin(id)?;
     let prepared = Prepared::new(scenario, registry)?;
-    let Kept { emulated, .. } = prepared.fill(&folder, registry, Options::default())?;
-    if emulated.stop == Stop::Stalled {
-        let after = span(emulated.summary.virtual_s);
-        return Ok(Some(format!("it stalled after {after}: nothing can move any more")));
+    let options = Options { time_limit, ..Options::default() };
+    let Kept { emulated, .. } = prepared.fill(&folder, registry, options)?;
+    let after = span(emulated.summary.virtual_s);
+    match emulated.stop {
+        Stop::Done | Stop::TimeUp => {
+            folder.commit()?;
+            Ok(None)
+        }
+        Stop::Stalled(_) => {
+            Ok(Some(format!("it stalled after {after}: nothing can move any more")))
+        }
+        Stop::TimeLimit => {
+            Ok(Some(format!("it took as long as --time-limit allows, and came to {after}")))
+        }
     }
-    folder.commit()?;
-    Ok(None)
 }
 
 /// Returns what an error says, with its causes.
@@ -185,7 +206,13 @@ mod tests {
         fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
         let store = Store::of(room.path());
         let mut steps = 0;
-        let broken = plan.work(&plan.distinct(), &store, &registry, 1, |_| steps += 1);
+        let broken = plan.work(
+            &plan.distinct(),
+            &store,
+            &registry,
+            Effort { workers: 1, time_limit: None },
+            |_| steps += 1,
+        );
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");
         assert_eq!(steps, 1, "one run was begun, and none after it");
     }

@@ -67,6 +67,8 @@ pub enum Breach {
     JobEndedTwice { job: JobId },
     #[error("{job} succeeded with {succeeded} of {tasks} {} tasks succeeded", kind.word())]
     JobIncomplete { job: JobId, kind: SlotKind, succeeded: u32, tasks: u32 },
+    #[error("{attempt} has ended, and the JobTracker came to rest without having heard of it")]
+    EndUnheard { attempt: AttemptId },
     #[error("{job} never ended")]
     JobUnended { job: JobId },
 

@@ -223,6 +223,29 @@ impl Jobs {
         }
     }
 
+    /// Checks that everything was learned that has happened.
+    pub(super) fn at_rest(&self, check: &mut Check<'_>) {
+        for life in &self.all {
+            let Life::Live(job) = life else { continue };
+            let is_unheard = |attempt: &Attempt| {
+                attempt.work.ended.is_some()
+                    && matches!(
+                        attempt.state,
+                        AttemptState::Unassigned
+                            | AttemptState::Running
+                            | AttemptState::Suspended
+                            | AttemptState::CommitPending
+                    )
+            };
+            let unheard = job.attempts.iter().filter(|(_, attempt)| is_unheard(attempt));
+            let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
+            unheard.sort();
+            for attempt in unheard {
+                check.breach(Breach::EndUnheard { attempt });
+            }
+        }
+    }
+
     fn submit(&mut self, spec: &JobSpec, check: &mut Check<'_>) {
         let (job, index) = (spec.id, spec.id.index());
         if self.all.len() <= index {

@@ -19,7 +19,7 @@ fn found(stream: Stream) -> String {
 fn verdict(stream: Stream, rules: Rules) -> String {
     let mut verifier = Verifier::new(rules);
     stream.events.iter().for_each(|event| verifier.check(event));
-    verifier.check_end(stream.now);
+    verifier.check_end(stream.now, &Stop::Done);
     let lines: Vec<_> = verifier.violations().iter().map(Violation::to_string).collect();
     lines.join("\n")
 }

@@ -25,8 +25,6 @@ pub struct JobInjector {
     warm: Vec<JobId>,
     /// The earliest [`ToInjector::Arrive`] that is on its way.
     wake: SimTime,
-    /// How many jobs were submitted.
-    sent: u32,
     /// Jobs that have not ended.
     left: usize,
 }
@@ -61,8 +59,7 @@ impl JobInjector {
         }
         let left = arrivals.len();
         let (due, wake) = (Due::new(), SimTime::NEVER);
-        let mut injector =
-            Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, sent: 0, left };
+        let mut injector = Self { arrivals, batches, due, pacing, warm: Vec::new(), wake, left };
         for (id, before) in (0..).map(BatchId).zip(&follows) {
             if before.is_empty() {
                 injector.release(SimTime::ZERO, id);
@@ -132,7 +129,6 @@ impl JobInjector {
     }
 
     fn submit(&mut self, id: JobId, out: &mut Outbox) {
-        self.sent += 1;
         let spec = self.arrivals[id.index()].spec.clone();
         out.send(ToJobTracker::Submit(spec));
     }
@@ -192,20 +188,6 @@ impl JobInjector {
             out.stop = Some(Stop::Done);
         }
     }
-
-    /// Ends the run if nothing is left that would arrive by itself.
-    fn stalled(&self, out: &mut Outbox) {
-        let arrives = match self.pacing {
-            Pacing::Replay | Pacing::Closed { .. } => {
-                self.next_at().is_some_and(|at| at < SimTime::NEVER)
-            }
-            // It has asked often by now, and always in vain.
-            Pacing::Stress(_) => false,
-        };
-        if !arrives {
-            out.stop = Some(Stop::Stalled);
-        }
-    }
 }
 
 impl Core for JobInjector {
@@ -213,12 +195,9 @@ impl Core for JobInjector {
 
     fn handle(&mut self, now: SimTime, msg: ToInjector, out: &mut Outbox) {
         match msg {
-            ToInjector::Arrive => self.arrive(now, out),
+            ToInjector::Arrive | ToInjector::Probe => self.arrive(now, out),
             ToInjector::JobEnded(id, _) => self.job_ended(now, id, out),
             ToInjector::Load(load) => self.hear_load(now, &load, out),
-            // Jobs are still on their way to the JobTracker.
-            ToInjector::Stalled(arrived) if arrived != self.sent => {}
-            ToInjector::Stalled(_) => self.stalled(out),
         }
         debug_assert!(
             self.next_at().is_none_or(|at| self.wake <= at),
@@ -331,19 +310,6 @@ mod tests {
         assert_eq!(bench.hear(SimTime::ZERO, ToInjector::Arrive), ["a"]);
         bench.ends(10, 0);
         assert_eq!(bench.pass(), [at(11, "next"), at(60, "late")]);
-    }
-
-    #[test]
-    fn a_run_is_stalled_only_when_what_was_submitted_has_arrived() {
-        let mut bench = bench("[{name: a, maps: 1, count: 2, every: 1h}]");
-        bench.pass();
-        let stops = |bench: &mut Bench, arrived| {
-            let mut out = Outbox::default();
-            bench.injector.handle(secs(3_600), ToInjector::Stalled(arrived), &mut out);
-            out.stop
-        };
-        assert_eq!(stops(&mut bench, 1), None, "one is on its way");
-        assert_eq!(stops(&mut bench, 2), Some(Stop::Stalled));
     }
 
     #[test]

@@ -110,7 +110,11 @@ impl Stress {
     fn plan(&mut self, now: SimTime, at: SimTime, step: Step, out: &mut Outbox) {
         self.last_plan += 1;
         self.plans.push(Reverse((at, self.last_plan, step)));
-        out.plan(at.saturating_since(now), ToInjector::Arrive);
+        let message = match step {
+            Step::Submit(_) => ToInjector::Arrive,
+            Step::Probe => ToInjector::Probe,
+        };
+        out.plan(at.saturating_since(now), message);
     }
 
     fn plan_probe(&mut self, now: SimTime, from: SimTime, out: &mut Outbox) {

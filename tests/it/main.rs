@@ -19,6 +19,7 @@ mod heartbeats;
 mod hfsp;
 mod invalid;
 mod layers;
+mod liveness;
 mod modified_fair;
 mod mumak;
 mod own_format;

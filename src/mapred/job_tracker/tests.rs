@@ -74,7 +74,7 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         init_threads: Count::of(4),
     };
     Bench {
-        tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy, SimTime::ZERO),
+        tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy),
         now: SimTime::ZERO,
         calls: [0; 8],
         last: [None; 8],

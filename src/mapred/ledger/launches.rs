@@ -143,7 +143,7 @@ impl Ledger {
     }
 
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
-    fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
+    pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
         is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
@@ -295,6 +295,6 @@ impl Ledger {
 
 /// Returns whether a task avoids a tracker because an attempt failed there, as long as it has not
 /// failed everywhere.
-fn bars(failed_on: &[TrackerId], tracker: TrackerId, hosts: u32) -> bool {
+pub(super) fn bars(failed_on: &[TrackerId], tracker: TrackerId, hosts: u32) -> bool {
     failed_on.contains(&tracker) && (failed_on.len() as u32) < hosts
 }

@@ -22,6 +22,7 @@ impl Ledger {
             tracker.reports.clear();
             tracker.orders.clear();
         });
+        self.moved_at = now;
         self.racks.meet(id, &self.topology);
         self.dark.remove(&id);
         out.emit(now, Fact::TrackerJoined(id));
@@ -67,6 +68,7 @@ impl Ledger {
             tracker.orders.clear();
         });
         self.dark.remove(&id);
+        self.moved_at = now;
         out.emit(now, Fact::TrackerLost(id));
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {

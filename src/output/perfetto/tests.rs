@@ -32,6 +32,7 @@ fn trace(stream: Stream, millis: u64) -> Vec<u8> {
         nodes: 2,
         messages: 40,
         ended: SimTime::ZERO + SimSpan::from_millis(millis),
+        stop: None,
     };
     recorder.finish(run, None).unwrap();
     file.commit().unwrap();

@@ -108,6 +108,7 @@ fn summary() -> Summary {
         heartbeats: 10,
         messages: 30,
         virtual_s: 10.0,
+        stopped: None,
     }
 }
 

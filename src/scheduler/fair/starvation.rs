@@ -68,6 +68,12 @@ impl Starvation {
         }
     }
 
+    /// Returns how long, at most, it takes until a pool is starved and tasks are killed for it.
+    pub(super) fn longest(&self, tree: &Tree) -> SimSpan {
+        let of_pools = tree.pools().ids().filter_map(|id| tree.pools().pool(id).min_share_after);
+        of_pools.chain(self.fair_share_after).max().unwrap_or(SimSpan::ZERO) + self.every
+    }
+
     /// Hears of a launch.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
         if self.kills {

@@ -83,6 +83,11 @@ impl Phase {
 
     // ---- sizes ----
 
+    /// Returns how long it takes, at most, until the virtual cluster is empty.
+    pub(super) fn ages(&self) -> SimSpan {
+        self.cluster.ages()
+    }
+
     /// Takes in a job that gives tasks from here on.
     pub(super) fn enter(&mut self, view: &View<'_>, job: &Job) {
         let tasks = job.tasks(self.kind).total();

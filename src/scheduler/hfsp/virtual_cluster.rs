@@ -25,7 +25,7 @@ use self::dealing::{Dealing, Dealt};
 use self::sharing::{Sharer, Sharing};
 use super::options::VirtualSlots;
 use crate::mapred::JobId;
-use crate::units::SimTime;
+use crate::units::{SimSpan, SimTime};
 
 /// Jobs that share virtual slots.
 #[derive(Debug)]
@@ -88,6 +88,18 @@ impl VirtualCluster {
         }
         self.clock = until;
         self.jobs.retain(|_, job| !job.is_gone || job.ended.is_none());
+    }
+
+    /// Returns how long it takes, at most, until all jobs that can end have virtually ended: as long
+    /// as one after the other.
+    pub(super) fn ages(&self) -> SimSpan {
+        let slots = self.slots.max(1);
+        let alone = |job: &Member| job.left / f64::from(job.size.tasks.min(slots));
+        let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
+        if self.pace == 0.0 {
+            return SimSpan::ZERO;
+        }
+        SimSpan::ceil_from_secs(all.sum::<f64>().max(0.0) / self.pace)
     }
 
     /// Changes the number of slots.

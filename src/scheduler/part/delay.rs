@@ -83,6 +83,8 @@ struct Waiting {
     waited: u64,
     /// When it was first passed over with a map to launch, since it launched one.
     since: Option<SimTime>,
+    /// When it was last passed over.
+    passed_at: SimTime,
     /// The last offer in which it was passed over or launched a map, from one. Its time passes
     /// once in an offer at most, and not in one in which it has launched something.
     seen_in: u64,
@@ -91,7 +93,7 @@ struct Waiting {
 impl Default for Waiting {
     fn default() -> Self {
         let level = Locality::Node;
-        Self { level, waited: 0, since: None, seen_in: 0 }
+        Self { level, waited: 0, since: None, passed_at: SimTime::ZERO, seen_in: 0 }
     }
 }
 
@@ -170,6 +172,19 @@ impl Delay {
         self.offers += 1;
     }
 
+    /// Returns how long it may take until a job launches where it does not yet: none, if no job that is
+    /// passed over has farther to go, and else for ever. How fast a job grows impatient hangs on who
+    /// offers when, so a time cannot be told.
+    pub fn patience(&self, view: &View<'_>) -> SimSpan {
+        let lately = view.heartbeat_interval() * 2;
+        let still_waits = |(id, waiting): (&JobId, &Waiting)| {
+            let has_map = view.job(*id).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+            let is_asked = view.now().saturating_since(waiting.passed_at) <= lately;
+            has_map && is_asked && self.reach(view, *id) != Reach::Any
+        };
+        if self.jobs.iter().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
+    }
+
     /// Launches a map of a job as near to its input as its patience allows, or passes it over.
     ///
     /// With `anywhere` the job need not wait.
@@ -228,6 +243,7 @@ impl Delay {
         let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let waiting = self.jobs.entry(job).or_default();
         waiting.since = waiting.since.or(has_map.then_some(now));
+        waiting.passed_at = now;
         if !matches!(self.patience, Patience::Time(..)) {
             waiting.waited += 1;
         } else if waiting.seen_in != self.offers {

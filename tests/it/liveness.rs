@@ -1,0 +1,199 @@
+//! A run ends, or says who waits for what: it neither goes on for ever nor gives up too early.
+
+use std::process::Output;
+
+use crate::Room;
+
+/// Runs a scenario under the checker; a minute is far more than any of these takes.
+fn run(yaml: &str, seed: u32) -> Output {
+    let room = Room::new();
+    room.write("a.yaml", yaml);
+    let arguments = format!("run a.yaml --verify --quiet --time-limit 1min --seed {seed}");
+    room.mumakil(&arguments).output().unwrap()
+}
+
+fn stalls(yaml: &str, seed: u32, says: &[&str]) {
+    let output = run(yaml, seed);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "seed {seed}: {told}{yaml}");
+    assert!(told.contains("error: the run stalled after"), "seed {seed}: {told}{yaml}");
+    for line in says {
+        assert!(told.contains(line), "seed {seed}: `{line}` is not in\n{told}{yaml}");
+    }
+}
+
+fn ends(yaml: &str, seed: u32) {
+    let output = run(yaml, seed);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "seed {seed}: {told}{yaml}");
+}
+
+#[test]
+fn a_job_that_displaces_one_whose_reduces_hold_every_slot_is_told_of() {
+    for policy in ["fair", "fair-deficit", "modified-fair"] {
+        let yaml = format!(
+            "
+cluster: {{nodes: 2}}
+scheduler: {{{policy}: {{allocations: {{pool_max_jobs: 1}}}}}}
+workload:
+  jobs:
+    - {{name: long, pool: p, maps: 30, map_time: 36s, reduces: 4}}
+    - {{name: urgent, pool: p, priority: high, submit: 2min, maps: 5, reduces: 1}}
+"
+        );
+        let who = "job urgent: 1 reduce waits for a slot: all are taken";
+        stalls(&yaml, 42, &[who, "4 of 4 reduce slots are taken: 4 by long"]);
+    }
+}
+
+#[test]
+fn a_map_that_has_failed_wherever_there_are_map_slots_is_told_of() {
+    let yaml = "
+cluster: {nodes: 4, groups: [{count: 2, map_slots: 0}], hdfs: {replication: 1}}
+faults: [{task_failures: 50 %}]
+workload: {jobs: [{name: a, maps: 4, reduces: 4, count: 4}]}
+";
+    for seed in 1..=6 {
+        stalls(yaml, seed, &["for another tracker: those with a free slot are avoided"]);
+    }
+}
+
+/// Reduces of a killed job hold all slots, and under stress the injector probes for ever.
+#[test]
+fn orphans_that_hold_all_slots_are_told_of() {
+    for submission in ["replay", "stress"] {
+        let yaml = format!(
+            "
+hadoop: {{line: mumak}}
+cluster: {{preset: mumak, nodes: 2}}
+faults: [{{at: 5min, kill: a}}]
+workload:
+  submission: {submission}
+  jobs:
+    - {{name: a, maps: 9, map_time: 100s, reduces: 4}}
+    - {{name: b, maps: 1, map_time: 1s, reduces: 1, submit: 1s, count: 4}}
+"
+        );
+        let who = "job a: 4 launched reduces wait for maps that will not come: the job has ended";
+        stalls(&yaml, 42, &[who, "4 of 4 reduce slots are taken: 4 by a"]);
+    }
+}
+
+#[test]
+fn a_long_initialisation_is_no_stall() {
+    ends(
+        "{cluster: {nodes: 3, jobtracker: {init: 25min}}, workload: {jobs: [{name: a, maps: 4}]}}",
+        1,
+    );
+}
+
+/// Its tracker waits for its time-out and is given up meanwhile.
+#[test]
+fn a_lost_heartbeat_is_no_stall() {
+    let yaml = "
+hadoop: {line: 1.x, expiry: 20s}
+cluster: {nodes: 1, hdfs: {replication: 1}}
+faults: [{loss: 0.05}]
+workload: {jobs: [{name: a, maps: 2, map_time: 5s, reduces: 1}]}
+";
+    for seed in 1..=30 {
+        ends(yaml, seed);
+    }
+}
+
+#[test]
+fn trackers_that_have_not_spoken_yet_are_no_stall() {
+    ends("{hadoop: {heartbeat_phase: 20h}, workload: {jobs: [{name: a, maps: 4}]}}", 1);
+}
+
+#[test]
+fn stress_before_its_first_job_is_no_stall() {
+    let yaml = "
+hadoop: {line: mumak, expiry: 20s}
+cluster: {preset: mumak, nodes: 3}
+workload: {jobs: [{name: a, maps: 4, reduces: 1, count: 3}], submission: stress}
+";
+    ends(yaml, 1);
+}
+
+#[test]
+fn a_machine_that_will_start_is_no_stall() {
+    let yaml = "
+cluster: {nodes: 1, hdfs: {replication: 1}}
+faults: [{at: 5s, stop: node-1}, {at: 30h, start: node-1}]
+workload: {jobs: [{name: a, maps: 4}]}
+";
+    ends(yaml, 1);
+}
+
+#[test]
+fn a_cluster_without_machines_is_told_of() {
+    let yaml = "
+cluster: {nodes: 1, hdfs: {replication: 1}}
+faults: [{at: 20s, stop: node-1}]
+workload: {jobs: [{name: a, maps: 4, map_time: 1min}, {name: b, maps: 1, after: [a]}]}
+";
+    stalls(yaml, 1, &["job a: 2 maps wait for a tracker: none may get tasks"]);
+}
+
+/// Every policy waits for its locality, at the latest for as long as it says.
+#[test]
+fn patience_is_no_stall() {
+    for policy in [
+        "{fifo: {delay: {w1: 3h, w2: 2h}}}",
+        "{fair: {delay: {w1: 3h, w2: 2h}}}",
+        "{fair: {delay: {w1: 1000h, w2: 0s}, allocations: {fair_share_after: 3h}}}",
+        "{modified-fair: {delay: {w1: 3h, w2: 2h}}}",
+        "{fair-skip: {skips: 4000, rack_skips: 100}}",
+        "{capacity: {delay: {w1: 3h, w2: 2h}}}",
+        "{hfsp: {delay: {w1: 3h, w2: 2h}}}",
+    ] {
+        // The input lies on the one node that has no map slot, in a rack of its own.
+        let yaml = format!(
+            "
+cluster:
+  nodes: 2
+  racks: 2
+  groups: [{{count: 1, map_slots: 0}}]
+  hdfs: {{replication: 1, placement: {{writer: node-1}}}}
+scheduler: {policy}
+workload: {{jobs: [{{name: a, maps: 2, map_time: 1s, input: 128MiB}}]}}
+"
+        );
+        ends(&yaml, 1);
+    }
+}
+
+/// With the heartbeats of one node lost for longer than they may be silent, what it did is done anew for
+/// ever: something always moves.
+const ENDLESS: &str = "
+hadoop: {line: 1.x, expiry: 20s}
+cluster: {nodes: 1, hdfs: {replication: 1}}
+faults: [{loss: 0.3}]
+workload: {jobs: [{name: a, maps: 4, map_time: 5min}]}
+";
+
+#[test]
+fn a_run_without_end_ends_with_its_time() {
+    let room = Room::new();
+    room.write("a.yaml", ENDLESS);
+    let output = room.mumakil("run a.yaml --time-limit 1s").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the run took as long as --time-limit allows"), "{told}");
+    let summary = std::fs::read_to_string(room.path("out/a-42/summary.json")).unwrap();
+    assert!(summary.contains("\"stopped\": \"time_limit\""), "{summary}");
+    let story = String::from_utf8(output.stdout).unwrap();
+    assert!(!story.contains("digest"), "how far it comes is the machine's: {story}");
+}
+
+#[test]
+fn a_study_goes_on_past_a_run_without_end() {
+    let room = Room::new();
+    room.write("a.yaml", &format!("{ENDLESS}sweep: {{workload.jobs.0.map_time: [1s, 5min]}}\n"));
+    let output = room.mumakil("study a.yaml --time-limit 2s").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("it took as long as --time-limit allows"), "{told}");
+    assert!(told.contains("1 run failed") || told.contains("1 of 2 runs"), "{told}");
+}
