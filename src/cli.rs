@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 use self::failure::Failure;
 use crate::scenario::Registry;
 
+mod chaos;
 mod check;
 mod compare;
 mod completions;
@@ -86,6 +87,7 @@ enum Command {
     Schema(schema::Arguments),
     Trace(trace::Arguments),
     Theory(theory::Arguments),
+    Chaos(chaos::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Help(help::Arguments),
@@ -144,6 +146,7 @@ impl Command {
             Self::Schema(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(registry.formats()),
             Self::Theory(arguments) => arguments.run(),
+            Self::Chaos(arguments) => arguments.run(registry),
             Self::Completions(arguments) => arguments.run(command(registry), called()),
             Self::Man(arguments) => arguments.run(command(registry)),
             Self::Help(arguments) => arguments.run(command(registry)),

@@ -70,12 +70,14 @@
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |
 //! | [`study`] | many scenarios: what varies, the runs, what they come to |
+//! | [`chaos`] | random scenarios under the checker, and the smallest that shows what broke |
 //! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
 //! | [`cli`] | the command line, one file for each subcommand |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
 //! unit test drives them by hand, and the actors around them are a few lines.
 
+pub mod chaos;
 pub mod chart;
 pub mod cli;
 pub mod cluster;

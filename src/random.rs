@@ -60,6 +60,8 @@ pub enum Purpose {
     SizeError,
     /// How the reduces of a job share its bytes.
     ReduceShares,
+    /// What a random scenario is made of.
+    Chaos,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -1,0 +1,208 @@
+//! Runs a case under the checker, and says what is wrong with it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_yaml::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::draw;
+use crate::emulation::{Emulated, EmulationError, Options, Prepared};
+use crate::mapred::{Event, Fact, Stop};
+use crate::record::{Books, End, RecordError, Watcher};
+use crate::scenario::{Registry, Scenario, parse};
+use crate::units::{SimSpan, SimTime};
+
+/// How much real time a run may take: a hundred times what one should.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// How long a run that has stalled is watched: longer than any policy is patient by itself.
+const WATCHED: SimSpan = SimSpan::from_secs(2 * 24 * 60 * 60);
+/// How many violations are told.
+const TOLD: usize = 5;
+
+/// What a case has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// All is well, or there was nothing to run.
+    Nothing,
+    /// It could not go on, and said so.
+    Deadlock,
+    /// It had no end; nor has what goes wrong in it.
+    Unended,
+    /// It had no end.
+    Endless,
+    /// It was said that it could not go on, and it did: so.
+    FalseStall(String),
+    /// Invariants were broken.
+    Broken(Vec<String>),
+    /// The emulator or the policy panicked.
+    Panic(String),
+    /// The second run was another than the first.
+    Differs,
+}
+
+impl Found {
+    pub(super) const fn is_wrong(&self) -> bool {
+        !matches!(self, Self::Nothing | Self::Deadlock | Self::Unended)
+    }
+
+    /// Returns whether something else shows the same mistake, as far as one can tell: the same words,
+    /// but for numbers.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let bare = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+        match (self, other) {
+            (Self::Broken(one), Self::Broken(other)) => {
+                let kinds: Vec<String> = one.iter().map(|line| bare(line)).collect();
+                other.iter().any(|line| kinds.contains(&bare(line)))
+            }
+            (Self::Panic(one), Self::Panic(other)) => bare(one) == bare(other),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// Says what is wrong.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Nothing => "nothing is wrong".to_owned(),
+            Self::Deadlock => "it came to a stall".to_owned(),
+            Self::Unended | Self::Endless => {
+                "it has no end: jobs are left after 30 days".to_owned()
+            }
+            Self::FalseStall(what) => format!("it was no stall: {what}"),
+            Self::Broken(lines) => lines.join("\n"),
+            Self::Panic(words) => format!("it panicked: {words}"),
+            Self::Differs => "the same run gave other events".to_owned(),
+        }
+    }
+}
+
+/// How cases are tried.
+pub(super) struct Trial<'r> {
+    pub(super) registry: &'r Registry,
+    /// Whether each is run twice.
+    pub(super) repeats: bool,
+}
+
+impl Trial<'_> {
+    /// Tries a scenario.
+    pub(super) fn of(&self, tree: &Value) -> Found {
+        let loaded = parse("chaos.yaml", &draw::text(tree), &[], self.registry);
+        let Ok(loaded) = loaded else { return Found::Nothing };
+        let scenario = loaded.scenario;
+        let first = Arc::new(Mutex::new(Print(Sha256::new())));
+        let run = match self.run(&scenario, first.clone(), false) {
+            Ok(Some(run)) => run,
+            Ok(None) => return Found::Nothing,
+            Err(words) => return Found::Panic(words),
+        };
+        let verifier = run.verifier.as_ref().expect("it was asked for");
+        if !verifier.violations().is_empty() {
+            let lines = verifier.violations().iter().take(TOLD);
+            return Found::Broken(lines.map(ToString::to_string).collect());
+        }
+        match run.stop {
+            Stop::Stalled(_) if goes_wrong_for_ever(tree) => Found::Deadlock,
+            Stop::Stalled(_) => self.outlast(&scenario, &run),
+            Stop::TimeUp | Stop::TimeLimit if goes_wrong_for_ever(tree) => Found::Unended,
+            Stop::TimeUp | Stop::TimeLimit => Found::Endless,
+            Stop::Done if self.repeats => {
+                let second = Arc::new(Mutex::new(Print(Sha256::new())));
+                let again = self.run(&scenario, second.clone(), false);
+                let is_same =
+                    first.lock().0.clone().finalize() == second.lock().0.clone().finalize();
+                if again.is_ok() && is_same { Found::Nothing } else { Found::Differs }
+            }
+            Stop::Done => Found::Nothing,
+        }
+    }
+
+    /// Runs a scenario; none if its files or jobs do not fit, or what a panic said.
+    fn run<W: Watcher + 'static>(
+        &self,
+        scenario: &Scenario,
+        watcher: Arc<Mutex<W>>,
+        outlasts: bool,
+    ) -> Result<Option<Emulated>, String> {
+        let options = Options {
+            verify: true,
+            watchers: vec![Box::new(watcher)],
+            time_limit: Some(TIME_LIMIT),
+            outlasts,
+            ..Options::default()
+        };
+        let emulated = catch_unwind(AssertUnwindSafe(|| {
+            Prepared::new(scenario.clone(), self.registry)?.emulate(self.registry, options)
+        }));
+        match emulated {
+            Ok(Ok(run)) => Ok(Some(run)),
+            Ok(Err(error @ (EmulationError::Policy { .. } | EmulationError::Bug { .. }))) => {
+                Err(error.to_string())
+            }
+            Ok(Err(_)) => Ok(None),
+            Err(_) => Err("before the run began".to_owned()),
+        }
+    }
+
+    /// Lets a run go on that has stalled, and looks whether anything happens.
+    fn outlast(&self, scenario: &Scenario, run: &Emulated) -> Found {
+        let stalled_at = SimTime::ZERO + SimSpan::ceil_from_secs(run.summary.virtual_s);
+        let until = scenario.until.unwrap_or(SimSpan::LONGEST);
+        let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
+        let scenario = Scenario { until: Some(until), ..scenario.clone() };
+        let late = Arc::new(Mutex::new(Late { after: stalled_at, seen: None }));
+        match self.run(&scenario, late.clone(), true) {
+            Ok(_) => {
+                let seen = late.lock().seen.take();
+                seen.map_or(Found::Deadlock, Found::FalseStall)
+            }
+            Err(words) => Found::Panic(words),
+        }
+    }
+}
+
+/// Returns whether something in a scenario goes wrong from the beginning to the end, so that it may
+/// have no end by chance.
+fn goes_wrong_for_ever(tree: &Value) -> bool {
+    let faults = tree.get("faults").and_then(Value::as_sequence);
+    faults.into_iter().flatten().any(|fault| fault.get("at").is_none())
+}
+
+/// The hash of all events.
+struct Print(Sha256);
+
+impl Watcher for Print {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        self.0.update(format!("{event:?}"));
+        Ok(())
+    }
+
+    fn hears_heartbeats(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+/// The first thing that happens after an instant.
+struct Late {
+    after: SimTime,
+    seen: Option<String>,
+}
+
+impl Watcher for Late {
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
+        if self.after < event.at && self.seen.is_none() && !matches!(event.fact, Fact::Noted { .. })
+        {
+            self.seen = Some(format!("at {}: {:?}", event.at, event.fact));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
