@@ -148,13 +148,13 @@ fn patience_is_no_stall() {
         "{capacity: {delay: {w1: 3h, w2: 2h}}}",
         "{hfsp: {delay: {w1: 3h, w2: 2h}}}",
     ] {
-        // The input lies on the one node that has no map slot, in a rack of its own.
+        // The input lies on the one node that has no slots, in a rack of its own.
         let yaml = format!(
             "
 cluster:
   nodes: 2
   racks: 2
-  groups: [{{count: 1, map_slots: 0}}]
+  groups: [{{count: 1, map_slots: 0, reduce_slots: 0}}]
   hdfs: {{replication: 1, placement: {{writer: node-1}}}}
 scheduler: {policy}
 workload: {{jobs: [{{name: a, maps: 2, map_time: 1s, input: 128MiB}}]}}
@@ -190,7 +190,7 @@ fn a_run_without_end_ends_with_its_time() {
 #[test]
 fn a_study_goes_on_past_a_run_without_end() {
     let room = Room::new();
-    room.write("a.yaml", &format!("{ENDLESS}sweep: {{workload.jobs.0.map_time: [1s, 5min]}}\n"));
+    room.write("a.yaml", &format!("{ENDLESS}sweep: {{faults.0.loss: [0, 0.3]}}\n"));
     let output = room.mumakil("study a.yaml --time-limit 2s").output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
