@@ -134,6 +134,13 @@ impl Foot<'_> {
                     format!("`{}` at {label} is {own}; the chart shows {other}", number.text);
                 return Err(Problem::value(Path::default(), message));
             }
+            if let Self::Values(_) = self
+                && !(0.0..=1.0).contains(&number.value)
+            {
+                let message = format!("`{}` at {label} is no share of a whole", number.text);
+                return Err(Problem::value(Path::default().key(label), message)
+                    .hint("write which share is at most so large, from 0 % to 100 %"));
+            }
         }
         Ok(points)
     }
