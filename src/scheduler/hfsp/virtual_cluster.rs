@@ -155,7 +155,7 @@ impl VirtualCluster {
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n) for n jobs, with whole slots also for n slots; but O(n²) if weights differ there.
+    /// Takes O(n log n) for n jobs on as many slots; with whole slots and weights that differ O(n²).
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
         let to_end = self.course(f64::INFINITY).into_iter();
