@@ -58,6 +58,7 @@ pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;
 pub use verdict::{State, Verdict};
 
+pub(crate) use published::numbers_as_text;
 pub(crate) use space::combinations;
 
 /// Returns the name of each quantity that expressions know, what it has its numbers for, and what it

@@ -40,12 +40,13 @@ pub use message::{
     ToTracker,
 };
 pub use reason::Reason;
-#[cfg(test)]
-pub(crate) use scheduler::bench;
+pub(crate) use scheduler::steps::step;
 pub use scheduler::{
     Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,
     Scheduler, Site, View,
 };
+#[cfg(test)]
+pub(crate) use scheduler::{bench, steps::steps_of};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
 pub use stall::{Held, Stall, Wait, Waiter, Waiting};
 pub use task_tracker::TaskTracker;

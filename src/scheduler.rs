@@ -4,6 +4,8 @@ mod capacity;
 mod fair;
 mod fair_deficit;
 mod fifo;
+#[cfg(test)]
+mod growth;
 mod hfsp;
 mod modified_fair;
 mod naive;

@@ -165,20 +165,12 @@ fn pick<R: Rng>(
 mod tests {
     use super::*;
     use crate::cluster::{Node, PerSlot};
-    use crate::units::{Bytes, Count, Factor, Rate};
+    use crate::units::Count;
 
     fn racks(sizes: &[u32]) -> Arc<Topology> {
         let nodes = sizes.iter().enumerate().flat_map(|(rack, size)| {
             std::iter::repeat_n(
-                Node {
-                    rack: RackId(rack as u32),
-                    slots: PerSlot { map: 2, reduce: 2 },
-                    cores: 4,
-                    speed: Factor::ONE,
-                    memory: Bytes::from_mib(1_024),
-                    disk: Rate::from_mb_per_s(80),
-                    swap: None,
-                },
+                Node::plain(rack as u32, PerSlot { map: 2, reduce: 2 }),
                 *size as usize,
             )
         });

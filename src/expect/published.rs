@@ -11,6 +11,23 @@ use super::parse::parse;
 use super::syntax::Syntax;
 use super::unit::Unit;
 
+/// Lets a visitor take numbers by their text.
+macro_rules! numbers_as_text {
+    () => {
+        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Self::Value, E> {
+            self.visit_str(&number.to_string())
+        }
+        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Self::Value, E> {
+            self.visit_str(&number.to_string())
+        }
+        fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Self::Value, E> {
+            self.visit_str(&number.to_string())
+        }
+    };
+}
+
+pub(crate) use numbers_as_text;
+
 /// What was published: `nearly all`, `98 %`, or a number for each that is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Published {
@@ -91,15 +108,7 @@ impl<'de> Deserialize<'de> for Number {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
                 Number::parse(text).ok_or_else(wrong)
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Number, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Number, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Number, E> {
-                self.visit_str(&number.to_string())
-            }
+            numbers_as_text!();
         }
         from.deserialize_any(NumberVisitor)
     }
@@ -137,15 +146,7 @@ impl<'de> Deserialize<'de> for Published {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Published, E> {
                 Ok(Published::One(text.to_owned()))
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Published, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Published, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Published, E> {
-                self.visit_str(&number.to_string())
-            }
+            numbers_as_text!();
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Published, A::Error> {
                 let mut numbers = Vec::new();
                 while let Some(number) = list.next_element()? {

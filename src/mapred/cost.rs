@@ -262,22 +262,14 @@ fn subject(attempt: AttemptId) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{PerSlot, RackId};
+    use crate::cluster::PerSlot;
     use crate::mapred::{JobId, TracedTimes, TracedTry};
-    use crate::units::{Factor, Rate};
+    use crate::units::Rate;
 
     /// Returns a node alone in its rack beside three in another, and its costs.
     fn costs(task_failures: f64) -> (Node, Costs) {
         let line = include_str!("../../scenarios/hadoop/0.20.yaml");
-        let node = |rack| Node {
-            rack: RackId(rack),
-            slots: PerSlot { map: 2, reduce: 1 },
-            cores: 4,
-            speed: Factor::ONE,
-            memory: Bytes::from_mib(1_024),
-            disk: Rate::from_mb_per_s(100),
-            swap: None,
-        };
+        let node = |rack| Node::plain(rack, PerSlot { map: 2, reduce: 1 });
         let costs = Costs {
             seed: 1,
             hadoop: serde_yaml::from_str(line).unwrap(),
@@ -291,7 +283,7 @@ mod tests {
 
     fn launch(job: JobSpec, kind: TaskKind, index: u32) -> Launch {
         let attempt = TaskId { job: JobId(0), kind, index }.attempt(0);
-        Launch { attempt, role: Role::Work, job: job.into(), locality: None, slots: 1, drawn: None }
+        Launch::work(attempt, job.into())
     }
 
     #[test]

@@ -255,9 +255,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cluster::{Node, PerSlot, Placement, RackId};
+    use crate::cluster::{Node, PerSlot, Placement};
     use crate::mapred::Split;
-    use crate::units::{Bytes, Factor, Rate};
+    use crate::units::Bytes;
 
     fn lists(pairs: &[(u32, u32)]) -> Lists {
         Lists::new(pairs.to_vec())
@@ -310,15 +310,7 @@ mod tests {
 
     #[test]
     fn other_racks_come_as_the_jobtracker_has_met_them() {
-        let node = |rack| Node {
-            rack: RackId(rack),
-            slots: PerSlot { map: 1, reduce: 0 },
-            cores: 1,
-            speed: Factor::ONE,
-            memory: Bytes::from_mib(1),
-            disk: Rate::from_mb_per_s(1),
-            swap: None,
-        };
+        let node = |rack| Node::plain(rack, PerSlot { map: 1, reduce: 0 });
         let topology = Arc::new(Topology::from_nodes((0..4).map(node).collect()));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let mut order = RackOrder::default();

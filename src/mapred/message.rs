@@ -399,6 +399,11 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// Returns the launch of an attempt that works in one slot, of which nothing else is known.
+    pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
+        Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None }
+    }
+
     /// Returns whether this is a reduce, and not what removes its output.
     pub fn is_reduce(&self) -> bool {
         self.role == Role::Work && self.attempt.task.kind == TaskKind::Reduce

@@ -7,11 +7,13 @@
 
 #[cfg(test)]
 pub(crate) mod bench;
+pub(crate) mod steps;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::steps::step;
 use super::job::Job;
 use super::ledger::{Ledger, Wish};
 use super::{
@@ -182,12 +184,13 @@ impl<'a> View<'a> {
 
     /// Returns a job that has arrived.
     pub fn job(&self, id: JobId) -> Option<&'a Job> {
+        step();
         self.ledger.job(id)
     }
 
     /// Returns the jobs that give tasks, in the order of their numbers.
     pub fn running_jobs(&self) -> impl Iterator<Item = &'a Job> + use<'a> {
-        self.ledger.running_jobs()
+        self.ledger.running_jobs().inspect(|_| step())
     }
 
     /// Returns how many jobs have a task of a kind that could be launched.
@@ -209,6 +212,7 @@ impl<'a> View<'a> {
     /// Returns how far a running map or reduce is, from 0 to 1, as its tracker said last; always 0
     /// unless the policy [reads this](Scheduler::reads_progress).
     pub fn progress(&self, attempt: AttemptId) -> f64 {
+        step();
         self.ledger.progress(attempt)
     }
 
@@ -338,7 +342,7 @@ impl Offer<'_> {
 
     /// Returns the jobs that give tasks, in the order of their numbers.
     pub fn running_jobs(&self) -> impl Iterator<Item = &Job> {
-        self.ledger.running_jobs()
+        self.ledger.running_jobs().inspect(|_| step())
     }
 
     /// Launches the job's best waiting map for this node within reach, if there is one.
@@ -354,6 +358,7 @@ impl Offer<'_> {
         reach: Reach,
         reason: Reason,
     ) -> Option<Launched> {
+        step();
         self.looks += 1;
         let wish = Wish { job, tracker: self.tracker, slots, reason };
         let launch = self.ledger.launch_map(self.now, wish, reach, self.out)?;
@@ -372,6 +377,7 @@ impl Offer<'_> {
         slots: u32,
         reason: Reason,
     ) -> Option<Launched> {
+        step();
         self.looks += 1;
         let wish = Wish { job, tracker: self.tracker, slots, reason };
         let launch = self.ledger.launch_reduce(self.now, wish, self.out)?;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Costs, Job, Launch, Role, SlotKind, TaskId, TaskKind, TrackerId};
+use super::{Costs, Job, Launch, SlotKind, TaskId, TaskKind, TrackerId};
 use crate::cluster::Node;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Factor, SimSpan};
@@ -37,14 +37,8 @@ impl Truth {
             SlotKind::Map => TaskKind::Map,
             SlotKind::Reduce => TaskKind::Reduce,
         };
-        let launch = Launch {
-            attempt: TaskId { job: job.id(), kind, index }.attempt(0),
-            role: Role::Work,
-            job: job.spec.clone(),
-            locality: None,
-            slots: 1,
-            drawn: None,
-        };
+        let attempt = TaskId { job: job.id(), kind, index }.attempt(0);
+        let launch = Launch::work(attempt, job.spec.clone());
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

@@ -28,7 +28,7 @@ use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach,
-    Reason, Scheduler, Site, SlotKind, View,
+    Reason, Scheduler, Site, SlotKind, View, step,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -186,7 +186,8 @@ impl FairDeficit {
 
     /// Returns whether a tracker has its part of the load, by what it has reported.
     fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
-        let runnable: u32 = self.jobs.values().map(|job| job.of[kind].runnable()).sum();
+        let runnable: u32 =
+            self.jobs.values().inspect(|_| step()).map(|job| job.of[kind].runnable()).sum();
         room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
     }
 

@@ -70,8 +70,10 @@ impl Policy for Hfsp {
         "by size: first the job that would end first under equal sharing, with preemption";
     type Options = HfspOptions;
 
-    fn settle(options: &mut HfspOptions, _: &Site<'_>) -> Vec<Complaint> {
-        options.complaints()
+    fn settle(options: &mut HfspOptions, site: &Site<'_>) -> Vec<Complaint> {
+        let mut complaints = options.complaints();
+        complaints.extend(options.weights.as_ref().and_then(|weights| weights.strangers(site)));
+        complaints
     }
 
     fn new(options: HfspOptions) -> Self {

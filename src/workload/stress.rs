@@ -301,6 +301,17 @@ mod tests {
         }
     }
 
+    /// Of so many jobs the first two end in one heartbeat, at 20 s.
+    fn two_end(jobs: u32, has_twins: bool) -> Bench {
+        let mut bench = bench(jobs, has_twins);
+        bench.pass(10_000, 0.0);
+        bench.pass(10_001, 99.0);
+        bench.until(20_000, 99.0);
+        bench.ends(0);
+        bench.ends(1);
+        bench
+    }
+
     #[test]
     fn the_first_job_needs_no_look_and_the_others_come_while_there_is_room() {
         let mut bench = bench(4, true);
@@ -356,13 +367,7 @@ mod tests {
 
     #[test]
     fn in_mumak_two_looks_at_one_instant_begin_two_chains() {
-        let mut bench = bench(9, true);
-        bench.pass(10_000, 0.0);
-        bench.pass(10_001, 99.0);
-        bench.until(20_000, 99.0);
-        // Both end in one heartbeat.
-        bench.ends(0);
-        bench.ends(1);
+        let mut bench = two_end(9, true);
         bench.answer(20_000, 0.0);
         bench.answer(20_000, 0.0);
         bench.step(20_001);
@@ -377,12 +382,7 @@ mod tests {
 
     #[test]
     fn in_mumak_a_job_whose_place_was_taken_never_comes_if_there_is_no_room() {
-        let mut bench = bench(5, true);
-        bench.pass(10_000, 0.0);
-        bench.pass(10_001, 99.0);
-        bench.until(20_000, 99.0);
-        bench.ends(0);
-        bench.ends(1);
+        let mut bench = two_end(5, true);
         (0..2).for_each(|_| bench.answer(20_000, 0.0));
         (0..2).for_each(|_| bench.step(20_001));
         (0..2).for_each(|_| bench.answer(20_001, 99.0));
@@ -396,12 +396,7 @@ mod tests {
 
     #[test]
     fn elsewhere_looks_wait_for_each_other_and_nothing_is_planned_twice() {
-        let mut bench = bench(5, false);
-        bench.pass(10_000, 0.0);
-        bench.pass(10_001, 99.0);
-        bench.until(20_000, 99.0);
-        bench.ends(0);
-        bench.ends(1);
+        let mut bench = two_end(5, false);
         bench.answer(20_000, 0.0);
         bench.answer(20_002, 0.0);
         bench.step(20_003);

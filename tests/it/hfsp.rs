@@ -465,6 +465,31 @@ fn jobs_share_the_virtual_cluster_by_the_weights_of_their_pools() {
     assert!(ended("{pools: {reports: 3}}"));
 }
 
+#[test]
+fn wrong_weights_of_pools_are_told_with_their_places() {
+    for (weights, told) in [
+        ("{daily: 0}", "error: a weight is above zero: at 0 no job of the pool"),
+        ("{daily: 1.5e6}", "error: a weight is from 0.000001 to 1,000,000: beyond, the smaller"),
+        ("{daily: 1e-7}", "error: a weight is from 0.000001 to 1,000,000: beyond, the smaller"),
+        (
+            "{daily: 1e6, nightly: 1e-6}",
+            "warning: pools that are declared, but have no job: `daily`, `nightly`; that have jobs, but \
+             are not declared: `dayly`",
+        ),
+    ] {
+        let room = Room::new();
+        let yaml = format!(
+            "workload: {{jobs: [{{name: a, pool: dayly, maps: 1, map_time: 1s}}]}}\n\
+             scheduler:\n  hfsp: {{weights: {{pools: {weights}}}}}\n"
+        );
+        room.write("weights.yaml", &yaml);
+        let output = room.mumakil("check weights.yaml").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let has_place = told.starts_with("warning") || said.contains("--> weights.yaml:3:35");
+        assert!(said.contains(told) && has_place, "{weights}: {said}");
+    }
+}
+
 /// With the seed 6 a map of the first job fails for good, which the job bears. Its reduces come when all of
 /// its other maps are done; they used to wait until nobody else had any.
 #[test]

@@ -6,7 +6,7 @@ use super::*;
 use crate::cluster::{ClusterSpec, FileId, Hdfs, PageCacheSpec, ReadRates, Topology, TrackerId};
 use crate::mapred::{
     AttemptId, Costs, Directive, Fact, Hadoop, Input, JobId, JobSpec, Launch, MapsDone, Outcome,
-    PerSlot, Reply, Role, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
+    PerSlot, Reply, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Fraction, Rate, SimTime};
@@ -122,14 +122,7 @@ impl World {
     fn launch(self, at: u64, node: u32, attempt: AttemptId) -> Self {
         self.at(at, node, |world| {
             let job = world.job.clone();
-            Directive::Launch(Launch {
-                attempt,
-                role: Role::Work,
-                job,
-                locality: None,
-                slots: 1,
-                drawn: None,
-            })
+            Directive::Launch(Launch::work(attempt, job))
         })
     }
 

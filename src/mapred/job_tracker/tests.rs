@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{FileId, Node, Placement, RackId};
+use crate::cluster::{FileId, Node, Placement};
 use crate::mapred::{
     Fact, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach, Reason, Role,
     TaskId, TaskKind,
 };
-use crate::units::{Bytes, Count, Factor, Fraction, Rate};
+use crate::units::{Bytes, Count, Fraction};
 
 /// A JobTracker of eight nodes in two racks, with two map slots and a reduce slot each, and what it
 /// has said and seen.
@@ -55,15 +55,7 @@ fn bench(hadoop: Hadoop) -> Bench {
 }
 
 fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
-    let node = |rack| Node {
-        rack: RackId(rack),
-        slots: PerSlot { map: 2, reduce: 1 },
-        cores: 4,
-        speed: Factor::ONE,
-        memory: Bytes::from_mib(1_024),
-        disk: Rate::from_mb_per_s(100),
-        swap: None,
-    };
+    let node = |rack| Node::plain(rack, PerSlot { map: 2, reduce: 1 });
     let topology = Arc::new(Topology::from_nodes([0, 0, 0, 0, 1, 1, 1, 1].map(node).to_vec()));
     let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
     let spec = JobTrackerSpec {

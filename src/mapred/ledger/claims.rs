@@ -164,12 +164,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cluster::{Hdfs, Node, Placement, RackId, Topology};
+    use crate::cluster::{Hdfs, Node, Placement, Topology};
     use crate::mapred::ledger::Wish;
     use crate::mapred::{
         AttemptId, Hadoop, JobId, JobSpec, Outbox, Reach, Reason, TaskKind, TrackerId,
     };
-    use crate::units::{Bytes, Factor, Rate};
 
     const NOW: SimTime = SimTime::ZERO;
     const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
@@ -179,15 +178,7 @@ mod tests {
         let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
         let hadoop = Hadoop { setup_cleanup: false, ..serde_yaml::from_str(line).unwrap() };
         let slots = PerSlot { map: 2, reduce: 1 };
-        let node = Node {
-            rack: RackId(0),
-            slots,
-            cores: 4,
-            speed: Factor::ONE,
-            memory: Bytes::from_mib(1_024),
-            disk: Rate::from_mb_per_s(100),
-            swap: None,
-        };
+        let node = Node::plain(0, slots);
         let topology = Arc::new(Topology::from_nodes(vec![node.clone(), node]));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut books, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use super::{Offer, Orders, Scheduler, View};
-use crate::cluster::{Hdfs, Node, Placement, RackId, Topology};
+use crate::cluster::{Hdfs, Node, Placement, Topology};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::{
     AttemptId, Directive, Hadoop, Input, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split,
     TrackerId,
 };
-use crate::units::{Bytes, Factor, Fraction, Rate, SimSpan, SimTime};
+use crate::units::{Bytes, Fraction, SimSpan, SimTime};
 
 /// A policy, and the cluster that it works for.
 pub(crate) struct Bench<P> {
@@ -41,15 +41,7 @@ impl<P: Scheduler> Bench<P> {
             task_cleanup: false,
             ..plain
         };
-        let node = |rack: &u32| Node {
-            rack: RackId(*rack),
-            slots,
-            cores: 4,
-            speed: Factor::ONE,
-            memory: Bytes::from_mib(1_024),
-            disk: Rate::from_mb_per_s(100),
-            swap: None,
-        };
+        let node = |rack: &u32| Node::plain(*rack, slots);
         let topology = Arc::new(Topology::from_nodes(racks.iter().map(node).collect()));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let (mut ledger, mut out) = (Ledger::new(hadoop, topology, hdfs), Outbox::default());

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{RackId, ReadRates, Topology};
-use crate::mapred::{
-    Hadoop, JobId, JobSpec, MapsDone, Phase, Report, Role, TaskBytes, TaskId, TaskKind,
-};
+use crate::cluster::{ReadRates, Topology};
+use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, TaskBytes, TaskId, TaskKind};
 use crate::random::Dist;
-use crate::units::{Bytes, Factor, Fraction, Rate};
+use crate::units::{Bytes, Fraction, Rate};
 
 fn secs(secs: u64) -> SimTime {
     SimTime::from_micros(secs * 1_000_000)
@@ -52,15 +50,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
     hadoop.commit_time = SimSpan::from_secs(1);
     change(&mut hadoop);
-    let node = Node {
-        rack: RackId(0),
-        slots: PerSlot { map: 2, reduce: 1 },
-        cores: 4,
-        speed: Factor::ONE,
-        memory: Bytes::from_mib(1_024),
-        disk: Rate::from_mb_per_s(100),
-        swap: None,
-    };
+    let node = Node::plain(0, PerSlot { map: 2, reduce: 1 });
     let costs = Arc::new(Costs {
         seed: 1,
         hadoop,
@@ -140,14 +130,7 @@ impl Bench {
 
     fn launch(&self, attempt: AttemptId) -> Directive {
         let job = job(self.reduces);
-        Directive::Launch(Launch {
-            attempt,
-            role: Role::Work,
-            job,
-            locality: None,
-            slots: 1,
-            drawn: None,
-        })
+        Directive::Launch(Launch::work(attempt, job))
     }
 
     fn status(&self) -> &Status {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Bound::{Excluded, Unbounded};
 
-use crate::mapred::{JobId, Priority};
+use crate::mapred::{JobId, Priority, step};
 use crate::units::SimTime;
 
 /// Where a job stands among those of its queue.
@@ -91,6 +91,7 @@ impl<L: Ord + Clone> Lines<L> {
             walk.next.extend(next.map(|turn| Reverse((*turn, of))));
         }
         loop {
+            step();
             let behind = walk.next.peek().map(|Reverse((turn, _))| turn);
             let head = self.heads.range((walk.head.map_or(Unbounded, Excluded), Unbounded)).next();
             let (turn, of) = match head {

@@ -12,7 +12,7 @@ use super::lines::Turn;
 use super::node::{LineOf, Node, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
-use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View, step};
 use crate::scheduler::part::reduces::Reduces;
 use crate::units::SimTime;
 
@@ -100,7 +100,7 @@ impl Tree {
     // ---- what there is ----
 
     pub(super) fn ids(&self) -> impl Iterator<Item = QueueId> + use<> {
-        (0..self.nodes.len() as u32).map(QueueId)
+        (0..self.nodes.len() as u32).map(QueueId).inspect(|_| step())
     }
 
     pub(super) fn reduces(&self) -> &Reduces {
@@ -108,6 +108,7 @@ impl Tree {
     }
 
     pub(super) fn node(&self, id: QueueId) -> &Node {
+        step();
         &self.nodes[id.index()]
     }
 

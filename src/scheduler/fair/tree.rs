@@ -104,7 +104,7 @@ impl Tree {
 
     /// Makes room for the pools that are new; none of them is asked yet.
     fn make_states(&mut self, made_at: SimTime) {
-        for id in self.pools.ids().skip(self.states.len()) {
+        for id in self.pools.ids_from(self.states.len()) {
             let min_share = self.pools.pool(id).min;
             self.states.push(PoolState { min_share, made_at, ..PoolState::default() });
         }

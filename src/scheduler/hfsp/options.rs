@@ -1,15 +1,17 @@
 //! The options of `hfsp`: a variant sets them together, and each can be set alone.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::suspensions::Limits;
-use crate::mapred::{Auto, Complaint, Job};
+use crate::mapred::{Auto, Complaint, Job, Site};
+use crate::scheduler::part::allocations::{PoolBy, misnamed};
 use crate::scheduler::part::delay::DelaySpec;
 use crate::scheduler::part::estimator::{Family, SizeError};
 use crate::scheduler::part::share::weight;
@@ -175,12 +177,31 @@ pub enum Weights {
     Equal,
     /// By priority: 4, 2, 1, ½ and ¼.
     Priority,
-    /// By the pool that a job is submitted to: a number above zero for each, 1 for those that are not
-    /// named.
+    /// By the pool that a job is submitted to: a number from 0.000001 to 1,000,000 for each, 1 for
+    /// those that are not named.
     Pools(BTreeMap<String, Factor>),
 }
 
+/// The weights that pools may have. A sum keeps about 16 digits: of the smallest beside the largest,
+/// twelve digits apart, four are left.
+const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
+
 impl Weights {
+    /// Warns of pools that have a weight and no job, if others may be meant by them.
+    pub(super) fn strangers(&self, site: &Site<'_>) -> Option<Complaint> {
+        let Self::Pools(pools) = self else { return None };
+        let found: BTreeSet<&str> =
+            site.jobs.iter().map(|job| PoolBy::Pool.of_expected(job)).collect();
+        let idle = pools.keys().map(String::as_str).filter(|name| !found.contains(name));
+        let strange = found.iter().copied().filter(|name| !pools.contains_key(*name));
+        misnamed(idle, strange).map(|message| Complaint {
+            path: vec!["weights".to_owned(), "pools".to_owned()],
+            message,
+            hint: "a pool that is not named here weighs 1".to_owned(),
+            is_warning: true,
+        })
+    }
+
     /// Returns the weight of a job.
     pub(super) fn of(&self, job: &Job) -> f64 {
         match self {
@@ -407,18 +428,23 @@ impl HfspOptions {
                 "`aging` is above zero: at 0 nobody would ever be served first for having waited";
             complaints.push(complain(&["aging"], message, "1 is as fast as time"));
         }
-        let pools = match &self.weights {
-            Some(Weights::Pools(pools)) => pools.iter().collect(),
-            _ => Vec::new(),
-        };
-        for (pool, _) in pools.into_iter().filter(|(_, weight)| weight.get() == 0.0) {
-            let message =
-                "a weight is above zero: at 0 no job of the pool would ever have its turn";
-            complaints.push(complain(
-                &["weights", "pools", pool],
-                message,
-                "1 is as much as others",
-            ));
+        if let Some(Weights::Pools(pools)) = &self.weights {
+            let extreme = |(_, weight): &(_, &Factor)| !WEIGHTS.contains(&weight.get());
+            complaints.extend(pools.iter().filter(extreme).map(|(pool, weight)| {
+                let (message, hint) = if weight.get() == 0.0 {
+                    (
+                        "a weight is above zero: at 0 no job of the pool would ever have its turn",
+                        "1 is as much as others",
+                    )
+                } else {
+                    (
+                        "a weight is from 0.000001 to 1,000,000: beyond, the smaller ones are lost \
+                         when weights are added",
+                        "only the ratio of weights counts: 1 is as much as others",
+                    )
+                };
+                complain(&["weights", "pools", pool], message, hint)
+            }));
         }
         if self.suspended.is_some_and(|spec| spec.most.get() <= spec.few.get()) {
             let message =

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::mapred::JobId;
+use crate::mapred::{JobId, step};
 
 /// Where a job stands: a lower rank is served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +25,7 @@ impl PartialOrd for Rank {
 
 impl Ord for Rank {
     fn cmp(&self, other: &Self) -> Ordering {
+        step();
         self.0.total_cmp(&other.0)
     }
 }
@@ -83,6 +84,7 @@ impl Ranking {
     /// Gives jobs their places; of no effect on those that never came in.
     pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
         for (job, rank) in ranks {
+            step();
             self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
         }
         // Most places have changed: to build anew is cheaper than to move them one by one.
@@ -134,7 +136,7 @@ impl Ranking {
 
     /// Returns the jobs with tasks to launch, the first ranks first, with how many.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Place, u32)> {
-        self.waiting.iter().map(|place| (*place, self.jobs[&place.1].pending))
+        self.waiting.iter().inspect(|_| step()).map(|place| (*place, self.jobs[&place.1].pending))
     }
 
     /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
@@ -142,6 +144,7 @@ impl Ranking {
     pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = Giver> {
         let mut behind = 0;
         self.holding.iter().rev().map(move |place| {
+            step();
             let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));
             let giver = Giver { place: *place, own, behind };
             behind += own;

@@ -16,6 +16,7 @@
 //! share too early.
 
 mod dealing;
+mod levels;
 mod sharing;
 
 use std::cmp::Ordering;
@@ -24,7 +25,7 @@ use std::collections::BTreeMap;
 use self::dealing::{Dealing, Dealt};
 use self::sharing::{Sharer, Sharing};
 use super::options::VirtualSlots;
-use crate::mapred::JobId;
+use crate::mapred::{JobId, step};
 use crate::units::{SimSpan, SimTime};
 
 /// Jobs that share virtual slots.
@@ -81,6 +82,7 @@ impl VirtualCluster {
         }
         let until = self.clock + passed;
         for (id, left, ended) in self.course(until) {
+            step();
             if let Some(job) = self.jobs.get_mut(&id) {
                 job.done += if left.is_finite() { job.left - left } else { 0.0 };
                 (job.left, job.ended) = (left, ended);
@@ -153,7 +155,7 @@ impl VirtualCluster {
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
-    /// Takes O(n log n), but with whole slots O(m²) for the m jobs that have some, or for all if their weights differ.
+    /// Takes O(n log n) for n jobs on as many slots; with whole slots and weights that differ O(n²).
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
         let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
         let to_end = self.course(f64::INFINITY).into_iter();

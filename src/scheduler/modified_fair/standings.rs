@@ -3,7 +3,8 @@
 //! A round decides what holds until the next one: which jobs are small and which may run, what each
 //! pool demands and how many slots it may have. What runs and what is pending is counted whenever it
 //! changes, and everybody stands where that puts them: nothing is sorted when a tracker asks, and a
-//! round walks the pools, and of the jobs those that it moves.
+//! round looks at the pools that have changed since the last one, and of the jobs at those that it
+//! moves.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -12,10 +13,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::ModifiedFairOptions;
-use super::allotment::Need;
+use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
-use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View};
+use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View, step};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
@@ -43,6 +44,13 @@ pub(super) struct Standings {
     /// What all pools have, and what they demanded when slots were last allotted.
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
+    /// What pools need, but for the shared one.
+    needs: PerSlot<Needs>,
+    /// How often slots were allotted, and what was there the last time.
+    allotments: u64,
+    share: PerSlot<Share>,
+    /// The pools of which something has changed since.
+    changed: PerSlot<BTreeSet<PoolId>>,
     launches: u64,
     /// Whether a slot has become free since they were last allotted.
     has_freed: bool,
@@ -64,9 +72,11 @@ struct PoolState {
     min: PerSlot<u32>,
     max: PerSlot<u32>,
     tasks: PerSlot<Tasks>,
-    /// What the pool demanded when slots were last allotted, and the most that it may have.
+    /// What the pool demanded when slots were allotted, and the most that it may have, as told by the
+    /// allotment of this number.
     demand: PerSlot<u32>,
     limit: PerSlot<u32>,
+    told_by: PerSlot<u64>,
     last_launch: u64,
     /// Its jobs that could use a slot, the next one first.
     ready: PerSlot<BTreeSet<JobKey>>,
@@ -108,6 +118,10 @@ impl Standings {
             ready: PerSlot::default(),
             running: PerSlot::default(),
             demand: PerSlot::default(),
+            needs: PerSlot::default(),
+            allotments: 0,
+            share: PerSlot::default(),
+            changed: PerSlot::default(),
             launches: 0,
             has_freed: false,
         };
@@ -118,8 +132,8 @@ impl Standings {
 
     /// Makes room for the pools that are new.
     fn make_states(&mut self) {
-        for id in self.tree.ids().skip(self.pools.len()) {
-            self.pools.push(PoolState::new(&self.tree, id));
+        for id in self.tree.ids_from(self.pools.len()) {
+            self.pools.push(PoolState::new(&self.tree, id, self.allotments));
         }
     }
 
@@ -218,9 +232,19 @@ impl Standings {
         let at = member.pool;
         let pool = &mut self.pools[at.index()];
         let was = mem::replace(&mut member.tasks[kind], tasks);
+        let needed = pool.need(kind, self.options.maximum);
+        if at != SHARED {
+            // What it was allotted it was by what it needed until now.
+            pool.hear(kind, needed, self.share[kind], self.allotments);
+        }
         let all = &mut pool.tasks[kind];
         all.running = all.running - was.running + tasks.running;
         all.pending = all.pending - was.pending + tasks.pending;
+        let needs = pool.need(kind, self.options.maximum);
+        if at != SHARED && needed != needs {
+            self.needs[kind].change(needed, needs);
+            self.changed[kind].insert(at);
+        }
         self.running[kind] = self.running[kind] - was.running + tasks.running;
         self.has_freed |= tasks.running < was.running;
         let key = member.key_in(pool.order, id, kind, self.options.sorting);
@@ -230,6 +254,7 @@ impl Standings {
 
     /// Puts a pool where it belongs.
     fn place_pool(&mut self, id: PoolId, kind: SlotKind) {
+        step();
         let pool = &mut self.pools[id.index()];
         let key = pool.key(id, kind, self.options.sorting);
         move_to(&mut self.ready[kind], &mut pool.key[kind], key);
@@ -237,8 +262,9 @@ impl Standings {
 
     // ---- rounds ----
 
-    /// Decides what holds until the next round: O(n log n) for the pools and for the jobs that are
-    /// moved, and a walk along the line if jobs have come or gone.
+    /// Decides what holds until the next round: O(n log n) for the pools that have changed and for the
+    /// jobs that are moved, and a walk along the line if jobs have come or gone and some may have to
+    /// wait.
     pub(super) fn round(&mut self, view: &View<'_>) {
         self.classify(view);
         self.choose_runnable(view);
@@ -288,49 +314,50 @@ impl Standings {
         changed.into_iter().for_each(|job| self.refresh(view, job));
     }
 
-    /// Allots slots anew if some have become free since the last time: O(n log n) for the pools.
+    /// Allots slots anew if some have become free since the last time: O(n log n) for the pools that
+    /// have changed since.
     pub(super) fn allot_freed(&mut self, view: &View<'_>) {
         if self.has_freed && self.options.pool_allocation {
             self.allot(view);
         }
     }
 
-    /// Says how many slots each pool may have, and what it demands within that.
+    /// Says how many slots each pool may have, and what it demands within that. A pool that has not
+    /// changed since the last time stands where it stood, and hears of it when it changes.
     fn allot(&mut self, view: &View<'_>) {
         self.has_freed = false;
+        self.allotments += 1;
         for kind in SlotKind::BOTH {
             self.allot_slots(kind, view.capacity(kind));
-            self.tree.ids().for_each(|id| self.place_pool(id, kind));
+            self.place_pool(SHARED, kind);
+            for id in mem::take(&mut self.changed[kind]) {
+                let pool = &mut self.pools[id.index()];
+                let need = pool.need(kind, self.options.maximum);
+                pool.hear(kind, need, self.share[kind], self.allotments);
+                self.place_pool(id, kind);
+            }
         }
     }
 
     fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
-        let shared = &self.pools[SHARED.index()];
+        let shared = &mut self.pools[SHARED.index()];
         let Tasks { running, pending } = shared.tasks[kind];
         // What is kept for small jobs is not free.
         let kept = shared.min[kind].saturating_sub(running).min(pending);
         let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
-        let others = self.pools.iter().skip(SHARED.index() + 1);
-        let all_pending: u64 = others.map(|pool| u64::from(pool.tasks[kind].pending)).sum();
-        for (id, pool) in (0..).map(PoolId).zip(&mut self.pools) {
-            let Tasks { running, pending } = pool.tasks[kind];
-            let (min, max, maximum) = (pool.min[kind], pool.max[kind], self.options.maximum);
-            pool.limit[kind] = match id {
-                SHARED => max,
-                _ if self.options.pool_allocation => {
-                    Need { running, pending, min, max, maximum }.allot(free, all_pending)
-                }
-                _ => max,
-            };
-            // A limit that has fallen takes nothing away, and hides no demand of others.
-            pool.demand[kind] = (running + pending).min(pool.limit[kind].max(running));
-        }
-        self.demand[kind] = self.pools.iter().map(|pool| pool.demand[kind]).sum();
+        let needs = &self.needs[kind];
+        let share = Share::Free { slots: free, pending: needs.pending() };
+        let share = if self.options.pool_allocation { share } else { Share::All };
+        self.share[kind] = share;
+        shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
+        let shared_lacks = shared.demand[kind] - running;
+        self.demand[kind] = self.running[kind] + shared_lacks + needs.lacking(share);
     }
 }
 
 impl PoolState {
-    fn new(tree: &PoolTree, id: PoolId) -> Self {
+    /// Returns a pool that is there since an allotment; it may have nothing until the next one.
+    fn new(tree: &PoolTree, id: PoolId, allotment: u64) -> Self {
         let pool = tree.pool(id);
         Self {
             name: pool.name.clone(),
@@ -341,9 +368,23 @@ impl PoolState {
             tasks: PerSlot::default(),
             demand: PerSlot::default(),
             limit: PerSlot::default(),
+            told_by: PerSlot { map: allotment, reduce: allotment },
             last_launch: 0,
             ready: PerSlot::default(),
             key: PerSlot::default(),
+        }
+    }
+
+    fn need(&self, kind: SlotKind, maximum: Maximum) -> Need {
+        let Tasks { running, pending } = self.tasks[kind];
+        Need { running, pending, min: self.min[kind], max: self.max[kind], maximum }
+    }
+
+    /// Hears what it was allotted with this allotment, as it needed this then.
+    fn hear(&mut self, kind: SlotKind, need: Need, share: Share, allotment: u64) {
+        if mem::replace(&mut self.told_by[kind], allotment) != allotment {
+            self.limit[kind] = need.limit(share);
+            self.demand[kind] = need.demand(self.limit[kind]);
         }
     }
 

@@ -11,7 +11,7 @@ use super::names::listed;
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::{Pools, check};
 use crate::cluster::SlotKind;
-use crate::mapred::{Complaint, JobSpec, Site};
+use crate::mapred::{Complaint, Expected, JobSpec, Site};
 
 /// Pools, or the path of a Hadoop allocation file.
 pub type Allocations = FileOr<Pools>;
@@ -35,6 +35,11 @@ impl PoolBy {
     /// Returns the name of a job's pool.
     pub fn of(self, job: &JobSpec) -> &str {
         self.choose(job.named_pool(), &job.user)
+    }
+
+    /// Returns the name of the pool of a job that is to come.
+    pub fn of_expected<'n>(self, job: &Expected<'n>) -> &'n str {
+        self.choose(job.pool, job.user)
     }
 
     /// Returns the one of two names that counts.
@@ -66,7 +71,7 @@ impl Allocations {
         if complaints.iter().all(|complaint| complaint.is_warning) {
             let tree = PoolTree::new(&self.given());
             complaints.extend(too_much(&tree, site));
-            let names = site.jobs.iter().map(|job| pool_by.choose(job.pool, job.user));
+            let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
             let names: BTreeSet<&str> = names.collect();
             complaints.extend(no_leaves(&tree, &names));
             complaints.extend(strangers(&tree, &names));
@@ -107,21 +112,31 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
     names.iter().filter(is_inner).map(complaint).collect()
 }
 
-/// Warns if jobs name pools that nobody has declared, while some that are declared have no job: one
-/// may be meant by the other.
+/// Warns of pools that are declared and have no job, if others may be meant by them.
 fn strangers(tree: &PoolTree, names: &BTreeSet<&str>) -> Option<Complaint> {
     let leaves = tree.ids().filter(|id| tree.is_leaf(*id)).map(|id| &*tree.pool(id).name);
-    let mut idle = leaves.filter(|name| !names.contains(name)).peekable();
-    let mut strange = names.iter().copied().filter(|name| tree.find(name).is_none()).peekable();
-    (idle.peek().is_some() && strange.peek().is_some()).then(|| Complaint {
+    let strange = names.iter().copied().filter(|name| tree.find(name).is_none());
+    misnamed(leaves.filter(|name| !names.contains(name)), strange).map(|message| Complaint {
         path: vec!["pools".to_owned()],
-        message: format!(
+        message,
+        hint: "a pool that is not declared is promised nothing and weighs 1".to_owned(),
+        is_warning: true,
+    })
+}
+
+/// Returns what to say of pools that are declared and have no job, and of those that have jobs and are
+/// not declared, if there are both: one may be meant by the other.
+pub fn misnamed<'n>(
+    idle: impl Iterator<Item = &'n str>,
+    strange: impl Iterator<Item = &'n str>,
+) -> Option<String> {
+    let (mut idle, mut strange) = (idle.peekable(), strange.peekable());
+    (idle.peek().is_some() && strange.peek().is_some()).then(|| {
+        format!(
             "pools that are declared, but have no job: {}; that have jobs, but are not declared: {}",
             listed(idle),
             listed(strange)
-        ),
-        hint: "a pool that is not declared is promised nothing and weighs 1".to_owned(),
-        is_warning: true,
+        )
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::limits::Limits;
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::Pools;
-use crate::mapred::{Job, JobId, Priority};
+use crate::mapred::{Job, JobId, Priority, step};
 use crate::units::SimTime;
 
 /// Jobs by priority, then arrival, then number.
@@ -59,6 +59,7 @@ impl Line {
         } else if mem::take(&mut self.is_new) {
             let mut admission = self.limits.admit(pools);
             for ((.., job), (pool, user)) in &self.jobs {
+                step();
                 say(*job, admission.may_run(*pool, user));
             }
         }

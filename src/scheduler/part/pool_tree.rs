@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::pools::{JobOrder, Number, Pool, Pools};
 use crate::cluster::PerSlot;
+use crate::mapred::step;
 use crate::units::SimSpan;
 
 /// A pool, numbered from the root on: one declared before another has the lower number.
@@ -133,6 +134,7 @@ impl PoolTree {
 
     /// Returns a pool.
     pub fn pool(&self, id: PoolId) -> &PoolNode {
+        step();
         &self.nodes[id.index()]
     }
 
@@ -143,7 +145,12 @@ impl PoolTree {
 
     /// Returns all pools, from the root on: each after the one around it.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
-        (0..self.nodes.len() as u32).map(PoolId)
+        self.ids_from(0)
+    }
+
+    /// Returns all pools from this position on.
+    pub fn ids_from(&self, index: usize) -> impl DoubleEndedIterator<Item = PoolId> + use<> {
+        (index as u32..self.nodes.len() as u32).map(PoolId).inspect(|_| step())
     }
 
     /// Returns a pool, the one around it, and so on to the root.

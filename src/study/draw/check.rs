@@ -174,6 +174,10 @@ mod tests {
                 "published.5: `5` is not a time",
             ),
             (
+                "{ecdf: sojourn, where: {nodes: 5, out_of_band: true}, published: {5s: 120 %}}",
+                "published.5s: `120 %` at 5s is no share of a whole",
+            ),
+            (
                 "{stack: map, where: {nodes: 5, out_of_band: true}, published: [50 %]}",
                 "published: this kind of chart has no `published`",
             ),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::canvas::{labels_of, named, values_of};
 use super::kind::{Footing, Kind};
 use super::{ChartSpec, Layout};
-use crate::expect::{Axis, Number, Space, Unit};
+use crate::expect::{Axis, Number, Space, Unit, numbers_as_text};
 use crate::yaml::{Path, Problem};
 
 /// What was published of a chart.
@@ -134,6 +134,13 @@ impl Foot<'_> {
                     format!("`{}` at {label} is {own}; the chart shows {other}", number.text);
                 return Err(Problem::value(Path::default(), message));
             }
+            if let Self::Values(_) = self
+                && !(0.0..=1.0).contains(&number.value)
+            {
+                let message = format!("`{}` at {label} is no share of a whole", number.text);
+                return Err(Problem::value(Path::default().key(label), message)
+                    .hint("write which share is at most so large, from 0 % to 100 %"));
+            }
         }
         Ok(points)
     }
@@ -236,15 +243,7 @@ impl<'de> Deserialize<'de> for Entry {
                 let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
                 Number::parse(text).map(Entry::Number).ok_or_else(wrong)
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Entry, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Entry, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Entry, E> {
-                self.visit_str(&number.to_string())
-            }
+            numbers_as_text!();
             fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Entry, A::Error> {
                 de::Visitor::visit_seq(PointsVisitor, list).map(Entry::Points)
             }

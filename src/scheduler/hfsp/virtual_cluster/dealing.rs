@@ -3,14 +3,17 @@
 //! Slots are dealt in turn, one to each job that can use another, until none is left: so everyone has
 //! the whole part of its fair share, and of what is over the first in turn have one more each. With
 //! more jobs than slots the last in turn have none. Slots are dealt anew when a job ends; in between
-//! work melts away at steady rates. A job that ends costs O(n), and O(log n) while more jobs of one
-//! weight are left than there are slots.
+//! work melts away at steady rates.
+//!
+//! Among jobs of one weight, a job that ends changes the slots of few others, and only those are looked
+//! at: n jobs on m slots end in O((n + m) log n). If weights differ, each that ends costs O(n).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::Size;
-use crate::mapred::JobId;
+use super::levels::Levels;
+use crate::mapred::{JobId, step};
 
 /// A job that has whole slots.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(super) struct Dealt {
     /// The work that is left.
     pub(super) left: f64,
     /// The slots that it has.
-    slots: f64,
+    pub(super) slots: f64,
     pub(super) ended: Option<f64>,
 }
 
@@ -33,6 +36,11 @@ impl Dealt {
         f64::from(self.size.tasks)
     }
 
+    /// Ends the job.
+    pub(super) fn end(&mut self, at: f64) {
+        (self.left, self.slots, self.ended) = (0.0, 0.0, Some(at));
+    }
+
     fn can_use_more(&self) -> bool {
         self.ended.is_none() && self.slots < self.most()
     }
@@ -43,8 +51,9 @@ impl Dealt {
 pub(super) struct Dealing {
     /// In turn.
     jobs: Vec<Dealt>,
-    /// Their places in that list, first of those that have all they can use with the fewest slots for
-    /// a weight of one.
+    /// The places in that list of those that have not ended, in turn.
+    open: Vec<usize>,
+    /// The same, first of those that have all they can use with the fewest slots for a weight of one.
     by_need: Vec<usize>,
     slots: f64,
     now: f64,
@@ -58,26 +67,42 @@ impl Dealing {
         now: f64,
         turn: impl Fn(&Dealt, &Dealt) -> Ordering,
     ) -> Self {
-        jobs.sort_by(|a, b| turn(a, b).then(a.id.cmp(&b.id)));
-        let need = |place: usize| jobs[place].most() / jobs[place].size.weight;
-        let mut by_need: Vec<usize> = (0..jobs.len()).collect();
-        by_need.sort_by(|a, b| need(*a).total_cmp(&need(*b)));
-        let mut dealing = Self { jobs, by_need, slots: f64::from(slots), now };
-        dealing.deal();
-        dealing
+        jobs.sort_by(|a, b| {
+            step();
+            turn(a, b).then(a.id.cmp(&b.id))
+        });
+        let open = jobs.iter().enumerate().filter(|(_, job)| job.ended.is_none());
+        let open = open.map(|(place, _)| place).collect();
+        Self { jobs, open, by_need: Vec::new(), slots: f64::from(slots), now }
     }
 
     /// Lets time pass.
     pub(super) fn run(&mut self, until: f64) {
+        if !self.are_alike() {
+            return self.run_in_turn(until);
+        }
         self.run_in_line(until);
-        self.run_in_turn(until);
+        // Where some still stand in line, nobody ends before then.
+        if !self.is_line() || until.is_infinite() {
+            self.run_in_levels(until);
+        }
     }
 
+    /// Returns whether all jobs have one weight.
+    fn are_alike(&self) -> bool {
+        let mut weights = self.jobs.iter().map(|job| job.size.weight);
+        let first = weights.next();
+        weights.all(|weight| Some(weight) == first)
+    }
+
+    /// Lets time pass, if jobs may have different weights.
     fn run_in_turn(&mut self, until: f64) {
+        self.deal();
         while let Some((at, place)) = self.next_end().filter(|(at, _)| *at <= until) {
             self.pass_time(at);
-            self.jobs[place].left = 0.0;
-            self.jobs[place].ended = Some(at);
+            self.jobs[place].end(at);
+            self.open.retain(|open| *open != place);
+            self.by_need.retain(|open| *open != place);
             self.deal();
         }
         if until.is_finite() {
@@ -85,44 +110,63 @@ impl Dealing {
         }
     }
 
-    /// Lets time pass as long as jobs of one weight outnumber the slots: the first in turn have one
-    /// each, and whoever ends leaves its slot to the next. So thousands of jobs are not dealt to anew
-    /// for each that ends.
-    fn run_in_line(&mut self, until: f64) {
-        let is_open = |place: &usize| self.jobs[*place].ended.is_none();
-        let open: Vec<usize> = (0..self.jobs.len()).filter(is_open).collect();
-        let weight = |place: &usize| self.jobs[*place].size.weight;
+    /// Returns whether jobs outnumber the slots: if they are alike, the first in turn have one each, and
+    /// whoever ends leaves its slot to the next.
+    fn is_line(&self) -> bool {
         let slots = self.slots as usize;
-        if open.len() <= slots || slots == 0 || open.iter().any(|p| weight(p) != weight(&open[0])) {
+        0 < slots && slots < self.open.len()
+    }
+
+    /// Lets time pass as long as jobs stand in line. So thousands of jobs are not dealt to anew for
+    /// each that ends.
+    fn run_in_line(&mut self, until: f64) {
+        if !self.is_line() {
             return;
         }
-        let (having, waiting) = open.split_at(slots);
+        let slots = self.slots as usize;
+        let (having, waiting) = self.open.split_at(slots);
         // Ends are not negative, and so their bits have their order.
         let end = |at: f64, job: &Dealt, place: usize| Reverse(((at + job.left).to_bits(), place));
         let mut ends: BinaryHeap<_> =
             having.iter().map(|place| end(self.now, &self.jobs[*place], *place)).collect();
-        let mut passed = until;
+        let mut ended = Vec::new();
         for next in waiting {
+            step();
             let first = ends.peek().map(|Reverse((at, place))| (f64::from_bits(*at), *place));
             let Some((at, place)) = first.filter(|(at, _)| *at <= until && at.is_finite()) else {
                 break;
             };
             ends.pop();
-            self.jobs[place].left = 0.0;
-            self.jobs[place].ended = Some(at);
+            ended.push((at, place));
             ends.push(end(at, &self.jobs[*next], *next));
-            passed = at;
         }
+        let passed = ended.last().map_or(until, |(at, _)| *at);
+        ended.into_iter().for_each(|(at, place)| self.jobs[place].end(at));
+        let Self { jobs, open, .. } = self;
+        open.retain(|place| jobs[*place].ended.is_none());
         // Where some still wait, nobody ends any more until then.
-        let waits = self.jobs.iter().filter(|job| job.ended.is_none()).count() > slots;
+        let waits = slots < open.len();
         let now = if waits && until.is_finite() { until } else { passed };
         if now.is_finite() {
             for Reverse((at, place)) in ends {
-                self.jobs[place].left = f64::from_bits(at) - now;
+                jobs[place].left = f64::from_bits(at) - now;
             }
             self.now = self.now.max(now);
         }
-        self.deal();
+    }
+
+    /// Lets time pass for jobs that are alike.
+    fn run_in_levels(&mut self, until: f64) {
+        let Self { jobs, open, slots, now, .. } = self;
+        let mut levels = Levels::new(jobs, open, *slots as u64, *now);
+        while let Some(at) = levels.end_next(until) {
+            *now = at;
+        }
+        if until.is_finite() {
+            *now = now.max(until);
+        }
+        levels.stop(*now);
+        open.retain(|place| jobs[*place].ended.is_none());
     }
 
     /// Returns the jobs as they are now.
@@ -131,38 +175,45 @@ impl Dealing {
     }
 
     /// Returns whether some job has no slot.
-    pub(super) fn leaves_some_out(&self) -> bool {
+    pub(super) fn leaves_some_out(&mut self) -> bool {
+        self.deal();
         self.jobs.iter().any(|job| job.slots == 0.0 && job.can_use_more())
     }
 
     fn pass_time(&mut self, until: f64) {
         let passed = (until - self.now).max(0.0);
-        for job in self.jobs.iter_mut().filter(|job| job.ended.is_none() && 0.0 < job.slots) {
-            job.left = (job.left - job.slots * passed).max(0.0);
+        for place in &self.open {
+            step();
+            let job = &mut self.jobs[*place];
+            if 0.0 < job.slots {
+                job.left = (job.left - job.slots * passed).max(0.0);
+            }
         }
         self.now = self.now.max(until);
     }
 
     /// Returns who ends next, and when.
     fn next_end(&self) -> Option<(f64, usize)> {
-        let open = self.jobs.iter().enumerate();
-        let moving = open.filter(|(_, job)| job.ended.is_none() && 0.0 < job.slots);
+        let open = self.open.iter().inspect(|_| step()).map(|place| (*place, &self.jobs[*place]));
+        let moving = open.filter(|(_, job)| 0.0 < job.slots);
         let ends = moving.map(|(place, job)| (self.now + job.left / job.slots, place));
         ends.filter(|(at, _)| at.is_finite()).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// Gives every job that has not ended its slots.
     fn deal(&mut self) {
-        let Self { jobs, by_need, slots, .. } = self;
-        let open = jobs.iter().filter(|job| job.ended.is_none());
-        let (mut spare, mut weight) = (*slots, open.map(|job| job.size.weight).sum::<f64>());
+        let Self { jobs, open, by_need, slots, .. } = self;
+        if by_need.len() != open.len() {
+            by_need.clone_from(open);
+            let need = |place: usize| jobs[place].most() / jobs[place].size.weight;
+            by_need.sort_by(|a, b| need(*a).total_cmp(&need(*b)));
+        }
+        let (mut spare, mut weight) =
+            (*slots, open.iter().map(|place| jobs[*place].size.weight).sum::<f64>());
         // Who can use less than its part has all that it can use, and leaves more to the others.
         for place in by_need.iter() {
+            step();
             let job = &mut jobs[*place];
-            if job.ended.is_some() {
-                job.slots = 0.0;
-                continue;
-            }
             let part = spare * (job.size.weight / weight);
             job.slots = job.most().min(part);
             if job.most() <= part {
@@ -170,16 +221,20 @@ impl Dealing {
             }
         }
         let mut over = *slots;
-        for job in jobs.iter_mut() {
+        for place in open.iter() {
+            let job = &mut jobs[*place];
             // A part that is whole but for rounding is whole.
             job.slots = (job.slots + 1e-9).floor();
             over -= job.slots;
         }
-        for job in jobs.iter_mut().filter(|job| job.can_use_more()) {
+        for place in open.iter() {
             if over < 1.0 {
                 break;
             }
-            (job.slots, over) = (job.slots + 1.0, over - 1.0);
+            let job = &mut jobs[*place];
+            if job.can_use_more() {
+                (job.slots, over) = (job.slots + 1.0, over - 1.0);
+            }
         }
     }
 }
@@ -202,7 +257,8 @@ mod tests {
         a.size.tasks.cmp(&b.size.tasks)
     }
 
-    fn slots(dealing: &Dealing) -> Vec<(u32, f64)> {
+    fn slots(dealing: &mut Dealing) -> Vec<(u32, f64)> {
+        dealing.deal();
         dealing.jobs.iter().map(|job| (job.id.0, job.slots)).collect()
     }
 
@@ -218,17 +274,18 @@ mod tests {
     #[test]
     fn slots_are_dealt_in_turn_and_what_is_over_goes_to_the_smallest() {
         let jobs = jobs(&[(100, 1e3), (1, 5.0), (40, 1e3)]);
-        let dealing = Dealing::new(jobs, 12, 0.0, smallest_first);
-        assert_eq!(slots(&dealing), [(1, 1.0), (2, 6.0), (0, 5.0)]);
+        let mut dealing = Dealing::new(jobs, 12, 0.0, smallest_first);
+        assert_eq!(slots(&mut dealing), [(1, 1.0), (2, 6.0), (0, 5.0)]);
     }
 
     /// On two slots the job of nine tasks has none until one of the others ends: 4 / 1 = 4 s; then one,
     /// and two from 7 s on. In parts it would end at the same time, since all of the work is served.
     #[test]
     fn with_more_jobs_than_slots_the_largest_waits() {
-        let dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 7.0)]), 2, 0.0, smallest_first);
+        let mut dealing =
+            Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 7.0)]), 2, 0.0, smallest_first);
         assert!(dealing.leaves_some_out());
-        assert_eq!(slots(&dealing), [(1, 1.0), (2, 1.0), (0, 0.0)]);
+        assert_eq!(slots(&mut dealing), [(1, 1.0), (2, 1.0), (0, 0.0)]);
         assert_eq!(ends(dealing), [(0, 7.0 + 7.0 / 2.0), (1, 4.0), (2, 7.0)]);
     }
 
@@ -243,6 +300,7 @@ mod tests {
                     [(); 2].map(|()| Dealing::new(jobs(&sizes), slots, 0.0, smallest_first));
                 in_line.run(until);
                 anew.run_in_turn(until);
+                [&mut in_line, &mut anew].into_iter().for_each(Dealing::deal);
                 for (a, b) in in_line.into_jobs().iter().zip(anew.into_jobs()) {
                     prop_assert_eq!((a.id, a.slots, a.ended.is_some()), (b.id, b.slots, b.ended.is_some()));
                     prop_assert!((a.left - b.left).abs() < 1e-6, "{a:?} {b:?}");
@@ -256,8 +314,8 @@ mod tests {
     #[test]
     fn by_age_the_latest_waits() {
         let by_age = |_: &Dealt, _: &Dealt| Ordering::Equal;
-        let dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 6.0)]), 2, 0.0, by_age);
-        assert_eq!(slots(&dealing), [(0, 1.0), (1, 1.0), (2, 0.0)]);
+        let mut dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 6.0)]), 2, 0.0, by_age);
+        assert_eq!(slots(&mut dealing), [(0, 1.0), (1, 1.0), (2, 0.0)]);
         // The third has one slot from 4 s on, and so ends with the first.
         assert_eq!(ends(dealing), [(0, 10.0), (1, 4.0), (2, 10.0)]);
     }
@@ -269,7 +327,7 @@ mod tests {
         jobs[0].size.weight = 4.0;
         let [ten, eleven] = [10, 11].map(|count| {
             let jobs = jobs.iter().map(|job| Dealt::new(job.id, job.size, job.left)).collect();
-            slots(&Dealing::new(jobs, count, 0.0, smallest_first))
+            slots(&mut Dealing::new(jobs, count, 0.0, smallest_first))
         });
         assert_eq!(ten, [(0, 8.0), (1, 2.0)]);
         assert_eq!(eleven, [(0, 9.0), (1, 2.0)]);

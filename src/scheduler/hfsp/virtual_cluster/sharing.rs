@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Size;
-use crate::mapred::JobId;
+use crate::mapred::{JobId, step};
 
 /// A job that shares.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ impl PartialOrd for Mark {
 
 impl Ord for Mark {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        step();
         self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
     }
 }
@@ -109,6 +110,7 @@ impl Sharing {
         while let Some((at, place)) =
             self.next_end().filter(|(at, _)| *at <= until && at.is_finite())
         {
+            step();
             self.pass_time(at);
             self.end(place);
             self.divide();
