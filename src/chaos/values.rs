@@ -17,6 +17,9 @@ pub(super) fn titled(title: &str, field: &str, nodes: u64, rng: &mut ChaCha8Rng)
         "auto".to_owned()
     } else if title.contains("a duration") {
         duration(field, rng)
+    } else if title.starts_with("a factor") && field == "shape" {
+        // At one and below, a distribution of Pareto has no mean: a task may take years.
+        one_of(&["1.5", "2", "4"], rng)
     } else if title.starts_with("a factor") {
         one_of(&["0", "0.25", "0.5", "1", "1.5", "2", "4"], rng)
     } else if title.starts_with("a share") {

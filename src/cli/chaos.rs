@@ -81,28 +81,31 @@ impl Arguments {
         let bar = StudyBar::new(0);
         bar.more(usize::try_from(self.runs).unwrap_or(usize::MAX));
         interrupt::guard(bar.bar(), "interrupted");
-        let mut caught = Vec::new();
-        let tally = hunt(&wanted, registry, |_, catch| {
+        // At once: a long hunt may be ended by its owner's patience.
+        let mut shown = Ok(());
+        let tally = hunt(&wanted, registry, |_, caught| {
             bar.tick();
-            caught.extend(catch);
+            if let Some(catch) = caught {
+                let told = bar.beside(|| self.show(&catch));
+                shown = std::mem::replace(&mut shown, Ok(())).and(told);
+            }
         });
         bar.clear();
-        caught.sort_by_key(|catch| catch.seed);
-        for Catch { seed, words, yaml } in &caught {
-            terminal::print(&format!(
-                "# case {seed}\n# {}\n{yaml}\n",
-                words.replace('\n', "\n# ")
-            ))?;
-            if let Some(folder) = &self.out {
-                write_file(folder, &format!("chaos-{seed}.yaml"), yaml.as_bytes())?;
-            }
-        }
+        shown?;
         terminal::print(&told(tally))?;
         if self.json {
             let line = serde_json::to_string(&tally).expect("numbers are JSON");
             terminal::print(&format!("{line}\n"))?;
         }
         if tally.is_clean() { Ok(()) } else { Err(Failure::run(found(tally))) }
+    }
+
+    fn show(&self, Catch { seed, words, yaml }: &Catch) -> Result<(), Failure> {
+        terminal::print(&format!("# case {seed}\n# {}\n{yaml}\n", words.replace('\n', "\n# ")))?;
+        match &self.out {
+            Some(folder) => Ok(write_file(folder, &format!("chaos-{seed}.yaml"), yaml.as_bytes())?),
+            None => Ok(()),
+        }
     }
 }
 

@@ -83,6 +83,11 @@ impl StudyBar {
         self.bar.bar.inc(1);
     }
 
+    /// Takes the bar away for as long as something else is printed.
+    pub(super) fn beside<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.bar.bar.suspend(print)
+    }
+
     /// Shows that a run has begun.
     pub(super) fn begin(&self, run: usize, name: String) {
         self.in_flight.lock().insert(run, name);
