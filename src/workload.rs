@@ -118,6 +118,8 @@ impl fmt::Display for LeftOut {
 pub struct Arrival {
     /// The job.
     pub spec: Arc<JobSpec>,
+    /// Where it stands among jobs that are due at one instant.
+    pub place: u32,
     /// The batch that it is of.
     pub batch: BatchId,
     /// When it is submitted: after the beginning, or after the last job that its batch follows.
@@ -145,6 +147,8 @@ pub struct Site<'a> {
     pub folder: &'a Path,
     /// The settings of the protocol.
     pub hadoop: &'a Hadoop,
+    /// When jobs are submitted.
+    pub submission: Submission,
     /// The cluster as written.
     pub cluster: &'a ClusterSpec,
     /// The cluster's nodes.
@@ -297,6 +301,7 @@ mod tests {
                 seed: 42,
                 folder: self.folder.path(),
                 hadoop: &self.hadoop,
+                submission: Submission::Replay,
                 cluster: &self.cluster,
                 topology: &self.topology,
                 formats: &Formats::builtin(),

@@ -21,6 +21,9 @@ pub struct Topology {
     absent: Option<Absent>,
 }
 
+/// The rack of hosts that Hadoop knows none of.
+const DEFAULT_RACK: &str = "default-rack";
+
 /// Where hosts stand that are no nodes, if input may lie there all the same.
 #[derive(Clone, Debug, PartialEq)]
 struct Absent {
@@ -122,13 +125,15 @@ impl Topology {
     }
 
     /// Lets input lie on hosts that are no nodes: these, which stand in racks of the cluster or in
-    /// others, and all that nobody has heard of, which stand in a rack of their own.
+    /// others, and all that nobody has heard of, which stand in the rack that Hadoop has for such.
     pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
         let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
         let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
         let racks = absent.iter().map(|(rack, host)| ((*host).to_owned(), rack_of(rack)));
         let racks: BTreeMap<String, RackId> = racks.collect();
-        self.absent = Some(Absent { racks, elsewhere: RackId(numbers.len() as u32) });
+        let default = numbers.iter().position(|rack| rack.trim_start_matches('/') == DEFAULT_RACK);
+        let elsewhere = RackId(default.unwrap_or(numbers.len()) as u32);
+        self.absent = Some(Absent { racks, elsewhere });
         self
     }
 
@@ -322,5 +327,13 @@ mod tests {
         let rack = |host| topology.rack(topology.stand_in(host).unwrap()).0;
         assert_eq!(["10.0.0.1", "10.0.0.2", "x", "y"].map(rack), [1, 2, 3, 3]);
         assert_eq!((topology.len(), topology.racks()), (2, 2), "nothing runs there");
+    }
+
+    #[test]
+    fn strangers_join_a_default_rack_that_is_there() {
+        let spec = spec(1, None);
+        let hosts = [("/r0".to_owned(), "a"), ("/default-rack".to_owned(), "b")];
+        let topology = Topology::of_hosts(&spec, &hosts).with_absent(&hosts, &[]);
+        assert_eq!(topology.rack(topology.stand_in("x").unwrap()).0, 1);
     }
 }

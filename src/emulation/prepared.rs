@@ -93,6 +93,7 @@ impl Prepared {
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let topology = Arc::new(topology(&mut scenario, registry.formats())?);
         let mut spec = std::mem::take(&mut scenario.workload);
+        let submission = spec.submission;
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
         let workload = Workload::new(
             &mut spec,
@@ -100,6 +101,7 @@ impl Prepared {
                 seed: scenario.seed,
                 folder: &scenario.folder,
                 hadoop: &scenario.hadoop,
+                submission,
                 cluster: &scenario.cluster,
                 topology: &topology,
                 formats: registry.formats(),

@@ -315,6 +315,8 @@ mod tests {
             tries: None,
             factors: [1.0; 3],
             quirks: false,
+            is_unreadable: false,
+            id: None,
             unplaced: Default::default(),
         };
         let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };

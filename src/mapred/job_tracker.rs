@@ -40,6 +40,8 @@ pub struct JobTracker {
     has_clockwork: bool,
     /// Whether the policy asks how far attempts are.
     reads_progress: bool,
+    /// Whether the policy says which splits are read; if not, they are read as jobs arrive.
+    reads_on_order: bool,
     /// The instant of the last message.
     heard_at: SimTime,
 }
@@ -53,8 +55,10 @@ impl JobTracker {
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
     ) -> Self {
+        let reads_on_order = hadoop.is_mumak() && scheduler.orders_reading();
         Self {
             ledger: Ledger::new(hadoop, topology, hdfs),
+            reads_on_order,
             reads_progress: scheduler.reads_progress(),
             scheduler,
             spec,
@@ -403,6 +407,11 @@ impl JobTracker {
     fn tick(&mut self, now: SimTime, out: &mut Outbox) {
         let mut orders = Orders { now, ledger: &mut self.ledger };
         self.scheduler.tick(&mut orders);
+        let to_read = std::mem::take(&mut self.ledger.to_read);
+        if self.reads_on_order {
+            self.unread.extend(to_read);
+            self.read_splits(now, out);
+        }
         self.plan_tick(out);
     }
 
@@ -430,7 +439,9 @@ impl Core for JobTracker {
             ToJobTracker::Submit(spec) => {
                 let job = spec.id;
                 self.ledger.submit(now, spec, out);
-                self.unread.push_back(job);
+                if !self.reads_on_order {
+                    self.unread.push_back(job);
+                }
                 self.read_splits(now, out);
             }
             ToJobTracker::Initialised(job) => {

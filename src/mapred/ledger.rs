@@ -78,6 +78,8 @@ pub(super) struct Ledger {
     pub(super) moved_at: SimTime,
     /// What the policy has not been told yet.
     pub(super) changes: Vec<JobEvent>,
+    /// The jobs whose splits the policy wants to be read.
+    pub(super) to_read: Vec<JobId>,
     /// The racks that it knows, in the order in which it has met them.
     racks: RackOrder,
     /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
@@ -144,6 +146,7 @@ impl Ledger {
             open_tries: 0,
             moved_at: SimTime::ZERO,
             changes: Vec::new(),
+            to_read: Vec::new(),
             racks: RackOrder::default(),
             stories: None,
             follows_maps: false,

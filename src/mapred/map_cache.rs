@@ -44,6 +44,8 @@ pub(super) struct MapCache {
     racks: Lists,
     /// The lists of the racks, those first that the JobTracker met first; nowhere is last.
     by_turn: Vec<u32>,
+    /// How many maps wait whose input is nowhere.
+    homeless: u32,
 }
 
 /// The racks that the JobTracker has met, in that order.
@@ -109,11 +111,16 @@ impl MapCache {
         let (nodes, racks) = (Lists::new(nodes), Lists::new(racks));
         let mut by_turn: Vec<u32> = (0..racks.places.len() as u32).collect();
         by_turn.sort_by_key(|index| order.turn(racks.places[*index as usize]));
-        Self { nodes, racks, by_turn }
+        let homeless = match (racks.places.last(), racks.lists.last()) {
+            (Some(&NOWHERE), Some(list)) => list.end - list.next,
+            _ => 0,
+        };
+        Self { nodes, racks, by_turn, homeless }
     }
 
     /// Puts a map that waits again in front of its lists.
     pub(super) fn put_in_front(&mut self, map: u32, holders: &[TrackerId], topology: &Topology) {
+        self.homeless += u32::from(holders.is_empty());
         for node in holders {
             self.nodes.again.entry(node.0).or_default().push(map);
         }
@@ -127,17 +134,15 @@ impl MapCache {
         self.nodes.places.len() as u32
     }
 
-    /// Returns whether there may be a map without a node: its list is not used up.
+    /// Returns whether a map waits whose input is nowhere.
     pub(super) fn has_homeless(&self) -> bool {
-        let is_left = self.racks.lists.last().is_some_and(|list| list.next < list.end);
-        self.racks.again.contains_key(&NOWHERE)
-            || self.racks.places.last() == Some(&NOWHERE) && is_left
+        0 < self.homeless
     }
 
     /// Returns the map that suits a node best within reach, with its distance.
     ///
     /// `verdict` is asked about maps in the order of preference; one that may not run on this
-    /// node is passed over here and stays for others.
+    /// node is passed over here and stays for others. The answer does not wait any more.
     pub(super) fn best(
         &mut self,
         node: TrackerId,
@@ -166,6 +171,7 @@ impl MapCache {
                 continue;
             }
             if let Some(map) = self.racks.first_at(index, &mut verdict) {
+                self.homeless -= u32::from(rack == NOWHERE);
                 return Some((map, (rack != NOWHERE).then_some(Locality::OffRack)));
             }
         }
@@ -263,6 +269,10 @@ mod tests {
         Lists::new(pairs.to_vec())
     }
 
+    fn node(rack: u32) -> Node {
+        Node::plain(rack, PerSlot { map: 1, reduce: 0 })
+    }
+
     fn take(lists: &mut Lists, place: u32, waiting: &mut BTreeSet<u32>) -> Option<u32> {
         let found = lists.first(place, &mut |map| {
             if waiting.contains(&map) { Verdict::Take } else { Verdict::Drop }
@@ -309,8 +319,28 @@ mod tests {
     }
 
     #[test]
+    fn a_map_without_a_node_is_there_until_it_is_taken_and_again_when_it_waits_again() {
+        let topology = Arc::new(Topology::from_nodes(vec![node(0)]));
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let splits =
+            [Split { bytes: Bytes::new(1), holders: [TrackerId(0)].into() }, Split::default()];
+        let (input, mut order) = (Input::Splits(splits.into()), RackOrder::default());
+        let mut cache = MapCache::new(2, Some(&input), &hdfs, &topology, &mut order);
+        let take = |cache: &mut MapCache| {
+            cache.best(TrackerId(0), Reach::Any, &topology, |_| Verdict::Take).unwrap()
+        };
+        assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
+        cache.nodes = Lists::default();
+        cache.racks.lists[0].next = 1;
+        assert!(cache.has_homeless());
+        assert_eq!(take(&mut cache), (1, None));
+        assert!(!cache.has_homeless(), "though nobody has looked at its list since");
+        cache.put_in_front(1, &[], &topology);
+        assert!(cache.has_homeless());
+    }
+
+    #[test]
     fn other_racks_come_as_the_jobtracker_has_met_them() {
-        let node = |rack| Node::plain(rack, PerSlot { map: 1, reduce: 0 });
         let topology = Arc::new(Topology::from_nodes((0..4).map(node).collect()));
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let mut order = RackOrder::default();

@@ -58,6 +58,12 @@ pub trait Scheduler: Send {
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
+    /// Returns whether it says which jobs' splits are to be [read](Orders::read) in Mumak; if not, they
+    /// are read as jobs arrive. In other lines they are in any case.
+    fn orders_reading(&self) -> bool {
+        false
+    }
+
     /// Returns whether trackers without a free slot are offered too, for a policy that makes room
     /// there or reads what they say.
     fn wants_full_trackers(&self) -> bool {
@@ -267,6 +273,12 @@ impl Orders<'_> {
         if self.ledger.attempt(attempt).is_some() {
             self.ledger.doom(attempt);
         }
+    }
+
+    /// Lets the splits of a job be read, for a policy that [says](Scheduler::orders_reading) when this
+    /// is.
+    pub fn read(&mut self, job: JobId) {
+        self.ledger.to_read.push(job);
     }
 
     /// Suspends a running attempt, at its tracker's next heartbeat.

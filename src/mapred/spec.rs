@@ -60,6 +60,11 @@ impl JobSpec {
         self.names_pool.then_some(&*self.pool)
     }
 
+    /// Returns the id that its trace has for it, where ties between jobs go by such.
+    pub fn traced_id(&self) -> Option<Arc<str>> {
+        self.traced.as_ref()?.id.as_ref().map(|_| self.name.clone())
+    }
+
     /// Returns what is known of the job before it arrives.
     pub fn expected(&self) -> Expected<'_> {
         let has_tasks = PerSlot { map: 0 < self.maps, reduce: 0 < self.reduces };

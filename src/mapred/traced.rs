@@ -58,6 +58,10 @@ pub struct Traced {
     /// made up because an attempt has no start is scaled like one that was logged, or, if the attempt
     /// failed, is made up for where it ran then.
     pub quirks: bool,
+    /// Whether Mumak fails the job when it is to read its splits: more maps are logged than it has.
+    pub is_unreadable: bool,
+    /// The job's id, where ties between jobs go by ids, as in Mumak: what it begins with, and its number.
+    pub id: Option<(Box<str>, u64)>,
     /// The maps of which nobody knows where their input lies, and on how many nodes each lies, where
     /// these are drawn when the job's splits are read. Empty if they were drawn before.
     pub unplaced: (Box<[u32]>, usize),
@@ -232,6 +236,8 @@ mod tests {
             tries: Some([0.5, 0.5].into()),
             factors: [1.0, 1.5, 3.0],
             quirks: false,
+            is_unreadable: false,
+            id: None,
             unplaced: Default::default(),
         }
     }

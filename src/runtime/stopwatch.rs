@@ -77,6 +77,10 @@ impl Scheduler for Stopwatch {
         self.policy.reads_progress()
     }
 
+    fn orders_reading(&self) -> bool {
+        self.policy.orders_reading()
+    }
+
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.call(|policy| policy.tick(orders));
     }
@@ -126,6 +130,10 @@ mod tests {
             true
         }
 
+        fn orders_reading(&self) -> bool {
+            true
+        }
+
         fn tick_every(&self) -> Option<SimSpan> {
             Some(SimSpan::from_secs(7))
         }
@@ -152,6 +160,7 @@ mod tests {
     fn the_policy_answers_through_the_stopwatch() {
         let (mut bench, seen) = bench(Simple::default());
         assert!(bench.policy.wants_full_trackers() && bench.policy.reads_progress());
+        assert!(bench.policy.orders_reading());
         assert_eq!(bench.policy.tick_every(), Some(SimSpan::from_secs(7)));
         let job = bench.job(1, 0, |_| {});
         assert_eq!(bench.tick().beat(0).len(), 1);

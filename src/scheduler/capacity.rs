@@ -137,17 +137,21 @@ impl Scheduler for Capacity {
         Some(self.init_poll)
     }
 
+    fn orders_reading(&self) -> bool {
+        true
+    }
+
     fn reads_progress(&self) -> bool {
         self.reclaim.is_some() || self.tree.reduces().read_progress()
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
-        let view = orders.view();
-        self.tree.measure(&view);
-        for job in self.admission.poll(&view, &self.tree) {
-            self.tree.admit(&view, job);
+        self.tree.measure(&orders.view());
+        for job in self.admission.poll(&orders.view(), &self.tree) {
+            orders.read(job);
+            self.tree.admit(&orders.view(), job);
         }
-        self.reserved.prune(&view, &mut self.tree);
+        self.reserved.prune(&orders.view(), &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.look(orders, &mut self.tree, self.init_poll);
         }

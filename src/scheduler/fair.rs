@@ -16,10 +16,10 @@
 //! ([`reduces`](super::part::reduces)).
 //!
 //! Unlike in Hadoop, jobs beyond a limit have their splits read all the same, and do not count; of
-//! equal jobs the one with the lower number comes first; and a task that has failed for good, where
-//! some may, is no demand any more. What is lacking is less by kills on their way, free slots, and
-//! those of setups and cleanups. An attempt that its tracker has not started yet is one of the latest,
-//! where Hadoop takes it for the oldest.
+//! equal jobs the one with the lower number comes first (in Mumak the one whose id, as a text, is the
+//! lower one); and a task that has failed for good, where some may, is no demand any more. What is
+//! lacking is less by kills on their way, free slots, and those of setups and cleanups. An attempt that
+//! its tracker has not started yet is one of the latest, where Hadoop takes it for the oldest.
 
 mod starvation;
 #[cfg(test)]

@@ -97,6 +97,8 @@ pub struct Records<T> {
     ids: FxHashSet<String>,
     /// The latest job was submitted then.
     latest: u64,
+    /// Whether it does not matter when other jobs were submitted.
+    goes_back: bool,
     /// How many tasks the jobs have that they do not list.
     implied: u64,
     /// Where the last record begins.
@@ -205,6 +207,7 @@ impl<T: Record> Records<T> {
             notes: Notes::default(),
             ids: FxHashSet::default(),
             latest: 0,
+            goes_back: false,
             implied: 0,
             place: TextPlace::START,
             last: None,
@@ -237,6 +240,11 @@ impl<T: Record> Records<T> {
     /// Returns where the last record begins.
     pub fn place(&self) -> TextPlace {
         self.place
+    }
+
+    /// Lets jobs stand below others that were submitted later.
+    pub fn let_go_back(&mut self) {
+        self.goes_back = true;
     }
 
     /// Returns what was noticed.
@@ -324,7 +332,7 @@ impl<T: Record> Records<T> {
     /// Checks a record against those before it, and remembers it.
     fn admit(&mut self, record: &T) -> Result<(), RecordFault> {
         let submitted = record.submitted().unwrap_or(self.latest);
-        if submitted < self.latest {
+        if submitted < self.latest && !self.goes_back {
             let (earlier, unit) = (self.latest - submitted, T::TIME_UNIT);
             let what = format!("submitted {earlier} {unit} before the job above it");
             if T::IN_ORDER {

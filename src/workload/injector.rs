@@ -75,7 +75,7 @@ impl JobInjector {
             if arrival.is_warm {
                 self.warm.push(id);
             } else {
-                self.due.push(Reverse((now + arrival.delay, id)));
+                self.due.push(Reverse((now + arrival.delay, arrival.place, id)));
             }
         }
     }
@@ -96,7 +96,7 @@ impl JobInjector {
             if let Pacing::Closed { free_at, .. } = &mut self.pacing {
                 free_at.pop_front();
             }
-            let Reverse((_, id)) = self.due.pop().expect("it was looked at before whether one is");
+            let Reverse((.., id)) = self.due.pop().expect("it was looked at before whether one is");
             self.submit(id, out);
         }
         self.plan_arrival(now, out);
@@ -135,7 +135,7 @@ impl JobInjector {
 
     /// Returns when there is something to do for the next job, if that is known.
     fn next_at(&self) -> Option<SimTime> {
-        self.due.peek().map(|Reverse((at, _))| self.pacing.next_at(*at))
+        self.due.peek().map(|Reverse((at, ..))| self.pacing.next_at(*at))
     }
 
     /// Hears how busy the cluster is.

@@ -474,7 +474,11 @@ impl Workload {
         let mut files = (0..).map(FileId);
         let mut next = || files.next().expect("as many files as jobs");
 
-        let arrivals = (0..).zip(&jobs).map(|(id, (_, index, number))| {
+        // Hadoop counts its jobs up; what a trace calls them goes before.
+        let mut places: Vec<usize> = (0..jobs.len()).collect();
+        places.sort_by_key(|place| entries[jobs[*place].1].traced.as_ref()?.id.as_ref());
+        let arrivals = (0..).zip(places).map(|(id, place)| {
+            let (_, index, number) = &jobs[place];
             let (entry, name) = (&entries[*index], &names[*index][*number]);
             let file = match &entry.file {
                 Some(name) => *shared.entry(name).or_insert_with(&mut next),
@@ -482,6 +486,7 @@ impl Workload {
             };
             Arrival {
                 spec: Arc::new(entry.spec(JobId(id), name, file, seed, block, classify)),
+                place: place as u32,
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
                 is_warm: false,

@@ -16,9 +16,9 @@ use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::admitted::{Admitted, BACKWARDS, Numbered, map_time, number_of};
+use self::admitted::{Admitted, BACKWARDS, Numbered, id_of, map_time, number_of};
 use super::hosts::Hosts;
-use super::{FoundJobs, JobEntry, Site, Source, SourceKind};
+use super::{FoundJobs, JobEntry, Site, Source, SourceKind, Submission};
 use crate::cluster::TrackerId;
 use crate::mapred::{
     Cdf, Draws, Locality, Priority, Split, Traced, TracedTask, TracedTimes, TracedTry,
@@ -97,8 +97,8 @@ impl SourceKind for Rumen {
 }
 
 impl Source for Rumen {
-    /// Jobs that were killed, and those without a map, are left out; in Mumak's model those too that
-    /// fail there before their first task, because more maps are logged than they have.
+    /// Jobs that were killed, and those without a map, are left out. In Mumak's model those with more
+    /// logged maps than they have fail as soon as they are initialised.
     fn jobs(&mut self, site: &Site<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
         let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
@@ -107,8 +107,26 @@ impl Source for Rumen {
             false => RumenModel::Measured,
         });
         let (hosts, draws) = (Hosts::new(site.topology), site.hadoop.draws);
-        let mut reader =
-            Reader { model, draws, penalty: &self.penalty, hosts, seed: site.seed, first: None };
+        let is_mumak = site.hadoop.is_mumak();
+        let order = match site.submission {
+            _ if !is_mumak => Order::Records,
+            Submission::Replay => Order::Jobs,
+            _ => Order::Free,
+        };
+        if order != Order::Records {
+            records.let_go_back();
+        }
+        let mut reader = Reader {
+            model,
+            draws,
+            has_ids: is_mumak,
+            penalty: &self.penalty,
+            hosts,
+            seed: site.seed,
+            order,
+            first: None,
+            latest: 0,
+        };
         let mut found = FoundJobs::default();
         while let Some(job) = records.next().transpose()? {
             match reader.read(&job, records.place(), found.jobs.len() as u64) {
@@ -142,11 +160,26 @@ impl Source for Rumen {
 struct Reader<'a> {
     model: RumenModel,
     draws: Draws,
+    /// Whether jobs have their ids, by which ties are broken.
+    has_ids: bool,
     penalty: &'a RumenPenalty,
     hosts: Hosts<'a>,
     seed: u64,
-    /// When the first job that runs was submitted, in the milliseconds of the trace.
+    order: Order,
+    /// When the first job that runs was submitted, in the milliseconds of the trace; and the last one.
     first: Option<u64>,
+    latest: u64,
+}
+
+/// Who sees to it that jobs do not stand below others that were submitted later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The pass over the records, of all of them.
+    Records,
+    /// The reader, of those that run: else Mumak ends when it is to go back in time.
+    Jobs,
+    /// Nobody: the order of the file is all that counts.
+    Free,
 }
 
 impl Reader<'_> {
@@ -158,6 +191,13 @@ impl Reader<'_> {
         number: u64,
     ) -> Result<Option<JobEntry>, String> {
         let Some(admitted) = Admitted::of(job, self.model)? else { return Ok(None) };
+        if self.order == Order::Jobs && admitted.submitted < self.latest {
+            let earlier = self.latest - admitted.submitted;
+            return Err(format!(
+                "submitted {earlier} ms before the job above it, and Mumak cannot replay that"
+            ));
+        }
+        self.latest = admitted.submitted;
         for task in &job.map_tasks {
             let preferred = task.preferred_locations.iter().filter_map(|at| at.layers.last());
             let ran_on = task.attempts.iter().filter_map(|attempt| attempt.host_name.as_ref());
@@ -208,6 +248,8 @@ impl Reader<'_> {
             },
             factors: [1.0, self.penalty.rack.get(), self.penalty.off_rack.get()],
             quirks: is_mumak,
+            is_unreadable: admitted.is_unreadable,
+            id: self.has_ids.then(|| id_of(&job.job_id)),
             unplaced: (unplaced, copies),
         };
         let memory = |own: Option<u32>| {
@@ -418,6 +460,15 @@ mod tests {
     "#;
 
     fn read(trace: &str, options: &str, line: &str) -> Result<FoundJobs, String> {
+        read_to_submit(Submission::Replay, trace, options, line)
+    }
+
+    fn read_to_submit(
+        submission: Submission,
+        trace: &str,
+        options: &str,
+        line: &str,
+    ) -> Result<FoundJobs, String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("t.json"), trace).unwrap();
         let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
@@ -432,6 +483,7 @@ mod tests {
             seed: 1,
             folder: folder.path(),
             hadoop: &hadoop,
+            submission,
             cluster: &cluster,
             topology: &Topology::of_hosts(&cluster, &hosts),
             formats: &Formats::builtin(),
@@ -591,7 +643,37 @@ mod tests {
         let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
             {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
         let found = read(more, "", "mumak").unwrap();
-        assert_eq!((found.jobs.len(), found.left_out), (0, 1));
+        assert_eq!((found.jobs.len(), found.left_out), (1, 0));
+        assert!(found.jobs[0].traced.as_ref().unwrap().is_unreadable);
+    }
+
+    #[test]
+    fn only_a_replay_in_mumak_minds_the_order_of_jobs_that_run() {
+        let job = |id: u32, submit: u64, maps: u32| {
+            format!(
+                r#"{{"jobID": "job_1_{id:04}", "submitTime": {submit}, "totalMaps": {maps}, "mapTasks": [
+                    {{"taskID": "t_m_0", "taskType": "MAP"}}]}}"#
+            )
+        };
+        let idle = [job(1, 5_000, 1), job(2, 9_000, 0), job(3, 5_000, 1)].concat();
+        assert_eq!(read(&idle, "", "mumak").unwrap().jobs.len(), 2, "the second does not run");
+        assert!(read(&idle, "", "0.20").is_err());
+        let back = [job(1, 5_000, 1), "\n".to_owned(), job(2, 4_000, 1)].concat();
+        assert_eq!(
+            read(&back, "", "mumak").unwrap_err(),
+            "/t.json:3: job \"job_1_0002\": submitted 1000 ms before the job above it, and Mumak \
+             cannot replay that"
+        );
+        let found = read_to_submit(Submission::Serial, &back, "", "mumak").unwrap();
+        assert_eq!(found.jobs.len(), 2);
+        assert!(read_to_submit(Submission::Serial, &back, "", "0.20").is_err());
+    }
+
+    #[test]
+    fn ids_go_by_what_they_begin_with_and_then_by_their_numbers() {
+        let mut ids = ["job_2_0001", "job_1_10000", "x", "job_1_9999"];
+        ids.sort_by_key(|id| id_of(id));
+        assert_eq!(ids, ["job_1_9999", "job_1_10000", "job_2_0001", "x"]);
     }
 
     #[test]

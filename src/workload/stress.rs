@@ -24,8 +24,8 @@ pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
 /// More map work than so many times the map slots is too much.
 const MOST_MAP_WORK: f64 = 2.0;
 
-/// Jobs that are due, the next one first.
-pub(super) type Due = BinaryHeap<Reverse<(SimTime, JobId)>>;
+/// Jobs that are due, the next one first: when, and where they stand among those of one instant.
+pub(super) type Due = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 
 /// The state of such a submission.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Stress {
 
     /// Lets another job be the next one.
     pub(super) fn fetch(&mut self, due: &mut Due) {
-        self.next = due.pop().map(|Reverse((_, job))| job);
+        self.next = due.pop().map(|Reverse((.., job))| job);
     }
 
     /// Notes that a job is submitted; returns whether it is for the first time.
@@ -239,7 +239,7 @@ mod tests {
     }
 
     fn bench(jobs: u32, has_twins: bool) -> Bench {
-        let due = (0..jobs).map(|job| Reverse((SimTime::ZERO, JobId(job)))).collect();
+        let due = (0..jobs).map(|job| Reverse((SimTime::ZERO, job, JobId(job)))).collect();
         let stress = Stress::new(ms(10_000), has_twins);
         let mut bench =
             Bench { stress, due, out: Outbox::default(), submitted: Vec::new(), lost: 0 };

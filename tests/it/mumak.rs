@@ -171,15 +171,10 @@ const ONE_HOST: &str = r#"{"name": "<root>", "children": [
 /// failed one is tried again for 1 s and 0.2789 of 2 s: 1.557 s.
 #[test]
 fn two_jobs_end_when_mumaks_rules_say_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let [trace, topology] = ["trace.json", "topology.json"].map(|name| folder.path().join(name));
-    fs::write(&trace, TWO_JOBS).unwrap();
-    fs::write(&topology, ONE_HOST).unwrap();
+    let folder = written(TWO_JOBS);
     let times = |set: &str| -> Vec<[u64; 3]> {
-        let out = emulated(&trace, &topology, 42, &[set]);
-        let table = out.path().join("jobs.csv");
-        let columns = ["submit_ms", "first_launch_ms", "finish_ms"];
-        rows(&table).map(|of| columns.map(|column| of(column).parse().unwrap())).collect()
+        let lives = lives(folder.path(), &[set]);
+        lives.into_iter().map(|(_, life)| life.map(Option::unwrap)).collect()
     };
     // Both maps start at 103.902 and are reported at 106.899. The reduce starts then, is reported at
     // 109.902 and let go; it ends 1.5 s later and is reported at 112.906. The other job's map fails
@@ -197,6 +192,87 @@ fn two_jobs_end_when_mumaks_rules_say_so() {
     for submission in ["serial", "stress"] {
         let times = times(&format!("workload.submission={submission}"));
         assert_eq!(times, [first, [112_907, 115_904, 121_916]], "{submission}");
+    }
+}
+
+/// Writes files with a trace and a topology of one host; returns their folder.
+fn written(trace: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("trace.json"), trace).unwrap();
+    fs::write(folder.path().join("topology.json"), ONE_HOST).unwrap();
+    folder
+}
+
+/// Returns the name, submission, first launch, if any, and end of each job of a run with the seed 42.
+fn lives(folder: &Path, sets: &[&str]) -> Vec<(String, [Option<u64>; 3])> {
+    let [trace, topology] = ["trace.json", "topology.json"].map(|name| folder.join(name));
+    let out = emulated(&trace, &topology, 42, sets);
+    let columns = ["submit_ms", "first_launch_ms", "finish_ms"];
+    let of_job = |of: &dyn Fn(&str) -> String| {
+        (of("name"), columns.map(|column| of(column).parse::<u64>().ok()))
+    };
+    rows(&out.path().join("jobs.csv")).map(|of| of_job(&of)).collect()
+}
+
+/// The same two jobs, and before them one of which more maps are logged than it has.
+#[test]
+fn a_job_whose_splits_cannot_be_read_is_submitted_and_fails_when_it_is_initialised() {
+    let unreadable = r#"
+    {"jobID": "job_1_0003", "user": "bob", "submitTime": 500, "totalMaps": 1, "mapTasks": [
+       {"taskID": "task_1_0003_m_000000", "taskType": "MAP"},
+       {"taskID": "task_1_0003_m_000001", "taskType": "MAP"}]}"#;
+    let folder = written(&[unreadable, TWO_JOBS].concat());
+    let times = |sets: &[&str]| lives(folder.path(), sets).into_iter().map(|life| life.1).collect();
+    let life = |submit, launch, finish| [Some(submit), Some(launch), Some(finish)];
+    let fails = |at| [Some(103_000), None, Some(at)];
+    // The others come half a second later than without it, and are found by the same heartbeats.
+    let fifo = [life(103_500, 103_902, 112_906), life(107_500, 109_902, 115_904), fails(103_000)];
+    let all: Vec<[Option<u64>; 3]> = times(&["scheduler=fifo"]);
+    assert_eq!(all, fifo);
+    let all: Vec<[Option<u64>; 3]> = times(&["scheduler=capacity"]);
+    assert_eq!(all[2], fails(105_000), "that is when it would be let in");
+    // It ends at once, and so it is followed at once.
+    for submission in ["serial", "stress"] {
+        let all: Vec<_> = times(&[&format!("workload.submission={submission}")]);
+        let [first, second] = [life(103_001, 103_902, 112_906), life(112_907, 115_904, 121_916)];
+        assert_eq!(all, [first, second, fails(103_000)], "{submission}");
+    }
+}
+
+fn job_of_a_second(id: &str, submit: u64) -> String {
+    format!(
+        r#"{{"jobID": "job_1_{id}", "user": "ann", "submitTime": {submit}, "totalMaps": 1, "mapTasks": [
+            {{"taskID": "task_1_{id}_m_000000", "taskType": "MAP", "taskStatus": "SUCCESS",
+              "preferredLocations": [{{"layers": ["r0", "h0"]}}], "attempts": [
+                {{"attemptID": "attempt_1_{id}_m_000000_0", "result": "SUCCESS", "startTime": 10000,
+                  "finishTime": 11000, "hostName": "/r0/h0"}}]}}]}}"#
+    )
+}
+
+/// Two jobs for one slot, at the same millisecond: it goes to the lower number, though this stands last in
+/// the file. Mumak's fair scheduler compares ids as texts, so there 10000 is the lower one.
+#[test]
+fn of_jobs_submitted_in_one_millisecond_the_lower_id_goes_first() {
+    let jobs = [job_of_a_second("10000", 5_000), job_of_a_second("9999", 5_000)];
+    let folder = written(&jobs.concat());
+    for (policy, first) in [("fifo", "9999"), ("capacity", "9999"), ("fair", "10000")] {
+        let policy = format!("scheduler={policy}");
+        let mut jobs = lives(folder.path(), &["cluster.map_slots=1", &policy]);
+        jobs.sort_by_key(|(_, life)| life[1]);
+        assert!(jobs[0].1[1] < jobs[1].1[1], "one slot is one job's");
+        assert_eq!(jobs[0].0, format!("job_1_{first}"), "{policy}");
+    }
+}
+
+#[test]
+fn one_after_another_and_under_stress_jobs_come_as_they_stand_in_the_file() {
+    let jobs = [job_of_a_second("0002", 9_000), job_of_a_second("0001", 5_000)];
+    let folder = written(&jobs.concat());
+    for submission in ["serial", "stress"] {
+        let jobs = lives(folder.path(), &[&format!("workload.submission={submission}")]);
+        let submitted: Vec<_> = jobs.iter().map(|(name, life)| (&name[6..], life[0])).collect();
+        // The first one's map is reported at 106.899.
+        assert_eq!(submitted, [("0001", Some(106_900)), ("0002", Some(103_000))], "{submission}");
     }
 }
 

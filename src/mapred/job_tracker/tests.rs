@@ -701,3 +701,34 @@ impl Scheduler for Ticking {
         Some(SimSpan::from_millis(500))
     }
 }
+
+/// Lets the first job be read when its time comes.
+struct ReadsLater;
+
+impl Scheduler for ReadsLater {
+    fn orders_reading(&self) -> bool {
+        true
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        orders.read(JobId(0));
+    }
+
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+}
+
+#[test]
+fn in_mumak_splits_are_read_when_a_policy_says_so_that_wants_to() {
+    for (line, at_once) in [("mumak", 0), ("0.21", 1)] {
+        let hadoop = Hadoop { line: line.to_owned(), ..hadoop() };
+        let mut bench = bench_under(Box::new(ReadsLater), hadoop);
+        let read = |bench: &Bench| {
+            let is_read = |fact: &&Fact| matches!(fact, Fact::JobInitialised(_));
+            bench.facts.iter().filter(is_read).count()
+        };
+        bench.hear(ToJobTracker::Submit(job(0, 1, 0)));
+        assert_eq!(read(&bench), at_once, "{line}");
+        bench.hear(ToJobTracker::Tock).hear(ToJobTracker::Tock);
+        assert_eq!(read(&bench), 1, "{line}: and once only");
+    }
+}

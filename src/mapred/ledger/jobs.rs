@@ -56,6 +56,9 @@ impl Ledger {
         if job.state != JobState::Submitted {
             return;
         }
+        if job.spec.traced.as_ref().is_some_and(|traced| traced.is_unreadable) {
+            return self.condemn(now, id, Outcome::Failed, out);
+        }
         if let Some(stories) = &mut self.stories {
             place(&mut job.spec, stories);
         }

@@ -2,16 +2,18 @@
 //!
 //! Every few seconds the jobs that wait are looked at in the order of their queue; a user at its
 //! limit is passed over. Up to 0.21 a job counts until its first task is launched, so what is
-//! limited is the line in front of the queue; in 1.x it counts until it is over.
+//! limited is the line in front of the queue; a job that was let in counts when its turn comes, so
+//! whoever stands before it finds more room. In 1.x a job counts until it is over.
 //!
-//! Unlike in Hadoop the splits of a job that waits are read all the same, and no job is refused.
+//! Unlike in Hadoop no job is refused; and only Mumak lets the splits of a job that waits unread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem::take;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{Lines, Walk};
+use super::lines::{Lines, Turn, Walk};
 use super::node::Node;
 use super::rules::Rules;
 use super::tree::{Member, Tree};
@@ -32,7 +34,9 @@ struct Jobs {
     /// By user.
     waiting: Lines<Arc<str>>,
     /// The jobs that were let in and count.
-    counted: BTreeMap<JobId, Entry>,
+    counted: BTreeMap<Turn, Entry>,
+    /// What all of these are, and those of each user; up to 0.21 only of those that the last look
+    /// has come upon.
     all: Sum,
     users: FxHashMap<Arc<str>, Sum>,
 }
@@ -66,18 +70,18 @@ impl Admission {
     pub(super) fn leave(&mut self, job: &Member) {
         let jobs = &mut self.queues[job.queue.index()];
         jobs.waiting.remove(job.user.clone(), job.turn);
-        jobs.uncount(job.turn.2);
+        jobs.uncount(job.turn);
     }
 
     /// Returns the jobs that may run from now on.
     pub(super) fn poll(&mut self, view: &View<'_>, tree: &Tree) -> Vec<JobId> {
         let mut admitted = Vec::new();
         for id in tree.ids() {
-            let jobs = &mut self.queues[id.index()];
-            if self.rules != Rules::V1 {
-                jobs.forget_launched(view);
-            }
-            admitted.extend(jobs.admit(view, self.rules, tree.node(id), self.max_system_jobs));
+            let (jobs, node) = (&mut self.queues[id.index()], tree.node(id));
+            admitted.extend(match self.rules {
+                Rules::V1 => jobs.admit(view, tree, node, self.max_system_jobs),
+                _ => jobs.admit_to_line(view, tree, node),
+            });
         }
         for member in admitted.iter().filter_map(|job| tree.member(*job)) {
             let waiting = &mut self.queues[member.queue.index()].waiting;
@@ -93,20 +97,43 @@ impl Jobs {
     }
 
     /// Counts the jobs that may run from now on, and returns them; they wait until they are removed.
-    fn admit(&mut self, view: &View<'_>, rules: Rules, node: &Node, most: u32) -> Vec<JobId> {
+    fn admit(&mut self, view: &View<'_>, tree: &Tree, node: &Node, most: u32) -> Vec<JobId> {
         let (mut walk, mut admitted) = (Walk::default(), Vec::new());
-        while let Some(job) = self.waiting.next(&mut walk, |user| match rules {
-            Rules::V1 => self.may_run(user, node, most),
-            _ => self.may_wait(user, node),
-        }) {
-            let Some(spec) = view.job(job).map(Job::spec) else { continue };
-            let entry =
-                Entry { user: spec.user.clone(), tasks: spec.maps.saturating_add(spec.reduces) };
-            if rules != Rules::V1 || self.fits(&entry, node) {
-                self.count(job, entry);
+        while let Some(job) = self.waiting.next(&mut walk, |user| self.may_run(user, node, most)) {
+            let Some((turn, entry)) = entry(view, tree, job) else { continue };
+            if self.fits(&entry, node) {
+                self.count(turn, entry);
                 admitted.push(job);
             }
         }
+        admitted
+    }
+
+    /// The same up to 0.21. Costs a look for each job that counts, for each that is let in and for each
+    /// user; and one for each job of a user whose only jobs that count stand behind it.
+    fn admit_to_line(&mut self, view: &View<'_>, tree: &Tree, node: &Node) -> Vec<JobId> {
+        self.forget_launched(view);
+        let mut before: VecDeque<(Turn, Entry)> = take(&mut self.counted).into_iter().collect();
+        let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
+        (self.all, self.users) = (Sum::default(), FxHashMap::default());
+        let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
+        let (mut walk, mut admitted) = (Walk::default(), Vec::new());
+        while self.all.jobs <= most {
+            // A user for whom there is no place gets one when a job of theirs counts further back.
+            let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
+            let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
+            let Some(job) = self.waiting.next(&mut walk, may) else { break };
+            let Some((turn, entry)) = entry(view, tree, job) else { continue };
+            while before.front().is_some_and(|(other, _)| *other < turn) {
+                let (other, entry) = before.pop_front().expect("one was seen there");
+                self.count(other, entry);
+            }
+            if self.may_wait(&entry.user, node) {
+                self.count(turn, entry);
+                admitted.push(job);
+            }
+        }
+        before.into_iter().for_each(|(turn, entry)| self.count(turn, entry));
         admitted
     }
 
@@ -132,16 +159,16 @@ impl Jobs {
         fits(self.all, node.limits.tasks) && fits(self.of(&entry.user), node.limits.tasks_per_user)
     }
 
-    fn count(&mut self, job: JobId, entry: Entry) {
+    fn count(&mut self, turn: Turn, entry: Entry) {
         for sum in [&mut self.all, self.users.entry(entry.user.clone()).or_default()] {
             sum.jobs += 1;
             sum.tasks += u64::from(entry.tasks);
         }
-        self.counted.insert(job, entry);
+        self.counted.insert(turn, entry);
     }
 
-    fn uncount(&mut self, job: JobId) {
-        let Some(entry) = self.counted.remove(&job) else { return };
+    fn uncount(&mut self, turn: Turn) {
+        let Some(entry) = self.counted.remove(&turn) else { return };
         let Some(own) = self.users.get_mut(&entry.user) else { return };
         for sum in [&mut self.all, &mut *own] {
             sum.jobs -= 1;
@@ -160,12 +187,19 @@ impl Jobs {
                 0 < tasks.running() + tasks.finished() + tasks.failed()
             })
         };
-        let begun: Vec<JobId> = self
+        let begun: Vec<Turn> = self
             .counted
             .keys()
             .copied()
-            .filter(|job| view.job(*job).is_some_and(has_begun))
+            .filter(|(.., job)| view.job(*job).is_some_and(has_begun))
             .collect();
-        begun.into_iter().for_each(|job| self.uncount(job));
+        begun.into_iter().for_each(|turn| self.uncount(turn));
     }
+}
+
+/// Returns a job's turn, and what it counts for.
+fn entry(view: &View<'_>, tree: &Tree, job: JobId) -> Option<(Turn, Entry)> {
+    let (spec, member) = (view.job(job)?.spec(), tree.member(job)?);
+    let tasks = spec.maps.saturating_add(spec.reduces);
+    Some((member.turn, Entry { user: member.user.clone(), tasks }))
 }

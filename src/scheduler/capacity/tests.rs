@@ -101,6 +101,21 @@ fn users_and_each_of_them_have_a_few_jobs_that_wait_for_their_first_task() {
 }
 
 #[test]
+fn up_to_0_21_whoever_stands_before_a_job_that_was_let_in_finds_its_place_free() {
+    let mut bench = bench("{rules: '0.21'}", 1, (100, 0));
+    let jobs = ["a", "a", "b", "c", "d", "e", "a"].map(|user| job_of(&mut bench, user, 1));
+    let mut launches = |count: usize| {
+        bench.tick();
+        (0..count).filter_map(|_| Some(bench.beat(0).first()?.job())).collect::<Vec<_>>()
+    };
+    // Three users, two jobs each. When the first has begun, the last is let in, of the same user.
+    assert_eq!(launches(1), jobs[..1]);
+    assert_eq!(launches(2), jobs[1..3]);
+    // Now the fourth counts, then two new users come, and then the last one counts all the same.
+    assert_eq!(launches(9), jobs[3..]);
+}
+
+#[test]
 fn the_wait_to_be_admitted_says_nothing_of_how_long_maps_take() {
     let options = "{rules: '0.21', reduce_order: srt, srt: {running_maps: as_pending}, \
                    allocations: {queues: {default: {max_initialised_per_user: 1}}}}";

@@ -63,6 +63,8 @@ struct Member {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
+    /// What it is called, where ties between jobs go by that.
+    id: Option<Arc<str>>,
     /// From when on it may run, if it may.
     runnable_since: Option<SimTime>,
     weight: PerSlot<f64>,
@@ -79,7 +81,8 @@ struct Key {
     /// The bits of a ratio, which are in the order of the ratios: none is negative.
     ratio: u64,
     arrived: SimTime,
-    /// The name of a pool; of jobs only the numbers count.
+    /// The name of a pool; of jobs only the numbers count, unless they have ids: Hadoop compares these as
+    /// texts.
     name: Option<Arc<str>>,
     /// The number of the pool or job.
     who: u32,
@@ -150,6 +153,7 @@ impl Tree {
             pool,
             priority: job.priority(),
             arrived: job.submitted_at(),
+            id: job.spec().traced_id(),
             runnable_since: may_run.then(|| job.running_at()),
             weight: PerSlot { map: 1.0, reduce: 1.0 },
             running: PerSlot::default(),
@@ -241,7 +245,13 @@ impl Tree {
     }
 
     fn key_of(&self, member: &Member, job: JobId, kind: SlotKind) -> Key {
-        let key = Key { class: 0, ratio: 0, arrived: member.arrived, name: None, who: job.0 };
+        let key = Key {
+            class: 0,
+            ratio: 0,
+            arrived: member.arrived,
+            name: member.id.clone(),
+            who: job.0,
+        };
         match self.pools.pool(member.pool).order {
             JobOrder::Fifo => Key { class: member.priority as u8, ..key },
             JobOrder::Fair => {

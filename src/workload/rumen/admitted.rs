@@ -22,6 +22,8 @@ pub(super) struct Admitted<'a> {
     pub(super) logged: Vec<&'a LoggedTask>,
     pub(super) map_tasks: Numbered<'a>,
     pub(super) reduce_tasks: Numbered<'a>,
+    /// Whether more maps are logged than it has. In Mumak such a job fails when it is initialised.
+    pub(super) is_unreadable: bool,
 }
 
 /// Tasks by the numbers in their ids.
@@ -37,14 +39,9 @@ impl<'a> Admitted<'a> {
         if job.outcome == Some(Outcome::Killed) || maps == 0 || logged.is_empty() {
             return Ok(None);
         }
-        if (maps as usize) < logged.len() {
-            return match model {
-                // There such a job fails before its first task.
-                RumenModel::Mumak => Ok(None),
-                RumenModel::Measured => {
-                    Err(format!("{} maps are logged, but totalMaps is {maps}", logged.len()))
-                }
-            };
+        let is_unreadable = (maps as usize) < logged.len();
+        if is_unreadable && model == RumenModel::Measured {
+            return Err(format!("{} maps are logged, but totalMaps is {maps}", logged.len()));
         }
         Ok(Some(Self {
             job,
@@ -55,6 +52,7 @@ impl<'a> Admitted<'a> {
             logged,
             map_tasks: numbered(&job.map_tasks)?,
             reduce_tasks: numbered(&job.reduce_tasks)?,
+            is_unreadable,
         }))
     }
 
@@ -78,6 +76,13 @@ fn numbered(tasks: &[LoggedTask]) -> Result<Numbered<'_>, String> {
         }
     }
     Ok(numbered)
+}
+
+/// Returns what the id of a job begins with, and its number: Hadoop orders ids by these.
+pub(super) fn id_of(job: &str) -> (Box<str>, u64) {
+    let parts = job.rsplit_once('_').and_then(|(head, number)| Some((head, number.parse().ok()?)));
+    let (head, number) = parts.unwrap_or((job, 0));
+    (head.into(), number)
 }
 
 /// Returns the number at the end of an id.
