@@ -3,9 +3,10 @@
 CARGO ?= cargo
 MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
+RUNS ?= 1000
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test papers picture outsiders fuzz bench lint format doc transcripts install clean help
+.PHONY: build demo test chaos papers picture outsiders fuzz bench lint format doc transcripts install clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	$(CARGO) build --release
@@ -15,6 +16,10 @@ demo: build ## Run the bundled scenario; results in out/quickstart-42
 
 test: ## Run all tests, those in the documentation too
 	$(CARGO) test
+
+chaos: ## Run RUNS (1000) random scenarios under the checker, with the cores' own assertions
+	$(CARGO) build --profile chaos
+	target/chaos/mumakil chaos --runs $(RUNS)
 
 outsiders: build ## Check a run's outputs with other people's tools; needs Python
 	tests/outsiders/run $(MUMAKIL)
