@@ -86,6 +86,7 @@ fn actors(trackers: u32) -> u64 {
         injector: Box::new(Silent),
         trackers: (0..trackers).map(tracker).collect(),
         fabric: None,
+        nature: None,
     };
     let links = Links {
         seed: 1,

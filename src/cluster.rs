@@ -7,10 +7,11 @@ mod node;
 mod resources;
 mod sharing;
 mod spec;
+mod speeds;
 mod topology;
 
 pub use hdfs::{BlockId, FileId, Hdfs};
-pub use name::NodeName;
+pub use name::{NodeName, RackName};
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};
 pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{Capacity, FlowIndex, ResourceId, Sharing, Use};
@@ -18,4 +19,5 @@ pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
     NodeCount, PageCacheSpec, Placement, PodSpec, SlotCount, SwapSpec,
 };
+pub use speeds::Speeds;
 pub use topology::{ReadRates, Topology};

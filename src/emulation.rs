@@ -19,10 +19,10 @@ use rand::RngExt;
 
 use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
-use crate::fault::Effects;
+use crate::fault::{self, Effects};
 use crate::mapred::{
-    CommitPending, Core, Costs, Draws, Fabric, JobTracker, Mail, Scheduler, Shared, Stop,
-    TaskTracker, ToFabric, ToInjector, ToJobTracker, ToTracker, TrackerId, Truth,
+    CommitPending, Core, Costs, Draws, Fabric, JobTracker, Mail, Nature, Scheduler, Shared, Stop,
+    TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNature, ToTracker, TrackerId, Truth,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -208,11 +208,13 @@ fn emulate_as(
         watchers: options.watchers.into_iter().chain(verifying).collect(),
     })?;
 
-    let effects = Effects::of(&scenario.faults, &prepared.workload);
-    let (cast, opening) = assemble(prepared, &effects, policy);
+    let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
+    let effects = Effects::of(&scenario.faults, site);
+    let links = links(scenario, topology, &effects);
+    let (cast, opening) = assemble(prepared, effects, policy);
     let play = Play {
         cast: recast(cast),
-        links: links(scenario, topology, &effects),
+        links,
         opening,
         events: Box::new(events),
         until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
@@ -301,10 +303,11 @@ fn rules(scenario: &Scenario) -> Rules {
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.
-fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -> (Cast, Opening) {
+fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
-    let mut opening = opening(topology, effects);
+    let may_slow_down = effects.slow_down();
+    let mut opening = opening(topology, effects.opening);
     if hadoop.is_mumak() {
         // Its ticks are counted from the start, whoever speaks first.
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
@@ -320,8 +323,9 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
         hadoop: hadoop.clone(),
         rates: ReadRates::new(cluster),
         topology: topology.clone(),
-        task_failures: effects.task_failures,
+        dooms: effects.dooms,
         shared,
+        may_slow_down,
     });
     if let Some((_, node)) = topology.nodes().next() {
         policy.foresee(&Truth::new(costs.clone(), node));
@@ -355,7 +359,13 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
         let phase = phase_of(id);
         Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, effects.resends))
     });
+    let mishaps = effects.mishaps;
+    let is_spared = mishaps.is_empty();
+    let nature = || -> Box<dyn Core<Msg = ToNature>> {
+        Box::new(Nature::new(topology.len(), mishaps, fabric.is_some()))
+    };
     let cast = Cast {
+        nature: (!is_spared).then(nature),
         job_tracker: Box::new(job_tracker),
         injector: Box::new(JobInjector::new(workload.clone())),
         trackers: trackers.collect(),
@@ -365,10 +375,10 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
 }
 
 /// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
-fn opening(topology: &Topology, effects: &Effects<'_>) -> Opening {
+fn opening(topology: &Topology, faults: Opening) -> Opening {
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
-    topology.nodes().map(start).chain([arrive]).chain(effects.opening.iter().cloned()).collect()
+    topology.nodes().map(start).chain([arrive]).chain(faults).collect()
 }
 
 fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {

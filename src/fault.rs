@@ -8,46 +8,105 @@
 //! instants, and settings that hold all the time. A core that a new kind needs another message or
 //! setting for gets it there; nothing else asks which faults there are.
 
+mod crashes;
+mod doomed;
 mod duplication;
+mod hangs;
 mod kill;
 mod loss;
+mod out_of_memory;
+mod restart;
+mod short;
+mod slow;
+mod slow_spells;
 mod start;
 mod stop;
+mod target;
 mod task_failures;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use crate::cluster::NodeName;
-use crate::mapred::Mail;
+use crate::cluster::{Topology, TrackerId};
+use crate::mapred::{Doom, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
+use crate::random::{Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::workload::Workload;
 use crate::yaml::{Path, Problem};
 
+use self::crashes::Crashes;
 use self::duplication::Duplication;
+use self::hangs::Hangs;
 use self::kill::Kill;
 use self::loss::Loss;
+use self::out_of_memory::OutOfMemory;
+use self::restart::Restart;
+use self::slow::Slow;
+use self::slow_spells::SlowSpells;
 use self::start::Start;
 use self::stop::Stop;
+use self::target::Target;
 use self::task_failures::TaskFailures;
 
 /// A kind of fault, with its options.
 trait Kind {
-    /// Whether it happens at an instant, which the user names with `at`; else it lasts from the
-    /// beginning to the end.
-    const HAS_MOMENT: bool;
+    /// When it happens.
+    const MOMENT: Moment;
+    /// The key of the kind whose draws it shares, if not its own.
+    const DRAWS_AS: Option<&'static str> = None;
+
+    /// Returns the nodes that it strikes, if it strikes some.
+    fn target(&self) -> Option<Target<'_>> {
+        None
+    }
 
     /// Says what of the options does not fit the cluster or the workload; the path begins at them.
     fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
         Ok(())
     }
 
-    /// Adds what it does to a run; `at` is its moment, or the beginning.
-    fn apply(&self, at: SimTime, effects: &mut Effects<'_>);
+    /// Adds what it does to a run.
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>);
+}
+
+/// When a fault happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// At an instant, which the user names with `at`.
+    Named,
+    /// At the instant of `at` or, without that, from the beginning on.
+    Open,
+    /// From the beginning to the end.
+    None,
+}
+
+/// What a fault is told when it does its work.
+#[derive(Clone, Copy, Debug)]
+struct Cue {
+    /// Its moment, or the beginning.
+    at: SimTime,
+    /// What its random streams are known by: its kind, whom it strikes, and how many faults with the
+    /// same of these stand before it. So no other fault that is added or removed moves its draws,
+    /// and another moment or another strength of it strikes the same nodes.
+    draws: u32,
+}
+
+impl Cue {
+    fn new(at: SimTime, kind: &str, target: Option<Target<'_>>, before: u32) -> Self {
+        let whom = target.map(|target| target.to_string()).unwrap_or_default();
+        let hash = Sha256::digest(format!("{kind} {whom} {before}"));
+        Self { at, draws: u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]) }
+    }
+
+    #[cfg(test)]
+    fn of_draws(draws: u32) -> Self {
+        Self { at: SimTime::ZERO, draws }
+    }
 }
 
 /// What is known of the cluster and the workload when faults are checked.
@@ -55,27 +114,61 @@ trait Kind {
 pub(crate) struct Known<'a> {
     /// How many nodes there are, if no file has still to say so.
     pub(crate) nodes: Option<u32>,
+    /// How many racks they stand in, if that is known.
+    pub(crate) racks: Option<u32>,
     /// The names of the jobs, if no file has still to say so.
     pub(crate) jobs: Option<BTreeSet<&'a str>>,
+    /// Whether an attempt that makes no progress is left alone, and the run goes on until all have
+    /// ended.
+    pub(crate) waits_for_ever: bool,
 }
 
 impl Known<'_> {
-    /// Says so if the cluster has no such node.
-    fn has(&self, node: NodeName) -> Result<(), Problem> {
-        let found = self.nodes.map_or(Ok(node.tracker()), |nodes| node.among(nodes));
-        found.map(|_| ()).map_err(|message| Problem::value(Path::default(), message))
+    /// Says so if the workload has no such job; the path begins at the name.
+    fn has_job(&self, name: &str) -> Result<(), Problem> {
+        match &self.jobs {
+            Some(jobs) if !jobs.contains(name) => {
+                let message = format!("there is no job `{name}` in the workload");
+                let problem = Problem::value(Path::default(), message);
+                Err(problem.nearest(name, jobs.iter().copied()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The run that faults happen in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    /// Its seed.
+    pub(crate) seed: u64,
+    /// Its nodes.
+    pub(crate) topology: &'a Topology,
+    /// Its jobs.
+    pub(crate) workload: &'a Workload,
+}
+
+impl<'a> Site<'a> {
+    /// Returns the jobs of a name: one, or all of an entry with a count.
+    fn jobs(self, name: &str) -> impl Iterator<Item = JobId> + use<'a> {
+        let batch = self.workload.names.iter().position(|other| other == name);
+        let arrivals = self.workload.arrivals.iter();
+        arrivals.filter(move |job| Some(job.batch.index()) == batch).map(|job| job.spec.id)
     }
 }
 
 /// What the faults of a run do to it.
 #[derive(Debug)]
 pub(crate) struct Effects<'a> {
-    /// The jobs that faults may name.
-    workload: &'a Workload,
+    site: Site<'a>,
     /// What arrives from outside: when, and at whom what.
     pub(crate) opening: Vec<(SimTime, Mail)>,
-    /// The share of map and reduce attempts that fail.
-    pub(crate) task_failures: Fraction,
+    /// What befalls machines.
+    pub(crate) mishaps: Vec<Mishap>,
+    /// When the last is over of what is planned and may let a run go on.
+    pub(crate) settled_at: SimTime,
+    /// What makes attempts end badly.
+    pub(crate) dooms: Vec<Doom>,
     /// The share of heartbeats and replies that never arrive.
     pub(crate) loss: Fraction,
     /// The share of heartbeats and replies that arrive twice.
@@ -87,27 +180,79 @@ pub(crate) struct Effects<'a> {
 
 impl<'a> Effects<'a> {
     /// Returns what faults do, later ones over earlier ones.
-    pub(crate) fn of(faults: &[Fault], workload: &'a Workload) -> Self {
+    pub(crate) fn of(faults: &[Fault], site: Site<'a>) -> Self {
         let mut effects = Self {
-            workload,
+            site,
             opening: Vec::new(),
-            task_failures: Fraction::ZERO,
+            mishaps: Vec::new(),
+            settled_at: SimTime::ZERO,
+            dooms: Vec::new(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
             resends: false,
         };
-        for fault in faults {
-            fault.what.apply(SimTime::ZERO + fault.at.unwrap_or_default(), &mut effects);
+        // How many there are of each kind that strike the same nodes.
+        let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
+        for Fault { at, what } in faults {
+            let target = what.target();
+            let whom = target.map(|target| target.to_string()).unwrap_or_default();
+            let before = equals.entry((what.key(), whom)).or_default();
+            let at = SimTime::ZERO + at.unwrap_or_default();
+            let cue = Cue::new(at, what.draws_as().unwrap_or(what.key()), target, *before);
+            *before += 1;
+            what.apply(&cue, &mut effects);
         }
         effects
+    }
+
+    /// Returns whether a node may become slow.
+    pub(crate) fn slow_down(&self) -> bool {
+        self.mishaps.iter().any(|mishap| matches!(mishap.harm, Harm::Slow(_)))
+    }
+
+    /// Returns the nodes that a fault strikes.
+    fn struck(&self, kind: &impl Kind, cue: &Cue) -> Vec<TrackerId> {
+        let target = kind.target().expect("it strikes nodes");
+        target.of(self.site.topology, self.site.seed, cue)
+    }
+
+    /// Lets something happen at an instant, and not again.
+    fn befall(&mut self, at: SimTime, nodes: Vec<TrackerId>, harm: Harm, lasts: Option<SimSpan>) {
+        let number = self.mishaps.len() as u32;
+        self.mishaps.push(Mishap { nodes, harm, rhythm: None });
+        self.opening.push((at, ToNature::Begins(number).into()));
+        let over = at + lasts.unwrap_or_default();
+        if lasts.is_some() {
+            self.opening.push((over, ToNature::Ends(number).into()));
+        }
+        self.settled_at = self.settled_at.max(over);
+    }
+
+    /// Lets something happen again and again, at each node by itself.
+    fn recur(
+        &mut self,
+        cue: &Cue,
+        nodes: Vec<TrackerId>,
+        harm: Harm,
+        every: &Dist<SimSpan>,
+        lasts: Option<&Dist<SimSpan>>,
+    ) {
+        for node in nodes {
+            let subject = u64::from(cue.draws) << 24 | u64::from(node.0);
+            let rng = stream(self.site.seed, Purpose::Mishap, subject);
+            let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);
+            let number = self.mishaps.len() as u32;
+            self.mishaps.push(Mishap { nodes: vec![node], harm, rhythm: Some(rhythm) });
+            self.opening.push((cue.at + first, ToNature::Begins(number).into()));
+        }
     }
 }
 
 /// Makes of the list of kinds what has one part for each of them.
 macro_rules! kinds {
     ($($key:ident: $Kind:ident,)+) => {
-        /// The keys of all kinds, and whether each has a moment, in the order of the list.
-        const KINDS: &[(&str, bool)] = &[$((stringify!($key), $Kind::HAS_MOMENT)),+];
+        /// The keys of all kinds, and when each happens, in the order of the list.
+        const KINDS: &[(&str, Moment)] = &[$((stringify!($key), $Kind::MOMENT)),+];
 
         /// What goes wrong.
         #[derive(Clone, Debug, PartialEq)]
@@ -122,9 +267,21 @@ macro_rules! kinds {
                 }
             }
 
-            fn has_moment(&self) -> bool {
+            fn moment(&self) -> Moment {
                 match self {
-                    $(Self::$Kind(_) => $Kind::HAS_MOMENT,)+
+                    $(Self::$Kind(_) => $Kind::MOMENT,)+
+                }
+            }
+
+            fn draws_as(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$Kind(_) => $Kind::DRAWS_AS,)+
+                }
+            }
+
+            fn target(&self) -> Option<Target<'_>> {
+                match self {
+                    $(Self::$Kind(kind) => kind.target(),)+
                 }
             }
 
@@ -134,9 +291,9 @@ macro_rules! kinds {
                 }
             }
 
-            fn apply(&self, at: SimTime, effects: &mut Effects<'_>) {
+            fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
                 match self {
-                    $(Self::$Kind(kind) => kind.apply(at, effects),)+
+                    $(Self::$Kind(kind) => kind.apply(cue, effects),)+
                 }
             }
         }
@@ -149,6 +306,7 @@ macro_rules! kinds {
             #[serde(skip_serializing_if = "Option::is_none")]
             at: Option<SimSpan>,
             $(
+                #[schemars(description = about::<$Kind>())]
                 #[serde(skip_serializing_if = "Option::is_none")]
                 $key: Option<$Kind>,
             )+
@@ -174,15 +332,32 @@ macro_rules! kinds {
 kinds! {
     stop: Stop,
     start: Start,
+    restart: Restart,
+    slow: Slow,
+    crashes: Crashes,
+    slow_spells: SlowSpells,
     kill: Kill,
     task_failures: TaskFailures,
+    hangs: Hangs,
+    out_of_memory: OutOfMemory,
     loss: Loss,
     duplication: Duplication,
 }
 
+/// Returns what a kind's own comment says of it.
+fn about<K: JsonSchema>() -> String {
+    let schema = K::json_schema(&mut SchemaGenerator::default());
+    let words = schema.get("description").and_then(|words| words.as_str());
+    words.unwrap_or_default().to_owned()
+}
+
 fn about_at() -> String {
-    let with_moment = KINDS.iter().filter(|(_, has_moment)| *has_moment);
-    format!("When it happens: with {}.", listed(with_moment.map(|(key, _)| *key), "and"))
+    let keys = |of: Moment| {
+        let kinds = KINDS.iter().filter(move |(_, moment)| *moment == of);
+        listed(kinds.map(|(key, _)| *key), "and")
+    };
+    let (named, open) = (keys(Moment::Named), keys(Moment::Open));
+    format!("When it happens: with {named}; or when it begins, if not with the run: with {open}.")
 }
 
 /// Quotes names: `a`, `b` and `c`.
@@ -222,14 +397,15 @@ impl TryFrom<FaultEntry> for Fault {
     fn try_from(entry: FaultEntry) -> Result<Self, String> {
         let at = entry.at;
         let mut all = entry.all();
-        if let Some(late) = all.iter().find(|what| what.has_moment() && at.is_none()) {
+        let needs_time = |what: &&What| what.moment() == Moment::Named && at.is_none();
+        if let Some(late) = all.iter().find(needs_time) {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
         let keys = || listed(KINDS.iter().map(|(key, _)| *key), "or");
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),
-            (Some(what), true) if !what.has_moment() && at.is_some() => {
+            (Some(what), true) if what.moment() == Moment::None && at.is_some() => {
                 Err("a share holds from the beginning to the end: it has no `at`".to_owned())
             }
             (Some(what), true) => Ok(Self { at, what }),
@@ -271,6 +447,7 @@ pub(crate) fn list_schema(schemas: &mut SchemaGenerator) -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::ClusterSpec;
     use crate::units::Bytes;
     use crate::workload::JobEntry;
 
@@ -281,54 +458,175 @@ mod tests {
     #[test]
     fn faults_read_back_as_written() {
         let yaml = "- at: 10min\n  stop: node-3\n- at: 20min\n  start: node-3\n\
+                    - at: 10min\n  stop:\n    nodes: 10 %\n    for: 5min\n\
+                    - at: 1h\n  restart:\n    nodes: node-2\n    for: 30s\n\
+                    - slow:\n    rack: rack-2\n    cpu: 0.5\n\
+                    - crashes:\n    mtbf:\n      exponential:\n        mean: 8h\n    \
+                    mttr: 10min\n    what: machine\n\
+                    - slow_spells:\n    every: 1h\n    for: 5min\n    disk: 0.1\n\
                     - at: 5min\n  kill: big\n- task_failures: 0.01\n- loss: 0.1\n\
+                    - hangs:\n    share: 0.1\n    jobs: big\n    kind: map\n\
+                    - out_of_memory:\n    memory_above: 1GiB\n\
                     - duplication: 0.1\n";
         assert_eq!(serde_yaml::to_string(&faults(yaml).unwrap()).unwrap(), yaml);
         assert_eq!(faults("{}").unwrap(), []);
     }
 
-    fn workload(jobs: &str) -> Workload {
+    /// Ten nodes in two racks, and these jobs.
+    struct Scene {
+        topology: Topology,
+        workload: Workload,
+    }
+
+    fn scene(jobs: &str) -> Scene {
         let jobs: Vec<JobEntry> = serde_yaml::from_str(jobs).unwrap();
-        Workload::from_jobs(&jobs, 1, Bytes::from_mib(64), &|_, _| "".into())
+        let plain = include_str!("../scenarios/clusters/default.yaml")
+            .replace("nodes: 20", "nodes: 10")
+            .replace("racks: 1", "racks: 2");
+        let spec: ClusterSpec = serde_yaml::from_str(&plain).unwrap();
+        Scene {
+            topology: Topology::new(&spec),
+            workload: Workload::from_jobs(&jobs, 1, Bytes::from_mib(64), &|_, _| "".into()),
+        }
+    }
+
+    impl Scene {
+        fn effects(&self, yaml: &str) -> Effects<'_> {
+            let Self { topology, workload } = self;
+            Effects::of(&faults(yaml).unwrap(), Site { seed: 1, topology, workload })
+        }
+
+        /// Returns when something befalls nodes, which, and what; of what comes again, the first time.
+        fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, Harm)> {
+            let effects = self.effects(yaml);
+            let begins = |(at, mail): &(SimTime, Mail)| match mail {
+                Mail::Nature(ToNature::Begins(number)) => {
+                    let Mishap { nodes, harm, .. } = &effects.mishaps[*number as usize];
+                    Some((at.as_millis(), nodes.iter().map(|node| node.0 + 1).collect(), *harm))
+                }
+                _ => None,
+            };
+            effects.opening.iter().filter_map(begins).collect()
+        }
     }
 
     #[test]
     fn a_later_share_holds_instead_of_an_earlier_one() {
-        let workload = workload("[{name: a, maps: 1}]");
-        let faults = faults("[{loss: 0.1}, {task_failures: 0.2}, {loss: 0.3}]").unwrap();
-        let effects = Effects::of(&faults, &workload);
-        let shares = [effects.loss, effects.task_failures, effects.duplication];
-        assert_eq!(shares.map(Fraction::get), [0.3, 0.2, 0.0]);
+        let scene = scene("[{name: a, maps: 1}]");
+        let effects = scene.effects("[{loss: 0.1}, {task_failures: 0.2}, {loss: 0.3}]");
+        assert_eq!([effects.loss, effects.duplication].map(Fraction::get), [0.3, 0.0]);
         assert!(effects.resends);
     }
 
     #[test]
     fn a_kill_is_told_of_every_job_of_its_name() {
-        let workload = workload("[{name: a, maps: 1}, {name: b, maps: 1, count: 3}]");
-        let faults = faults("[{at: 5s, kill: b}, {at: 9s, stop: node-2}]").unwrap();
-        let opening = Effects::of(&faults, &workload).opening;
+        let scene = scene("[{name: a, maps: 1}, {name: b, maps: 1, count: 3}]");
+        let opening = scene.effects("[{at: 5s, kill: b}, {at: 9s, stop: node-2}]").opening;
         let seconds: Vec<f64> = opening.iter().map(|(at, ..)| at.as_secs_f64()).collect();
-        assert_eq!(seconds, [5.0, 5.0, 5.0, 9.0, 9.0], "a stop is told of node and JobTracker");
+        assert_eq!(seconds, [5.0, 5.0, 5.0, 9.0]);
+    }
+
+    #[test]
+    fn one_more_fault_moves_no_other() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let own = "{at: 10min, stop: {nodes: 3}}, {crashes: {mtbf: {exponential: {mean: 1h}}}}, \
+                   {slow_spells: {every: 1h, for: 1min, cpu: 0.5}}";
+        let alone = scene.befalls(&format!("[{own}]"));
+        let others = "{at: 1s, stop: {nodes: 2}}, {slow: {nodes: 10 %, cpu: 0.5}}, {task_failures: 1 %}, \
+                      {crashes: {nodes: 4, mtbf: 2h}}";
+        let among = scene.befalls(&format!("[{others}, {own}]"));
+        assert_eq!(alone.len(), 1 + 10 + 10);
+        assert!(alone.iter().all(|one| among.contains(one)), "{alone:?}\n{among:?}");
+        // Another strength or moment strikes the same nodes.
+        let nodes = |yaml: &str| scene.befalls(yaml)[0].1.clone();
+        let halved = nodes("[{slow: {nodes: 4, cpu: 0.5}}]");
+        assert_eq!(nodes("[{at: 1h, slow: {nodes: 4, disk: 0.1}}]"), halved);
+    }
+
+    #[test]
+    fn equal_faults_draw_for_themselves_and_a_start_as_its_stop() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let yaml = "[{at: 1s, stop: {nodes: 4}}, {at: 2s, stop: {nodes: 4}}, \
+                    {at: 3s, start: {nodes: 4}}, {at: 4s, start: {nodes: 4}}]";
+        let drawn: Vec<Vec<u32>> = scene.befalls(yaml).into_iter().map(|one| one.1).collect();
+        assert_ne!(drawn[0], drawn[1]);
+        assert_eq!((&drawn[0], &drawn[1]), (&drawn[2], &drawn[3]));
+    }
+
+    #[test]
+    fn what_is_planned_may_let_a_run_go_on_until_it_is_over() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let settled = |yaml| scene.effects(yaml).settled_at.as_secs_f64();
+        assert_eq!(settled("[{at: 5s, stop: {nodes: all, for: 1min}}]"), 65.0);
+        assert_eq!(settled("[{crashes: {mtbf: 1h, mttr: 1min}}]"), 0.0, "nature tells of these");
     }
 
     #[test]
     fn what_is_not_there_cannot_go_wrong() {
-        let known = Known { nodes: Some(2), jobs: Some(BTreeSet::from(["small", "large"])) };
-        for (fault, why) in [
-            ("{at: 1s, stop: node-3}", Some("there is no node-3: the cluster has 2 nodes")),
-            ("{at: 1s, start: node-2}", None),
-            ("{at: 1s, kill: smal}", Some("there is no job `smal` in the workload")),
-            ("{at: 1s, kill: large}", None),
-            ("{loss: 0.1}", None),
+        let known = Known {
+            nodes: Some(2),
+            racks: Some(1),
+            jobs: Some(BTreeSet::from(["small", "large"])),
+            ..Known::default()
+        };
+        for (fault, at, why) in [
+            ("{at: 1s, stop: node-3}", "", "there is no node-3: the cluster has 2 nodes"),
+            (
+                "{at: 1s, stop: {nodes: [node-1, node-3]}}",
+                "",
+                "there is no node-3: the cluster has 2 nodes",
+            ),
+            (
+                "{at: 1s, start: {rack: rack-2}}",
+                "rack",
+                "there is no rack-2: the cluster has 1 rack",
+            ),
+            ("{slow: {nodes: 3, cpu: 0.5}}", "nodes", "3 nodes cannot be drawn: the cluster has 2"),
+            (
+                "{at: 1s, restart: {nodes: node-1, rack: rack-1, for: 1s}}",
+                "rack",
+                "nodes that are named need no rack",
+            ),
+            ("{at: 1s, kill: smal}", "", "there is no job `smal` in the workload"),
+            ("{hangs: {jobs: [large, huge]}}", "jobs", "there is no job `huge` in the workload"),
+            ("{at: 1s, start: node-2}", "", ""),
+            ("{at: 1s, kill: large}", "", ""),
+            ("{loss: 0.1}", "", ""),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
-            let problem = fault.check(&known).err().map(|problem| problem.message);
-            assert_eq!(problem.as_deref(), why, "{fault:?}");
-            assert_eq!(
-                fault.check(&Known::default()),
-                Ok(()),
-                "{fault:?}, when a file has to tell"
-            );
+            let said = fault.check(&known).err().map(|it| (it.path.to_string(), it.message));
+            let expected = (!why.is_empty()).then(|| (at.to_owned(), why.to_owned()));
+            assert_eq!(said, expected, "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_not_asked_for_before_files_are_read() {
+        for fault in
+            ["{at: 1s, stop: node-3}", "{slow: {rack: rack-9, cpu: 1}}", "{at: 1s, kill: a}"]
+        {
+            let fault: Fault = serde_yaml::from_str(fault).unwrap();
+            assert_eq!(fault.check(&Known::default()), Ok(()), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_that_says_too_little_or_would_never_end_is_refused() {
+        let known = Known { waits_for_ever: true, ..Known::default() };
+        for (fault, why) in [
+            ("{at: 1s, stop: {for: 1min}}", "it needs `nodes` or `rack`"),
+            ("{slow: {nodes: 10 %}}", "it needs a speed"),
+            ("{slow: {cpu: 0}}", "nothing would ever end there"),
+            ("{crashes: {mtbf: 0s}}", "a mean of 1s at least"),
+            (
+                "{slow_spells: {every: {exponential: {mean: 10ms}}, for: 1s, cpu: 0.5}}",
+                "a mean of 1s",
+            ),
+            ("{hangs: 1 %}", "attempts that hang would never end"),
+        ] {
+            let fault: Fault = serde_yaml::from_str(fault).unwrap();
+            let problem = fault.check(&known).unwrap_err().message;
+            assert!(problem.contains(why), "{fault:?}: {problem}");
         }
     }
 
@@ -343,6 +641,8 @@ mod tests {
             ("[{at: 1s, loss: 0.1}]", "has no `at`"),
             ("[{at: 1s, stop: node-0}]", "such as node-3"),
             ("[{at: 1s, stop: 3}]", "such as node-3"),
+            ("[{at: 1s, restart: {nodes: node-1}}]", "missing field `for`"),
+            ("[{crashes: {mttr: 1h}}]", "missing field `mtbf`"),
             ("{loss: 0.1}", "a list of faults"),
         ] {
             let error = faults(yaml).unwrap_err().to_string();

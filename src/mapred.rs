@@ -3,7 +3,8 @@
 //! [`JobTracker`] and [`TaskTracker`] are cores: plain structs with one entry, driven by messages
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
-//! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is.
+//! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is. What befalls
+//! machines comes from [`Nature`].
 
 mod cost;
 mod event;
@@ -15,6 +16,7 @@ mod job_tracker;
 mod ledger;
 mod map_cache;
 mod message;
+mod nature;
 mod reason;
 mod scheduler;
 mod spec;
@@ -23,8 +25,8 @@ mod task_tracker;
 mod traced;
 mod truth;
 
-pub use cost::{Costs, Effort, Part, Plan, Shared};
-pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Role};
+pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
+pub use event::{AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, Phases, Role};
 pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
@@ -36,9 +38,10 @@ pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
     Calm, Core, Directive, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail, MapsDone,
-    Message, Outbox, Phase, Reply, Report, Status, Stop, ToFabric, ToInjector, ToJobTracker,
+    Message, Outbox, Phase, Reply, Report, Status, Stop, ToFabric, ToInjector, ToJobTracker, ToNature,
     ToTracker,
 };
+pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::Reason;
 pub(crate) use scheduler::steps::step;
 pub use scheduler::{

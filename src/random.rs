@@ -62,6 +62,18 @@ pub enum Purpose {
     ReduceShares,
     /// What a random scenario is made of.
     Chaos,
+    /// Which nodes a fault strikes.
+    Target,
+    /// When something befalls a node, and for how long.
+    Mishap,
+    /// Whether and where a map attempt hangs.
+    MapHang,
+    /// Whether and where a reduce attempt hangs.
+    ReduceHang,
+    /// Whether and where a map attempt runs out of memory.
+    MapMemory,
+    /// Whether and where a reduce attempt runs out of memory.
+    ReduceMemory,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -1,7 +1,7 @@
 //! The only place that knows actix: it makes the cores actors and gives them a clock.
 //!
 //! A run has one actor for the JobTracker, one for the injector and one for every TaskTracker, and
-//! one for the fabric where disks, wires or cores are shared. They share nothing; all that one tells
+//! one each for the fabric, where disks, wires or cores are shared, and for nature, where machines fail. They share nothing; all that one tells
 //! another travels over a [`Links`] and through the clock.
 //!
 //! There are two drives: [`run_virtual`] (`mailboxes.rs`) and [`run_scaled`] (`scaled.rs`). What
@@ -29,7 +29,9 @@ pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, Thinking};
 pub use timers::Timers;
 
-use crate::mapred::{Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToTracker};
+use crate::mapred::{
+    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToNature, ToTracker,
+};
 use crate::units::SimTime;
 
 /// Who takes the events of a run.
@@ -81,6 +83,8 @@ pub struct Cast {
     pub trackers: Vec<Box<dyn Core<Msg = ToTracker>>>,
     /// What lies between them, if they share it.
     pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
+    /// What befalls the machines, if something may.
+    pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
 }
 
 /// The messages that set a run going.

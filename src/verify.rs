@@ -90,6 +90,8 @@ impl Verifier {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_) => self.trackers.see(fact, &mut check),
+            // Trackers say what they make of it.
+            Fact::Incident { .. } => {}
             Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }

@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use super::{BlockId, Capacity, ClusterSpec, PodId, RackId, ResourceId, Topology, TrackerId, Use};
+use super::{
+    BlockId, Capacity, ClusterSpec, PodId, RackId, ResourceId, Speeds, Topology, TrackerId, Use,
+};
 use crate::units::{Bytes, Rate, SimSpan};
 
 /// The resources of a cluster.
@@ -107,6 +109,21 @@ impl Resources {
     /// Returns how much there is of each, by number.
     pub fn capacities(&self) -> &[Capacity] {
         &self.capacities
+    }
+
+    /// Returns how much there is of a node's cores, wires and disks while it has these speeds.
+    pub fn at_speeds(
+        &self,
+        node: TrackerId,
+        Speeds { cpu, disk, network }: Speeds,
+    ) -> impl Iterator<Item = (ResourceId, Capacity)> {
+        let disks = (DISKS..DISKS + self.disks).map(move |place| (place, disk));
+        let all = [(CORES, cpu), (NIC_IN, network), (NIC_OUT, network)].into_iter().chain(disks);
+        all.map(move |(place, speed)| {
+            let id = self.of_node(node, place);
+            let Capacity { total, each } = self.capacities[id.index()];
+            (id, Capacity { total: total * speed, each: each * speed })
+        })
     }
 
     /// Returns the nodes.

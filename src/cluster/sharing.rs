@@ -187,6 +187,14 @@ impl Sharing {
         self.free.push(flow);
     }
 
+    /// Gives a resource another capacity. All who use it wake.
+    pub fn set_capacity(&mut self, id: ResourceId, capacity: Capacity) {
+        self.resources[id.index()].capacity = capacity;
+        for place in 0..self.resources[id.index()].users.len() {
+            self.wake(self.resources[id.index()].users[place].flow);
+        }
+    }
+
     /// Returns the rate of a flow, as it was settled last.
     pub fn rate(&self, flow: FlowIndex) -> f64 {
         self.flows[flow.index()].rate

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effects, Kind};
-use crate::units::{Fraction, SimTime};
+use super::{Cue, Effects, Kind, Moment};
+use crate::units::Fraction;
 
 /// The share of messages between trackers and JobTracker that are lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,9 +12,9 @@ use crate::units::{Fraction, SimTime};
 pub(super) struct Loss(Fraction);
 
 impl Kind for Loss {
-    const HAS_MOMENT: bool = false;
+    const MOMENT: Moment = Moment::None;
 
-    fn apply(&self, _: SimTime, effects: &mut Effects<'_>) {
+    fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.loss = self.0;
         effects.resends = true;
     }

@@ -1,29 +1,99 @@
-//! A node dies: its tracker falls silent, and the map outputs on its disks are out of reach.
+//! Machines die: their trackers fall silent, and the map outputs on their disks are out of reach.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effects, Kind, Known};
-use crate::cluster::NodeName;
-use crate::mapred::{Mail, ToJobTracker, ToTracker};
-use crate::units::SimTime;
-use crate::yaml::Problem;
+use super::short::{Short, Shorten};
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use crate::mapred::Harm;
+use crate::units::SimSpan;
+use crate::yaml::{Path, Problem};
 
-/// The node that stops, such as `node-3`; they are counted from 1.
+/// The nodes that stop, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`,
+/// `{rack: rack-2}`, or a number or share that is drawn: `{nodes: 10 %}`. They stay off until a
+/// `start`, or for as long as `for` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct Stop(NodeName);
+pub(super) struct Stop(Short<StopSpec>);
 
-impl Kind for Stop {
-    const HAS_MOMENT: bool = true;
+/// Nodes that stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct StopSpec {
+    /// Which nodes; without this, all of the rack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// After how long they come back; without this, not by themselves.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    lasts: Option<SimSpan>,
+}
 
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        known.has(self.0)
+impl Shorten for StopSpec {
+    type Bare = Nodes;
+    const EXPECTED: &'static str = "the name of a node, such as node-3, a list of them, `all`, or a \
+                                    mapping such as {nodes: 10 %, for: 5min}";
+
+    fn lengthen(nodes: Nodes) -> Result<Self, String> {
+        Ok(Self { nodes: Some(named(nodes)?), ..Self::default() })
     }
 
-    fn apply(&self, at: SimTime, effects: &mut Effects<'_>) {
-        let tracker = self.0.tracker();
-        effects.opening.push((at, Mail::Tracker(tracker, ToTracker::PowerOff)));
-        effects.opening.push((at, ToJobTracker::Darkness(tracker).into()));
+    fn bare(&self) -> Option<&Nodes> {
+        let Self { nodes, rack: None, lasts: None } = self else { return None };
+        nodes.as_ref().filter(|nodes| matches!(nodes, Nodes::All | Nodes::Named(_)))
+    }
+}
+
+/// Returns nodes that are named; a bare number may be half of a name.
+pub(super) fn named(nodes: Nodes) -> Result<Nodes, String> {
+    match nodes {
+        Nodes::All | Nodes::Named(_) => Ok(nodes),
+        Nodes::Number(number) => Err(format!(
+            "a node has a name, such as node-3; for {number} nodes that are drawn write \
+             {{nodes: {number}}}"
+        )),
+        Nodes::Share(share) => {
+            let share = share.get() * 100.0;
+            Err(format!(
+                "a node has a name, such as node-3; for a share that is drawn write \
+                 {{nodes: {share} %}}"
+            ))
+        }
+    }
+}
+
+/// Says so if nothing is said of whom a fault strikes.
+pub(super) fn needs_target(target: Target<'_>) -> Result<(), Problem> {
+    let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
+    if target.is_silent() { Err(Problem::value(Path::default(), message)) } else { Ok(()) }
+}
+
+impl Kind for Stop {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        let Self(Short(StopSpec { nodes, rack, .. })) = self;
+        Some(Target::new(nodes.as_ref(), rack.as_ref()))
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let Self(Short(spec)) = self;
+        let target = Target::new(spec.nodes.as_ref(), spec.rack.as_ref());
+        needs_target(target)?;
+        let is_short = spec.bare().is_some();
+        target.check(known).map_err(|problem| match is_short {
+            true => Problem { path: Path::default(), ..problem },
+            false => problem,
+        })
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let Self(Short(StopSpec { lasts, .. })) = self;
+        let nodes = effects.struck(self, cue);
+        let harm = if lasts.is_some() { Harm::Outage } else { Harm::Stop };
+        effects.befall(cue.at, nodes, harm, *lasts);
     }
 }

@@ -7,22 +7,22 @@
 //! shared, a plan says how long each part takes alone and what it uses; how long it takes among
 //! others is for the [`Fabric`](super::Fabric) to tell.
 
+mod doom;
 mod effort;
 mod shared;
 
 use std::sync::Arc;
 
-use rand::RngExt;
-
-pub use self::effort::{Effort, Part};
+pub use self::doom::{Break, Doom, DoomKind};
+pub use self::effort::{Effort, Means, Part};
 pub use self::shared::Shared;
 use super::{
-    AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Role, TaskId, TaskKind, Traced,
-    TrackerId,
+    AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Phase, Role, TaskId, TaskKind,
+    Traced, TrackerId,
 };
 use crate::cluster::{Demand, Node, ReadRates, Topology};
 use crate::random::{ChaCha8Rng, Purpose, stream};
-use crate::units::{Bytes, Fraction, SimSpan};
+use crate::units::{Bytes, SimSpan};
 
 /// What all attempts of a run have in common.
 #[derive(Clone, Debug)]
@@ -35,10 +35,12 @@ pub struct Costs {
     pub rates: ReadRates,
     /// The nodes: a reduce fetches from all of them alike.
     pub topology: Arc<Topology>,
-    /// The share of map and reduce attempts that fail.
-    pub task_failures: Fraction,
+    /// What makes map and reduce attempts end badly.
+    pub dooms: Vec<Doom>,
     /// What attempts share, if they share anything.
     pub shared: Option<Shared>,
+    /// Whether nodes may become slow while attempts run there.
+    pub may_slow_down: bool,
 }
 
 /// The phases of one attempt on one node.
@@ -54,8 +56,8 @@ pub struct Plan {
     pub work: Effort,
     /// Whether the output waits for leave to commit.
     pub commits: bool,
-    /// The share of the work after which the attempt fails, if it does.
-    pub fails_at: Option<f64>,
+    /// Where the attempt ends badly, if it does.
+    pub breaks: Option<Break>,
     /// Whether phases that take no time are passed at once, as in Mumak, which has none of them. If
     /// not, the clock has its turn in between, and with it all that is due at that instant.
     pub at_once: bool,
@@ -70,9 +72,9 @@ impl Costs {
                 self.service(launch)
             }
             (Role::Work, TaskKind::Map | TaskKind::Reduce) => match &launch.job.traced {
-                Some(traced) => self.traced(launch, traced, node),
+                Some(traced) => self.traced(launch, traced, tracker, node),
                 None if attempt.task.kind == TaskKind::Map => self.map(launch, tracker, node),
-                None => self.reduce(&launch.job, attempt, tracker, node),
+                None => self.reduce(launch, tracker, node),
             },
         }
     }
@@ -98,23 +100,23 @@ impl Costs {
             sort: Effort::default(),
             work: work.sample(&mut rng).into(),
             commits: false,
-            fails_at: None,
+            breaks: None,
             at_once: self.hadoop.is_mumak(),
         }
     }
 
     /// Returns the phases of an attempt of which a trace tells; its start-up is part of them, and so
     /// is all that it had to share.
-    fn traced(&self, launch: &Launch, traced: &Traced, node: &Node) -> Plan {
+    fn traced(&self, launch: &Launch, traced: &Traced, tracker: TrackerId, node: &Node) -> Plan {
         let AttemptId { task, .. } = launch.attempt;
         let draw = || {
             let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
             traced.draw(launch.attempt, launch.locality, &mut rng)
         };
         let (times, fails) = launch.drawn.unwrap_or_else(draw);
-        let failure = match task.kind {
-            TaskKind::Map => Purpose::MapFailure,
-            _ => Purpose::ReduceFailure,
+        let work = match task.kind {
+            TaskKind::Map => Phase::Work,
+            _ => Phase::Reduce,
         };
         Plan {
             start_up: SimSpan::ZERO,
@@ -123,7 +125,11 @@ impl Costs {
             work: times.work.ceil_mul(1.0 / node.speed.get()).into(),
             commits: self.commits(&launch.job, task.kind),
             // As the trace has it, or else by the faults.
-            fails_at: if fails { Some(1.0) } else { self.failure(failure, launch.attempt) },
+            breaks: if fails {
+                Some(Break { phase: work, share: 1.0, hangs: false })
+            } else {
+                self.breaks(launch, tracker)
+            },
             at_once: self.hadoop.is_mumak(),
         }
     }
@@ -146,10 +152,12 @@ impl Costs {
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
-        let (read_rate, penalty) = match launch.locality {
-            None | Some(Locality::Node) => (node.disk, 1.0),
-            Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get()),
-            Some(Locality::OffRack) => (self.rates.off_rack, job.map.off_rack_penalty.get()),
+        let (read_rate, penalty, reads_by) = match launch.locality {
+            None | Some(Locality::Node) => (node.disk, 1.0, Means::Disk),
+            Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get(), Means::Network),
+            Some(Locality::OffRack) => {
+                (self.rates.off_rack, job.map.off_rack_penalty.get(), Means::Network)
+            }
         };
         // A map given by its time has its reading in it; the penalty stands for the distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
@@ -159,18 +167,19 @@ impl Costs {
             start_up,
             shuffle: Effort::default(),
             sort: Effort::default(),
-            work: Effort::of([
-                transfer(read, source, || read_rate.time_for(read)),
+            work: self.effort([
+                transfer(read, reads_by, source, || read_rate.time_for(read)),
                 self.computing(computing.ceil_mul(noise * penalty / node.speed.get()), tracker),
                 self.writing(written, attempt, tracker, node),
             ]),
             commits: self.commits(job, TaskKind::Map),
-            fails_at: self.failure(Purpose::MapFailure, attempt),
+            breaks: self.breaks(launch, tracker),
             at_once: self.hadoop.is_mumak(),
         }
     }
 
-    fn reduce(&self, job: &JobSpec, attempt: AttemptId, tracker: TrackerId, node: &Node) -> Plan {
+    fn reduce(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
+        let (job, attempt) = (&launch.job, launch.attempt);
         let cost = &job.reduce;
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
         let start_up = self.hadoop.start_up.sample(&mut rng);
@@ -191,13 +200,13 @@ impl Costs {
         Plan {
             start_up,
             shuffle,
-            sort: Effort::of([self.computing(sort.ceil_mul(slowness), tracker)]),
-            work: Effort::of([
+            sort: self.effort([self.computing(sort.ceil_mul(slowness), tracker)]),
+            work: self.effort([
                 self.computing(computing.ceil_mul(slowness), tracker),
                 self.writing(cost.output.of(index), attempt, tracker, node),
             ]),
             commits: self.commits(job, TaskKind::Reduce),
-            fails_at: self.failure(Purpose::ReduceFailure, attempt),
+            breaks: self.breaks(launch, tracker),
             at_once: self.hadoop.is_mumak(),
         }
     }
@@ -207,47 +216,47 @@ impl Costs {
         let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
-        Effort::of([transfer(bytes, wires, || {
+        self.effort([transfer(bytes, Means::Network, wires, || {
             self.rates.rack.time_for(near) + self.rates.off_rack.time_for(far)
         })])
     }
 
     fn writing(&self, bytes: Bytes, attempt: AttemptId, tracker: TrackerId, node: &Node) -> Part {
         let disk = || self.shared.as_ref()?.writing(attempt, tracker);
-        transfer(bytes, disk, || node.disk.time_for(bytes))
+        transfer(bytes, Means::Disk, disk, || node.disk.time_for(bytes))
     }
 
     fn computing(&self, alone: SimSpan, tracker: TrackerId) -> Part {
-        Part { alone, demand: self.shared.as_ref().and_then(|shared| shared.computing(tracker)) }
+        let demand = self.shared.as_ref().and_then(|shared| shared.computing(tracker));
+        Part { alone, by: Means::Cores, demand }
+    }
+
+    fn effort<const COUNT: usize>(&self, parts: [Part; COUNT]) -> Effort {
+        Effort::of(parts, self.may_slow_down)
     }
 
     fn task_stream(&self, purpose: Purpose, attempt: AttemptId) -> ChaCha8Rng {
         stream(self.seed, purpose, subject(attempt.task.attempt(0)))
     }
 
-    /// Returns the share of its work after which an attempt fails, if it does.
-    fn failure(&self, purpose: Purpose, attempt: AttemptId) -> Option<f64> {
-        if self.task_failures == Fraction::ZERO {
-            return None;
-        }
-        let mut rng = stream(self.seed, purpose, subject(attempt));
-        let fails = rng.random::<f64>() < self.task_failures.get();
-        fails.then(|| rng.random())
+    fn breaks(&self, launch: &Launch, tracker: TrackerId) -> Option<Break> {
+        doom::strike(&self.dooms, self.seed, launch, tracker)
     }
 }
 
 /// Returns the part of moving so much: what it shares, or else its fixed time.
 fn transfer(
     bytes: Bytes,
+    by: Means,
     shared: impl FnOnce() -> Option<Demand>,
     fixed: impl FnOnce() -> SimSpan,
 ) -> Part {
     if bytes == Bytes::ZERO {
-        return Part::fixed(SimSpan::ZERO);
+        return Part::fixed(SimSpan::ZERO, by);
     }
     match shared() {
-        Some(demand) => Part { alone: demand.time_for(bytes), demand: Some(demand) },
-        None => Part::fixed(fixed()),
+        Some(demand) => Part { alone: demand.time_for(bytes), by, demand: Some(demand) },
+        None => Part::fixed(fixed(), by),
     }
 }
 
@@ -264,7 +273,20 @@ mod tests {
     use super::*;
     use crate::cluster::PerSlot;
     use crate::mapred::{JobId, TracedTimes, TracedTry};
-    use crate::units::Rate;
+    use crate::units::{Fraction, Rate};
+
+    /// Lets this share of all attempts fail.
+    fn failures(share: f64) -> Doom {
+        Doom {
+            how: DoomKind::Failure,
+            share: Fraction::of(share),
+            nodes: None,
+            jobs: None,
+            kind: None,
+            memory_above: None,
+            at_progress: None,
+        }
+    }
 
     /// Returns a node alone in its rack beside three in another, and its costs.
     fn costs(task_failures: f64) -> (Node, Costs) {
@@ -275,8 +297,9 @@ mod tests {
             hadoop: serde_yaml::from_str(line).unwrap(),
             rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
             topology: Arc::new(Topology::from_nodes([0, 1, 1, 1].map(node).into())),
-            task_failures: Fraction::of(task_failures),
+            dooms: vec![failures(task_failures)],
             shared: None,
+            may_slow_down: false,
         };
         (node(0), costs)
     }
@@ -322,9 +345,9 @@ mod tests {
         let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
         let failures = |share, kind| {
             let (node, costs) = costs(share);
-            let fails_at =
-                |index| costs.plan(&launch(job.clone(), kind, index), TrackerId(0), &node).fails_at;
-            (0..1_000).filter_map(fails_at).collect::<Vec<_>>()
+            let breaks =
+                |index| costs.plan(&launch(job.clone(), kind, index), TrackerId(0), &node).breaks;
+            (0..1_000).filter_map(breaks).map(|it| it.share).collect::<Vec<_>>()
         };
         assert!(failures(0.0, TaskKind::Map).is_empty());
         let drawn = failures(0.1, TaskKind::Map);

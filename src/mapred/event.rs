@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::{AttemptId, JobId, JobSpec, PerSlot, Preemption, Reason, TrackerId};
-use crate::cluster::Topology;
+use crate::cluster::{Speeds, Topology};
 use crate::units::{SimSpan, SimTime};
 
 /// A fact with its instant.
@@ -106,6 +106,13 @@ pub enum Fact {
     },
     /// A tracker's process died. What ran there has ended just before.
     TrackerDown(TrackerId),
+    /// Something befell a machine, or was over.
+    Incident {
+        /// The machine's tracker.
+        tracker: TrackerId,
+        /// What.
+        incident: Incident,
+    },
     /// An attempt took a slot and started.
     Started {
         /// The attempt.
@@ -160,6 +167,21 @@ pub enum Fact {
         /// The part of it spent waiting for the JobTracker to be free.
         queued: SimSpan,
     },
+}
+
+/// What befalls a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Incident {
+    /// It went off.
+    MachineOff,
+    /// It came back.
+    MachineOn,
+    /// Its tracker's process died.
+    TrackerGone,
+    /// Its tracker's process came back.
+    TrackerBack,
+    /// It is so fast from now on.
+    Speeds(Speeds),
 }
 
 /// How a job or an attempt ended.
@@ -238,6 +260,20 @@ pub struct Phases {
     pub commit: Option<SimSpan>,
     /// Stopped in between.
     pub suspended: SimSpan,
+}
+
+impl Incident {
+    /// Returns the words used in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::MachineOff => "machine off",
+            Self::MachineOn => "machine on",
+            Self::TrackerGone => "tracker gone",
+            Self::TrackerBack => "tracker back",
+            Self::Speeds(Speeds::USUAL) => "usual speed",
+            Self::Speeds(_) => "slow",
+        }
+    }
 }
 
 impl Outcome {

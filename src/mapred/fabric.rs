@@ -16,12 +16,13 @@ use rustc_hash::FxHashMap;
 
 use self::page_cache::PageCache;
 use super::{Core, FlowBegins, FlowId, FlowRate, Mail, Outbox, ToFabric, ToTracker, TrackerId};
-use crate::cluster::{FlowIndex, Reread, Resources, Sharing};
+use crate::cluster::{FlowIndex, Reread, Resources, Sharing, Speeds};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// The fabric of a cluster.
 #[derive(Debug)]
 pub struct Fabric {
+    resources: Resources,
     sharing: Sharing,
     flows: FxHashMap<FlowId, FlowIndex>,
     /// Whose the flows are, by index.
@@ -46,6 +47,7 @@ impl Fabric {
             sharing: Sharing::new(resources.capacities().iter().copied()),
             flows: FxHashMap::default(),
             owners: Vec::new(),
+            resources: resources.clone(),
             is_settling: false,
             changed: Vec::new(),
         }
@@ -82,6 +84,13 @@ impl Fabric {
         self.page_caches[node.index()].set_room(left);
     }
 
+    fn set_speeds(&mut self, node: TrackerId, speeds: Speeds, out: &mut Outbox) {
+        for (id, capacity) in self.resources.at_speeds(node, speeds) {
+            self.sharing.set_capacity(id, capacity);
+        }
+        self.plan_to_settle(out);
+    }
+
     fn plan_to_settle(&mut self, out: &mut Outbox) {
         if !std::mem::replace(&mut self.is_settling, true) {
             out.plan(SimSpan::ZERO, ToFabric::Settle);
@@ -111,6 +120,7 @@ impl Core for Fabric {
             ToFabric::FlowBegins(flow) => self.begin(&flow, out),
             ToFabric::FlowEnds { id, is_done } => self.end(id, is_done, out),
             ToFabric::MemoryLeft(node, left) => self.set_memory(node, left),
+            ToFabric::Speeds(node, speeds) => self.set_speeds(node, *speeds, out),
             ToFabric::Settle => self.settle(out),
         }
     }

@@ -36,6 +36,9 @@ pub struct Hadoop {
     pub rpc_timeout: SimSpan,
     /// A tracker that is silent for this long is declared lost.
     pub expiry: SimSpan,
+    /// An attempt that makes no progress for this long fails at its tracker's next heartbeat; `0s` is
+    /// never.
+    pub task_timeout: SimSpan,
     /// An attempt that was assigned `expiry` ago fails, unless its tracker has done this.
     pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.

@@ -12,7 +12,7 @@ use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role, Stall,
     TaskKind, TracedTimes, TrackerId,
 };
-use crate::cluster::{Reread, Use};
+use crate::cluster::{Reread, Speeds, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A state machine that an actor can run.
@@ -50,6 +50,8 @@ pub enum ToJobTracker {
     /// By the world: what lies on a machine cannot be fetched any more. Reduces would find out;
     /// here the JobTracker hears of fewer maps.
     Darkness(TrackerId),
+    /// By the world: a machine that is off comes back at this instant, so nothing has stalled before.
+    Await(SimTime),
     /// By itself: it is free for the next heartbeat.
     Serve,
     /// By itself: a job's splits are read.
@@ -88,6 +90,10 @@ pub enum ToTracker {
     PowerOn,
     /// By the world: its machine dies.
     PowerOff,
+    /// By the world: its process dies, and the machine goes on.
+    Crash,
+    /// By the world: its machine is so fast from now on.
+    Speeds(Arc<Speeds>),
     /// By the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
     /// By itself: the next heartbeat is due, unless the number is stale.
@@ -115,8 +121,19 @@ pub enum ToFabric {
     /// By a TaskTracker: so much memory of its node is left for the page cache; none, while the
     /// node is off.
     MemoryLeft(TrackerId, Bytes),
+    /// By the world: a machine is so fast from now on.
+    Speeds(TrackerId, Arc<Speeds>),
     /// By itself: the changes of this instant are all there.
     Settle,
+}
+
+/// What nature is told.
+#[derive(Clone, Copy, Debug)]
+pub enum ToNature {
+    /// By the world, or by itself: this mishap begins.
+    Begins(u32),
+    /// By the world, or by itself: this mishap is over.
+    Ends(u32),
 }
 
 /// A message and whom it is for.
@@ -130,6 +147,8 @@ pub enum Mail {
     Tracker(TrackerId, ToTracker),
     /// For the fabric.
     Fabric(ToFabric),
+    /// For nature.
+    Nature(ToNature),
 }
 
 impl Message for ToJobTracker {
@@ -137,6 +156,7 @@ impl Message for ToJobTracker {
         match self {
             Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
             Self::Darkness(_)
+            | Self::Await(_)
             | Self::Serve
             | Self::Initialised(_)
             | Self::Expire
@@ -189,6 +209,8 @@ impl Message for ToTracker {
             Self::Reply(_) | Self::PhaseEnds(_) => true,
             Self::PowerOn
             | Self::PowerOff
+            | Self::Crash
+            | Self::Speeds(_)
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -211,9 +233,19 @@ impl Message for ToTracker {
 impl Message for ToFabric {
     fn counts(&self) -> bool {
         match self {
-            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) | Self::Settle => {
-                false
-            }
+            Self::FlowBegins(_)
+            | Self::FlowEnds { .. }
+            | Self::MemoryLeft(..)
+            | Self::Speeds(..)
+            | Self::Settle => false,
+        }
+    }
+}
+
+impl Message for ToNature {
+    fn counts(&self) -> bool {
+        match self {
+            Self::Begins(_) | Self::Ends(_) => false,
         }
     }
 
@@ -234,6 +266,7 @@ impl Mail {
             Self::Injector(msg) => msg.counts(),
             Self::Tracker(_, msg) => msg.counts(),
             Self::Fabric(msg) => msg.counts(),
+            Self::Nature(msg) => msg.counts(),
         }
     }
 
@@ -257,6 +290,12 @@ impl From<ToJobTracker> for Mail {
 impl From<ToInjector> for Mail {
     fn from(msg: ToInjector) -> Self {
         Self::Injector(msg)
+    }
+}
+
+impl From<ToNature> for Mail {
+    fn from(msg: ToNature) -> Self {
+        Self::Nature(msg)
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
     FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind,
     Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
-use crate::cluster::{Demand, Node};
+use crate::cluster::{Demand, Node, Speeds};
 use crate::random::mumak::JavaRandom;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -57,6 +57,8 @@ pub struct TaskTracker {
 
     /// In the order in which they were launched.
     attempts: Vec<Attempt>,
+    /// How fast the node is.
+    speeds: Speeds,
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
     memory: Memory,
@@ -135,6 +137,7 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             attempts: Vec::new(),
+            speeds: Speeds::USUAL,
             clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
             heard_at: SimTime::ZERO,
         }
@@ -157,15 +160,28 @@ impl TaskTracker {
     }
 
     fn power_off(&mut self, now: SimTime, out: &mut Outbox) {
+        self.crash(now, out);
+        self.clockwork.tell_memory(Bytes::ZERO, out);
+    }
+
+    /// Ends the process; what the machine has read stays in its memory.
+    fn crash(&mut self, now: SimTime, out: &mut Outbox) {
         if !self.is_up {
             return;
         }
         self.drop_everything(now, out);
-        self.clockwork.tell_memory(Bytes::ZERO, out);
         self.is_up = false;
         self.sent_at = None;
         self.beat += 1;
         out.emit(now, Fact::TrackerDown(self.id));
+    }
+
+    fn take_speeds(&mut self, now: SimTime, speeds: Speeds, out: &mut Outbox) {
+        self.speeds = speeds;
+        for attempt in &mut self.attempts {
+            let next = attempt.take_speeds(now, speeds);
+            self.clockwork.plan(next, attempt, out);
+        }
     }
 
     /// Ends every attempt without a report: the process is gone, or starts anew.
@@ -256,6 +272,7 @@ impl TaskTracker {
             }
         }
         self.fill_slots(now, out);
+        self.fail_unresponsive(now, out);
         let next = if self.hurried { SimSpan::ZERO } else { self.fuzzy_interval() };
         self.plan_beat(next, out);
     }
@@ -275,6 +292,27 @@ impl TaskTracker {
         self.hurried = true;
         if self.sent_at.is_none() {
             self.plan_beat(SimSpan::ZERO, out);
+        }
+    }
+
+    /// Loses patience with attempts that hang. In Hadoop, too, a tracker looks after each heartbeat.
+    fn fail_unresponsive(&mut self, now: SimTime, out: &mut Outbox) {
+        let timeout = self.costs.hadoop.task_timeout;
+        if timeout.is_zero() {
+            return;
+        }
+        while let Some(index) = self.attempts.iter().position(|a| a.hangs_for_longer(now, timeout))
+        {
+            self.end(index, now, self.broken(), out);
+        }
+    }
+
+    /// Returns what an attempt becomes that fails.
+    fn broken(&self) -> AttemptState {
+        if self.costs.hadoop.task_cleanup {
+            AttemptState::FailedUnclean
+        } else {
+            AttemptState::Failed
         }
     }
 
@@ -310,7 +348,7 @@ impl TaskTracker {
         let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
         if !self.attempts.iter().any(is_known) {
             let plan = self.costs.plan(launch, self.id, &self.node);
-            self.attempts.push(Attempt::new(launch, plan));
+            self.attempts.push(Attempt::new(launch, plan, self.speeds));
         }
     }
 
@@ -390,14 +428,7 @@ impl TaskTracker {
                 self.hurry(out);
             }
             Next::Done => self.end(index, now, AttemptState::Succeeded, out),
-            Next::Broken => {
-                let state = if self.costs.hadoop.task_cleanup {
-                    AttemptState::FailedUnclean
-                } else {
-                    AttemptState::Failed
-                };
-                self.end(index, now, state, out);
-            }
+            Next::Broken => self.end(index, now, self.broken(), out),
             next @ (Next::After(_) | Next::Flow) => {
                 self.clockwork.plan(next, attempt, out);
             }
@@ -526,6 +557,8 @@ impl Core for TaskTracker {
         match msg {
             ToTracker::PowerOn => self.power_on(now, out),
             ToTracker::PowerOff => self.power_off(now, out),
+            ToTracker::Crash => self.crash(now, out),
+            ToTracker::Speeds(speeds) => self.take_speeds(now, *speeds, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
             ToTracker::Beat(_) => self.send_status(now, out),

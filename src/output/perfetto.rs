@@ -131,7 +131,8 @@ impl Perfetto {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_) => Ok(()),
+            | Fact::TrackerDown(_)
+            | Fact::Incident { .. } => Ok(()),
         }
     }
 

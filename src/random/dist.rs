@@ -13,6 +13,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{F64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use statrs::function::gamma::gamma;
 
 use super::pick;
 use crate::units::{Factor, Fraction, Quantity};
@@ -48,6 +49,14 @@ pub enum Shape<T> {
         mean: T,
         /// The coefficient of variation: standard deviation over mean.
         cv: Factor,
+    },
+    /// Times until something breaks: below 1 the `shape` stands for early failures, above it for wear;
+    /// 1 is exponential.
+    Weibull {
+        /// The mean.
+        mean: T,
+        /// The shape.
+        shape: Factor,
     },
     /// A heavy tail: a few values are very large.
     Pareto {
@@ -105,6 +114,11 @@ impl<T: Quantity> Shape<T> {
                 let normal: f64 = StandardNormal.sample(rng);
                 mean.as_f64() * (sigma2.sqrt() * normal - sigma2 / 2.0).exp()
             }
+            Self::Weibull { mean, shape } => {
+                let unit: f64 = Exp1.sample(rng);
+                let power = 1.0 / shape.get();
+                mean.as_f64() * unit.powf(power) / gamma(1.0 + power)
+            }
             Self::Pareto { min, shape } => {
                 let unit: f64 = Exp1.sample(rng);
                 min.as_f64() * (unit / shape.get()).exp()
@@ -119,7 +133,9 @@ impl<T: Quantity> Shape<T> {
     fn mean(&self) -> f64 {
         match self {
             Self::Uniform { from, to } => (from.as_f64() + to.as_f64()) / 2.0,
-            Self::Exponential { mean } | Self::LogNormal { mean, .. } => mean.as_f64(),
+            Self::Exponential { mean }
+            | Self::LogNormal { mean, .. }
+            | Self::Weibull { mean, .. } => mean.as_f64(),
             Self::Pareto { min, shape } if 1.0 < shape.get() => {
                 min.as_f64() * shape.get() / (shape.get() - 1.0)
             }
@@ -146,6 +162,10 @@ impl<T: Quantity> Shape<T> {
         match self {
             Self::Uniform { from, to } if from.as_f64() > to.as_f64() => {
                 Some("`from` is above `to`")
+            }
+            // Below this, means and draws are beyond any number.
+            Self::Weibull { shape, .. } if shape.get() < 0.1 => {
+                Some("the `shape` of a Weibull distribution is 0.1 or more")
             }
             Self::Pareto { shape, .. } if shape.get() == 0.0 => {
                 Some("the `shape` of a Pareto distribution is above zero")
@@ -273,6 +293,8 @@ mod tests {
         close("20s", 20.0, 0.0);
         close("{log_normal: {mean: 20s, cv: 0.5}}", 20.0, 0.5);
         close("{exponential: {mean: 20s}}", 20.0, 1.0);
+        // Weibull with shape k: cv² = Γ(1+2/k)/Γ(1+1/k)² − 1, and Γ(2)/Γ(1.5)² = 4/π.
+        close("{weibull: {mean: 20s, shape: 2}}", 20.0, (4.0 / std::f64::consts::PI - 1.0).sqrt());
         close("{uniform: {from: 10s, to: 30s}}", 20.0, 10.0 / 3f64.sqrt() / 20.0);
         // Pareto with tail index a: mean a·min/(a−1), cv 1/√(a(a−2)).
         close("{pareto: {min: 10s, shape: 5}}", 12.5, 1.0 / 15f64.sqrt());
@@ -312,6 +334,7 @@ mod tests {
         for yaml in [
             "{uniform: {from: 2s, to: 1s}}",
             "{pareto: {min: 1s, shape: 0}}",
+            "{weibull: {mean: 1s, shape: 0}}",
             "{empirical: {cdf: []}}",
             "{empirical: {cdf: [[1s, 0.5]]}}",
             "{choice: []}",

@@ -263,6 +263,7 @@ impl Books {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
+            | Fact::Incident { .. }
             | Fact::CommitPending { .. }
             | Fact::Heartbeat { .. } => {}
         }

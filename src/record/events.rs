@@ -12,10 +12,11 @@ use serde::Serialize;
 
 use super::table::Text;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
+use crate::cluster::Speeds;
 use crate::files;
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Preemption,
-    Reason, Role, TrackerId,
+    AttemptId, AttemptState, Counts, Event, Fact, Incident, JobId, Locality, Outcome, PerSlot,
+    Preemption, Reason, Role, TrackerId,
 };
 
 /// Writes `events.jsonl`.
@@ -82,6 +83,12 @@ struct Line<'a> {
     rtt_us: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     queued_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,6 +175,18 @@ impl<'a> Line<'a> {
                 ..Self::named("tracker up").node(tracker)
             },
             Fact::TrackerDown(tracker) => Self::named("tracker down").node(tracker),
+            Fact::Incident { tracker, incident } => {
+                let line = Self::named(incident.words()).node(tracker);
+                match incident {
+                    Incident::Speeds(Speeds { cpu, disk, network }) => {
+                        Self { cpu: Some(cpu), disk: Some(disk), network: Some(network), ..line }
+                    }
+                    Incident::MachineOff
+                    | Incident::MachineOn
+                    | Incident::TrackerGone
+                    | Incident::TrackerBack => line,
+                }
+            }
             Fact::Started { attempt, tracker, role, .. } => {
                 Self::named("started").attempt(attempt, tracker).role(role)
             }

@@ -210,7 +210,8 @@ impl Watcher for Tally {
             Fact::TrackerDown(tracker) => {
                 self.slots_change(event.at, tracker, PerSlot::default());
             }
-            Fact::JobInitialised(_)
+            Fact::Incident { .. }
+            | Fact::JobInitialised(_)
             | Fact::JobRunning(_)
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)

@@ -199,6 +199,7 @@ impl Watcher for Timeline {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
+            | Fact::Incident { .. }
             | Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }

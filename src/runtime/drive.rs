@@ -14,7 +14,7 @@ use super::link::{Address, Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Play, RunStats};
 use crate::mapred::{
-    Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker,
+    Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker, ToNature,
     ToTracker, TrackerId,
 };
 use crate::units::SimTime;
@@ -46,6 +46,7 @@ pub(super) struct Seats<D: Drive> {
     /// By number.
     trackers: Vec<D::Seat<ToTracker>>,
     fabric: Option<D::Seat<ToFabric>>,
+    nature: Option<D::Seat<ToNature>>,
 }
 
 impl<D: Drive> Seats<D> {
@@ -58,6 +59,7 @@ impl<D: Drive> Seats<D> {
             injector: drive.seat(Body::new(cast.injector, link(Address::Injector))),
             trackers: (0..).map(TrackerId).zip(cast.trackers).map(tracker).collect(),
             fabric: cast.fabric.map(|core| drive.seat(Body::new(core, link(Address::Fabric)))),
+            nature: cast.nature.map(|core| drive.seat(Body::new(core, link(Address::Nature)))),
         }
     }
 
@@ -69,6 +71,10 @@ impl<D: Drive> Seats<D> {
             Mail::Fabric(msg) => {
                 let fabric = self.fabric.as_ref().expect("only where there is a fabric are flows");
                 drive.deliver(fabric, at, msg);
+            }
+            Mail::Nature(msg) => {
+                let nature = self.nature.as_ref().expect("only where there is nature are mishaps");
+                drive.deliver(nature, at, msg);
             }
         }
     }

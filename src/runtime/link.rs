@@ -62,6 +62,7 @@ pub(super) enum Address {
     Injector,
     Tracker(TrackerId),
     Fabric,
+    Nature,
 }
 
 impl Address {
@@ -71,6 +72,7 @@ impl Address {
             Mail::Injector(_) => Self::Injector,
             Mail::Tracker(id, _) => Self::Tracker(*id),
             Mail::Fabric(_) => Self::Fabric,
+            Mail::Nature(_) => Self::Nature,
         }
     }
 
@@ -80,8 +82,8 @@ impl Address {
             Self::JobTracker => Some(0),
             Self::Injector => Some(1),
             Self::Tracker(id) => Some(u64::from(id.0) + 2),
-            // It is no machine: what it says is physics.
-            Self::Fabric => None,
+            // They are no machines: what they say is physics.
+            Self::Fabric | Self::Nature => None,
         }
     }
 

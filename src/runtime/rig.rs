@@ -48,6 +48,7 @@ pub(super) fn play(trackers: usize) -> Play {
             injector: core(|_, _, _| {}),
             trackers: (0..trackers).map(tracker).collect(),
             fabric: None,
+            nature: None,
         },
         links: links(trackers),
         opening: Vec::new(),

@@ -550,6 +550,10 @@ fn check_faults(
     let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let known = Known {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
+        // Groups may have racks of their own.
+        racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
+            .then(|| cluster.racks.get().min(cluster.nodes.get())),
+        waits_for_ever: intact("hadoop") && scenario.waits_for_ever(),
         jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {

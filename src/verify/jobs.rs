@@ -135,6 +135,7 @@ impl Jobs {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
+            | Fact::Incident { .. }
             | Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
@@ -168,6 +169,7 @@ impl Jobs {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
+            | Fact::Incident { .. }
             | Fact::Heartbeat { .. } => return,
         };
         let job = match self.all.get_mut(attempt.job().index()) {
@@ -209,6 +211,7 @@ impl Jobs {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
+            | Fact::Incident { .. }
             | Fact::Resumed { .. }
             | Fact::Heartbeat { .. } => {}
         }

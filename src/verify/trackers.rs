@@ -145,8 +145,9 @@ impl Trackers {
                     }),
                 }
             }
-            // Decisions, and what the JobTracker has learned.
-            Fact::JobInitialised(_)
+            // Decisions, what the JobTracker has learned, and what trackers do not say themselves.
+            Fact::Incident { .. }
+            | Fact::JobInitialised(_)
             | Fact::JobRunning(_)
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)

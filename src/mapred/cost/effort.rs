@@ -17,8 +17,21 @@ pub struct Effort {
 pub struct Part {
     /// How long it takes alone.
     pub alone: SimSpan,
+    /// What it needs of its node.
+    pub by: Means,
     /// What it has to share with others, if it does.
     pub demand: Option<Demand>,
+}
+
+/// What a part needs of its node: whatever is slow there makes it slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// The cores.
+    Cores,
+    /// A disk.
+    Disk,
+    /// The connection.
+    Network,
 }
 
 impl From<SimSpan> for Effort {
@@ -29,30 +42,31 @@ impl From<SimSpan> for Effort {
 
 impl Part {
     /// Returns a part that takes its time whatever others do.
-    pub const fn fixed(alone: SimSpan) -> Self {
-        Self { alone, demand: None }
+    pub const fn fixed(alone: SimSpan, by: Means) -> Self {
+        Self { alone, by, demand: None }
     }
 }
 
 impl Effort {
-    /// Returns the effort of these parts. Costs no memory if none of them shares anything.
-    pub fn of<const COUNT: usize>(parts: [Part; COUNT]) -> Self {
+    /// Returns the effort of these parts. Costs no memory if none of them shares anything, unless each
+    /// is to be known all the same, since nodes may become slow.
+    pub fn of<const COUNT: usize>(parts: [Part; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
         let shares = |part: &Part| part.demand.is_some() && !part.alone.is_zero();
-        if !parts.iter().any(shares) {
+        if !are_told && !parts.iter().any(shares) {
             return Self::from(alone);
         }
         Self { alone, parts: parts.into_iter().filter(|part| !part.alone.is_zero()).collect() }
     }
 
-    /// Returns what is left of the part that is under way after so much of the effort, and what
-    /// that part has to share.
-    pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&Demand>) {
+    /// Returns what is left of the part that is under way after so much of the effort, and that part,
+    /// if there is one.
+    pub fn under_way(&self, done: SimSpan) -> (SimSpan, Option<&Part>) {
         let mut end = SimSpan::ZERO;
         for part in &self.parts {
             end += part.alone;
             if done < end {
-                return (end - done, part.demand.as_ref());
+                return (end - done, Some(part));
             }
         }
         (self.alone.saturating_sub(done), None)

@@ -9,7 +9,7 @@ use crate::mapred::{
     PerSlot, Reply, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
 };
 use crate::random::Dist;
-use crate::units::{Bytes, Count, Fraction, Rate, SimTime};
+use crate::units::{Bytes, Count, Rate, SimTime};
 
 fn secs(secs: u64) -> SimTime {
     SimTime::from_micros(secs * 1_000_000)
@@ -91,8 +91,9 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
         hadoop,
         rates: ReadRates::new(&cluster),
         topology: topology.clone(),
-        task_failures: Fraction::ZERO,
+        dooms: Vec::new(),
         shared,
+        may_slow_down: true,
     });
     let tracker = |(id, node): (TrackerId, &crate::cluster::Node)| {
         TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, false)
@@ -163,7 +164,9 @@ impl World {
         match mail {
             Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, msg, &mut out),
             Mail::Fabric(msg) => self.fabric.handle(now, msg, &mut out),
-            Mail::JobTracker(_) | Mail::Injector(_) => unreachable!("there is none"),
+            Mail::JobTracker(_) | Mail::Injector(_) | Mail::Nature(_) => {
+                unreachable!("there is none")
+            }
         }
         for letter in out.letters {
             match letter.mail {

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use self::going::{Fetch, Flow, next_poll};
 use super::course::Course;
+use crate::cluster::Speeds;
 use crate::mapred::{
-    AttemptId, AttemptState, JobSpec, Launch, Phase, Phases, Plan, Report, Role, SlotKind, TaskKind,
+    AttemptId, AttemptState, Break, JobSpec, Launch, Phase, Phases, Plan, Report, Role, SlotKind,
+    TaskKind,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -24,6 +26,8 @@ pub(super) struct Attempt {
     /// How many slots it takes.
     slots: u32,
     plan: Plan,
+    /// How fast its node is.
+    speeds: Speeds,
     state: AttemptState,
     /// Whether a heartbeat has carried the state that it ended in.
     is_reported: bool,
@@ -38,6 +42,8 @@ pub(super) struct Attempt {
     /// The flow that is under way.
     flow: Option<Flow>,
     fetch: Fetch,
+    /// Since when it has made no progress, if it hangs.
+    hangs_since: Option<SimTime>,
 
     /// When its process started.
     started: SimTime,
@@ -71,13 +77,14 @@ pub(super) enum Next {
 }
 
 impl Attempt {
-    pub(super) fn new(launch: &Launch, plan: Plan) -> Self {
+    pub(super) fn new(launch: &Launch, plan: Plan, speeds: Speeds) -> Self {
         Self {
             id: launch.attempt,
             role: launch.role,
             job: launch.job.clone(),
             slots: launch.slots,
             plan,
+            speeds,
             state: AttemptState::Unassigned,
             is_reported: false,
             wants_slot: true,
@@ -85,7 +92,8 @@ impl Attempt {
             course: Course::default(),
             timer: None,
             flow: None,
-            fetch: Fetch::default(),
+            fetch: Fetch::new(speeds.network),
+            hangs_since: None,
             started: SimTime::ZERO,
             suspended_at: None,
             work_done: None,
@@ -222,7 +230,7 @@ impl Attempt {
             return 1.0;
         }
         let at = self.suspended_at.map_or(at, |stopped| stopped.min(at));
-        let share = || self.course.share(self.timer.map(|_| at));
+        let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             Phase::Start => 0.0,
             Phase::Work => share(),
@@ -246,12 +254,23 @@ impl Attempt {
         progress as f32
     }
 
-    /// Returns the span of the work, which ends early if the attempt is going to fail.
-    fn working_span(&self) -> SimSpan {
-        match self.plan.fails_at {
-            Some(share) => self.plan.work.alone.ceil_mul(share),
-            None => self.plan.work.alone,
+    /// Returns how much it does of a phase: all, unless it ends badly there.
+    fn part_of(&self, phase: Phase) -> f64 {
+        self.plan.breaks.filter(|it| it.phase == phase).map_or(1.0, |it| it.share)
+    }
+
+    /// Returns how much it does of a phase that takes so long.
+    fn part_done(&self, phase: Phase, whole: SimSpan) -> SimSpan {
+        match self.part_of(phase) {
+            1.0 => whole,
+            share => whole.ceil_mul(share),
         }
+    }
+
+    /// Returns whether it has made no progress for longer than this.
+    pub(super) fn hangs_for_longer(&self, now: SimTime, than: SimSpan) -> bool {
+        let runs = self.state == AttemptState::Running;
+        runs && self.hangs_since.is_some_and(|since| than < now.saturating_since(since))
     }
 
     // ---- starting, stopping, going on ----
@@ -357,14 +376,23 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> Next {
         self.close_phase(now);
+        if let Some(Break { hangs, .. }) = self.plan.breaks.filter(|it| it.phase == self.phase) {
+            self.hangs_since = hangs.then_some(now);
+            return if hangs { Next::Nothing } else { Next::Broken };
+        }
         match self.phase {
             Phase::Start if self.is_reduce() => {
-                self.enter(Phase::Shuffle, now, self.plan.shuffle.alone)
+                self.enter(Phase::Shuffle, now, self.fetching_span())
             }
-            Phase::Start => self.enter(Phase::Work, now, self.working_span()),
-            Phase::Shuffle => self.enter(Phase::Sort, now, self.plan.sort.alone),
-            Phase::Sort => self.enter(Phase::Reduce, now, self.working_span()),
-            Phase::Work | Phase::Reduce if self.plan.fails_at.is_some() => Next::Broken,
+            Phase::Start => {
+                self.enter(Phase::Work, now, self.part_done(Phase::Work, self.plan.work.alone))
+            }
+            Phase::Shuffle => {
+                self.enter(Phase::Sort, now, self.part_done(Phase::Sort, self.plan.sort.alone))
+            }
+            Phase::Sort => {
+                self.enter(Phase::Reduce, now, self.part_done(Phase::Reduce, self.plan.work.alone))
+            }
             Phase::Work | Phase::Reduce if self.plan.commits => {
                 self.state = AttemptState::CommitPending;
                 self.work_done = Some(now);
@@ -390,7 +418,8 @@ impl Attempt {
         let is_driven = self.timer.is_some() || self.flow.is_some();
         assert!(!is_driven || self.holds_slot(), "{now}: {id} goes on, but is {state:?}");
         let waits_for_maps = phase == Phase::Shuffle && !self.fetch.is_complete;
-        let goes_on = is_driven || waits_for_maps || state != AttemptState::Running;
+        let hangs = self.hangs_since.is_some();
+        let goes_on = is_driven || waits_for_maps || hangs || state != AttemptState::Running;
         assert!(goes_on, "{now}: {id} runs, but its {phase:?} will never end");
         let is_stopped = self.suspended_at.is_some();
         assert!(is_stopped == (state == AttemptState::Suspended), "{now}: {id} is {state:?}");

@@ -81,9 +81,7 @@ impl Course {
 
     /// Returns how long the part takes from `since` on, rounded up; none, if it stands still.
     pub(super) fn lasts(&self) -> Option<SimSpan> {
-        let micros = (self.part.as_micros() as f64 / self.pace).ceil();
-        let span = SimSpan::from_micros(micros as u64).min(SimSpan::LONGEST);
-        (0.0 < self.pace).then_some(span)
+        (0.0 < self.pace).then(|| at_pace(self.part, self.pace))
     }
 
     /// Returns what has been done of the part, in whole microseconds.
@@ -91,6 +89,12 @@ impl Course {
         let passed = at.saturating_since(self.since).as_micros() as f64;
         SimSpan::from_micros((passed * self.pace) as u64).min(self.part)
     }
+}
+
+/// Returns how long it takes at a pace, rounded up, what takes so long at the pace 1.
+pub(super) fn at_pace(alone: SimSpan, pace: f64) -> SimSpan {
+    let micros = (alone.as_micros() as f64 / pace).ceil();
+    SimSpan::from_micros(micros as u64).min(SimSpan::LONGEST)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::*;
 use crate::cluster::{ReadRates, Topology};
 use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, TaskBytes, TaskId, TaskKind};
 use crate::random::Dist;
-use crate::units::{Bytes, Fraction, Rate};
+use crate::units::{Bytes, Rate};
 
 fn secs(secs: u64) -> SimTime {
     SimTime::from_micros(secs * 1_000_000)
@@ -56,8 +56,9 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         hadoop,
         rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
         topology: Arc::new(Topology::from_nodes(vec![node.clone()])),
-        task_failures: Fraction::ZERO,
+        dooms: Vec::new(),
         shared: None,
+        may_slow_down: true,
     });
     let mut bench = Bench {
         tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, false),

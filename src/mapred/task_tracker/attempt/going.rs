@@ -4,10 +4,14 @@
 //! rate, and anew whenever that changes. A shuffle that shares is a flow while there is something
 //! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
 //! only once all maps have ended: until then it fetches what there is and waits for more.
+//!
+//! On a slow node what shares nothing goes on at the pace of the node's cores, disks or connection,
+//! whichever it needs. What shares has its pace from the fabric, which knows the slow parts.
 
 use super::{Attempt, Next};
-use crate::cluster::Demand;
-use crate::mapred::{AttemptState, Effort, MapsDone, Phase};
+use crate::cluster::{Demand, Speeds};
+use crate::mapred::task_tracker::course::at_pace;
+use crate::mapred::{AttemptState, Effort, MapsDone, Means, Phase};
 use crate::units::{SimSpan, SimTime};
 
 /// What the fabric knows of an attempt.
@@ -19,7 +23,7 @@ pub(super) struct Flow {
 }
 
 /// What a reduce's shuffle has to fetch, in time of undisturbed fetching.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fetch {
     /// What was fetched at the instant `since`, if the shuffle shares nothing.
     pub(super) done: SimSpan,
@@ -28,6 +32,8 @@ pub(super) struct Fetch {
     pub(super) available: SimSpan,
     /// Whether all maps have ended.
     pub(super) is_complete: bool,
+    /// How fast the node's connection is, of what it usually is.
+    pace: f64,
 }
 
 impl Attempt {
@@ -37,7 +43,7 @@ impl Attempt {
             Phase::Shuffle if self.shares_fetching() => self.fetch_what_is_there(now, wait),
             Phase::Shuffle => self.fetch_the_rest(now),
             Phase::Start | Phase::Work | Phase::Sort | Phase::Reduce | Phase::Commit => {
-                let (part, demand) = self.under_way();
+                let (part, demand, _) = self.under_way();
                 let shares = demand.is_some();
                 self.go_on_with(now, wait, part, shares)
             }
@@ -48,8 +54,9 @@ impl Attempt {
     fn go_on_with(&mut self, now: SimTime, wait: SimSpan, part: SimSpan, shares: bool) -> Next {
         let begins = now + wait;
         if !shares {
-            self.course.go_on(begins, part, 1.0);
-            Next::After(wait + part)
+            let pace = self.own_pace();
+            self.course.go_on(begins, part, pace);
+            Next::After(wait + at_pace(part, pace))
         } else if wait.is_zero() {
             self.course.go_on(begins, part, 0.0);
             Next::Flow
@@ -59,15 +66,59 @@ impl Attempt {
         }
     }
 
-    /// Returns what is left of the part of the phase that is under way, and what it shares.
-    fn under_way(&self) -> (SimSpan, Option<&Demand>) {
+    /// Returns what is left of the part of the phase that is under way, what it shares, and what it
+    /// needs of the node.
+    fn under_way(&self) -> (SimSpan, Option<&Demand>, Means) {
         let whole = self.course.left();
+        let usual = if self.phase == Phase::Shuffle { Means::Network } else { Means::Cores };
         let Some(effort) = self.effort().filter(|effort| !effort.parts.is_empty()) else {
-            return (whole, None);
+            return (whole, None, usual);
         };
-        let (part, demand) = effort.under_way(self.course.done());
+        let (left, part) = effort.under_way(self.course.done());
         // An attempt that is going to fail may not come to the end of the part.
-        (part.min(whole), demand)
+        (
+            left.min(whole),
+            part.and_then(|part| part.demand.as_ref()),
+            part.map_or(usual, |part| part.by),
+        )
+    }
+
+    /// Returns the pace of what is under way and shares nothing.
+    fn own_pace(&self) -> f64 {
+        let Speeds { cpu, disk, network } = self.speeds;
+        match self.under_way().2 {
+            Means::Cores => cpu,
+            Means::Disk => disk,
+            Means::Network => network,
+        }
+    }
+
+    /// Goes on at the pace that its node has now.
+    pub(in super::super) fn take_speeds(&mut self, now: SimTime, speeds: Speeds) -> Next {
+        self.speeds = speeds;
+        let is_running = self.state == AttemptState::Running;
+        match self.phase {
+            Phase::Shuffle if !self.shares_fetching() => {
+                if is_running {
+                    self.fetch.settle(now);
+                }
+                self.fetch.pace = speeds.network;
+                if is_running && self.timer.is_some() {
+                    self.fetch_the_rest(now)
+                } else {
+                    Next::Nothing
+                }
+            }
+            // Its timer is no part of the work.
+            Phase::Commit => Next::Nothing,
+            _ if !is_running || self.flow.is_some() || self.timer.is_none() => Next::Nothing,
+            _ => {
+                self.course.settle(now);
+                self.course.set_pace(self.own_pace());
+                let waits = self.course.since().saturating_since(now);
+                self.ends_after(waits)
+            }
+        }
     }
 
     /// Returns the effort of the phase, where it may share something.
@@ -107,14 +158,21 @@ impl Attempt {
     }
 
     fn flow_ends(&self) -> Next {
-        self.course.lasts().map_or(Next::Nothing, Next::After)
+        self.ends_after(SimSpan::ZERO)
+    }
+
+    fn ends_after(&self, wait: SimSpan) -> Next {
+        self.course.lasts().map_or(Next::Nothing, |lasts| Next::After(wait + lasts))
     }
 
     // ---- shuffles ----
 
     /// Returns whether it fetches the outputs of maps, or is about to.
     pub(super) fn fetches(&self) -> bool {
-        matches!(self.phase, Phase::Start | Phase::Shuffle) && self.is_reduce() && !self.has_ended()
+        matches!(self.phase, Phase::Start | Phase::Shuffle)
+            && self.is_reduce()
+            && self.hangs_since.is_none()
+            && !self.has_ended()
     }
 
     /// Hears how many maps have ended; their output is there from the child's next poll on.
@@ -124,7 +182,14 @@ impl Attempt {
         maps: MapsDone,
         poll: SimSpan,
     ) -> Next {
-        let is_complete = maps.done == maps.total;
+        let all = self.fetching_span();
+        let share =
+            if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
+        let there =
+            SimSpan::from_micros((self.plan.shuffle.alone.as_micros() as f64 * share) as u64);
+        // One that ends badly while it fetches needs no more than that.
+        let is_enough = all < self.plan.shuffle.alone && !all.is_zero() && all <= there;
+        let is_complete = maps.done == maps.total || is_enough;
         let is_news = !is_complete || !self.fetch.is_complete;
         if !self.fetches() || !is_news {
             return Next::Nothing;
@@ -135,10 +200,6 @@ impl Attempt {
             self.fetch.settle(asks);
             self.course.settle(now);
         }
-        let share =
-            if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
-        let all = self.plan.shuffle.alone;
-        let there = SimSpan::from_micros((all.as_micros() as f64 * share) as u64);
         // What has been fetched stays, though its map be lost.
         let fetched = if self.shares_fetching() { self.course.done() } else { self.fetch.done };
         self.fetch.available = if is_complete { all } else { there.max(fetched) };
@@ -149,6 +210,11 @@ impl Attempt {
         } else {
             Next::Nothing
         }
+    }
+
+    /// Returns how long it fetches, had it nothing to wait for.
+    pub(super) fn fetching_span(&self) -> SimSpan {
+        self.part_done(Phase::Shuffle, self.plan.shuffle.alone)
     }
 
     pub(super) fn shares_fetching(&self) -> bool {
@@ -178,15 +244,28 @@ impl Attempt {
             return Next::Nothing;
         }
         self.course.go_on(self.fetch.since, self.course.left(), 1.0);
-        let left = self.plan.shuffle.alone.saturating_sub(self.fetch.done);
-        Next::After(self.fetch.since.saturating_since(now) + left)
+        let left = self.fetching_span().saturating_sub(self.fetch.done);
+        Next::After(self.fetch.since.saturating_since(now) + at_pace(left, self.fetch.pace))
     }
 }
 
 impl Fetch {
+    /// Returns a shuffle of which nothing is done, on a node whose connection has this pace.
+    pub(super) fn new(pace: f64) -> Self {
+        Self {
+            done: SimSpan::ZERO,
+            since: SimTime::ZERO,
+            available: SimSpan::ZERO,
+            is_complete: false,
+            pace,
+        }
+    }
+
     /// Returns what has been fetched at an instant.
     pub(super) fn fetched(&self, at: SimTime) -> SimSpan {
-        (self.done + at.saturating_since(self.since)).min(self.available.max(self.done))
+        let passed = at.saturating_since(self.since).as_micros() as f64;
+        let ran = SimSpan::from_micros((passed * self.pace) as u64);
+        (self.done + ran).min(self.available.max(self.done))
     }
 
     pub(super) fn settle(&mut self, at: SimTime) {

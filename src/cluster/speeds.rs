@@ -1,0 +1,26 @@
+//! How fast the parts of a node are for a while: what makes a machine a slow one.
+
+/// The speeds of a node's parts, as shares of what they usually are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speeds {
+    /// Of its cores.
+    pub cpu: f64,
+    /// Of each of its disks.
+    pub disk: f64,
+    /// Of its connection, in each direction.
+    pub network: f64,
+}
+
+impl Speeds {
+    /// Everything is as fast as usual.
+    pub const USUAL: Self = Self { cpu: 1.0, disk: 1.0, network: 1.0 };
+
+    /// Returns the speeds of what two reasons slow down at once.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu * other.cpu,
+            disk: self.disk * other.disk,
+            network: self.network * other.network,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Trackers' processes die and come back, on machines that stay on.
+//!
+//! As in Hadoop, what the attempts did is lost all the same: they end with their tracker, which also
+//! serves the outputs of maps and, when it starts, removes them. What differs from a machine that
+//! dies is that the blocks of the file system stay in reach, and in the machine's memory.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::stop::needs_target;
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use crate::mapred::Harm;
+use crate::units::SimSpan;
+use crate::yaml::Problem;
+
+/// Trackers' processes crash and start again: what ran there is gone, and so are the outputs of the
+/// maps that ended there. The machines stay on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Restart {
+    /// On which nodes; without this, all of the rack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// How long the processes are gone.
+    #[serde(rename = "for")]
+    lasts: SimSpan,
+}
+
+impl Kind for Restart {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
+        needs_target(target)?;
+        target.check(known)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let nodes = effects.struck(self, cue);
+        effects.befall(cue.at, nodes, Harm::TrackerOutage, Some(self.lasts));
+    }
+}

@@ -1,0 +1,89 @@
+//! Options that may be written as one bare value, if nothing else is to be said.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{
+    F64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
+};
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Options with a short form.
+pub(super) trait Shorten: Sized {
+    /// The bare value.
+    type Bare;
+    /// What may stand there.
+    const EXPECTED: &'static str;
+
+    /// Returns the options that a bare value stands for, or why it stands for none.
+    fn lengthen(bare: Self::Bare) -> Result<Self, String>;
+
+    /// Returns the bare value that says it all, if one does.
+    fn bare(&self) -> Option<&Self::Bare>;
+}
+
+/// Options that may be written short.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Short<T>(pub(super) T);
+
+impl<T: Shorten<Bare: Serialize> + Serialize> Serialize for Short<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0.bare() {
+            Some(bare) => bare.serialize(to),
+            None => self.0.serialize(to),
+        }
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Short<T>
+where
+    T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ShortVisitor<T>(PhantomData<T>);
+
+        fn lengthen<T: Shorten, E: de::Error>(bare: T::Bare) -> Result<Short<T>, E> {
+            T::lengthen(bare).map(Short).map_err(E::custom)
+        }
+
+        impl<'de, T> de::Visitor<'de> for ShortVisitor<T>
+        where
+            T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>,
+        {
+            type Value = Short<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Short<T>, E> {
+                lengthen(T::Bare::deserialize(StrDeserializer::new(text))?)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Short<T>, E> {
+                lengthen(T::Bare::deserialize(U64Deserializer::new(number))?)
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Short<T>, E> {
+                lengthen(T::Bare::deserialize(F64Deserializer::new(number))?)
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Short<T>, A::Error> {
+                lengthen(T::Bare::deserialize(SeqAccessDeserializer::new(list))?)
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Short<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Short)
+            }
+        }
+        from.deserialize_any(ShortVisitor(PhantomData))
+    }
+}
+
+impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for Short<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("ShortOr{}", T::schema_name()).into()
+    }
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let (bare, whole) = (schemas.subschema_for::<T::Bare>(), schemas.subschema_for::<T>());
+        json_schema!({ "title": T::EXPECTED, "anyOf": [bare, whole] })
+    }
+}

@@ -1,0 +1,344 @@
+//! Nature: what befalls machines, be it planned or by chance.
+//!
+//! No machine of its own, but the power, the wear and the neighbours of all machines. A mishap is on
+//! for a while, or for good, and several may be on at a node: a machine runs while none says that it
+//! is off, and it is as fast as all together leave it. Trackers and the fabric are told what becomes
+//! of that, and nothing of the reasons.
+//!
+//! What is planned has its instants from outside. What comes again by chance plans its next time
+//! when the last is over, however long the run will be; its draws are its own, so that no other
+//! mishap moves them. What befalls a machine that is off leaves it alone, and comes another time.
+
+use std::sync::Arc;
+
+use super::{
+    Core, Fact, Incident, Mail, Outbox, ToFabric, ToJobTracker, ToNature, ToTracker, TrackerId,
+};
+use crate::cluster::Speeds;
+use crate::random::{ChaCha8Rng, Dist};
+use crate::units::{SimSpan, SimTime};
+
+/// What befalls some nodes together.
+#[derive(Debug)]
+pub struct Mishap {
+    /// Whom.
+    pub nodes: Vec<TrackerId>,
+    /// What.
+    pub harm: Harm,
+    /// How it comes again, if it does.
+    pub rhythm: Option<Rhythm>,
+}
+
+/// What befalls a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Harm {
+    /// The machine stops, until somebody starts it.
+    Stop,
+    /// Somebody starts it, if somebody has stopped it.
+    Start,
+    /// The machine is off until this is over.
+    Outage,
+    /// The tracker's process is gone until this is over; the machine stays on.
+    TrackerOutage,
+    /// The machine is slower until this is over.
+    Slow(Speeds),
+}
+
+/// How a mishap comes again and again.
+#[derive(Debug)]
+pub struct Rhythm {
+    every: Dist<SimSpan>,
+    /// Without it, it comes once and stays.
+    lasts: Option<Dist<SimSpan>>,
+    rng: ChaCha8Rng,
+}
+
+impl Rhythm {
+    /// Returns a rhythm, and how long it takes to the first time.
+    ///
+    /// Where each time is as long as the others, the first one is a part of that, drawn: else all
+    /// nodes of a cluster would be struck at once.
+    pub fn begin(
+        every: Dist<SimSpan>,
+        lasts: Option<Dist<SimSpan>>,
+        mut rng: ChaCha8Rng,
+    ) -> (Self, SimSpan) {
+        use rand::RngExt;
+        let first = match &every {
+            Dist::Constant(span) => span.ceil_mul(rng.random()),
+            Dist::Drawn(_) => every.sample(&mut rng),
+        };
+        (Self { every, lasts, rng }, first)
+    }
+
+    /// Draws how long this time lasts, unless it stays, and then how long it is to the next.
+    fn next(&mut self) -> (Option<SimSpan>, SimSpan) {
+        let lasts = self.lasts.as_ref().map(|lasts| lasts.sample(&mut self.rng));
+        (lasts, self.every.sample(&mut self.rng))
+    }
+}
+
+/// What befalls the machines of a run.
+#[derive(Debug)]
+pub struct Nature {
+    mishaps: Vec<Mishap>,
+    /// By number.
+    machines: Vec<Machine>,
+    /// Whether there is a fabric, which has to know how fast disks and wires are.
+    has_fabric: bool,
+    /// How long it will be to the next time of a mishap that is on, by number.
+    pauses: Vec<SimSpan>,
+}
+
+/// What is on at a machine.
+#[derive(Clone, Debug, Default)]
+struct Machine {
+    is_stopped: bool,
+    outages: u32,
+    tracker_outages: u32,
+    /// The mishaps by which it is slow, in the order in which they came.
+    slow: Vec<(u32, Speeds)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    On,
+    /// The machine is, its tracker is not.
+    WithoutTracker,
+    Off,
+}
+
+impl Machine {
+    fn state(&self) -> State {
+        if self.is_stopped || 0 < self.outages {
+            State::Off
+        } else if 0 < self.tracker_outages {
+            State::WithoutTracker
+        } else {
+            State::On
+        }
+    }
+
+    fn speeds(&self) -> Speeds {
+        self.slow.iter().fold(Speeds::USUAL, |all, (_, one)| all.and(*one))
+    }
+}
+
+impl Nature {
+    /// Returns the nature of a cluster of so many machines, which are all on. Mishaps are known by
+    /// their places in the list.
+    pub fn new(machines: u32, mishaps: Vec<Mishap>, has_fabric: bool) -> Self {
+        Self {
+            machines: vec![Machine::default(); machines as usize],
+            pauses: vec![SimSpan::ZERO; mishaps.len()],
+            mishaps,
+            has_fabric,
+        }
+    }
+
+    fn begin(&mut self, now: SimTime, number: u32, out: &mut Outbox) {
+        let Mishap { nodes, harm, rhythm } = &mut self.mishaps[number as usize];
+        let is_outage = matches!(harm, Harm::Outage | Harm::TrackerOutage);
+        if let Some(rhythm) = rhythm {
+            let (lasts, pause) = rhythm.next();
+            let is_on = |node: &TrackerId| self.machines[node.index()].state() == State::On;
+            if is_outage && !nodes.iter().all(is_on) {
+                return out.plan(pause, Mail::Nature(ToNature::Begins(number)));
+            }
+            self.pauses[number as usize] = pause;
+            if let Some(lasts) = lasts {
+                out.plan(lasts, Mail::Nature(ToNature::Ends(number)));
+                if is_outage {
+                    out.affect(ToJobTracker::Await(now + lasts));
+                }
+            }
+        }
+        self.strike(now, number, true, out);
+    }
+
+    fn end(&mut self, now: SimTime, number: u32, out: &mut Outbox) {
+        self.strike(now, number, false, out);
+        if self.mishaps[number as usize].rhythm.is_some() {
+            let pause = self.pauses[number as usize];
+            out.plan(pause, Mail::Nature(ToNature::Begins(number)));
+        }
+    }
+
+    fn strike(&mut self, now: SimTime, number: u32, begins: bool, out: &mut Outbox) {
+        let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
+        for node in nodes {
+            let machine = &mut self.machines[node.index()];
+            let (state, speeds) = (machine.state(), machine.speeds());
+            let count = |of: &mut u32| if begins { *of += 1 } else { *of -= 1 };
+            match *harm {
+                Harm::Stop => machine.is_stopped = begins,
+                Harm::Start => machine.is_stopped = false,
+                Harm::Outage => count(&mut machine.outages),
+                Harm::TrackerOutage => count(&mut machine.tracker_outages),
+                Harm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
+                Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
+            }
+            switch(now, *node, state, machine.state(), out);
+            if machine.speeds() != speeds {
+                slow_down(now, *node, machine.speeds(), self.has_fabric, out);
+            }
+        }
+    }
+}
+
+/// Lets a machine be in another state.
+fn switch(now: SimTime, node: TrackerId, was: State, is: State, out: &mut Outbox) {
+    let (incident, message) = match (was, is) {
+        (State::On, State::On)
+        | (State::WithoutTracker, State::WithoutTracker)
+        | (State::Off, State::Off) => return,
+        (State::On | State::WithoutTracker, State::Off) => {
+            (Incident::MachineOff, Some(ToTracker::PowerOff))
+        }
+        (State::Off, State::On) => (Incident::MachineOn, Some(ToTracker::PowerOn)),
+        (State::Off, State::WithoutTracker) => (Incident::MachineOn, None),
+        (State::On, State::WithoutTracker) => (Incident::TrackerGone, Some(ToTracker::Crash)),
+        (State::WithoutTracker, State::On) => (Incident::TrackerBack, Some(ToTracker::PowerOn)),
+    };
+    out.emit(now, Fact::Incident { tracker: node, incident });
+    if let Some(message) = message {
+        out.affect(Mail::Tracker(node, message));
+    }
+    if was == State::On {
+        out.affect(ToJobTracker::Darkness(node));
+    }
+}
+
+/// Lets a machine have other speeds.
+fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
+    out.emit(now, Fact::Incident { tracker: node, incident: Incident::Speeds(speeds) });
+    let speeds = Arc::new(speeds);
+    out.affect(Mail::Tracker(node, ToTracker::Speeds(speeds.clone())));
+    if has_fabric {
+        out.affect(ToFabric::Speeds(node, speeds));
+    }
+}
+
+impl Core for Nature {
+    type Msg = ToNature;
+
+    fn handle(&mut self, now: SimTime, msg: ToNature, out: &mut Outbox) {
+        match msg {
+            ToNature::Begins(number) => self.begin(now, number, out),
+            ToNature::Ends(number) => self.end(now, number, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream};
+
+    const NODE: TrackerId = TrackerId(0);
+
+    fn at(secs: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(secs)
+    }
+
+    fn mishap(harm: Harm) -> Mishap {
+        Mishap { nodes: vec![NODE], harm, rhythm: None }
+    }
+
+    /// Returns what a node goes through when these mishaps begin (`true`) and end.
+    fn story(mishaps: Vec<Mishap>, steps: &[(u32, bool)]) -> Vec<&'static str> {
+        let mut nature = Nature::new(1, mishaps, false);
+        let mut out = Outbox::default();
+        for (number, begins) in steps {
+            let step = if *begins { ToNature::Begins } else { ToNature::Ends };
+            nature.handle(at(0), step(*number), &mut out);
+        }
+        let incident = |event: super::super::Event| match event.fact {
+            Fact::Incident { incident, .. } => incident.words(),
+            other => unreachable!("nature says {other:?}"),
+        };
+        out.events.into_iter().map(incident).collect()
+    }
+
+    #[test]
+    fn a_machine_is_off_until_the_last_outage_is_over() {
+        let twice = || vec![mishap(Harm::Outage), mishap(Harm::Outage)];
+        let steps = [(0, true), (1, true), (0, false), (1, false)];
+        assert_eq!(story(twice(), &steps), ["machine off", "machine on"]);
+    }
+
+    #[test]
+    fn what_was_stopped_by_hand_is_not_repaired_by_itself() {
+        let mishaps = || [Harm::Stop, Harm::Outage, Harm::Start].map(mishap).into();
+        let steps = [(0, true), (1, true), (1, false)];
+        assert_eq!(story(mishaps(), &steps), ["machine off"]);
+        let steps = [(0, true), (1, true), (1, false), (2, true)];
+        assert_eq!(story(mishaps(), &steps), ["machine off", "machine on"]);
+    }
+
+    #[test]
+    fn a_tracker_that_restarts_goes_with_its_machine() {
+        let mishaps = || [Harm::TrackerOutage, Harm::Outage].map(mishap).into();
+        assert_eq!(story(mishaps(), &[(0, true), (0, false)]), ["tracker gone", "tracker back"]);
+        let steps = [(0, true), (1, true), (1, false), (0, false)];
+        let all = ["tracker gone", "machine off", "machine on", "tracker back"];
+        assert_eq!(story(mishaps(), &steps), all);
+    }
+
+    #[test]
+    fn what_is_slow_for_two_reasons_is_as_slow_as_both_make_it() {
+        let slow = |cpu| mishap(Harm::Slow(Speeds { cpu, ..Speeds::USUAL }));
+        let mut nature = Nature::new(1, vec![slow(0.5), slow(0.4)], true);
+        let mut out = Outbox::default();
+        for step in [ToNature::Begins(0), ToNature::Begins(1), ToNature::Ends(0), ToNature::Ends(1)]
+        {
+            nature.handle(at(0), step, &mut out);
+        }
+        let cpu = |letter: &super::super::Letter| match &letter.mail {
+            Mail::Tracker(_, ToTracker::Speeds(speeds)) => Some(speeds.cpu),
+            Mail::Fabric(ToFabric::Speeds(..)) => None,
+            other => unreachable!("nature says {other:?}"),
+        };
+        let told: Vec<f64> = out.letters.iter().filter_map(cpu).collect();
+        assert_eq!(told, [0.5, 0.2, 0.4, 1.0]);
+        assert_eq!(out.letters.len(), 8, "the fabric hears of each as well");
+    }
+
+    /// Crashes whenever it has worked for ten seconds, and is repaired in three.
+    fn crashing() -> (Mishap, SimSpan) {
+        let secs = |secs| Dist::Constant(SimSpan::from_secs(secs));
+        let rng = stream(1, Purpose::Mishap, 0);
+        let (rhythm, first) = Rhythm::begin(secs(10), Some(secs(3)), rng);
+        (Mishap { rhythm: Some(rhythm), ..mishap(Harm::Outage) }, first)
+    }
+
+    #[test]
+    fn what_comes_again_plans_its_next_time_when_it_is_over() {
+        let (crashing, first) = crashing();
+        assert!(first < SimSpan::from_secs(10), "the first time is a part of the others");
+        let mut nature = Nature::new(1, vec![crashing], false);
+        let mut hear = |now, msg| {
+            let mut out = Outbox::default();
+            nature.handle(now, msg, &mut out);
+            let own = |letter: super::super::Letter| match letter.mail {
+                Mail::Nature(msg) => Some((letter.after.as_secs_f64(), format!("{msg:?}"))),
+                _ => None,
+            };
+            out.letters.into_iter().filter_map(own).collect::<Vec<_>>()
+        };
+        assert_eq!(hear(at(5), ToNature::Begins(0)), [(3.0, "Ends(0)".to_owned())]);
+        assert_eq!(hear(at(8), ToNature::Ends(0)), [(10.0, "Begins(0)".to_owned())]);
+    }
+
+    #[test]
+    fn a_machine_that_is_off_does_not_crash_but_will_another_time() {
+        let mut nature = Nature::new(1, vec![crashing().0, mishap(Harm::Stop)], false);
+        let mut out = Outbox::default();
+        nature.handle(at(0), ToNature::Begins(1), &mut out);
+        let before = out.letters.len();
+        nature.handle(at(5), ToNature::Begins(0), &mut out);
+        let [letter] = &out.letters[before..] else { panic!("{:?}", out.letters) };
+        assert_eq!(letter.after, SimSpan::from_secs(10));
+        assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(0))));
+    }
+}
