@@ -76,6 +76,21 @@ fn a_change_travels_as_far_as_it_must_and_no_farther() {
 }
 
 #[test]
+fn who_uses_a_resource_with_another_capacity_hears_of_it_and_others_take_what_is_left() {
+    let mut sharing = sharing(&[100.0, 60.0]);
+    let slow = sharing.begin(uses(&[(0, 1.0), (1, 1.0)]));
+    let fast = sharing.begin(uses(&[(0, 1.0)]));
+    told(&mut sharing);
+    assert_eq!((sharing.rate(slow), sharing.rate(fast)), (50.0, 50.0));
+    sharing.set_capacity(ResourceId(1), Capacity::of(30.0));
+    told(&mut sharing);
+    assert_eq!((sharing.rate(slow), sharing.rate(fast)), (30.0, 70.0));
+    sharing.set_capacity(ResourceId(1), Capacity::of(60.0));
+    told(&mut sharing);
+    assert_eq!((sharing.rate(slow), sharing.rate(fast)), (50.0, 50.0));
+}
+
+#[test]
 fn what_begins_and_ends_before_all_is_settled_changes_nothing() {
     let mut sharing = sharing(&[80.0]);
     let one = sharing.begin(uses(&[(0, 1.0)]));
@@ -117,11 +132,13 @@ fn naive(capacities: &[Capacity], flows: &[Arc<[Use]>]) -> Vec<f64> {
     rates.into_iter().flatten().collect()
 }
 
-/// What happens: a flow begins, the flow at a place among the present ends, or all is settled.
+/// What happens: a flow begins, the flow at a place among the present ends, a resource has another
+/// capacity, or all is settled.
 #[derive(Clone, Debug)]
 enum Step {
     Begin(Arc<[Use]>),
     End(usize),
+    Change(usize, f64),
     Settle,
 }
 
@@ -141,6 +158,7 @@ fn steps() -> impl Strategy<Value = (Vec<Capacity>, Vec<Step>)> {
         let step = prop_oneof![
             4 => begin,
             3 => (0usize..40).prop_map(Step::End),
+            1 => (0usize..12, 1u32..30).prop_map(|(id, total)| Step::Change(id, total.into())),
             3 => Just(Step::Settle),
         ];
         (Just(capacities), prop::collection::vec(step, 1..60))
@@ -153,7 +171,7 @@ fn near(one: f64, other: f64) -> bool {
 
 proptest! {
     #[test]
-    fn rates_are_those_of_the_naive_solver_whatever_happened_before((capacities, steps) in steps()) {
+    fn rates_are_those_of_the_naive_solver_whatever_happened_before((mut capacities, steps) in steps()) {
         let mut sharing = Sharing::new(capacities.iter().copied());
         let mut present: Vec<(FlowIndex, Arc<[Use]>)> = Vec::new();
         let mut known: Vec<f64> = Vec::new();
@@ -164,6 +182,11 @@ proptest! {
                     sharing.end(present.remove(place).0);
                 }
                 Step::End(_) => {}
+                Step::Change(id, total) => {
+                    let id = id % capacities.len();
+                    capacities[id].total = total;
+                    sharing.set_capacity(ResourceId(id as u32), capacities[id]);
+                }
                 Step::Settle => {
                     sharing.settle(|flow, rate| {
                         known.resize(known.len().max(flow.index() + 1), 0.0);

@@ -142,6 +142,15 @@ impl World {
         self
     }
 
+    /// Gives a node, counted from 1, other speeds at an instant.
+    fn slow(mut self, at: u64, node: u32, speeds: Speeds) -> Self {
+        let (node, speeds) = (TrackerId(node - 1), Arc::new(speeds));
+        let tracker = Mail::Tracker(node, ToTracker::Speeds(speeds.clone()));
+        let fabric = Mail::Fabric(ToFabric::Speeds(node, speeds));
+        self.letters.extend([(secs(at), tracker), (secs(at), fabric)]);
+        self
+    }
+
     /// Lets so many of the twenty maps have ended at an instant.
     fn maps_done(mut self, at: u64, done: u32) -> Self {
         self.maps.push((secs(at), MapsDone { job: JobId(0), done, total: 20 }));
@@ -368,4 +377,39 @@ fn a_reduce_burdens_its_disk_only_while_there_is_something_to_fetch() {
     assert_eq!(world.end(map(0)), secs(15));
     // Two of the last five seconds of fetching are done by then, and the rest is at 18 s.
     assert_eq!([17, 19].map(|at| world.percent(at, reduce())), [30.0, 100.0]);
+}
+
+#[test]
+fn a_slow_disk_is_slow_for_whoever_reads_from_it() {
+    // 160 MB at 80 MB/s, then at 40; the wire would carry more.
+    let slow = Speeds { disk: 0.5, ..Speeds::USUAL };
+    let world = world(2, reading(160)).launch(0, 2, map(0)).slow(1, 1, slow).run();
+    assert_eq!(world.end(map(0)), secs(3));
+}
+
+#[test]
+fn slow_cores_are_slow_for_those_who_share_them_and_for_those_who_do_not() {
+    let slow = Speeds { cpu: 0.5, ..Speeds::USUAL };
+    let two = |cores| {
+        let cores = move |cluster: &mut ClusterSpec| cluster.cores = Count::of(cores);
+        let world = world_with(1, computing(10), cores).launch(0, 1, map(0)).launch(0, 1, map(1));
+        world.slow(4, 1, slow).slow(8, 1, Speeds::USUAL).run()
+    };
+    // Each has a core that is at half its speed for four seconds; with five cores for four maps and a
+    // reduce nothing is shared.
+    for cores in [2, 5] {
+        let world = two(cores);
+        assert_eq!([map(0), map(1)].map(|it| world.end(it)), [secs(12); 2], "{cores} cores");
+    }
+    assert_eq!(two(1).end(map(0)), secs(22), "both on one core");
+}
+
+#[test]
+fn a_slow_connection_is_no_matter_for_what_is_at_hand() {
+    let slow = Speeds { network: 0.16, ..Speeds::USUAL };
+    let world = world(2, reading(160)).launch(0, 1, map(0)).slow(1, 1, slow);
+    let world = world.launch(10, 2, map(1)).run();
+    assert_eq!(world.end(map(0)), secs(2));
+    // 20 MB/s from elsewhere.
+    assert_eq!(world.end(map(1)), secs(18));
 }

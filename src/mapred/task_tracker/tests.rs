@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{ReadRates, Topology};
-use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Phase, Report, TaskBytes, TaskId, TaskKind};
+use crate::mapred::{
+    Doom, DoomKind, Hadoop, JobId, JobSpec, MapsDone, Phase, Report, TaskBytes, TaskId, TaskKind,
+};
 use crate::random::Dist;
-use crate::units::{Bytes, Rate};
+use crate::units::{Bytes, Fraction, Rate};
 
 fn secs(secs: u64) -> SimTime {
     SimTime::from_micros(secs * 1_000_000)
@@ -37,6 +39,7 @@ struct Bench {
     tracker: TaskTracker,
     now: SimTime,
     own: Vec<(SimTime, ToTracker)>,
+    ends: Vec<(SimTime, AttemptId, Outcome)>,
     statuses: Vec<Arc<Status>>,
     facts: Vec<Fact>,
     replies: u16,
@@ -45,6 +48,11 @@ struct Bench {
 
 /// Two map slots and one reduce slot; one second of start-up, a poll every second, commits of 1 s.
 fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
+    tracker_with(change, Vec::new())
+}
+
+/// The same, on which these attempts end badly.
+fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
     let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
     let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
@@ -56,7 +64,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         hadoop,
         rates: ReadRates { rack: Rate::from_mb_per_s(50), off_rack: Rate::from_mb_per_s(25) },
         topology: Arc::new(Topology::from_nodes(vec![node.clone()])),
-        dooms: Vec::new(),
+        dooms,
         shared: None,
         may_slow_down: true,
     });
@@ -64,6 +72,7 @@ fn tracker(change: impl FnOnce(&mut Hadoop)) -> Bench {
         tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, false),
         now: SimTime::ZERO,
         own: Vec::new(),
+        ends: Vec::new(),
         statuses: Vec::new(),
         facts: Vec::new(),
         replies: 0,
@@ -82,6 +91,11 @@ impl Bench {
                 Mail::JobTracker(ToJobTracker::Status(status)) => self.statuses.push(status),
                 Mail::Tracker(_, msg) => self.own.push((self.now + letter.after, msg)),
                 other => unreachable!("a tracker alone sends {other:?}"),
+            }
+        }
+        for event in &out.events {
+            if let Fact::Ended { attempt, outcome, .. } = event.fact {
+                self.ends.push((event.at, attempt, outcome));
             }
         }
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
@@ -118,6 +132,34 @@ impl Bench {
         self.replies += 1;
         self.hear(ToTracker::Reply(Arc::new(reply)));
         self
+    }
+
+    /// Gives the node other speeds.
+    fn slow(&mut self, cpu: f64, network: f64) -> &mut Self {
+        let speeds = Speeds { cpu, network, ..Speeds::USUAL };
+        self.hear(ToTracker::Speeds(Arc::new(speeds)));
+        self
+    }
+
+    /// Answers heartbeats until then, with all maps done from an instant on.
+    fn beat_until(&mut self, end: SimTime, maps_done: Option<SimTime>) -> &mut Self {
+        loop {
+            let next = self.own.iter().map(|(at, _)| *at).min().filter(|next| *next <= end);
+            let Some(next) = next else { break };
+            let beats = self.statuses.len();
+            self.until(next);
+            if beats < self.statuses.len() {
+                let done = if maps_done.is_some_and(|at| at <= next) { 4 } else { 0 };
+                self.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4 }]);
+            }
+        }
+        self.until(end)
+    }
+
+    /// Returns when an attempt ended and how, once it has.
+    fn end(&self, attempt: AttemptId) -> Option<(SimTime, Outcome)> {
+        let ends = self.ends.iter().find(|(_, other, _)| *other == attempt);
+        ends.map(|(at, _, outcome)| (*at, *outcome))
     }
 
     /// Launches an attempt at the first heartbeat, and answers those of 3, 6 and 9 s.
@@ -448,4 +490,165 @@ fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
         bench.until(secs(6));
         assert_eq!(bench.report(reduce(0)).unwrap().phase == Phase::Shuffle, waits, "{line}");
     }
+}
+
+#[test]
+fn a_slow_node_stretches_what_is_left_from_that_instant_on() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // A second of start-up; of ten seconds of work four pass, then four at half the speed, and the
+    // last four at the usual one.
+    bench.beat_until(secs(5), None).slow(0.5, 1.0);
+    bench.beat_until(secs(6), None);
+    assert_eq!(bench.report(map(0)).unwrap().progress, 0.45);
+    bench.beat_until(secs(9), None).slow(1.0, 1.0);
+    bench.beat_until(secs(20), None);
+    assert_eq!(bench.end(map(0)), Some((secs(13), Outcome::Succeeded)));
+}
+
+#[test]
+fn what_starts_on_a_slow_node_is_slow_from_its_start() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    bench.slow(0.5, 1.0);
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.beat_until(secs(30), None);
+    assert_eq!(bench.end(map(0)), Some((secs(22), Outcome::Succeeded)));
+}
+
+#[test]
+fn a_slow_connection_stretches_fetching_alone() {
+    let mut bench = tracker(|hadoop| hadoop.commit_pending = CommitPending::None);
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // The heartbeat of 6 s says that all maps are there. Of four seconds of fetching three are done
+    // at 9 s, and the last takes four.
+    bench.beat_until(secs(9), Some(secs(6))).slow(1.0, 0.25);
+    bench.beat_until(secs(40), Some(secs(6)));
+    assert_eq!(bench.end(reduce(0)), Some((secs(13 + 1 + 5), Outcome::Succeeded)));
+}
+
+#[test]
+fn a_stopped_attempt_goes_on_at_the_speed_that_its_node_has_then() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3)).reply(vec![Directive::Suspend(map(0))]);
+    bench.until(secs(4)).slow(0.5, 0.5);
+    bench.until(secs(6)).reply(vec![Directive::Resume(map(0))]);
+    bench.beat_until(secs(40), None);
+    // Two of the ten seconds were done.
+    assert_eq!(bench.end(map(0)), Some((secs(6 + 16), Outcome::Succeeded)));
+}
+
+/// Lets all attempts end badly.
+fn all(how: DoomKind, at_progress: f64) -> Vec<Doom> {
+    let at_progress = Some(Fraction::of(at_progress));
+    let share = Fraction::of(1.0);
+    let doom =
+        Doom { how, share, at_progress, nodes: None, jobs: None, kind: None, memory_above: None };
+    vec![doom]
+}
+
+#[test]
+fn a_map_fails_at_its_share_of_the_progress_and_says_no_more_before() {
+    let mut bench = tracker_with(|_| {}, all(DoomKind::Failure, 0.5));
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.beat_until(secs(3), None);
+    assert_eq!(bench.report(map(0)).unwrap().progress, 0.2);
+    bench.beat_until(secs(30), None);
+    assert_eq!(bench.end(map(0)), Some((secs(1 + 5), Outcome::Failed)));
+}
+
+#[test]
+fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
+    // Start-up, then fetching for 4 s, merging for 1 s, reducing for 5 s; all maps are there at once.
+    for (progress, end) in [(0.0, 1.0), (0.25, 4.0), (0.5, 5.5), (1.0, 11.0)] {
+        let mut bench =
+            tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(DoomKind::Failure, progress));
+        let launch = bench.launch(reduce(0));
+        let maps = MapsDone { job: JobId(0), done: 4, total: 4 };
+        bench.until(secs(0)).reply_with(vec![launch], vec![maps]);
+        bench.beat_until(secs(30), Some(secs(0)));
+        let end = SimTime::ZERO + SimSpan::ceil_from_secs(end);
+        assert_eq!(bench.end(reduce(0)), Some((end, Outcome::Failed)), "at {progress}");
+    }
+}
+
+#[test]
+fn a_reduce_that_fails_while_it_fetches_does_not_wait_for_the_last_map() {
+    let mut bench = tracker_with(|_| {}, all(DoomKind::Failure, 0.25));
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3)).reply_with(vec![], vec![MapsDone { job: JobId(0), done: 2, total: 4 }]);
+    bench.until(secs(6)).reply_with(vec![], vec![MapsDone { job: JobId(0), done: 2, total: 4 }]);
+    bench.until(secs(9));
+    assert_eq!(bench.end(reduce(0)), None, "half is there, and three quarters are fetched before");
+    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 3, total: 4 }]);
+    bench.until(secs(12));
+    assert_eq!(bench.end(reduce(0)), Some((secs(10), Outcome::Failed)));
+}
+
+#[test]
+fn a_hanging_attempt_fails_at_the_first_heartbeat_after_the_timeout() {
+    let timeout = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::from_secs(60);
+    let mut bench = tracker_with(timeout, all(DoomKind::Hang, 0.5));
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // It hangs from 6 s on; the heartbeats are those of 66 and 69 s.
+    bench.beat_until(secs(68), None);
+    let Report { state, progress, .. } = bench.report(map(0)).unwrap();
+    assert_eq!((state, progress), (AttemptState::Running, 0.5));
+    bench.beat_until(secs(100), None);
+    assert_eq!(bench.end(map(0)), Some((secs(69), Outcome::Failed)));
+}
+
+#[test]
+fn without_a_timeout_a_hanging_attempt_is_left_alone_until_it_is_killed() {
+    let never = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::ZERO;
+    let mut bench = tracker_with(never, all(DoomKind::Hang, 0.0));
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.beat_until(secs(86_399), None);
+    assert_eq!(bench.end(map(0)), None);
+    bench.until(secs(86_400)).reply(vec![Directive::Kill(map(0))]);
+    assert_eq!(bench.end(map(0)), Some((secs(86_400), Outcome::Killed)));
+}
+
+#[test]
+fn who_takes_too_much_memory_for_its_slots_fails_as_soon_as_it_has_started() {
+    let doom = |mib| {
+        let memory_above = Some(Bytes::from_mib(mib));
+        let [doom] = all(DoomKind::OutOfMemory, 0.0).try_into().unwrap();
+        vec![Doom { memory_above, ..doom }]
+    };
+    let end = |mib| {
+        let mut bench = tracker_with(|_| {}, doom(mib));
+        bench.reduces = 1;
+        let launch = bench.launch(map(0));
+        bench.until(secs(0)).reply(vec![launch]);
+        bench.beat_until(secs(30), None);
+        bench.end(map(0))
+    };
+    // A map takes 1 MiB.
+    assert_eq!(end(1), Some((secs(11), Outcome::Succeeded)));
+    assert_eq!(end(0), Some((secs(1), Outcome::Failed)));
+}
+
+#[test]
+fn a_process_that_crashes_takes_its_attempts_along_and_comes_back_empty() {
+    let mut bench = tracker(|_| {});
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(2)).hear(ToTracker::Crash);
+    assert_eq!(bench.end(map(0)), Some((secs(2), Outcome::Killed)));
+    bench.until(secs(5)).hear(ToTracker::PowerOn);
+    bench.until(secs(5));
+    let status = bench.status();
+    assert!(status.restarted && status.last_reply.is_none() && status.reports.is_empty());
 }
