@@ -246,8 +246,41 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         })
 }
 
+/// What befalls machines and attempts, of every kind, so that a run still comes to its end.
+const BEFALLS: [&str; 16] = [
+    "{at: 40s, stop: {nodes: 30 %, for: 5min}}",
+    "{at: 1min, stop: {rack: rack-1}}, {at: 20min, start: {rack: rack-1}}",
+    "{at: 50s, stop: all}, {at: 55s, start: all}",
+    "{at: 30s, stop: {nodes: 1}}, {at: 9min, start: {nodes: 1}}",
+    "{at: 45s, restart: {nodes: all, for: 0s}}",
+    "{at: 70s, restart: {nodes: 50 %, for: 40s}}",
+    "{slow: {nodes: 50 %, cpu: 0.3}}",
+    "{at: 20s, slow: {cpu: 0.5, disk: 0.2, network: 0.4, for: 1min}}",
+    "{at: 30s, slow: {nodes: node-1, network: 0.01, for: 1min}}",
+    "{crashes: {mtbf: {exponential: {mean: 1h}}, mttr: {exponential: {mean: 1min}}}}",
+    "{at: 1min, crashes: {nodes: 1, mtbf: 5min, mttr: 30s, what: tracker}}",
+    "{crashes: {mtbf: {weibull: {mean: 1h, shape: 0.7}}, mttr: {uniform: {from: 0s, to: 4min}}}}",
+    "{slow_spells: {every: {exponential: {mean: 1min}}, for: 30s, cpu: 0.2, disk: 0.5}}",
+    "{task_failures: {share: 10 %, at_progress: 0.2}}, {task_failures: {kind: reduce, share: 20 %}}",
+    "{hangs: 5 %}",
+    "{out_of_memory: {share: 10 %, jobs: job-0}}, {hangs: {share: 10 %, nodes: node-1, at_progress: 0.3}}",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_befalls_machines_and_attempts_every_job_ends(
+        mut drawn in drawn(),
+        befalls in prop::sample::subsequence(BEFALLS.to_vec(), 1..6),
+    ) {
+        drawn.settings.extend(["expiry: 2min", "launch_expiry: started", "task_timeout: 1min"]);
+        // Where a crash takes most of a job's outputs with it, the job may never end.
+        drawn.nodes = drawn.nodes.max(4);
+        drawn.slots = (drawn.slots.0.max(2), drawn.slots.1.max(2));
+        let (succeeded, failed) = outcomes(&drawn.yaml(&befalls));
+        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+    }
 
     #[test]
     fn every_job_ends_and_every_task_succeeds_once(drawn in drawn()) {
@@ -307,6 +340,57 @@ record: {events: true}
     assert!(run.verifier.unwrap().violations().is_empty());
     let events = std::fs::read_to_string(folder.path().join("events.jsonl")).unwrap();
     assert!(events.contains(r#""fact":"tracker blacklisted","node":"node-"#));
+}
+
+/// Two jobs on ten nodes that need about half an hour.
+fn two_jobs(faults: &str) -> String {
+    format!(
+        "
+name: nature
+seed: 7
+cluster: {{nodes: 10, racks: 2}}
+workload: {{jobs: [
+  {{name: a, maps: 300, reduces: 8, map_time: {{log_normal: {{mean: 40s, cv: 0.3}}}}, shuffle: 2GiB, reduce_time: 30s}},
+  {{name: b, maps: 60, submit: 5min, map_rate: 5MB/s}}]}}
+faults: [{faults}]
+"
+    )
+}
+
+/// Runs a scenario with the checker on; returns when its jobs ended, in seconds, and its bytes.
+fn ends(yaml: &str) -> (f64, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_into(yaml, Some(folder.path().to_owned()));
+    let verifier = run.verifier.unwrap();
+    assert!(verifier.violations().is_empty(), "{:?}\n{yaml}", verifier.violations());
+    assert_eq!((run.stop, run.summary.jobs_succeeded), (Stop::Done, 2), "{yaml}");
+    let tasks = std::fs::read(folder.path().join("tasks.csv")).unwrap();
+    (run.summary.makespan_s.unwrap(), tasks)
+}
+
+#[test]
+fn slow_machines_and_crashes_make_a_run_longer_and_the_same_each_time() {
+    let (plain, _) = ends(&two_jobs(""));
+    for fault in [
+        "{slow: {nodes: 30 %, cpu: 0.25}}",
+        "{at: 3min, slow: {rack: rack-2, cpu: 0.5, for: 10min}}",
+        "{slow: {disk: 0.05}}",
+        "{slow_spells: {every: {exponential: {mean: 5min}}, for: 3min, cpu: 0.3}}",
+        "{crashes: {mtbf: {exponential: {mean: 30min}}, mttr: 5min}}",
+        "{at: 2min, restart: {nodes: 50 %, for: 30s}}",
+        "{hangs: 1 %}",
+        "{out_of_memory: {share: 5 %, kind: map}}",
+    ] {
+        let (slower, bytes) = ends(&two_jobs(fault));
+        assert!(plain < slower, "{fault}: {plain} s without, {slower} s with it");
+        assert!(ends(&two_jobs(fault)).1 == bytes, "{fault}: another run, other bytes");
+    }
+}
+
+#[test]
+fn a_run_whose_machines_have_all_crashed_for_good_is_given_up() {
+    let run = run(&two_jobs("{crashes: {mtbf: 2min}}"));
+    assert_eq!(run.stop, Stop::Stalled);
 }
 
 #[test]

@@ -218,7 +218,7 @@ impl Attempt {
     }
 
     pub(super) fn shares_fetching(&self) -> bool {
-        !self.plan.shuffle.parts.is_empty()
+        self.plan.shuffle.parts.iter().any(|part| part.demand.is_some())
     }
 
     /// Fetches what is there, as a flow; ends the shuffle if that is all. What comes while a flow
