@@ -57,6 +57,7 @@ chapters! {
     workloads
     traces
     policies
+    faults
     studies
     metrics
     time

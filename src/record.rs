@@ -26,6 +26,7 @@ mod books;
 mod chains;
 mod channel;
 mod events;
+mod faults;
 mod hdr;
 mod histograms;
 mod jobs;

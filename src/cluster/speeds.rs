@@ -15,6 +15,11 @@ impl Speeds {
     /// Everything is as fast as usual.
     pub const USUAL: Self = Self { cpu: 1.0, disk: 1.0, network: 1.0 };
 
+    /// Returns whether everything is as fast as usual.
+    pub const fn are_usual(self) -> bool {
+        self.cpu == 1.0 && self.disk == 1.0 && self.network == 1.0
+    }
+
     /// Returns the speeds of what two reasons slow down at once.
     pub fn and(self, other: Self) -> Self {
         Self {

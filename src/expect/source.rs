@@ -25,6 +25,8 @@ pub enum Table {
     Alone,
     /// `chains.csv`: how long each chain of jobs takes.
     Chains,
+    /// `faults.csv`: what befell machines; only where something did.
+    Faults,
 }
 
 impl Table {
@@ -36,6 +38,7 @@ impl Table {
             Self::Timeline => files::TIMELINE,
             Self::Alone => files::ALONE,
             Self::Chains => files::CHAINS,
+            Self::Faults => files::FAULTS,
         }
     }
 }

@@ -84,6 +84,7 @@ impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for Short<T> {
     }
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let (bare, whole) = (schemas.subschema_for::<T::Bare>(), schemas.subschema_for::<T>());
-        json_schema!({ "title": T::EXPECTED, "anyOf": [bare, whole] })
+        // Without a title: the reference is to show the options.
+        json_schema!({ "anyOf": [bare, whole] })
     }
 }

@@ -264,13 +264,13 @@ pub struct Phases {
 
 impl Incident {
     /// Returns the words used in tables.
-    pub fn words(self) -> &'static str {
+    pub const fn words(self) -> &'static str {
         match self {
             Self::MachineOff => "machine off",
             Self::MachineOn => "machine on",
             Self::TrackerGone => "tracker gone",
             Self::TrackerBack => "tracker back",
-            Self::Speeds(Speeds::USUAL) => "usual speed",
+            Self::Speeds(speeds) if speeds.are_usual() => "usual speed",
             Self::Speeds(_) => "slow",
         }
     }

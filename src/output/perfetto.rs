@@ -5,6 +5,8 @@
 //! if it gave one by then, else the tracker's word. Within it are a reduce's phases, what it was
 //! suspended, and what it waited for its commit. Counters show what the JobTracker counts.
 //!
+//! What befalls a machine, be it that it goes off or becomes slow, is a mark on its node.
+//!
 //! A flow leads from each map that succeeded to the reduces of its job. It arrives where the sort
 //! begins, which is the end of the shuffle: Perfetto lets a flow lead from the slice that began
 //! first, and a shuffle begins before most of the maps that it waits for. Only the first
@@ -39,8 +41,9 @@ use self::packet::{Packets, Track};
 use self::parts::{AttemptEnd, Part, Running};
 use self::shown::Shown;
 use super::OutputError;
+use crate::cluster::Speeds;
 use crate::mapred::{
-    AttemptId, Counts, Event, Fact, JobId, JobSpec, Outcome, Phases, Role, SlotKind,
+    AttemptId, Counts, Event, Fact, Incident, JobId, JobSpec, Outcome, Phases, Role, SlotKind,
 };
 use crate::record::{Attempt, Books, End, Job, NodeLabel, RecordError, Watcher};
 use crate::units::SimTime;
@@ -120,6 +123,10 @@ impl Perfetto {
                     None => Ok(()),
                 }
             }
+            Fact::Incident { tracker, incident } => {
+                let track = self.lanes.node(tracker, &mut self.packets)?;
+                self.packets.instant(track, at, &told(incident))
+            }
             Fact::Heartbeat { queued, .. } => self.counters.hear(at, queued, &mut self.packets),
             Fact::JobSubmitted(_)
             | Fact::JobInitialised(_)
@@ -131,8 +138,7 @@ impl Perfetto {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::TrackerUp { .. }
-            | Fact::TrackerDown(_)
-            | Fact::Incident { .. } => Ok(()),
+            | Fact::TrackerDown(_) => Ok(()),
         }
     }
 
@@ -230,6 +236,17 @@ impl Watcher for Perfetto {
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         self.complete(end).map_err(|source| self.failed(source))
+    }
+}
+
+/// Returns what befell a machine, with its speeds, if it has others.
+fn told(incident: Incident) -> String {
+    match incident {
+        Incident::Speeds(speeds) if !speeds.are_usual() => {
+            let Speeds { cpu, disk, network } = speeds;
+            format!("slow: cpu {cpu}, disk {disk}, network {network}")
+        }
+        other => other.words().to_owned(),
     }
 }
 

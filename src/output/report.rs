@@ -11,6 +11,7 @@
 //! files do not say; a better chart in a later version then leaves a run the name that it had.
 
 mod attempts;
+mod faults;
 mod headlines;
 mod in_short;
 mod jobs;
@@ -50,7 +51,7 @@ const SECTIONS: [(&str, &[Make]); 8] = [
     ("In short", &[in_short::blocks]),
     ("Expectations", &[verdicts::blocks]),
     ("Sojourn", &[sojourn::blocks]),
-    ("Slots", &[slots::blocks, attempts::blocks]),
+    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks]),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),
     ("Jobs", &[table::blocks]),

@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
-use crate::files::{LATENCY, SUMMARY};
+use crate::files::{FAULTS, LATENCY, SUMMARY};
 use crate::units::SimTime;
 
 /// The folder of a run.
@@ -45,6 +45,11 @@ impl RunResults {
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
         self.folder.join(LATENCY).exists()
+    }
+
+    /// Returns whether something befell a machine in the run.
+    pub fn has_faults(&self) -> bool {
+        self.folder.join(FAULTS).exists()
     }
 
     /// Returns the histograms whose names are wanted.

@@ -16,6 +16,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
 
 use super::events::Events;
+use super::faults::Faults;
 use super::histograms::Histograms;
 use super::jobs::Jobs;
 use super::summary::{Summary, Tally};
@@ -310,6 +311,7 @@ fn open(
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
     watchers.push(Box::new(Jobs::create(folder)?));
+    watchers.push(Box::new(Faults::new(folder, labels.clone())));
     if settings.tasks {
         watchers.push(Box::new(Tasks::create(folder, labels.clone())?));
     }

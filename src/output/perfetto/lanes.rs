@@ -102,7 +102,8 @@ impl Lanes {
         Ok(index)
     }
 
-    fn node(&mut self, tracker: TrackerId, packets: &mut Packets) -> io::Result<Track> {
+    /// Returns the track of a node.
+    pub(super) fn node(&mut self, tracker: TrackerId, packets: &mut Packets) -> io::Result<Track> {
         if let Some(track) = self.nodes[tracker.index()].track {
             return Ok(track);
         }

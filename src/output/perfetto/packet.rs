@@ -96,6 +96,8 @@ mod field {
 const BEGIN: u64 = 1;
 /// `TYPE_SLICE_END`.
 const END: u64 = 2;
+/// `TYPE_INSTANT`.
+const INSTANT: u64 = 3;
 /// `TYPE_COUNTER`.
 const COUNT: u64 = 4;
 /// The number of the one sequence.
@@ -183,6 +185,13 @@ impl Packets {
     /// Ends the slice on a track that began last.
     pub(super) fn end(&mut self, track: Track, at: SimTime) -> io::Result<()> {
         self.event(track, at, END, |_| {})
+    }
+
+    /// Marks an instant on a track.
+    pub(super) fn instant(&mut self, track: Track, at: SimTime, name: &str) -> io::Result<()> {
+        self.event(track, at, INSTANT, |event| {
+            Slice(event).name(name);
+        })
     }
 
     /// Sets a counter.

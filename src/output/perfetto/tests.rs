@@ -92,7 +92,8 @@ fn text(bytes: &[u8], field: u64) -> String {
     String::from_utf8(message(bytes, field).unwrap_or_default().to_owned()).unwrap()
 }
 
-/// Returns a line for each slice, indented by its depth: where, what, from and to which millisecond.
+/// Returns a line for each slice, indented by its depth: where, what, from and to which millisecond;
+/// and one for each mark.
 fn slices(trace: &[u8]) -> Vec<String> {
     let mut words = Vec::new();
     let mut tracks = IndexMap::new();
@@ -133,6 +134,10 @@ fn slices(trace: &[u8]) -> Vec<String> {
                 lines.push((track.clone(), format!("{indent}{name} {millis}")));
             }
             2 => lines[open.pop().expect("a slice is open")].1 += &format!("-{millis}"),
+            3 => {
+                let track = &tracks[&number(event, 11)];
+                lines.push((track.clone(), format!("{} {millis}", text(event, 23))));
+            }
             _ => {}
         }
     }
@@ -188,6 +193,21 @@ fn attempts_are_slices_in_the_lanes_of_their_node() {
         "rack-1/node-1/reduce 0:   commit-pending 6000-7000",
     ];
     assert_eq!(slices(&trace(small_run(), 8_000)), expected);
+}
+
+#[test]
+fn what_befalls_a_machine_is_a_mark_on_its_node() {
+    let befalls = |incident| Fact::Incident { tracker: TrackerId(1), incident };
+    let stream = Stream::default()
+        .at(1_000)
+        .fact(befalls(Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL })))
+        .at(2_000)
+        .fact(befalls(Incident::MachineOff));
+    let expected = [
+        "rack-1/node-2: slow: cpu 0.5, disk 1, network 1 1000",
+        "rack-1/node-2: machine off 2000",
+    ];
+    assert_eq!(slices(&trace(stream, 9_000)), expected);
 }
 
 #[test]

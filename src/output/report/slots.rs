@@ -18,7 +18,7 @@ const FEW: usize = 8;
 
 /// Of changes that come closer than this part of the run the last one stands for all: far less than
 /// can be seen, and what bounds the memory.
-const GRAINS: f64 = 20_000.0;
+pub(super) const GRAINS: f64 = 20_000.0;
 
 /// What the charts are made of, beside the timeline.
 struct SlotsOverTime<'a> {
@@ -38,9 +38,9 @@ struct Groups<'a> {
 
 /// A number over time, in seconds.
 #[derive(Clone, Default)]
-struct Level {
+pub(super) struct Level {
     now: f64,
-    steps: Vec<(f64, f64)>,
+    pub(super) steps: Vec<(f64, f64)>,
 }
 
 pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
@@ -165,7 +165,7 @@ impl<'a> Groups<'a> {
 }
 
 impl Level {
-    fn change(&mut self, at: f64, by: f64, grain: f64) {
+    pub(super) fn change(&mut self, at: f64, by: f64, grain: f64) {
         self.now += by;
         match self.steps.last_mut() {
             Some(last) if at - last.0 <= grain => last.1 = self.now,

@@ -167,3 +167,29 @@ fn a_run_in_which_no_job_ended_has_a_report() {
     fs::write(run.folder.path().join("jobs.csv"), format!("{heading}\n")).unwrap();
     assert_eq!(run.sections(), ["In short", "Slots", "Jobs", "How to repeat it"]);
 }
+
+#[test]
+fn what_befell_machines_is_drawn_over_time() {
+    let run = Run::new();
+    assert!(!run.page().html().contains("Nodes that are off or slow"));
+    let faults = "\
+at_ms,node,rack,what,cpu,disk,network
+1000,node-0,rack-0,slow,0.5,1.0,1.0
+2000,node-1,rack-0,tracker gone,,,
+4000,node-0,rack-0,machine off,,,
+6000,node-0,rack-0,machine on,,,
+7000,node-1,rack-0,tracker back,,,
+9000,node-0,rack-0,usual speed,1.0,1.0,1.0
+";
+    fs::write(run.folder.path().join("faults.csv"), faults).unwrap();
+    let html = run.page().html();
+    // The chart begins with the first change. A machine that is off is not slow besides.
+    for text in [
+        "Nodes that are off or slow",
+        "off: mean 0.222, at most 1",
+        "without a tracker: mean 0.556, at most 1",
+        "slow: mean 0.667, at most 1",
+    ] {
+        assert!(html.contains(text), "{text}\n{html}");
+    }
+}
