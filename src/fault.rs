@@ -118,9 +118,6 @@ pub(crate) struct Known<'a> {
     pub(crate) racks: Option<u32>,
     /// The names of the jobs, if no file has still to say so.
     pub(crate) jobs: Option<BTreeSet<&'a str>>,
-    /// Whether an attempt that makes no progress is left alone, and the run goes on until all have
-    /// ended.
-    pub(crate) waits_for_ever: bool,
 }
 
 impl Known<'_> {
@@ -165,8 +162,6 @@ pub(crate) struct Effects<'a> {
     pub(crate) opening: Vec<(SimTime, Mail)>,
     /// What befalls machines.
     pub(crate) mishaps: Vec<Mishap>,
-    /// When the last is over of what is planned and may let a run go on.
-    pub(crate) settled_at: SimTime,
     /// What makes attempts end badly.
     pub(crate) dooms: Vec<Doom>,
     /// The share of heartbeats and replies that never arrive.
@@ -185,7 +180,6 @@ impl<'a> Effects<'a> {
             site,
             opening: Vec::new(),
             mishaps: Vec::new(),
-            settled_at: SimTime::ZERO,
             dooms: Vec::new(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
@@ -220,12 +214,10 @@ impl<'a> Effects<'a> {
     fn befall(&mut self, at: SimTime, nodes: Vec<TrackerId>, harm: Harm, lasts: Option<SimSpan>) {
         let number = self.mishaps.len() as u32;
         self.mishaps.push(Mishap { nodes, harm, rhythm: None });
-        self.opening.push((at, ToNature::Begins(number).into()));
-        let over = at + lasts.unwrap_or_default();
-        if lasts.is_some() {
-            self.opening.push((over, ToNature::Ends(number).into()));
+        self.opening.push((at, ToNature::Begins(harm.stroke(number)).into()));
+        if let Some(lasts) = lasts {
+            self.opening.push((at + lasts, ToNature::Ends(harm.stroke(number)).into()));
         }
-        self.settled_at = self.settled_at.max(over);
     }
 
     /// Lets something happen again and again, at each node by itself.
@@ -243,7 +235,8 @@ impl<'a> Effects<'a> {
             let (rhythm, first) = Rhythm::begin(every.clone(), lasts.cloned(), rng);
             let number = self.mishaps.len() as u32;
             self.mishaps.push(Mishap { nodes: vec![node], harm, rhythm: Some(rhythm) });
-            self.opening.push((cue.at + first, ToNature::Begins(number).into()));
+            let begins = ToNature::Begins(harm.stroke(number));
+            self.opening.push((cue.at + first, begins.into()));
         }
     }
 }
@@ -500,8 +493,8 @@ mod tests {
         fn befalls(&self, yaml: &str) -> Vec<(u64, Vec<u32>, Harm)> {
             let effects = self.effects(yaml);
             let begins = |(at, mail): &(SimTime, Mail)| match mail {
-                Mail::Nature(ToNature::Begins(number)) => {
-                    let Mishap { nodes, harm, .. } = &effects.mishaps[*number as usize];
+                Mail::Nature(ToNature::Begins(stroke)) => {
+                    let Mishap { nodes, harm, .. } = &effects.mishaps[stroke.number as usize];
                     Some((at.as_millis(), nodes.iter().map(|node| node.0 + 1).collect(), *harm))
                 }
                 _ => None,
@@ -554,20 +547,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_may_let_a_run_go_on_until_it_is_over() {
-        let scene = scene("[{name: a, maps: 1}]");
-        let settled = |yaml| scene.effects(yaml).settled_at.as_secs_f64();
-        assert_eq!(settled("[{at: 5s, stop: {nodes: all, for: 1min}}]"), 65.0);
-        assert_eq!(settled("[{crashes: {mtbf: 1h, mttr: 1min}}]"), 0.0, "nature tells of these");
-    }
-
-    #[test]
     fn what_is_not_there_cannot_go_wrong() {
         let known = Known {
             nodes: Some(2),
             racks: Some(1),
             jobs: Some(BTreeSet::from(["small", "large"])),
-            ..Known::default()
         };
         for (fault, at, why) in [
             ("{at: 1s, stop: node-3}", "", "there is no node-3: the cluster has 2 nodes"),
@@ -612,7 +596,6 @@ mod tests {
 
     #[test]
     fn a_fault_that_says_too_little_or_would_never_end_is_refused() {
-        let known = Known { waits_for_ever: true, ..Known::default() };
         for (fault, why) in [
             ("{at: 1s, stop: {for: 1min}}", "it needs `nodes` or `rack`"),
             ("{slow: {nodes: 10 %}}", "it needs a speed"),
@@ -622,10 +605,9 @@ mod tests {
                 "{slow_spells: {every: {exponential: {mean: 10ms}}, for: 1s, cpu: 0.5}}",
                 "a mean of 1s",
             ),
-            ("{hangs: 1 %}", "attempts that hang would never end"),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
-            let problem = fault.check(&known).unwrap_err().message;
+            let problem = fault.check(&Known::default()).unwrap_err().message;
             assert!(problem.contains(why), "{fault:?}: {problem}");
         }
     }

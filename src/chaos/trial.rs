@@ -165,7 +165,7 @@ impl Trial<'_> {
 /// Returns whether something in a scenario goes wrong again and again, so that it may have no end by
 /// chance.
 fn goes_wrong_for_ever(tree: &Value) -> bool {
-    const ONCE: [&str; 3] = ["stop", "start", "kill"];
+    const ONCE: [&str; 4] = ["stop", "start", "restart", "kill"];
     let faults = tree.get("faults").and_then(Value::as_sequence);
     let is_once = |fault: &Value| ONCE.iter().any(|kind| fault.get(*kind).is_some());
     faults.into_iter().flatten().any(|fault| !is_once(fault))

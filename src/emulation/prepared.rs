@@ -135,7 +135,6 @@ impl Prepared {
             nodes: Some(self.topology.len()),
             racks: Some(self.topology.racks()),
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
-            waits_for_ever: self.scenario.waits_for_ever(),
         };
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
             && let Err(message) = writer.among(self.topology.len())

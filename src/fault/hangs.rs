@@ -8,11 +8,11 @@ use super::short::Short;
 use super::target::Target;
 use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::DoomKind;
-use crate::yaml::{Path, Problem};
+use crate::yaml::Problem;
 
 /// The share of map and reduce attempts that hang, or which of them do. They make no progress from
 /// a point on that is drawn as with `task_failures`, keep their slots, and fail at the first
-/// heartbeat after `hadoop.task_timeout`.
+/// heartbeat after `hadoop.task_timeout`; if that is `0s`, never.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Hangs(Short<Doomed>);
@@ -26,12 +26,6 @@ impl Kind for Hangs {
     }
 
     fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        if known.waits_for_ever {
-            let message = "attempts that hang would never end, nor would the run, since \
-                           `hadoop.task_timeout` is 0s";
-            let hint = "set that, or say with `until` when the run ends";
-            return Err(Problem::value(Path::default(), message).hint(hint));
-        }
         let Self(Short(doomed)) = self;
         doomed.check(known)
     }

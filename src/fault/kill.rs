@@ -22,6 +22,5 @@ impl Kind for Kill {
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let kill = |id| (cue.at, ToJobTracker::KillJob(id).into());
         effects.opening.extend(effects.site.jobs(&self.0).map(kill));
-        effects.settled_at = effects.settled_at.max(cue.at);
     }
 }

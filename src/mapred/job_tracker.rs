@@ -453,7 +453,6 @@ impl Core for JobTracker {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(&jobs))));
             }
             ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
-            ToJobTracker::Await(instant) => self.settled_at = self.settled_at.max(instant),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(now, out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;

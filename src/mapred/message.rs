@@ -50,8 +50,6 @@ pub enum ToJobTracker {
     /// By the world: what lies on a machine cannot be fetched any more. Reduces would find out;
     /// here the JobTracker hears of fewer maps.
     Darkness(TrackerId),
-    /// By the world: a machine that is off comes back at this instant, so nothing has stalled before.
-    Await(SimTime),
     /// By itself: it is free for the next heartbeat.
     Serve,
     /// By itself: a job's splits are read.
@@ -102,6 +100,8 @@ pub enum ToTracker {
     NoReply(u32),
     /// By itself: a phase of an attempt ends, unless the number is stale.
     PhaseEnds(u64),
+    /// By itself: an attempt has made no progress for as long as it may.
+    Impatient,
     /// By itself: a flow has done at its rate what there was to do, unless the number is stale.
     FlowDone(u64),
 }
@@ -130,10 +130,19 @@ pub enum ToFabric {
 /// What nature is told.
 #[derive(Clone, Copy, Debug)]
 pub enum ToNature {
-    /// By the world, or by itself: this mishap begins.
-    Begins(u32),
-    /// By the world, or by itself: this mishap is over.
-    Ends(u32),
+    /// By the world, or by itself: a mishap begins.
+    Begins(Stroke),
+    /// By the world, or by itself: a mishap is over.
+    Ends(Stroke),
+}
+
+/// Which mishap it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stroke {
+    /// Its number.
+    pub number: u32,
+    /// Whether machines or trackers go off or come back with it; else they are only faster or slower.
+    pub is_power: bool,
 }
 
 /// A message and whom it is for.
@@ -156,7 +165,6 @@ impl Message for ToJobTracker {
         match self {
             Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
             Self::Darkness(_)
-            | Self::Await(_)
             | Self::Serve
             | Self::Initialised(_)
             | Self::Expire
@@ -211,6 +219,7 @@ impl Message for ToTracker {
             | Self::PowerOff
             | Self::Crash
             | Self::Speeds(_)
+            | Self::Impatient
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -222,10 +231,12 @@ impl Message for ToTracker {
         match self {
             Self::PowerOn
             | Self::PowerOff
+            | Self::Crash
             | Self::Rates(_)
             | Self::PhaseEnds(_)
+            | Self::Impatient
             | Self::FlowDone(_) => true,
-            Self::Reply(_) | Self::Beat(_) | Self::NoReply(_) => false,
+            Self::Reply(_) | Self::Speeds(_) | Self::Beat(_) | Self::NoReply(_) => false,
         }
     }
 }
@@ -240,6 +251,16 @@ impl Message for ToFabric {
             | Self::Settle => false,
         }
     }
+
+    fn moves(&self) -> bool {
+        match self {
+            Self::FlowBegins(_)
+            | Self::FlowEnds { .. }
+            | Self::MemoryLeft(..)
+            | Self::Speeds(..)
+            | Self::Settle => true,
+        }
+    }
 }
 
 impl Message for ToNature {
@@ -251,9 +272,8 @@ impl Message for ToNature {
 
     fn moves(&self) -> bool {
         match self {
-            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) | Self::Settle => {
-                true
-            }
+            // Slow spells may go on for ever, and what ends later for them ends all the same.
+            Self::Begins(stroke) | Self::Ends(stroke) => stroke.is_power,
         }
     }
 }
@@ -277,6 +297,7 @@ impl Mail {
             Self::Injector(msg) => msg.moves(),
             Self::Tracker(_, msg) => msg.moves(),
             Self::Fabric(msg) => msg.moves(),
+            Self::Nature(msg) => msg.moves(),
         }
     }
 }

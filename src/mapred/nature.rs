@@ -12,7 +12,8 @@
 use std::sync::Arc;
 
 use super::{
-    Core, Fact, Incident, Mail, Outbox, ToFabric, ToJobTracker, ToNature, ToTracker, TrackerId,
+    Core, Fact, Incident, Mail, Outbox, Stroke, ToFabric, ToJobTracker, ToNature, ToTracker,
+    TrackerId,
 };
 use crate::cluster::Speeds;
 use crate::random::{ChaCha8Rng, Dist};
@@ -42,6 +43,13 @@ pub enum Harm {
     TrackerOutage,
     /// The machine is slower until this is over.
     Slow(Speeds),
+}
+
+impl Harm {
+    /// Returns what a mishap of this kind is told of by.
+    pub fn stroke(self, number: u32) -> Stroke {
+        Stroke { number, is_power: !matches!(self, Self::Slow(_)) }
+    }
 }
 
 /// How a mishap comes again and again.
@@ -136,31 +144,30 @@ impl Nature {
         }
     }
 
-    fn begin(&mut self, now: SimTime, number: u32, out: &mut Outbox) {
+    fn begin(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
+        let number = stroke.number;
         let Mishap { nodes, harm, rhythm } = &mut self.mishaps[number as usize];
         let is_outage = matches!(harm, Harm::Outage | Harm::TrackerOutage);
         if let Some(rhythm) = rhythm {
             let (lasts, pause) = rhythm.next();
             let is_on = |node: &TrackerId| self.machines[node.index()].state() == State::On;
             if is_outage && !nodes.iter().all(is_on) {
-                return out.plan(pause, Mail::Nature(ToNature::Begins(number)));
+                return out.plan(pause, Mail::Nature(ToNature::Begins(stroke)));
             }
             self.pauses[number as usize] = pause;
             if let Some(lasts) = lasts {
-                out.plan(lasts, Mail::Nature(ToNature::Ends(number)));
-                if is_outage {
-                    out.affect(ToJobTracker::Await(now + lasts));
-                }
+                out.plan(lasts, Mail::Nature(ToNature::Ends(stroke)));
             }
         }
         self.strike(now, number, true, out);
     }
 
-    fn end(&mut self, now: SimTime, number: u32, out: &mut Outbox) {
+    fn end(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
+        let number = stroke.number;
         self.strike(now, number, false, out);
         if self.mishaps[number as usize].rhythm.is_some() {
             let pause = self.pauses[number as usize];
-            out.plan(pause, Mail::Nature(ToNature::Begins(number)));
+            out.plan(pause, Mail::Nature(ToNature::Begins(stroke)));
         }
     }
 
@@ -224,8 +231,8 @@ impl Core for Nature {
 
     fn handle(&mut self, now: SimTime, msg: ToNature, out: &mut Outbox) {
         match msg {
-            ToNature::Begins(number) => self.begin(now, number, out),
-            ToNature::Ends(number) => self.end(now, number, out),
+            ToNature::Begins(stroke) => self.begin(now, stroke, out),
+            ToNature::Ends(stroke) => self.end(now, stroke, out),
         }
     }
 }
@@ -241,6 +248,10 @@ mod tests {
         SimTime::ZERO + SimSpan::from_secs(secs)
     }
 
+    fn power(number: u32) -> Stroke {
+        Stroke { number, is_power: true }
+    }
+
     fn mishap(harm: Harm) -> Mishap {
         Mishap { nodes: vec![NODE], harm, rhythm: None }
     }
@@ -251,7 +262,7 @@ mod tests {
         let mut out = Outbox::default();
         for (number, begins) in steps {
             let step = if *begins { ToNature::Begins } else { ToNature::Ends };
-            nature.handle(at(0), step(*number), &mut out);
+            nature.handle(at(0), step(power(*number)), &mut out);
         }
         let incident = |event: super::super::Event| match event.fact {
             Fact::Incident { incident, .. } => incident.words(),
@@ -290,8 +301,12 @@ mod tests {
         let slow = |cpu| mishap(Harm::Slow(Speeds { cpu, ..Speeds::USUAL }));
         let mut nature = Nature::new(1, vec![slow(0.5), slow(0.4)], true);
         let mut out = Outbox::default();
-        for step in [ToNature::Begins(0), ToNature::Begins(1), ToNature::Ends(0), ToNature::Ends(1)]
-        {
+        for step in [
+            ToNature::Begins(power(0)),
+            ToNature::Begins(power(1)),
+            ToNature::Ends(power(0)),
+            ToNature::Ends(power(1)),
+        ] {
             nature.handle(at(0), step, &mut out);
         }
         let cpu = |letter: &super::super::Letter| match &letter.mail {
@@ -321,24 +336,25 @@ mod tests {
             let mut out = Outbox::default();
             nature.handle(now, msg, &mut out);
             let own = |letter: super::super::Letter| match letter.mail {
-                Mail::Nature(msg) => Some((letter.after.as_secs_f64(), format!("{msg:?}"))),
+                Mail::Nature(ToNature::Begins(_)) => Some((letter.after.as_secs_f64(), "begins")),
+                Mail::Nature(ToNature::Ends(_)) => Some((letter.after.as_secs_f64(), "ends")),
                 _ => None,
             };
             out.letters.into_iter().filter_map(own).collect::<Vec<_>>()
         };
-        assert_eq!(hear(at(5), ToNature::Begins(0)), [(3.0, "Ends(0)".to_owned())]);
-        assert_eq!(hear(at(8), ToNature::Ends(0)), [(10.0, "Begins(0)".to_owned())]);
+        assert_eq!(hear(at(5), ToNature::Begins(power(0))), [(3.0, "ends")]);
+        assert_eq!(hear(at(8), ToNature::Ends(power(0))), [(10.0, "begins")]);
     }
 
     #[test]
     fn a_machine_that_is_off_does_not_crash_but_will_another_time() {
         let mut nature = Nature::new(1, vec![crashing().0, mishap(Harm::Stop)], false);
         let mut out = Outbox::default();
-        nature.handle(at(0), ToNature::Begins(1), &mut out);
+        nature.handle(at(0), ToNature::Begins(power(1)), &mut out);
         let before = out.letters.len();
-        nature.handle(at(5), ToNature::Begins(0), &mut out);
+        nature.handle(at(5), ToNature::Begins(power(0)), &mut out);
         let [letter] = &out.letters[before..] else { panic!("{:?}", out.letters) };
         assert_eq!(letter.after, SimSpan::from_secs(10));
-        assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(0))));
+        assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));
     }
 }

@@ -423,6 +423,7 @@ impl TaskTracker {
         self.clockwork.end_flow(attempt, true, out);
         match attempt.finish_part(now) {
             Next::Nothing => {}
+            Next::Hangs => self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out),
             Next::Commit => {
                 out.emit(now, Fact::CommitPending { attempt: attempt.id(), tracker: self.id });
                 self.hurry(out);
@@ -528,7 +529,15 @@ impl Clockwork {
                     out.affect(ToFabric::FlowBegins(Arc::new(FlowBegins { id, uses, reread })));
                 }
             }
-            Next::Nothing | Next::Commit | Next::Done | Next::Broken => {}
+            Next::Nothing | Next::Commit | Next::Done | Next::Hangs | Next::Broken => {}
+        }
+    }
+
+    /// Plans the end of the tracker's patience with an attempt that hangs from now on. Only the
+    /// heartbeat after that does something; till then there is something to wait for.
+    fn plan_patience(&self, timeout: SimSpan, out: &mut Outbox) {
+        if !timeout.is_zero() {
+            out.plan(timeout, Mail::Tracker(self.tracker, ToTracker::Impatient));
         }
     }
 
@@ -568,6 +577,7 @@ impl Core for TaskTracker {
             // The machine has died while the reply was on its way.
             ToTracker::Reply(_) if !self.is_up => {}
             ToTracker::Reply(reply) => self.hear(now, &reply, out),
+            ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(now, &rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {
                 self.phase_ends(now, timer, out);

@@ -14,8 +14,8 @@ use super::link::{Address, Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Play, RunStats};
 use crate::mapred::{
-    Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker, ToNature,
-    ToTracker, TrackerId,
+    Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker,
+    ToNature, ToTracker, TrackerId,
 };
 use crate::units::SimTime;
 

@@ -553,7 +553,6 @@ fn check_faults(
         // Groups may have racks of their own.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| cluster.racks.get().min(cluster.nodes.get())),
-        waits_for_ever: intact("hadoop") && scenario.waits_for_ever(),
         jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {

@@ -84,11 +84,6 @@ impl Scenario {
             jobs: self.workload.listed().iter().map(JobEntry::expected).collect(),
         }
     }
-
-    /// Returns whether an attempt that makes no progress is left alone, and nothing else ends the run.
-    pub(crate) fn waits_for_ever(&self) -> bool {
-        self.hadoop.task_timeout.is_zero() && self.until.is_none()
-    }
 }
 
 /// What is recorded of a run.

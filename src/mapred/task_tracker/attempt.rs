@@ -72,6 +72,8 @@ pub(super) enum Next {
     Commit,
     /// It has done everything.
     Done,
+    /// It makes no progress any more.
+    Hangs,
     /// It fails.
     Broken,
 }
@@ -378,7 +380,7 @@ impl Attempt {
         self.close_phase(now);
         if let Some(Break { hangs, .. }) = self.plan.breaks.filter(|it| it.phase == self.phase) {
             self.hangs_since = hangs.then_some(now);
-            return if hangs { Next::Nothing } else { Next::Broken };
+            return if hangs { Next::Hangs } else { Next::Broken };
         }
         match self.phase {
             Phase::Start if self.is_reduce() => {

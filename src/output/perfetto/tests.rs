@@ -203,10 +203,8 @@ fn what_befalls_a_machine_is_a_mark_on_its_node() {
         .fact(befalls(Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL })))
         .at(2_000)
         .fact(befalls(Incident::MachineOff));
-    let expected = [
-        "rack-1/node-2: slow: cpu 0.5, disk 1, network 1 1000",
-        "rack-1/node-2: machine off 2000",
-    ];
+    let expected =
+        ["rack-1/node-2: slow: cpu 0.5, disk 1, network 1 1000", "rack-1/node-2: machine off 2000"];
     assert_eq!(slices(&trace(stream, 9_000)), expected);
 }
 
