@@ -186,9 +186,9 @@ at_ms,node,rack,what,cpu,disk,network
     // The chart begins with the first change. A machine that is off is not slow besides.
     for text in [
         "Nodes that are off or slow",
-        "off: mean 0.222, at most 1",
-        "without a tracker: mean 0.556, at most 1",
-        "slow: mean 0.667, at most 1",
+        "off: mean 0.2222, at most 1",
+        "without a tracker: mean 0.5556, at most 1",
+        "slow: mean 0.6667, at most 1",
     ] {
         assert!(html.contains(text), "{text}\n{html}");
     }
