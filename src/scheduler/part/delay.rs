@@ -83,8 +83,8 @@ struct Waiting {
     waited: u64,
     /// When it was first passed over with a map to launch, since it launched one.
     since: Option<SimTime>,
-    /// When it was last passed over.
-    passed_at: SimTime,
+    /// When it was last passed over though it might have launched farther away.
+    held_back_at: SimTime,
     /// The last offer in which it was passed over or launched a map, from one. Its time passes
     /// once in an offer at most, and not in one in which it has launched something.
     seen_in: u64,
@@ -93,7 +93,7 @@ struct Waiting {
 impl Default for Waiting {
     fn default() -> Self {
         let level = Locality::Node;
-        Self { level, waited: 0, since: None, passed_at: SimTime::ZERO, seen_in: 0 }
+        Self { level, waited: 0, since: None, held_back_at: SimTime::ZERO, seen_in: 0 }
     }
 }
 
@@ -172,15 +172,14 @@ impl Delay {
         self.offers += 1;
     }
 
-    /// Returns how long it may take until a job launches where it does not yet: none, if no job that is
-    /// passed over has farther to go, and else for ever. How fast a job grows impatient hangs on who
+    /// Returns how long it may take until a job launches where it does not yet: none, if no job was
+    /// passed over lately that might have gone farther, and else for ever. How fast a job grows impatient hangs on who
     /// offers when, so a time cannot be told.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         let lately = view.heartbeat_interval() * 2;
         let still_waits = |(id, waiting): (&JobId, &Waiting)| {
             let has_map = view.job(*id).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-            let is_asked = view.now().saturating_since(waiting.passed_at) <= lately;
-            has_map && is_asked && self.reach(view, *id) != Reach::Any
+            has_map && view.now().saturating_since(waiting.held_back_at) <= lately
         };
         if self.jobs.iter().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
     }
@@ -229,7 +228,7 @@ impl Delay {
                     long_tasks.launched(now, offer.tracker(), launched);
                 }
             }
-            None => self.pass_over(&offer.view(), job),
+            None => self.pass_over(&offer.view(), job, reach != Reach::Any),
         }
         launched
     }
@@ -238,12 +237,14 @@ impl Delay {
         matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
     }
 
-    fn pass_over(&mut self, view: &View<'_>, job: JobId) {
+    fn pass_over(&mut self, view: &View<'_>, job: JobId, is_held_back: bool) {
         let now = view.now();
         let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let waiting = self.jobs.entry(job).or_default();
         waiting.since = waiting.since.or(has_map.then_some(now));
-        waiting.passed_at = now;
+        if is_held_back {
+            waiting.held_back_at = now;
+        }
         if !matches!(self.patience, Patience::Time(..)) {
             waiting.waited += 1;
         } else if waiting.seen_in != self.offers {
