@@ -1,3 +1,5 @@
+//! What is drawn can be run, is always the same, and leaves nothing out; and what is right passes.
+
 use serde_json::Value as Json;
 
 use super::draw::{Artist, text, wrong};
