@@ -18,6 +18,7 @@ mod message;
 mod reason;
 mod scheduler;
 mod spec;
+mod speculation;
 mod stall;
 mod task_tracker;
 mod traced;
@@ -28,7 +29,6 @@ pub use event::{AttemptState, Counts, Event, Fact, Locality, Outcome, Phases, Ro
 pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
-    Speculation,
 };
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
@@ -48,6 +48,7 @@ pub use scheduler::{
 #[cfg(test)]
 pub(crate) use scheduler::{bench, steps::steps_of};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
+pub use speculation::{Behind, Late, Rates, Rule, Speculation};
 pub use stall::{Held, Stall, Wait, Waiter, Waiting};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};

@@ -78,6 +78,8 @@ struct Sample {
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     attempt: AttemptId,
+    /// A second attempt of the task, which takes the place of the first if that comes to nothing.
+    second: Option<AttemptId>,
     is_running: bool,
     times: Option<Times>,
 }
@@ -147,10 +149,12 @@ impl Trainer {
 
     /// Notes a launch: it belongs to the sample if that is not complete.
     pub(super) fn launched(&mut self, attempt: AttemptId) {
-        if let Some(sample) = self.samples.get_mut(&attempt.job())
-            && 0 < sample.to_launch()
-        {
-            sample.tasks.push(Chosen { attempt, is_running: true, times: None });
+        let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
+        let same = |task: &&mut Chosen| task.attempt.task == attempt.task && task.is_running;
+        if let Some(rival) = sample.tasks.iter_mut().find(same) {
+            rival.second = Some(attempt);
+        } else if 0 < sample.to_launch() {
+            sample.tasks.push(Chosen { attempt, second: None, is_running: true, times: None });
             self.running += 1;
         }
     }
@@ -160,7 +164,7 @@ impl Trainer {
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         let Some(sample) = sample.filter(|_| self.sampled == Sampled::Any) else { return };
-        if sample.tasks.iter().any(|task| task.attempt == attempt) {
+        if sample.tasks.iter().any(|task| task.is(attempt)) {
             return;
         }
         if sample.to_launch() == 0
@@ -179,10 +183,21 @@ impl Trainer {
             self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
-        let Some(index) = sample.tasks.iter().position(|task| task.attempt == attempt) else {
-            return;
-        };
+        let index = sample.tasks.iter().position(|task| task.is(attempt));
+        let Some(index) = index else { return };
         let task = &mut sample.tasks[index];
+        match task.second.take() {
+            // One of two is over; the task is measured by the other.
+            Some(second) if times.is_none() => {
+                if task.attempt == attempt {
+                    task.attempt = second;
+                }
+                return;
+            }
+            // The winner tells how long the task took; what becomes of the other is of no account.
+            Some(_) => task.attempt = attempt,
+            None => {}
+        }
         self.running -= u32::from(std::mem::take(&mut task.is_running));
         task.times = times.or(task.times);
         if task.times.is_none() {
@@ -291,6 +306,12 @@ impl Trainer {
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         let sample = self.samples.get(&attempt.job()).filter(|sample| !sample.is_used);
         sample.is_some_and(|sample| sample.tasks.iter().any(|task| task.attempt == attempt))
+    }
+}
+
+impl Chosen {
+    fn is(&self, attempt: AttemptId) -> bool {
+        self.attempt == attempt || self.second == Some(attempt)
     }
 }
 
