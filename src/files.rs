@@ -19,6 +19,9 @@ pub const ALONE: &str = "alone.csv";
 /// A row for each chain of jobs.
 pub const CHAINS: &str = "chains.csv";
 
+/// What each job held slots for.
+pub const WASTE: &str = "waste.csv";
+
 /// A line for each fact.
 pub const EVENTS: &str = "events.jsonl";
 
@@ -50,7 +53,7 @@ pub const STUDY: &str = "study.json";
 pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
 
 /// All that a run may leave, but for Parquet.
-pub const OF_A_RUN: [&str; 13] = [
+pub const OF_A_RUN: [&str; 14] = [
     RESOLVED,
     SUMMARY,
     JOBS,
@@ -59,6 +62,7 @@ pub const OF_A_RUN: [&str; 13] = [
     EVENTS,
     ALONE,
     CHAINS,
+    WASTE,
     EXPECTATIONS,
     REPORT,
     LATENCY,

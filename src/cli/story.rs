@@ -126,6 +126,7 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: SlotShares { map: Some(0.5), reduce: Some(0.25) },
+            waste: None,
             heartbeats: 1_000,
             messages: 3_000,
             virtual_s: 848.0,

@@ -25,6 +25,8 @@ pub enum Table {
     Alone,
     /// `chains.csv`: how long each chain of jobs takes.
     Chains,
+    /// `waste.csv`: what each job held slots for.
+    Waste,
 }
 
 impl Table {
@@ -36,6 +38,7 @@ impl Table {
             Self::Timeline => files::TIMELINE,
             Self::Alone => files::ALONE,
             Self::Chains => files::CHAINS,
+            Self::Waste => files::WASTE,
         }
     }
 }
@@ -59,6 +62,12 @@ impl Needs {
         }
         self.histograms.extend(other.histograms);
         self.numbers.extend(other.numbers);
+    }
+
+    /// Returns whether it reads what slots were held for.
+    pub fn reads_waste(&self) -> bool {
+        let numbers = self.numbers.iter().any(|number| number.starts_with("waste."));
+        numbers || self.columns.contains_key(&Table::Waste)
     }
 
     pub(super) fn add_columns(

@@ -232,7 +232,7 @@ impl JobTracker {
         let view = View { now, heard: None, ledger: &self.ledger };
         // What a policy does when time passes it does with a tick, and the next one may see it.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
-        let patience = self.scheduler.patience(&view) + ticks;
+        let patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         out.calm = self.ledger.calm(patience);
     }
 

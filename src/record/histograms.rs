@@ -172,6 +172,7 @@ impl Watcher for Histograms {
             // Of jobs that came before the warm-up was over, or not of an attempt's work.
             Fact::Assigned { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Resumed { .. }
             | Fact::Ended { .. } => {}
             Fact::JobInitialised(_)

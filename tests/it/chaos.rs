@@ -202,7 +202,7 @@ impl Drawn {
             )
             .unwrap();
         }
-        writeln!(yaml, "faults: [{}]", faults.join(", ")).unwrap();
+        writeln!(yaml, "faults: [{}]\nrecord: {{waste: true}}", faults.join(", ")).unwrap();
         yaml
     }
 }

@@ -28,6 +28,16 @@ impl Ledger {
         }
     }
 
+    /// Orders the end of an attempt that has lost against another one of its task.
+    fn beat(&mut self, now: SimTime, loser: AttemptId, by: AttemptId, out: &mut Outbox) {
+        let record = self.known_try(loser);
+        if record.is_active() && !record.is_doomed {
+            let tracker = record.tracker;
+            self.doom(now, loser);
+            out.emit(now, Fact::Beaten { attempt: loser, tracker, by });
+        }
+    }
+
     /// Ends an attempt of a job that needs it no more.
     pub(super) fn wind_up(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
         // The end of another attempt may have ended the job, and with it what was left of this one.
@@ -66,13 +76,11 @@ impl Ledger {
         }
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
         // The first of a task's attempts to wait wins; the others lose the race.
-        let is_winner = task
-            .tries
-            .iter()
-            .find(|t| t.state == AttemptState::CommitPending && !t.is_doomed)
-            .is_some_and(|first| first.number == attempt.number);
+        let waits = |t: &&Try| t.state == AttemptState::CommitPending && !t.is_doomed;
+        let first = task.tries.iter().find(waits).map_or(attempt.number, |first| first.number);
+        let is_winner = first == attempt.number;
         if !is_winner {
-            self.doom(now, attempt);
+            self.beat(now, attempt, attempt.task.attempt(first), out);
         }
         is_winner
     }
@@ -174,7 +182,7 @@ impl Ledger {
         task.stage = Stage::Done(attempt.number, record.tracker);
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
-            self.doom(now, attempt.task.attempt(number));
+            self.beat(now, attempt.task.attempt(number), attempt, out);
         }
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {

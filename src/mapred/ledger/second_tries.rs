@@ -53,6 +53,11 @@ impl Ledger {
         }
     }
 
+    /// Returns how long nothing may move before a task is found to be slow.
+    pub(in crate::mapred) fn slowness(&self) -> SimSpan {
+        self.hadoop.speculation.rule().map_or(SimSpan::ZERO, |rule| rule.after() + LOOKS)
+    }
+
     /// Notes that a task is not to be tried a second time, as far as it was.
     pub(super) fn unlist(&mut self, now: SimTime, task: TaskId) {
         let job = entry(&mut self.jobs, task.job);

@@ -105,6 +105,7 @@ fn summary() -> Summary {
         mean_wait_s: Some(1.5),
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
         slot_utilisation: SlotShares { map: Some(0.4), reduce: Some(0.0) },
+        waste: None,
         heartbeats: 10,
         messages: 30,
         virtual_s: 10.0,

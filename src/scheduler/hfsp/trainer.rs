@@ -430,6 +430,30 @@ mod tests {
     }
 
     #[test]
+    fn a_task_of_a_sample_that_is_tried_twice_is_measured_by_the_winner() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(0), 2);
+        let [one, other] = [0, 1].map(|index| attempt(TaskKind::Map, 0, index));
+        let again = [one, other].map(|map| map.task.attempt(1));
+        [one, other, again[0], again[1]].map(|launched| trainer.launched(launched));
+        assert_eq!(
+            (trainer.to_launch(JobId(0)), trainer.running()),
+            (0, 2),
+            "no task counts twice"
+        );
+        // Of one task the second attempt wins, of the other the first is killed for another reason.
+        trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
+        trainer.ended(one, Outcome::Killed, Some(&report(one, 90, 90)));
+        trainer.ended(other, Outcome::Killed, Some(&report(other, 90, 90)));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (0, 1));
+        assert!(trainer.needs(again[1]));
+        trainer.ended(again[1], Outcome::Succeeded, Some(&report(again[1], 30, 30)));
+        let findings = Findings { job: JobId(0), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        assert_eq!(told(&mut trainer, JobId(0)), Some(findings));
+        assert_eq!(trainer.past(), Some(25.0));
+    }
+
+    #[test]
     fn jobs_with_few_tasks_left_are_sampled_first() {
         let mut trainer = trainer(SlotKind::Map);
         for (job, tasks) in [(0, 50), (1, 1), (2, 7)] {
