@@ -24,6 +24,7 @@ mod table;
 mod tests;
 mod verdicts;
 mod warnings;
+mod waste;
 
 use super::results::RunResults;
 use crate::chart::{Drawing, Unit};
@@ -50,7 +51,7 @@ const SECTIONS: [(&str, &[Make]); 8] = [
     ("In short", &[in_short::blocks]),
     ("Expectations", &[verdicts::blocks]),
     ("Sojourn", &[sojourn::blocks]),
-    ("Slots", &[slots::blocks, attempts::blocks]),
+    ("Slots", &[slots::blocks, attempts::blocks, waste::blocks]),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),
     ("Jobs", &[table::blocks]),

@@ -510,6 +510,24 @@ impl Account {
 }
 
 impl WasteSummary {
+    /// Returns what slots were held for, in words: what was of use, and why the rest was not.
+    pub fn parts(&self) -> [(f64, &'static str); 7] {
+        let [useful, unfinished] = [(self.useful_s, "useful"), (self.unfinished_s, "unfinished")];
+        let [failed, speculative, lost, preempted, killed] = self.wasted();
+        [useful, failed, speculative, lost, preempted, killed, unfinished]
+    }
+
+    /// Returns what was in vain, by its cause.
+    pub fn wasted(&self) -> [(f64, &'static str); 5] {
+        [
+            (self.failed_s, "failed"),
+            (self.speculative_s, "speculative"),
+            (self.lost_s, "lost"),
+            (self.preempted_s, "preempted"),
+            (self.killed_s, "killed"),
+        ]
+    }
+
     fn of<'a>(accounts: impl Iterator<Item = &'a Box<Account>> + Clone) -> Self {
         let sum = |of: fn(&SlotTime) -> u64| {
             let micros: u128 = accounts.clone().map(|account| u128::from(of(&account.sums))).sum();

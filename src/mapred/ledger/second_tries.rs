@@ -204,6 +204,10 @@ impl Task {
 
     /// Notes how much of it an attempt does in a second.
     pub(super) fn note_rate(&mut self, now: SimTime, number: u32) {
+        // What is done keeps the rate of the winner.
+        if self.stage != Stage::Active {
+            return;
+        }
         let Some(told) = self.find(number) else { return };
         told.rate =
             rate(f64::from(told.progress) / MILLIONTHS, now.saturating_since(told.launched));
@@ -214,4 +218,34 @@ impl Task {
 /// Returns how much is done in a second, as Hadoop counts: at least a millisecond has passed.
 fn rate(progress: f64, took: SimSpan) -> f32 {
     (progress / took.as_secs_f64().max(0.001)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loser_does_not_change_the_rate_of_what_is_done() {
+        let slower = Try {
+            number: 1,
+            tracker: TrackerId(1),
+            slots: 1,
+            cleaner: None,
+            state: AttemptState::Running,
+            is_counted: true,
+            is_doomed: true,
+            is_second: true,
+            launched: SimTime::ZERO,
+            progress: 500_000,
+            rate: 0.0,
+        };
+        let mut task = Task { rate: 0.01, tries: vec![slower], ..Task::default() };
+        let now = SimTime::from_micros(10_000_000);
+        task.stage = Stage::Done(0, TrackerId(0));
+        task.note_rate(now, 1);
+        assert_eq!(task.rate, 0.01);
+        task.stage = Stage::Active;
+        task.note_rate(now, 1);
+        assert_eq!(task.rate, 0.05, "half of it in ten seconds");
+    }
 }

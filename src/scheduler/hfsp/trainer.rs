@@ -435,7 +435,8 @@ mod tests {
         trainer.enter(JobId(0), 2);
         let [one, other] = [0, 1].map(|index| attempt(TaskKind::Map, 0, index));
         let again = [one, other].map(|map| map.task.attempt(1));
-        [one, other, again[0], again[1]].map(|launched| trainer.launched(launched));
+        let launched = [one, other, again[0], again[1]];
+        launched.into_iter().for_each(|launched| trainer.launched(launched));
         assert_eq!(
             (trainer.to_launch(JobId(0)), trainer.running()),
             (0, 2),
