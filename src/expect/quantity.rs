@@ -171,8 +171,18 @@ pub(super) const QUANTITIES: &[Quantity] = &[
     ),
     waste("held", Unit::TIME, "held_ms", "the slot time of its attempts"),
     waste("wasted", Unit::TIME, "wasted_ms", "what of this was in vain"),
-    waste("seconds", Unit::PLAIN, "seconds", "its second attempts of tasks that ran already"),
-    waste("seconds_won", Unit::PLAIN, "seconds_won", "those of them that succeeded"),
+    waste(
+        "second_attempts",
+        Unit::PLAIN,
+        "second_attempts",
+        "its second attempts of tasks that ran already",
+    ),
+    waste(
+        "second_attempts_won",
+        Unit::PLAIN,
+        "second_attempts_won",
+        "those of them that succeeded",
+    ),
     quantity(
         "chain.sojourn",
         Shape::Chains,

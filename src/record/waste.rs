@@ -46,8 +46,8 @@ const HEADING: &[&str] = &[
     "preempted_ms",
     "killed_ms",
     "unfinished_ms",
-    "seconds",
-    "seconds_won",
+    "second_attempts",
+    "second_attempts_won",
     "map_straggling_ms",
     "reduce_straggling_ms",
     "straggling",
@@ -88,7 +88,7 @@ struct Account {
     name: Arc<str>,
     sums: SlotTime,
     /// Second attempts of its tasks, and those of them that succeeded.
-    seconds: u32,
+    second_attempts: u32,
     won: u32,
     maps_done: Option<SimTime>,
     /// Until it ends.
@@ -171,9 +171,9 @@ pub struct WasteSummary {
     /// By attempts that had not ended when the run stopped.
     pub unfinished_s: f64,
     /// How many second attempts were launched of tasks that ran already.
-    pub seconds: u64,
+    pub second_attempts: u64,
     /// How many of them succeeded.
-    pub seconds_won: u64,
+    pub second_attempts_won: u64,
 }
 
 /// A row, in the order of the heading.
@@ -190,8 +190,8 @@ struct Row<'a> {
     preempted_ms: u64,
     killed_ms: u64,
     unfinished_ms: u64,
-    seconds: u32,
-    seconds_won: u32,
+    second_attempts: u32,
+    second_attempts_won: u32,
     map_straggling_ms: Option<u64>,
     reduce_straggling_ms: Option<u64>,
     straggling: Option<f64>,
@@ -236,7 +236,7 @@ impl Waste {
                 let open = self.open.entry(attempt).or_default();
                 (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
                 if let Some(account) = self.account(attempt.job()).filter(|_| speculative) {
-                    account.seconds += 1;
+                    account.second_attempts += 1;
                 }
             }
             Fact::Beaten { attempt, .. } => {
@@ -500,8 +500,8 @@ impl Account {
             preempted_ms: millis(preempted),
             killed_ms: millis(killed),
             unfinished_ms: millis(unfinished),
-            seconds: self.seconds,
-            seconds_won: self.won,
+            second_attempts: self.second_attempts,
+            second_attempts_won: self.won,
             map_straggling_ms: straggling(SlotKind::Map),
             reduce_straggling_ms: straggling(SlotKind::Reduce),
             straggling: self.stragglers.map(|all| rounded(all.ratio)),
@@ -546,8 +546,8 @@ impl WasteSummary {
             preempted_s: sum(|sums| sums.preempted),
             killed_s: sum(|sums| sums.killed),
             unfinished_s: sum(|sums| sums.unfinished),
-            seconds: count(|account| account.seconds),
-            seconds_won: count(|account| account.won),
+            second_attempts: count(|account| account.second_attempts),
+            second_attempts_won: count(|account| account.won),
         }
     }
 }
@@ -595,6 +595,7 @@ mod tests {
             nodes: 2,
             messages: 0,
             ended: stream.now,
+            stop: None,
         };
         let end = End { books: &books, run: &run, clock_lag: None, waste: None };
         let summary = waste.finish(&end).unwrap();
@@ -667,7 +668,7 @@ mod tests {
         // 3 s and 8 s were of use, two slots failed for a second, the loser held 10 s, the killed one
         // 4 s, and the lost one 7 s with the one that it went on.
         assert_eq!(of_job(&waste, 0), [11, 2, 10, 7, 4, 0, 0]);
-        assert_eq!((summary.seconds, summary.seconds_won), (1, 1));
+        assert_eq!((summary.second_attempts, summary.second_attempts_won), (1, 1));
         assert_eq!((summary.held_s, summary.goodput), (34.0, Some(rounded(11.0 / 34.0))));
     }
 

@@ -57,8 +57,8 @@ fn every_rule_helps_under_every_policy() {
         let without = run(&[&scheduler], None).mean_sojourn_s.unwrap();
         for rule in RULES {
             let with = run(&[&scheduler, &format!("hadoop.speculation={rule}")], None);
-            let WasteSummary { seconds, seconds_won, .. } = *waste(&with);
-            assert!(0 < seconds_won && seconds_won <= seconds, "{policy}, {rule}: {with:?}");
+            let WasteSummary { second_attempts, second_attempts_won: won, .. } = *waste(&with);
+            assert!(0 < won && won <= second_attempts, "{policy}, {rule}: {with:?}");
             let with = with.mean_sojourn_s.unwrap();
             assert!(with < without, "{policy}, {rule}: {with} s, without {without} s");
         }
@@ -96,7 +96,7 @@ fn only_who_asks_has_a_table_of_waste() {
     assert_eq!(run(&[], Some(&room.path("run"))).waste, None);
     assert!(!room.path("run/waste.csv").exists());
     let asked = run(&["record.waste=true"], Some(&room.path("run")));
-    assert_eq!((waste(&asked).goodput, waste(&asked).seconds), (Some(1.0), 0));
+    assert_eq!((waste(&asked).goodput, waste(&asked).second_attempts), (Some(1.0), 0));
     assert!(room.path("run/waste.csv").exists());
 }
 
@@ -105,7 +105,7 @@ fn what_is_in_vain_is_told_by_its_cause_and_can_be_expected() {
     let scenario = format!(
         "{SLOW_NODES}\nhadoop: {{speculation: late}}\nscheduler: fair\nexpect:\n  \
          - goodput < 100 %\n  - 0s < waste.speculative\n  - max(straggling) < 2\n  \
-         - sum(wasted) < sum(held) / 4\n  - 0 < sum(seconds_won)\n"
+         - sum(wasted) < sum(held) / 4\n  - 0 < sum(second_attempts_won)\n"
     );
     let room = Room::new();
     room.write("slow.yaml", &scenario);

@@ -151,8 +151,8 @@ fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
         held_s: 100.0,
         useful_s: 75.0,
         speculative_s: 25.0,
-        seconds: 3,
-        seconds_won: 2,
+        second_attempts: 3,
+        second_attempts_won: 2,
         ..WasteSummary::default()
     });
     let html = run.page().html();

@@ -11,8 +11,9 @@ use crate::record::WasteSummary;
 pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
     let mut blocks = vec![Block::Table(table(waste))];
-    if 0 < waste.seconds {
-        let [launched, won] = [waste.seconds, waste.seconds_won].map(|number| count(number as f64));
+    if 0 < waste.second_attempts {
+        let [launched, won] =
+            [waste.second_attempts, waste.second_attempts_won].map(|number| count(number as f64));
         blocks.push(Block::Text(format!(
             "Slow tasks got {launched} second attempts, of which {won} were the first to end."
         )));
