@@ -200,6 +200,7 @@ fn emulate_as(
     let (events, recorder) = Recorder::start(Setup {
         settings: RecordSpec {
             warm_up: scenario.record.warm_up.max(prepared.workload.warm_up),
+            waste: scenario.records_waste(),
             ..scenario.record.clone()
         },
         folder: options.folder,
@@ -299,6 +300,8 @@ fn rules(scenario: &Scenario) -> Rules {
         commit_not_counted: hadoop.commit_pending == CommitPending::NotCounted,
         failed_tasks: hadoop.map_failures != Fraction::ZERO
             || hadoop.reduce_failures != Fraction::ZERO,
+        max_attempts: Some(hadoop.max_attempts.get()),
+        losers_go_on: !hadoop.kill_orphans,
     }
 }
 

@@ -21,6 +21,8 @@ pub const CHAINS: &str = "chains.csv";
 
 /// A row for each change of what befalls machines.
 pub const FAULTS: &str = "faults.csv";
+/// What each job held slots for.
+pub const WASTE: &str = "waste.csv";
 
 /// A line for each fact.
 pub const EVENTS: &str = "events.jsonl";
@@ -53,7 +55,7 @@ pub const STUDY: &str = "study.json";
 pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
 
 /// All that a run may leave, but for Parquet.
-pub const OF_A_RUN: [&str; 14] = [
+pub const OF_A_RUN: [&str; 15] = [
     RESOLVED,
     SUMMARY,
     JOBS,
@@ -63,6 +65,7 @@ pub const OF_A_RUN: [&str; 14] = [
     ALONE,
     CHAINS,
     FAULTS,
+    WASTE,
     EXPECTATIONS,
     REPORT,
     LATENCY,

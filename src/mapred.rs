@@ -20,6 +20,7 @@ mod nature;
 mod reason;
 mod scheduler;
 mod spec;
+mod speculation;
 mod stall;
 mod task_tracker;
 mod traced;
@@ -30,7 +31,6 @@ pub use event::{AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, 
 pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
-    Speculation,
 };
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
@@ -51,6 +51,7 @@ pub use scheduler::{
 #[cfg(test)]
 pub(crate) use scheduler::{bench, steps::steps_of};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
+pub use speculation::{Behind, Late, Rates, Rule, Speculation};
 pub use stall::{Held, Stall, Wait, Waiter, Waiting};
 pub use task_tracker::TaskTracker;
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};

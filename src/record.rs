@@ -38,6 +38,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod waste;
 
 pub use alone::Alone;
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
@@ -46,6 +47,7 @@ pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Record
 pub(crate) use hdr::write_log;
 pub(crate) use histograms::tame;
 pub use summary::{LocalityShares, SlotShares, Summary};
+pub use waste::{SlotTime, WasteSummary};
 
 /// One subject's view of the stream.
 pub trait Watcher: Send {
@@ -77,6 +79,8 @@ pub struct End<'a> {
     pub run: &'a RunFacts,
     /// How late timers fired, in virtual microseconds; a run on the scaled clock measures it.
     pub clock_lag: Option<&'a Histogram<u64>>,
+    /// What slots were held for, if that is recorded.
+    pub waste: Option<&'a WasteSummary>,
 }
 
 /// What no event says of a run.

@@ -13,7 +13,7 @@
 use std::fmt;
 
 use crate::mapred::{Event, Fact, Stop};
-use crate::record::{Books, End, RecordError, Watcher};
+use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
 
 mod breach;
@@ -36,6 +36,10 @@ pub struct Rules {
     pub commit_not_counted: bool,
     /// A job may succeed though some of its tasks failed.
     pub failed_tasks: bool,
+    /// After so many failed attempts a task is given up; without this, never.
+    pub max_attempts: Option<u32>,
+    /// An attempt that has lost against another one may run to its end.
+    pub losers_go_on: bool,
 }
 
 /// An invariant that did not hold.
@@ -108,8 +112,9 @@ impl Verifier {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. } => {
-                self.jobs.decided(fact, &self.trackers, &mut check);
+                self.jobs.decided(fact, &mut self.trackers, &mut check);
             }
         }
     }
@@ -127,6 +132,22 @@ impl Verifier {
             Stop::Stalled(_) => self.jobs.at_rest(&mut check),
             Stop::TimeLimit => {}
         }
+    }
+
+    /// Checks that what slots are said to have been held for adds up to what trackers held.
+    pub fn check_waste(&mut self, at: SimTime, told: &WasteSummary) {
+        let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
+        let micros = |seconds: f64| (seconds * 1e6).round() as u128;
+        let WasteSummary { held_s, useful_s, failed_s, speculative_s, .. } = *told;
+        let WasteSummary { lost_s, preempted_s, killed_s, unfinished_s, .. } = *told;
+        let parts =
+            [useful_s, failed_s, speculative_s, lost_s, preempted_s, killed_s, unfinished_s];
+        let (sum, held) = (parts.map(micros).iter().sum(), self.trackers.slot_time(at));
+        for told in [micros(held_s), sum] {
+            check.that(told == held, || Breach::HeldMiscounted { told, held });
+        }
+        let (told, useful) = (micros(useful_s), self.jobs.useful());
+        check.that(told == useful, || Breach::UsefulMiscounted { told, useful });
     }
 
     /// Returns the violations: the first hundred of them.
@@ -153,6 +174,9 @@ impl Watcher for Verifier {
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         let stop = end.run.stop.as_ref();
         self.check_end(end.run.ended, stop.unwrap_or(&Stop::Done));
+        if let Some(waste) = end.waste {
+            self.check_waste(end.run.ended, waste);
+        }
         Ok(())
     }
 }

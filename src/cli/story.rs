@@ -63,6 +63,13 @@ impl Story<'_> {
             "slots",
             &[named("map", slots.map.map(percent)), named("reduce", slots.reduce.map(percent))],
         );
+        if let Some(waste) = &summary.waste {
+            let wasted = waste.wasted().map(|(seconds, word)| {
+                (0.0 < seconds).then(|| format!("{word} {}", span(seconds)))
+            });
+            let useful = waste.goodput.map(percent);
+            line("goodput", &[[useful].as_slice(), wasted.as_slice()].concat());
+        }
         // What the emulator itself takes may be a few milliseconds.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
@@ -97,7 +104,7 @@ fn named(name: &str, value: Option<String>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{LocalityShares, SlotShares};
+    use crate::record::{LocalityShares, SlotShares, WasteSummary};
 
     fn summary() -> Summary {
         Summary {
@@ -126,6 +133,7 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: SlotShares { map: Some(0.5), reduce: Some(0.25) },
+            waste: None,
             heartbeats: 1_000,
             messages: 3_000,
             virtual_s: 848.0,
@@ -155,6 +163,19 @@ demo   20 trackers · 12 jobs · fifo · seed 1
   digest   jetaniro
 "
         );
+    }
+
+    #[test]
+    fn what_was_in_vain_is_told_by_its_cause() {
+        let waste = WasteSummary {
+            goodput: Some(0.85),
+            speculative_s: 120.0,
+            failed_s: 7.0,
+            ..WasteSummary::default()
+        };
+        let text = tell(&Summary { waste: Some(waste), ..summary() });
+        let line = "  goodput  85.0 %   failed 7.0 s   speculative 2 min 00 s\n";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

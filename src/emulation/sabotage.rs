@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Core, Directive, Event, Fact, JobId, Mail, Message, Outbox, SlotKind,
-    Status, TaskId, TaskKind, ToJobTracker, ToTracker,
+    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, JobId, Mail, Message, Outbox,
+    SlotKind, Status, TaskId, TaskKind, ToJobTracker, ToTracker,
 };
 use crate::runtime::Cast;
 use crate::scenario::{self, Registry};
@@ -120,6 +120,42 @@ impl Mistake<ToJobTracker> for LaunchForgotten {
     }
 }
 
+/// The JobTracker takes the success of a second attempt, and that of the first as well.
+struct TwoWinners;
+
+impl Mistake<ToJobTracker> for TwoWinners {
+    fn say(&self, out: &mut Outbox) {
+        let also_won = out.events.iter().find_map(|Event { at, fact }| {
+            let Fact::Beaten { attempt, tracker, .. } = *fact else { return None };
+            let (state, counts) = (AttemptState::Succeeded, Counts::default());
+            Some(Event { at: *at, fact: Fact::Learned { attempt, tracker, state, counts } })
+        });
+        out.events.extend(also_won);
+    }
+}
+
+/// The JobTracker forgets to have the losers killed.
+struct LoserForgotten;
+
+impl Mistake<ToJobTracker> for LoserForgotten {
+    fn say(&self, out: &mut Outbox) {
+        for letter in &mut out.letters {
+            if let Mail::Tracker(_, ToTracker::Reply(reply)) = &mut letter.mail {
+                let directives = &mut Arc::make_mut(reply).directives;
+                directives.retain(|directive| !matches!(directive, Directive::Kill(_)));
+            }
+        }
+    }
+}
+
+/// One of four nodes takes ten times as long, and its maps are tried a second time.
+const SLOW_NODE: &str = "
+hadoop: {speculation: {hadoop-0.20: {after: 20s}}}
+cluster: {nodes: 4, map_slots: 2, groups: [{count: 1, speed: 0.1}]}
+workload: {jobs: [{name: a, maps: 12, map_time: 20s, count: 2, every: 2min}]}
+until: 1h
+";
+
 const TWO_JOBS: &str = "
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
 workload:
@@ -131,8 +167,12 @@ until: 1h
 
 /// Returns what the checker finds, were no job allowed to be left.
 fn found(recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
+    found_in(TWO_JOBS, recast)
+}
+
+fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
     let registry = Registry::builtin();
-    let scenario = scenario::parse("test.yaml", TWO_JOBS, &[], &registry).unwrap().scenario;
+    let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
     let rules = Rules { cut_off: false, ..rules(&scenario) };
     let options = Options { verify: true, ..Options::default() };
     let prepared = Prepared::new(scenario, &registry).unwrap();
@@ -143,7 +183,9 @@ fn found(recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
 
 #[test]
 fn a_run_without_mistakes_passes_the_checker() {
-    assert_eq!(found(|cast| cast), Vec::<String>::new());
+    for yaml in [TWO_JOBS, SLOW_NODE] {
+        assert_eq!(found_in(yaml, |cast| cast), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -159,6 +201,16 @@ fn planted_mistakes_are_found() {
             "launch forgotten",
             found(job_tracker(LaunchForgotten)),
             "job 0 map 0 attempt 1 was assigned, not as",
+        ),
+        (
+            "two winners",
+            found_in(SLOW_NODE, job_tracker(TwoWinners)),
+            "succeeded though another attempt of the task had",
+        ),
+        (
+            "loser forgotten",
+            found_in(SLOW_NODE, job_tracker(LoserForgotten)),
+            "has lost against another attempt of the task, and was not ended",
         ),
     ] {
         assert!(found.iter().any(|line| line.contains(words)), "{name}: {found:?}");

@@ -246,6 +246,9 @@ pub(super) const ALONE: [&str; 3] = ["job", "name", "alone_ms"];
 /// How long the chain takes that a job begins.
 pub(super) const CHAIN: [&str; 2] = ["job", "sojourn_ms"];
 
+/// Of which job a row tells what it held slots for.
+pub(super) const WASTE: [&str; 1] = ["job"];
+
 impl Quantity {
     fn needs(&self, selection: &Selection, needs: &mut Needs) {
         let table = match self.source {
@@ -260,6 +263,7 @@ impl Quantity {
             Source::Job(..) | Source::Locality(_) => None,
             Source::Slowdown => Some((Table::Alone, &ALONE[..])),
             Source::Chain => Some((Table::Chains, &CHAIN[..])),
+            Source::Waste(_) => Some((Table::Waste, &WASTE[..])),
             Source::Attempt(..) | Source::ReduceTime => Some((Table::Tasks, &ATTEMPT[..])),
             Source::Series(_) => Some((Table::Timeline, &CHANGE[..])),
         };
@@ -286,6 +290,7 @@ impl Quantity {
         match self.source {
             Source::Summary(_) | Source::Histogram(_) | Source::Chain => Vec::new(),
             Source::Job(to, from) => both(Table::Jobs, to, from),
+            Source::Waste(column) => both(Table::Waste, column, None),
             Source::Slowdown => both(Table::Jobs, "sojourn_ms", None),
             Source::Locality(_) => {
                 super::quantity::LOCALITIES.map(|column| (Table::Jobs, column)).to_vec()

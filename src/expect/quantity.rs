@@ -56,6 +56,8 @@ pub(super) enum Source {
     Slowdown,
     /// The sojourn of the chain that a job begins.
     Chain,
+    /// A column of `waste.csv`.
+    Waste(&'static str),
     /// The share of one of [`LOCALITIES`] in the sum of them.
     Locality(usize),
     /// A column of `tasks.csv`, less another one.
@@ -113,6 +115,10 @@ const fn attempt(name: Column, to: Column, from: Option<Column>, about: &'static
     quantity(name, Shape::Attempts, Unit::TIME, Source::Attempt(to, from), about)
 }
 
+const fn waste(name: Column, unit: Unit, column: Column, about: &'static str) -> Quantity {
+    quantity(name, Shape::Jobs, unit, Source::Waste(column), about)
+}
+
 const fn locality(name: &'static str, level: usize, about: &'static str) -> Quantity {
     quantity(name, Shape::One, Unit::SHARE, Source::Locality(level), about)
 }
@@ -156,6 +162,27 @@ pub(super) const QUANTITIES: &[Quantity] = &[
     count("failed", "its attempts that failed"),
     count("killed", "its attempts that were killed, and maps that were lost"),
     count("suspended", "how often its attempts were suspended"),
+    waste(
+        "straggling",
+        Unit::PLAIN,
+        "straggling",
+        "its sojourn, divided by the one that it would have had if none of its tasks took longer than \
+         their median",
+    ),
+    waste("held", Unit::TIME, "held_ms", "the slot time of its attempts"),
+    waste("wasted", Unit::TIME, "wasted_ms", "what of this was in vain"),
+    waste(
+        "second_attempts",
+        Unit::PLAIN,
+        "second_attempts",
+        "its second attempts of tasks that ran already",
+    ),
+    waste(
+        "second_attempts_won",
+        Unit::PLAIN,
+        "second_attempts_won",
+        "those of them that succeeded",
+    ),
     quantity(
         "chain.sojourn",
         Shape::Chains,
@@ -205,6 +232,37 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         Unit::SHARE,
         "slot_utilisation.reduce",
         "the share of reduce slots in use",
+    ),
+    summary(
+        "goodput",
+        Unit::SHARE,
+        "waste.goodput",
+        "the share of useful slot time in that of all attempts that ended",
+    ),
+    summary("waste.failed", Unit::TIME, "waste.failed_s", "slot time of attempts that failed"),
+    summary(
+        "waste.speculative",
+        Unit::TIME,
+        "waste.speculative_s",
+        "slot time of attempts that were slower than another one of their task",
+    ),
+    summary(
+        "waste.lost",
+        Unit::TIME,
+        "waste.lost_s",
+        "slot time of attempts that were lost with their tracker, or whose output was",
+    ),
+    summary(
+        "waste.preempted",
+        Unit::TIME,
+        "waste.preempted_s",
+        "slot time of attempts that were killed though their job went on",
+    ),
+    summary(
+        "waste.killed",
+        Unit::TIME,
+        "waste.killed_s",
+        "slot time of jobs that failed or were killed",
     ),
     number("nodes", "the nodes of the cluster"),
     number("map_slots", "its map slots"),

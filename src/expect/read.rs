@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{ALONE, ATTEMPT, CHAIN, CHANGE, Filter, JOB, Selection};
+use super::plan::{ALONE, ATTEMPT, CHAIN, CHANGE, Filter, JOB, Selection, WASTE};
 use super::quantity::{KeyKind, LOCALITIES, Quantity, Shape, Source};
 use super::source::{ReadError, Results, Row, Table};
 use super::unit::Unit;
@@ -47,6 +47,7 @@ pub(super) fn read(
         Source::Job(..) => reader.jobs_value(),
         Source::Slowdown => reader.slowdown(),
         Source::Chain => reader.chains(),
+        Source::Waste(column) => reader.waste(column),
         Source::Locality(level) => reader.locality(level),
         Source::ReduceTime => reader.reduce_time(),
         Source::Attempt(..) => reader.attempts(),
@@ -160,6 +161,19 @@ impl<'a> Reader<'a> {
         // A job that begins no chain has no number.
         let sojourn = |job: Job| Some((job.key, *sojourns.get(&job.id)?));
         Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
+    }
+
+    fn waste(&mut self, column: &'static str) -> Evaluated<Value> {
+        let scale = self.scale();
+        let mut numbers: FxHashMap<u32, f64> = FxHashMap::default();
+        self.run.rows(Table::Waste, &[WASTE[0], column], &mut |row| {
+            numbers.insert(row.id(0)?, row.number(1)?.unwrap_or(f64::NAN) * scale);
+            Ok(())
+        })?;
+        // A job that did not succeed has no stragglers.
+        let number = |job: Job| Some((job.key, *numbers.get(&job.id)?));
+        let numbers = self.jobs()?.into_iter().filter_map(number);
+        Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
     }
 
     fn locality(&mut self, level: usize) -> Evaluated<Value> {

@@ -27,6 +27,8 @@ pub enum Table {
     Chains,
     /// `faults.csv`: what befell machines; only where something did.
     Faults,
+    /// `waste.csv`: what each job held slots for.
+    Waste,
 }
 
 impl Table {
@@ -39,6 +41,7 @@ impl Table {
             Self::Alone => files::ALONE,
             Self::Chains => files::CHAINS,
             Self::Faults => files::FAULTS,
+            Self::Waste => files::WASTE,
         }
     }
 }
@@ -62,6 +65,12 @@ impl Needs {
         }
         self.histograms.extend(other.histograms);
         self.numbers.extend(other.numbers);
+    }
+
+    /// Returns whether it reads what slots were held for.
+    pub fn reads_waste(&self) -> bool {
+        let numbers = self.numbers.iter().any(|number| number.starts_with("waste."));
+        numbers || self.columns.contains_key(&Table::Waste)
     }
 
     pub(super) fn add_columns(

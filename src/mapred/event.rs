@@ -81,6 +81,16 @@ pub enum Fact {
         /// The attempt that gets the slot.
         by: AttemptId,
     },
+    /// The JobTracker has ordered the end of an attempt, since another one of its task has won: it has
+    /// succeeded, or was the first to wait for its commit.
+    Beaten {
+        /// The attempt that has lost.
+        attempt: AttemptId,
+        /// Where it runs.
+        tracker: TrackerId,
+        /// The attempt that has won.
+        by: AttemptId,
+    },
     /// The policy has left a note.
     Noted {
         /// The tracker that it is about.

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Speculation;
 use crate::random::Dist;
 use crate::units::{Count, Fraction, SimSpan};
 
@@ -68,7 +69,8 @@ pub struct Hadoop {
     pub tracker_faults: Count<1, 1_000_000>,
     /// Where in the line a map stands that must run again.
     pub failed_maps: FailedMaps,
-    /// Whether slow tasks are tried a second time elsewhere; only `off` exists yet.
+    /// Whether slow tasks are tried a second time elsewhere, and by which rule they are found. Hadoop
+    /// does this unless told otherwise; here it is off unless asked for.
     pub speculation: Speculation,
     /// How often a running attempt tells its tracker of its progress; with `0s` each heartbeat says
     /// how far it is at that instant.
@@ -162,14 +164,6 @@ pub enum FailedMaps {
     Front,
     /// Before all other maps on any node: 1.x.
     First,
-}
-
-/// Whether slow tasks are tried a second time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Speculation {
-    /// Never.
-    Off,
 }
 
 impl Hadoop {

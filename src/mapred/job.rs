@@ -11,7 +11,7 @@ use super::{
     AttemptId, AttemptState, Counts, JobId, JobSpec, Outcome, PerSlot, Priority, SlotKind, TaskId,
     TaskKind, TrackerId,
 };
-use crate::units::SimTime;
+use crate::units::{SimSpan, SimTime};
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,10 @@ pub struct Job {
     /// Failed maps that go before all others, if Hadoop's line has it so.
     pub(super) failed_maps: BTreeSet<(Reverse<u32>, u32)>,
     pub(super) waiting_reduces: VecDeque<u32>,
+    /// Tasks that are to be tried a second time, the one first that is to be helped first.
+    pub(super) slow: PerSlot<Vec<u32>>,
+    /// How long tasks took that succeeded on each tracker; only if slow tasks are looked for.
+    pub(super) times_on: PerSlot<BTreeMap<TrackerId, Times>>,
     /// One for a map slot, one for a reduce slot; whichever is launched does it.
     pub(super) setup: [Task; 2],
     pub(super) cleanup: [Task; 2],
@@ -75,6 +79,8 @@ pub struct Tasks {
     pub(super) waiting: u32,
     pub(super) finished: u32,
     pub(super) failed: u32,
+    /// Attempts under way that were launched beside another one of their task.
+    pub(super) seconds: u32,
     /// How far the running attempts are together, in millionths.
     pub(super) progress: u64,
 }
@@ -90,6 +96,9 @@ pub(super) struct Task {
     pub(super) since: SimTime,
     /// How far it was when a heartbeat last said so; only if somebody asks for the load.
     pub(super) progress: f32,
+    /// How much of it its best attempt does in a second, by its last report; only if slow tasks are
+    /// looked for.
+    pub(super) rate: f32,
     /// The tries that have not ended, or whose output is still to be removed.
     pub(super) tries: Vec<Try>,
 }
@@ -123,8 +132,33 @@ pub(super) struct Try {
     pub(super) is_counted: bool,
     /// Whether its end has been ordered.
     pub(super) is_doomed: bool,
-    /// How far it is, in millionths; only if the policy reads it.
+    /// Whether it was launched beside another attempt of the task.
+    pub(super) is_second: bool,
+    /// When it was handed out.
+    pub(super) launched: SimTime,
+    /// How far it is, in millionths; only if the policy reads it, or slow tasks are looked for.
     pub(super) progress: u32,
+    /// How much of the task it does in a second, by its last report; only if slow tasks are looked for.
+    pub(super) rate: f32,
+}
+
+/// How long tasks took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Times {
+    count: u32,
+    sum: SimSpan,
+}
+
+impl Times {
+    pub(super) fn add(&mut self, took: SimSpan) {
+        self.count += 1;
+        self.sum += took;
+    }
+
+    /// Returns the mean in seconds.
+    pub(super) fn mean(&self) -> f64 {
+        self.sum.as_secs_f64() / f64::from(self.count.max(1))
+    }
 }
 
 impl Job {
@@ -140,6 +174,8 @@ impl Job {
             cache: MapCache::default(),
             failed_maps: BTreeSet::new(),
             waiting_reduces: VecDeque::new(),
+            slow: PerSlot::default(),
+            times_on: PerSlot::default(),
             setup: Default::default(),
             cleanup: Default::default(),
             unclean: PerSlot::default(),
@@ -197,8 +233,15 @@ impl Job {
         }
     }
 
-    /// Returns how many tasks of a kind could be launched now.
+    /// Returns how many tasks of a kind could be launched now: those that wait, and those that are slow
+    /// and may be tried a second time.
     pub fn pending(&self, kind: SlotKind) -> u32 {
+        let slow = if self.is_running() { self.slow[kind].len() as u32 } else { 0 };
+        self.waiting(kind) + slow
+    }
+
+    /// Returns how many tasks of a kind wait for an attempt and could be launched now.
+    pub fn waiting(&self, kind: SlotKind) -> u32 {
         if !self.is_running() {
             return 0;
         }
@@ -265,7 +308,7 @@ impl Job {
     /// Returns what events say of the job's counts.
     pub(super) fn counts(&self, kind: SlotKind) -> Counts {
         let tasks = self.tasks(kind);
-        Counts { running: tasks.running, pending: self.pending(kind) }
+        Counts { running: tasks.running, pending: self.waiting(kind) }
     }
 
     /// Returns how many maps no reduce has to wait for any more.
@@ -298,6 +341,11 @@ impl Tasks {
     /// Returns how many have failed for good.
     pub fn failed(&self) -> u32 {
         self.failed
+    }
+
+    /// Returns how many attempts were launched beside another one of their task and are under way.
+    pub fn seconds(&self) -> u32 {
+        self.seconds
     }
 
     /// Returns how far the running attempts are together, each from 0 to 1, as their trackers said

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, Stop,
-    TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
+    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Speculation,
+    Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -38,7 +38,7 @@ pub struct JobTracker {
     /// When it looks again whether anything moves.
     reviews_at: SimTime,
     has_clockwork: bool,
-    /// Whether the policy asks how far attempts are.
+    /// Whether the policy asks how far attempts are, or slow ones are looked for.
     reads_progress: bool,
     /// Whether the policy says which splits are read; if not, they are read as jobs arrive.
     reads_on_order: bool,
@@ -57,9 +57,9 @@ impl JobTracker {
     ) -> Self {
         let reads_on_order = hadoop.is_mumak() && scheduler.orders_reading();
         Self {
+            reads_progress: scheduler.reads_progress() || hadoop.speculation != Speculation::Off,
             ledger: Ledger::new(hadoop, topology, hdfs),
             reads_on_order,
-            reads_progress: scheduler.reads_progress(),
             scheduler,
             spec,
             line: VecDeque::new(),
@@ -170,7 +170,7 @@ impl JobTracker {
                 self.take_report(now, id, report, &mut commits, out);
             }
             if self.reads_progress && report.attempt.task.is_work() {
-                self.ledger.note_progress(report.attempt, report.progress);
+                self.ledger.note_progress(now, report.attempt, report.progress);
             }
             if self.ledger.follows_maps && report.attempt.task.kind == TaskKind::Map {
                 self.ledger.follow_map(report);
@@ -178,6 +178,7 @@ impl JobTracker {
         }
         known.clone_from(&status.reports);
         self.ledger.trackers[id.index()].reports = known;
+        self.ledger.look_for_slow_tasks(now);
         self.tell_policy(now, Some(id));
 
         let has_room =
@@ -231,7 +232,7 @@ impl JobTracker {
         let view = View { now, heard: None, ledger: &self.ledger };
         // What a policy does when time passes it does with a tick, and the next one may see it.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
-        let patience = self.scheduler.patience(&view) + ticks;
+        let patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         out.calm = self.ledger.calm(patience);
     }
 

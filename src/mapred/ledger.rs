@@ -5,8 +5,9 @@
 //! change for the policy; orders for a tracker wait until its next heartbeat.
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
-//! submission to end), [`launches`], [`attempts`] (what becomes of them), [`trackers`] and their
-//! [`faults`]. When none will come any more is told by [`rest`]. What must hold between two moves is in [`claims`].
+//! submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`] (what becomes of
+//! them), [`trackers`] and their [`faults`]. When none will come any more is told by [`rest`]. What must
+//! hold between two moves is in [`claims`].
 //!
 //! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
 //! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
@@ -18,6 +19,7 @@ mod faults;
 mod jobs;
 mod launches;
 mod rest;
+mod second_tries;
 mod trackers;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -86,6 +88,12 @@ pub(super) struct Ledger {
     pub(super) stories: Option<Stories>,
     /// Whether it adds up how far the maps of jobs are.
     pub(super) follows_maps: bool,
+    /// When it last looked for slow tasks.
+    looked_at: Option<SimTime>,
+    /// Second attempts that are under way.
+    seconds: PerSlot<u32>,
+    /// A tracker that has done less gets no second attempts.
+    least_work: f64,
     /// Scratch for block look-ups.
     holders: Vec<TrackerId>,
 }
@@ -111,6 +119,9 @@ pub(super) struct Tracker {
     faults: u32,
     /// When the last fault was added or forgiven.
     faults_changed_at: SimTime,
+    /// How far all tasks are together that succeeded or run there, in millionths, since it joined;
+    /// only if slow tasks are looked for.
+    work: u64,
 }
 
 impl Tracker {
@@ -150,6 +161,9 @@ impl Ledger {
             racks: RackOrder::default(),
             stories: None,
             follows_maps: false,
+            looked_at: None,
+            seconds: PerSlot::default(),
+            least_work: 0.0,
             holders: Vec::new(),
         }
     }

@@ -170,6 +170,8 @@ pub enum JobChange {
     Running,
     /// The JobTracker has learned of an attempt's state.
     Attempt(AttemptId, AttemptState),
+    /// More of its running tasks may be tried a second time, or fewer.
+    SlowTasks,
     /// It is over.
     Ended(Outcome),
 }
@@ -271,7 +273,7 @@ impl Orders<'_> {
     pub fn kill(&mut self, attempt: AttemptId) {
         // A policy may name what has ended since it looked.
         if self.ledger.attempt(attempt).is_some() {
-            self.ledger.doom(attempt);
+            self.ledger.doom(self.now, attempt);
         }
     }
 
@@ -357,7 +359,8 @@ impl Offer<'_> {
         self.ledger.running_jobs().inspect(|_| step())
     }
 
-    /// Launches the job's best waiting map for this node within reach, if there is one.
+    /// Launches the job's best waiting map for this node within reach, if there is one. If there is none
+    /// and it may be launched anywhere, a slow map may get a second attempt here.
     pub fn launch_map(&mut self, job: JobId, reach: Reach, reason: Reason) -> Option<Launched> {
         self.launch_wide_map(job, 1, reach, reason)
     }
@@ -377,7 +380,7 @@ impl Offer<'_> {
         Some(self.launch(launch))
     }
 
-    /// Launches the job's next waiting reduce, if there is one.
+    /// Launches the job's next waiting reduce, if there is one, or else a second attempt of a slow one.
     pub fn launch_reduce(&mut self, job: JobId, reason: Reason) -> Option<Launched> {
         self.launch_wide_reduce(job, 1, reason)
     }

@@ -132,6 +132,7 @@ impl Perfetto {
             | Fact::JobInitialised(_)
             | Fact::MapsDone(_)
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -25,6 +25,7 @@ mod table;
 mod tests;
 mod verdicts;
 mod warnings;
+mod waste;
 
 use super::results::RunResults;
 use crate::chart::{Drawing, Unit};
@@ -51,7 +52,7 @@ const SECTIONS: [(&str, &[Make]); 8] = [
     ("In short", &[in_short::blocks]),
     ("Expectations", &[verdicts::blocks]),
     ("Sojourn", &[sojourn::blocks]),
-    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks]),
+    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, waste::blocks]),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),
     ("Jobs", &[table::blocks]),

@@ -256,6 +256,7 @@ impl Books {
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

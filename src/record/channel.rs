@@ -22,6 +22,7 @@ use super::jobs::Jobs;
 use super::summary::{Summary, Tally};
 use super::tasks::Tasks;
 use super::timeline::Timeline;
+use super::waste::Waste;
 use super::{Books, End, RecordError, RunFacts, Watcher};
 use crate::mapred::{Event, Fact};
 use crate::runtime::EventSink;
@@ -120,6 +121,7 @@ pub struct Recorder {
 struct Writer {
     books: Books,
     tally: Tally,
+    waste: Option<Waste>,
     /// Those that hear heartbeats stand first.
     watchers: Vec<Box<dyn Watcher>>,
     hearers: usize,
@@ -136,11 +138,13 @@ impl Recorder {
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
         let Setup { settings, folder, labels, progress, watchers: more } = setup;
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
+        let waste = settings.waste.then(|| Waste::create(folder.as_deref())).transpose()?;
         watchers.extend(more);
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: Books::new(SimTime::ZERO + settings.warm_up),
             tally: Tally::default(),
+            waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
             watchers,
             folder,
@@ -266,6 +270,9 @@ impl Writer {
                 _ => self.watchers.len(),
             };
             self.tally.see(event, &self.books)?;
+            if let Some(waste) = &mut self.waste {
+                waste.see(event, &self.books);
+            }
             for watcher in &mut self.watchers[..hearers] {
                 watcher.see(event, &self.books)?;
             }
@@ -279,7 +286,9 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        let end = End { books: &self.books, run, clock_lag };
+        let end = End { books: &self.books, run, clock_lag, waste: None };
+        let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
+        let end = End { waste: waste.as_ref(), ..end };
         let summary = self.tally.summary(&end);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;

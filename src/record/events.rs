@@ -162,6 +162,9 @@ impl<'a> Line<'a> {
                 }),
                 ..Self::named("preempted").attempt(attempt, tracker)
             },
+            Fact::Beaten { attempt, tracker, .. } => {
+                Self::named("beaten").attempt(attempt, tracker)
+            }
             Fact::Noted { tracker, note } => {
                 Self { note: Some(note), ..Self::named("noted").node(tracker) }
             }

@@ -173,6 +173,7 @@ impl Watcher for Histograms {
             Fact::Assigned { .. }
             | Fact::Incident { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Resumed { .. }
             | Fact::Ended { .. } => {}
             Fact::JobInitialised(_)

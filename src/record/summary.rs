@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::table::Text;
-use super::{Books, ByLocality, End, RecordError, Watcher};
+use super::{Books, ByLocality, End, RecordError, WasteSummary, Watcher};
 use crate::files;
 use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, Stop, TrackerId};
 use crate::statistics;
@@ -71,6 +71,9 @@ pub struct Summary {
     pub locality: LocalityShares,
     /// The shares of the slot time, while trackers were up, in which slots were held.
     pub slot_utilisation: SlotShares,
+    /// What slots were held for; without `record.waste` and speculation, nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waste: Option<WasteSummary>,
     /// How many heartbeats were answered.
     pub heartbeats: u64,
     /// How many messages were delivered.
@@ -146,7 +149,7 @@ impl Tally {
 
     /// Returns the summary of the run.
     pub(super) fn summary(&self, end: &End<'_>) -> Summary {
-        let End { books, run, .. } = *end;
+        let End { books, run, waste, .. } = *end;
         let ended = |outcome| {
             let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
             books.counted().filter(how).count() as u64
@@ -191,6 +194,7 @@ impl Tally {
                 map: self.utilisation(SlotKind::Map, run.ended),
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
+            waste: waste.cloned(),
             heartbeats: self.heartbeats,
             messages: run.messages,
             virtual_s: rounded(run.ended.as_secs_f64()),
@@ -219,6 +223,7 @@ impl Watcher for Tally {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -457,6 +457,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         histograms: false,
         alone: false,
         chains: false,
+        waste: false,
         report: false,
         warm_up: SimSpan::ZERO,
         sample: SimSpan::ZERO,

@@ -192,6 +192,7 @@ impl Watcher for Timeline {
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

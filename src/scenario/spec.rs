@@ -15,7 +15,7 @@ use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
 use crate::expect::Expectation;
 use crate::fault::Fault;
-use crate::mapred::{Hadoop, Site};
+use crate::mapred::{Hadoop, Site, Speculation};
 use crate::units::{SimSpan, text_form};
 use crate::workload::{JobEntry, WorkloadSpec};
 
@@ -74,6 +74,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Returns whether it is recorded what slots are held for.
+    pub fn records_waste(&self) -> bool {
+        self.record.waste || self.hadoop.speculation != Speculation::Off
+    }
+
     /// Returns what a policy may know of the place where it is to work.
     pub(crate) fn site(&self) -> Site<'_> {
         Site {
@@ -104,6 +109,9 @@ pub struct RecordSpec {
     pub alone: bool,
     /// How long chains of jobs take, in `chains.csv`: the jobs that `after` ties together.
     pub chains: bool,
+    /// What jobs held slots for, and what their stragglers cost them, in `waste.csv`, and in sum in the
+    /// summary. Where `hadoop.speculation` is on this is always recorded.
+    pub waste: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
@@ -123,6 +131,7 @@ impl Default for RecordSpec {
             histograms: true,
             alone: false,
             chains: false,
+            waste: false,
             report: true,
             sample: SimSpan::from_secs(10),
             warm_up: SimSpan::ZERO,

@@ -184,7 +184,7 @@ impl Scheduler for Fair {
                 self.wants_update = true;
             }
             JobChange::Initialised => {}
-            JobChange::Attempt(..) => self.tree.refresh(view, event.job),
+            JobChange::Attempt(..) | JobChange::SlowTasks => self.tree.refresh(view, event.job),
         }
     }
 

@@ -139,7 +139,7 @@ impl Scheduler for FairDeficit {
                     self.line.leave(event.job, info.priority, info.arrived);
                 }
             }
-            JobChange::Initialised | JobChange::Attempt(..) => {}
+            JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
         }
     }
 
@@ -253,7 +253,10 @@ impl FairDeficit {
                 // One that may not run pays for what still runs of it.
                 part.running = known.tasks(kind).running();
                 let may_run = job.runnable_since.is_some();
-                part.needed = if may_run { self.reduces.pending(known, kind) } else { 0 };
+                // Hadoop takes what runs off all tasks, second attempts with it.
+                let seconds = known.tasks(kind).seconds();
+                let needed = self.reduces.pending(known, kind).saturating_sub(seconds);
+                part.needed = if may_run { needed } else { 0 };
             }
             self.weigh(kind);
             self.deal_min_shares(kind);

@@ -293,6 +293,7 @@ impl Scheduler for Hfsp {
         let id = event.job;
         match event.change {
             JobChange::Submitted | JobChange::Initialised => {}
+            JobChange::SlowTasks => self.refresh(view, id),
             JobChange::Running => {
                 let Some(job) = view.job(id) else { return };
                 for kind in SlotKind::BOTH {

@@ -164,7 +164,9 @@ impl Scheduler for ModifiedFair {
             }
             JobChange::Ended(_) => self.standings.leave(event.job),
             JobChange::Initialised => {}
-            JobChange::Attempt(..) => self.standings.refresh(view, event.job),
+            JobChange::Attempt(..) | JobChange::SlowTasks => {
+                self.standings.refresh(view, event.job);
+            }
         }
     }
 

@@ -72,6 +72,9 @@ pub const LIST: &[Listed] = listed!(
     "M-A" "the modified fair scheduler, experiment A"
     "M-B" "the modified fair scheduler, experiment B"
     "M-abl" "what each mechanism is worth"
+    "L-het" "second attempts where nodes are not alike"
+    "L-strag" "second attempts where few nodes are very slow"
+    "L-cap" "LATE over its cap"
     "MK-19" "Mumak's 19-job trace in Mumak's own model"
 );
 
@@ -128,6 +131,9 @@ const FILES: &[(&str, &str)] = files!(
     "modified-fair" / "M-A"
     "modified-fair" / "M-B"
     "modified-fair" / "M-abl"
+    "late" / "L-het"
+    "late" / "L-strag"
+    "late" / "L-cap"
     "mumak" / "MK-19"
     "mumak" / "MK-19-stress"
 );

@@ -180,6 +180,7 @@ fn record_only_what_is_read(
         ("record.histograms", &mut record.histograms, !study.needs.histograms.is_empty()),
         ("record.alone", &mut record.alone, reads(Table::Alone)),
         ("record.chains", &mut record.chains, reads(Table::Chains)),
+        ("record.waste", &mut record.waste, study.needs.reads_waste()),
         ("record.report", &mut record.report, false),
     ] {
         if !draft.says(path) {

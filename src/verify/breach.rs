@@ -86,6 +86,14 @@ pub enum Breach {
     AssignedAfterSuccess { attempt: AttemptId },
     #[error("{attempt} was assigned, not as speculative, beside another attempt of the task")]
     AssignedBesideAnother { attempt: AttemptId },
+    #[error("{attempt} was assigned to {tracker}, which has another attempt of the task")]
+    AssignedBesideItself { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} was assigned as speculative, but no other attempt of the task is under way")]
+    AssignedAgainstNobody { attempt: AttemptId },
+    #[error(
+        "{attempt} on {tracker} has lost against another attempt of the task, and was not ended"
+    )]
+    LoserForgotten { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} is to be cleaned up after but did not end badly")]
     CleanedUpInVain { attempt: AttemptId },
 
@@ -101,6 +109,17 @@ pub enum Breach {
     SucceededTwice { attempt: AttemptId },
     #[error("{attempt} had succeeded and is lost, but {tracker} is not")]
     LostWithoutLoss { attempt: AttemptId, tracker: TrackerId },
+    #[error(
+        "{job} is counted to have {counted} {} tasks waiting after news of {attempt}, but has {waiting}",
+        kind.word()
+    )]
+    WaitingMiscounted { job: JobId, kind: SlotKind, attempt: AttemptId, counted: u32, waiting: u32 },
+    #[error("slots are told to have been held for {told} us, but trackers held them for {held} us")]
+    HeldMiscounted { told: u128, held: u128 },
+    #[error(
+        "slots are told to have been of use for {told} us, but what succeeded held {useful} us"
+    )]
+    UsefulMiscounted { told: u128, useful: u128 },
     #[error(
         "{job} is counted to run {counted} {} tasks after news of {attempt}, but runs {running}",
         kind.word()

@@ -8,11 +8,14 @@ use crate::mapred::{
     AttemptId, AttemptState, Counts, Fact, JobId, JobSpec, Outcome, PerSlot, Role, SlotKind,
     TaskId, TaskKind, TrackerId,
 };
+use crate::units::SimTime;
 
 /// The jobs that were submitted; what is known of one is dropped when it ends.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     all: Vec<Life>,
+    /// What attempts held that were of use to jobs which have ended: slots times microseconds.
+    useful: u128,
 }
 
 #[derive(Debug, Default)]
@@ -34,6 +37,10 @@ struct Job {
     running: PerSlot<u32>,
     /// Its maps and reduces that have succeeded and were not lost again.
     succeeded: PerSlot<u32>,
+    /// Its maps and reduces that wait for an attempt.
+    waiting: PerSlot<u32>,
+    /// What the attempts held that are its tasks' successes: slots times microseconds.
+    useful: u128,
     /// For look-ups only.
     by_task: FxHashMap<TaskId, Task>,
     /// For look-ups only.
@@ -43,9 +50,18 @@ struct Job {
 #[derive(Debug, Default)]
 struct Task {
     /// Attempts that are assigned and have no verdict.
-    active: u32,
+    active: Vec<u32>,
+    /// Those that have failed.
+    failures: u32,
     /// The attempt that counts as its success.
     winner: Option<u32>,
+}
+
+impl Task {
+    fn waits(&self, rules: Rules) -> bool {
+        let is_given_up = rules.max_attempts.is_some_and(|most| most <= self.failures);
+        self.active.is_empty() && self.winner.is_none() && !is_given_up
+    }
 }
 
 #[derive(Debug)]
@@ -67,6 +83,11 @@ struct Attempt {
     /// The states that were learned, and the last of them.
     learned: u16,
     state: AttemptState,
+    /// The slots that its work takes, those that it holds and since when, and what it has held: slots times microseconds.
+    width: u32,
+    holds: u32,
+    since: SimTime,
+    held: u128,
 }
 
 /// How far an attempt is in a role.
@@ -78,7 +99,7 @@ struct Progress {
 
 impl Jobs {
     /// Checks a decision of the JobTracker, or what it has learned.
-    pub(super) fn decided(&mut self, fact: &Fact, trackers: &Trackers, check: &mut Check<'_>) {
+    pub(super) fn decided(&mut self, fact: &Fact, trackers: &mut Trackers, check: &mut Check<'_>) {
         match *fact {
             Fact::JobSubmitted(ref spec) => self.submit(spec, check),
             Fact::JobInitialised(job) => {
@@ -128,6 +149,7 @@ impl Jobs {
                 }
             }
             Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -162,6 +184,7 @@ impl Jobs {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -182,6 +205,7 @@ impl Jobs {
         let Some(known) = job.attempts.get_mut(&attempt) else {
             return check.breach(Breach::StartedUnassigned { attempt, tracker });
         };
+        known.hold(fact, check.at);
         match *fact {
             Fact::Started { role: Role::TaskCleanup, .. }
             | Fact::Ended { role: Role::TaskCleanup, .. }
@@ -204,6 +228,7 @@ impl Jobs {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -258,6 +283,8 @@ impl Jobs {
         self.all[index] = Life::Live(Box::new(Job {
             id: job,
             tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
+            waiting: PerSlot { map: spec.maps, reduce: spec.reduces },
+            useful: 0,
             initialised: false,
             gives_tasks: false,
             running: PerSlot::default(),
@@ -270,16 +297,26 @@ impl Jobs {
     fn end(&mut self, id: JobId, outcome: Outcome, check: &mut Check<'_>) {
         match self.all.get_mut(id.index()) {
             Some(life @ Life::Live(_)) => {
-                if let Life::Live(job) = std::mem::replace(life, Life::Ended)
-                    && outcome == Outcome::Succeeded
-                    && !check.rules.failed_tasks
-                {
+                let Life::Live(job) = std::mem::replace(life, Life::Ended) else { return };
+                if outcome == Outcome::Succeeded {
+                    self.useful += job.useful;
+                }
+                if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
                     job.check_complete(check);
                 }
             }
             Some(Life::Ended) => check.breach(Breach::JobEndedTwice { job: id }),
             Some(Life::Unknown) | None => check.breach(Breach::JobNotLive { job: id }),
         }
+    }
+
+    /// Returns what attempts held that was of use: slots times microseconds.
+    pub(super) fn useful(&self) -> u128 {
+        let live = self.all.iter().map(|life| match life {
+            Life::Live(job) => job.useful,
+            Life::Unknown | Life::Ended => 0,
+        });
+        self.useful + live.sum::<u128>()
     }
 
     fn live(&mut self, id: JobId, check: &mut Check<'_>) -> Option<&mut Job> {
@@ -313,9 +350,17 @@ impl Job {
         }
         let task = self.by_task.entry(attempt.task).or_default();
         check.that(task.winner.is_none(), || Breach::AssignedAfterSuccess { attempt });
-        let alone = task.active == 0 || speculative;
-        check.that(alone, || Breach::AssignedBesideAnother { attempt });
-        task.active += 1;
+        let alone = task.active.is_empty();
+        check.that(alone || speculative, || Breach::AssignedBesideAnother { attempt });
+        check.that(!alone || !speculative, || Breach::AssignedAgainstNobody { attempt });
+        let place = |number: &u32| self.attempts[&attempt.task.attempt(*number)].tracker;
+        let beside_itself = task.active.iter().any(|number| place(number) == tracker);
+        check.that(!beside_itself, || Breach::AssignedBesideItself { attempt, tracker });
+        if attempt.task.is_work() && task.waits(check.rules) {
+            let waiting = &mut self.waiting[attempt.slot()];
+            *waiting = waiting.saturating_sub(1);
+        }
+        task.active.push(attempt.number);
         self.attempts.insert(attempt, Attempt::new(tracker, losses));
         if attempt.task.is_work() {
             self.running[attempt.slot()] += 1;
@@ -339,7 +384,7 @@ impl Job {
         attempt: AttemptId,
         tracker: TrackerId,
         state: AttemptState,
-        trackers: &Trackers,
+        trackers: &mut Trackers,
         check: &mut Check<'_>,
     ) {
         let Some(known) = self.attempts.get_mut(&attempt) else {
@@ -355,7 +400,7 @@ impl Job {
                 let lost = known.losses < trackers.losses(known.tracker);
                 check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
                 known.state = state;
-                self.lose(attempt);
+                self.lose(attempt, check.rules);
             } else {
                 check.breach(Breach::LearnedAfterVerdict { attempt, state, verdict });
             }
@@ -363,33 +408,55 @@ impl Job {
         }
         known.learn(attempt, state, check);
         if let Some(verdict) = state.outcome() {
-            self.judge(attempt, verdict, check);
+            trackers.forget_loser(attempt, tracker);
+            self.judge(attempt, verdict, trackers, check);
         }
     }
 
     /// A completed map is lost with its tracker.
-    fn lose(&mut self, attempt: AttemptId) {
+    fn lose(&mut self, attempt: AttemptId, rules: Rules) {
         let task = self.by_task.entry(attempt.task).or_default();
         if task.winner == Some(attempt.number) {
             task.winner = None;
             self.succeeded.map -= 1;
+            self.waiting.map += u32::from(task.waits(rules));
+            self.useful = self.useful.saturating_sub(self.attempts[&attempt].held);
         }
     }
 
-    fn judge(&mut self, attempt: AttemptId, verdict: Outcome, check: &mut Check<'_>) {
+    fn judge(
+        &mut self,
+        attempt: AttemptId,
+        verdict: Outcome,
+        trackers: &mut Trackers,
+        check: &mut Check<'_>,
+    ) {
         let task = self.by_task.entry(attempt.task).or_default();
-        task.active -= 1;
+        task.active.retain(|number| *number != attempt.number);
+        task.failures += u32::from(verdict == Outcome::Failed);
         let is_work = attempt.task.is_work();
         if is_work {
             self.running[attempt.slot()] -= 1;
         }
         if verdict != Outcome::Succeeded {
+            if is_work && task.waits(check.rules) {
+                self.waiting[attempt.slot()] += 1;
+            }
             return;
         }
         if task.winner.is_some() {
             return check.breach(Breach::SucceededTwice { attempt });
         }
         task.winner = Some(attempt.number);
+        self.useful += self.attempts[&attempt].held;
+        // Whoever is still at it has lost.
+        for number in task.active.iter().filter(|_| !check.rules.losers_go_on) {
+            let loser = attempt.task.attempt(*number);
+            let known = &self.attempts[&loser];
+            if known.work.ended.is_none() {
+                trackers.expect_end(loser, known.tracker);
+            }
+        }
         if is_work {
             self.succeeded[attempt.slot()] += 1;
         }
@@ -402,6 +469,10 @@ impl Job {
         let running = self.running[kind];
         let agrees = counted == running || (commit_not_counted && counted < running);
         check.that(agrees, || Breach::Miscounted { job, kind, attempt, counted, running });
+        // Of a job that fails, and of reduces before their time, none could be launched.
+        let (counted, waiting) = (counts.pending, self.waiting[kind]);
+        let agrees = counted == waiting || counted == 0;
+        check.that(agrees, || Breach::WaitingMiscounted { job, kind, attempt, counted, waiting });
     }
 
     fn check_complete(&self, check: &mut Check<'_>) {
@@ -431,7 +502,27 @@ impl Attempt {
             commit_pending: false,
             learned: 0,
             state: AttemptState::Unassigned,
+            width: 0,
+            holds: 0,
+            since: SimTime::ZERO,
+            held: 0,
         }
+    }
+
+    /// Counts for how long its work holds slots.
+    fn hold(&mut self, fact: &Fact, at: SimTime) {
+        let holds = match *fact {
+            Fact::Started { role: Role::Work, slots, .. } => {
+                self.width = slots;
+                slots
+            }
+            Fact::Resumed { .. } => self.width,
+            Fact::Suspended { .. } | Fact::Ended { role: Role::Work, .. } => 0,
+            _ => return,
+        };
+        let held = at.saturating_since(self.since).as_micros();
+        self.held += u128::from(held) * u128::from(self.holds);
+        (self.holds, self.since) = (holds, at);
     }
 
     fn role(&mut self, role: Role) -> &mut Progress {

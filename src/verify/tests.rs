@@ -163,6 +163,116 @@ fn a_race_has_one_winner_and_a_killed_loser() {
     assert_eq!(found(stream), "");
 }
 
+/// A second attempt runs beside the first on the other tracker.
+fn race() -> Stream {
+    let other = again(map(0, 0));
+    one_map().grant(other, 1, (2, 1), |grant| grant.speculative = true).start(other, 1)
+}
+
+#[test]
+fn a_loser_may_run_until_its_trackers_next_reply() {
+    let won = race().end(again(map(0, 0)), 1, Outcome::Succeeded).learn(
+        again(map(0, 0)),
+        1,
+        Succeeded,
+        (1, 1),
+    );
+    let late = won.heartbeat(0, 1, 0).heartbeat(0, 1, 0);
+    assert_eq!(found(late.end(map(0, 0), 0, Outcome::Killed)), "", "one was on its way");
+}
+
+#[test]
+fn a_loser_that_is_forgotten_is_found() {
+    let won = race().end(again(map(0, 0)), 1, Outcome::Succeeded).learn(
+        again(map(0, 0)),
+        1,
+        Succeeded,
+        (1, 1),
+    );
+    let late = won.heartbeat(0, 1, 0).heartbeat(0, 1, 0).heartbeat(0, 1, 0);
+    assert_eq!(
+        found(late),
+        "at 1 s: job 0 map 0 attempt 0 on node-1 has lost against another attempt of the task, and \
+         was not ended"
+    );
+}
+
+#[test]
+fn a_second_attempt_beside_the_first_on_its_node_is_found() {
+    let other = again(map(0, 0));
+    assert_eq!(
+        found(one_map().grant(other, 0, (2, 1), |grant| grant.speculative = true)),
+        "at 1 s: job 0 map 0 attempt 1 was assigned to node-1, which has another attempt of the task"
+    );
+}
+
+#[test]
+fn a_second_attempt_beside_nobody_is_found() {
+    assert_eq!(
+        found(cluster().grant(map(0, 0), 0, (1, 1), |grant| grant.speculative = true)),
+        "at 0 s: job 0 map 0 attempt 0 was assigned as speculative, but no other attempt of the task \
+         is under way"
+    );
+}
+
+#[test]
+fn a_second_attempt_of_what_is_done_is_found() {
+    let other = again(map(0, 0));
+    let stream = cluster().whole(map(0, 0), 0).grant(other, 1, (1, 1), |_| {});
+    assert_eq!(
+        found(stream),
+        "at 0 s: job 0 map 0 attempt 1 was assigned though the task had succeeded"
+    );
+}
+
+#[test]
+fn a_wrong_count_of_what_waits_is_found() {
+    assert_eq!(
+        found(cluster().assign(map(0, 0), 0, (1, 2))),
+        "at 0 s: job 0 is counted to have 2 map tasks waiting after news of job 0 map 0 attempt 0, \
+         but has 1"
+    );
+    let failed = one_map().end(map(0, 0), 0, Outcome::Failed).learn(map(0, 0), 0, Failed, (0, 1));
+    let given_up = Rules { cut_off: true, max_attempts: Some(1), ..Rules::default() };
+    assert_eq!(verdict(failed, given_up), "", "one is given up");
+}
+
+#[test]
+fn slot_time_that_does_not_add_up_is_found() {
+    // Two slots for two seconds and one for three; the second map is of no use.
+    let stream = || {
+        cluster()
+            .assign(map(0, 0), 0, (1, 1))
+            .start_in(2, map(0, 0), 0)
+            .assign(map(0, 1), 1, (2, 0))
+            .start(map(0, 1), 1)
+            .at(2_000)
+            .end(map(0, 0), 0, Outcome::Succeeded)
+            .learn(map(0, 0), 0, Succeeded, (1, 0))
+            .at(3_000)
+            .end(map(0, 1), 1, Outcome::Killed)
+            .learn(map(0, 1), 1, Killed, (0, 1))
+    };
+    let told = |useful_s, failed_s, held_s| {
+        let mut verifier = Verifier::new(Rules { cut_off: true, ..Rules::default() });
+        stream().events.iter().for_each(|event| verifier.check(event));
+        let told = WasteSummary { useful_s, failed_s, held_s, ..WasteSummary::default() };
+        verifier.check_waste(stream().now, &told);
+        let lines: Vec<_> = verifier.violations().iter().map(Violation::to_string).collect();
+        lines.join("\n")
+    };
+    assert_eq!(told(4.0, 3.0, 7.0), "");
+    assert_eq!(
+        told(4.0, 2.5, 7.0),
+        "at 3 s: slots are told to have been held for 6500000 us, but trackers held them for \
+         7000000 us"
+    );
+    assert_eq!(
+        told(3.0, 4.0, 7.0),
+        "at 3 s: slots are told to have been of use for 3000000 us, but what succeeded held 4000000 us"
+    );
+}
+
 #[test]
 fn virtual_time_that_runs_back_is_found() {
     let stream = Stream::default().at(2_000).up(0, 1, 1).at(1_000).heartbeat(0, 1, 0);
@@ -454,9 +564,9 @@ fn a_status_that_was_processed_twice_is_found() {
 
 #[test]
 fn news_after_the_verdict_is_found() {
-    let stream = one_map().end(map(0, 0), 0, Outcome::Failed).learn(map(0, 0), 0, Failed, (0, 1));
+    let stream = one_map().end(map(0, 0), 0, Outcome::Failed).learn(map(0, 0), 0, Failed, (0, 2));
     assert_eq!(
-        found(stream.learn(map(0, 0), 0, Running, (0, 1))),
+        found(stream.learn(map(0, 0), 0, Running, (0, 2))),
         "at 1 s: job 0 map 0 attempt 0 is learned to be Running after it had ended as failed"
     );
 }

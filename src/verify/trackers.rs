@@ -5,11 +5,34 @@ use std::collections::btree_map::Entry;
 
 use super::{Breach, Check};
 use crate::mapred::{AttemptId, Fact, Outcome, PerSlot, Role, TrackerId};
+use crate::units::SimTime;
 
 /// All trackers, as they themselves would tell.
 #[derive(Debug, Default)]
 pub(super) struct Trackers {
     all: Vec<Tracker>,
+    held: Area,
+}
+
+/// The slots that are held, over time.
+#[derive(Debug, Default)]
+struct Area {
+    level: u64,
+    since: SimTime,
+    /// Slots times microseconds.
+    sum: u128,
+}
+
+impl Area {
+    fn change(&mut self, at: SimTime, by: i64) {
+        self.sum = self.until(at);
+        self.since = self.since.max(at);
+        self.level = self.level.saturating_add_signed(by);
+    }
+
+    fn until(&self, at: SimTime) -> u128 {
+        self.sum + u128::from(at.saturating_since(self.since).as_micros()) * u128::from(self.level)
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -25,6 +48,9 @@ struct Tracker {
     held: PerSlot<u32>,
     /// What has started and not ended.
     here: BTreeMap<(AttemptId, Role), Presence>,
+    /// Attempts that are to end, since others of their tasks have won, with the replies to heartbeats
+    /// that the tracker has had since.
+    losers: BTreeMap<AttemptId, u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +76,21 @@ impl Trackers {
         self.all.get(tracker.index()).map_or(0, |tracker| tracker.losses)
     }
 
+    /// Returns for how long slots were held until then: slots times microseconds.
+    pub(super) fn slot_time(&self, at: SimTime) -> u128 {
+        self.held.until(at)
+    }
+
+    /// Notes that an attempt has lost: one reply may be on its way, the next one ends it.
+    pub(super) fn expect_end(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        self.at(tracker).losers.insert(attempt, 0);
+    }
+
+    /// Notes that nobody waits for the end of an attempt any more.
+    pub(super) fn forget_loser(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        self.at(tracker).losers.remove(&attempt);
+    }
+
     /// Checks a fact about a tracker itself, or what it did with an attempt.
     pub(super) fn see(&mut self, fact: &Fact, check: &mut Check<'_>) {
         match *fact {
@@ -57,6 +98,13 @@ impl Trackers {
                 let up = self.at(tracker).up;
                 check.that(up, || Breach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || Breach::QueuedTooLong { tracker });
+                let losers = &mut self.at(tracker).losers;
+                losers.values_mut().for_each(|replies| *replies += 1);
+                // What a reply orders is done right after it.
+                if let Some((&attempt, _)) = losers.iter().find(|(_, replies)| 3 <= **replies) {
+                    losers.remove(&attempt);
+                    check.breach(Breach::LoserForgotten { attempt, tracker });
+                }
             }
             Fact::TrackerUp { tracker, slots } => {
                 let known = self.at(tracker);
@@ -70,7 +118,10 @@ impl Trackers {
                     check.breach(Breach::DownWithAttempts { tracker, left });
                 }
                 known.here.clear();
+                known.losers.clear();
+                let held: u32 = [known.held.map, known.held.reduce].iter().sum();
                 (known.up, known.held) = (false, PerSlot::default());
+                self.held.change(check.at, -i64::from(held));
             }
             Fact::TrackerJoined(tracker) => {
                 let known = self.at(tracker);
@@ -82,6 +133,7 @@ impl Trackers {
                 check.that(known.joined, || Breach::LostUnjoined { tracker });
                 known.joined = false;
                 known.losses += 1;
+                known.losers.clear();
             }
             Fact::TrackerBlacklisted(tracker) => {
                 let known = self.at(tracker);
@@ -99,6 +151,7 @@ impl Trackers {
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
                     place.insert(Presence { slots, ..Presence::default() });
                     known.take(tracker, attempt, slots, check);
+                    self.held.change(check.at, i64::from(slots));
                 }
             }
             Fact::CommitPending { attempt, tracker } => {
@@ -115,7 +168,9 @@ impl Trackers {
                 match here.filter(|here| !here.suspended) {
                     Some(here) => {
                         here.suspended = true;
-                        known.held[attempt.slot()] -= here.slots;
+                        let slots = here.slots;
+                        known.held[attempt.slot()] -= slots;
+                        self.held.change(check.at, -i64::from(slots));
                     }
                     None => check.breach(Breach::SuspendedIdle { attempt, tracker }),
                 }
@@ -128,14 +183,21 @@ impl Trackers {
                         here.suspended = false;
                         let slots = here.slots;
                         known.take(tracker, attempt, slots, check);
+                        self.held.change(check.at, i64::from(slots));
                     }
                     None => check.breach(Breach::ResumedUnsuspended { attempt, tracker }),
                 }
             }
             Fact::Ended { attempt, tracker, role, outcome, .. } => {
                 let known = self.at(tracker);
+                if role == Role::Work {
+                    known.losers.remove(&attempt);
+                }
                 match known.here.remove(&(attempt, role)) {
-                    Some(here) if !here.suspended => known.held[attempt.slot()] -= here.slots,
+                    Some(here) if !here.suspended => {
+                        known.held[attempt.slot()] -= here.slots;
+                        self.held.change(check.at, -i64::from(here.slots));
+                    }
                     Some(_) => {}
                     // A directive to launch that was taken back, or could not be followed.
                     None => check.that(outcome != Outcome::Succeeded, || Breach::EndedUnstarted {
@@ -155,6 +217,7 @@ impl Trackers {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }
+            | Fact::Beaten { .. }
             | Fact::Noted { .. } => {}
         }
     }

@@ -174,7 +174,7 @@ impl Drawn {
         writeln!(
             yaml,
             "cluster: {{nodes: {}, racks: {}, map_slots: {maps}, reduce_slots: {reduces}, \
-             memory: 1GiB{}}}",
+             memory: 1GiB, groups: [{{count: 1, speed: 0.3}}]{}}}",
             self.nodes,
             self.racks.min(self.nodes),
             self.sharing,
@@ -202,7 +202,7 @@ impl Drawn {
             )
             .unwrap();
         }
-        writeln!(yaml, "faults: [{}]", faults.join(", ")).unwrap();
+        writeln!(yaml, "faults: [{}]\nrecord: {{waste: true}}", faults.join(", ")).unwrap();
         yaml
     }
 }
@@ -220,6 +220,14 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         ],
         0..4,
     );
+    // Quick to find a task slow, so that many are.
+    let speculation = prop::sample::select(vec![
+        "speculation: off",
+        "speculation: late",
+        "speculation: {hadoop-0.20: {after: 5s, gap: 10 %}}",
+        "speculation: {hadoop-0.21: {after: 5s, slow_task: 0.2, reduces: false}}",
+        "speculation: {late: {after: 5s, slow_task: 60 %, slow_node: 0, cap: 50 %}}",
+    ]);
     let job = (1u32..30, 0u32..5, 0u32..100, prop::bool::ANY);
     (
         0u64..1_000_000,
@@ -236,9 +244,11 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             ", network: {model: shared, fabric: 20MB/s}, page_cache: {}",
         ]),
         prop::collection::vec(job, 1..6),
-        prop::sample::select(SCHEDULERS.to_vec()),
+        (prop::sample::select(SCHEDULERS.to_vec()), speculation),
     )
-        .prop_map(|(seed, line, settings, nodes, racks, slots, sharing, jobs, scheduler)| {
+        .prop_map(|(seed, line, mut settings, nodes, racks, slots, sharing, jobs, with)| {
+            let (scheduler, speculation) = with;
+            settings.push(speculation);
             // Where slots have a size, tasks take two: so many are there.
             let least = if scheduler.contains("map_slot") { 2 } else { 1 };
             let slots = (slots.0.max(least), slots.1.max(least));

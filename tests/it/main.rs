@@ -29,6 +29,7 @@ mod picture;
 mod scenarios;
 mod shuffles;
 mod sources;
+mod speculation;
 mod srt;
 mod studies;
 mod tidy;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::second_tries::MILLIONTHS;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
 use crate::mapred::job::{JobState, Stage, Try};
 use crate::mapred::{
@@ -12,17 +13,28 @@ use crate::units::SimTime;
 
 impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
-    pub(in crate::mapred) fn doom(&mut self, attempt: AttemptId) {
+    pub(in crate::mapred) fn doom(&mut self, now: SimTime, attempt: AttemptId) {
         let record = self.known_try(attempt);
         if !record.is_active() || record.is_doomed {
             return;
         }
         record.is_doomed = true;
         let tracker = record.tracker;
+        self.unlist(now, attempt.task);
         let job = self.known(attempt.job());
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
+        }
+    }
+
+    /// Orders the end of an attempt that has lost against another one of its task.
+    fn beat(&mut self, now: SimTime, loser: AttemptId, by: AttemptId, out: &mut Outbox) {
+        let record = self.known_try(loser);
+        if record.is_active() && !record.is_doomed {
+            let tracker = record.tracker;
+            self.doom(now, loser);
+            out.emit(now, Fact::Beaten { attempt: loser, tracker, by });
         }
     }
 
@@ -31,7 +43,7 @@ impl Ledger {
         // The end of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
         if !record.waits_for_cleaner() {
-            return self.doom(attempt);
+            return self.doom(now, attempt);
         }
         let outcome = unclean_outcome(record.state);
         let unclean = &mut self.known_mut(attempt.job()).unclean[attempt.slot()];
@@ -59,17 +71,16 @@ impl Ledger {
             if !still_counts {
                 self.stop_counting(attempt);
             }
+            self.unlist(now, attempt.task);
             self.learn(now, attempt, tracker, AttemptState::CommitPending, out);
         }
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
         // The first of a task's attempts to wait wins; the others lose the race.
-        let is_winner = task
-            .tries
-            .iter()
-            .find(|t| t.state == AttemptState::CommitPending && !t.is_doomed)
-            .is_some_and(|first| first.number == attempt.number);
+        let waits = |t: &&Try| t.state == AttemptState::CommitPending && !t.is_doomed;
+        let first = task.tries.iter().find(waits).map_or(attempt.number, |first| first.number);
+        let is_winner = first == attempt.number;
         if !is_winner {
-            self.doom(attempt);
+            self.beat(now, attempt, attempt.task.attempt(first), out);
         }
         is_winner
     }
@@ -78,24 +89,39 @@ impl Ledger {
         let record = self.known_try(attempt);
         if std::mem::take(&mut record.is_counted) {
             let progress = u64::from(std::mem::take(&mut record.progress));
+            let tracker = record.tracker;
             let tasks = self.known_mut(attempt.job()).tasks_mut(attempt.slot());
             tasks.running -= 1;
             tasks.progress -= progress;
+            let work = &mut self.trackers[tracker.index()].work;
+            // One that was given up begins anew with nothing.
+            *work = work.saturating_sub(progress);
         }
     }
 
     /// Notes how far a map or reduce is, from 0 to 1.
-    pub(in crate::mapred) fn note_progress(&mut self, attempt: AttemptId, progress: f32) {
-        let job = self.known_mut(attempt.job());
+    pub(in crate::mapred) fn note_progress(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        progress: f32,
+    ) {
+        let rates = self.hadoop.speculation.rule().is_some();
+        let job = entry(&mut self.jobs, attempt.job());
         let task = job.task(attempt.task).and_then(|task| task.find(attempt.number));
         // A tracker may report what has been given up for lost, or has just ended.
         let Some(record) = task.filter(|record| record.is_counted && record.is_active()) else {
             return;
         };
-        let now = (f64::from(progress) * 1e6) as u32;
-        let was = std::mem::replace(&mut record.progress, now);
+        let told = (f64::from(progress) * MILLIONTHS) as u32;
+        let was = u64::from(std::mem::replace(&mut record.progress, told));
+        let work = &mut self.trackers[record.tracker.index()].work;
+        *work = work.saturating_sub(was) + u64::from(told);
         let tasks = job.tasks_mut(attempt.slot());
-        tasks.progress = tasks.progress - u64::from(was) + u64::from(now);
+        tasks.progress = tasks.progress - was + u64::from(told);
+        if rates {
+            job.known_task(attempt.task).note_rate(now, attempt.number);
+        }
     }
 
     /// Adds what a report says to how far the job's maps are. Rounds as often as Hadoop does: what
@@ -119,17 +145,23 @@ impl Ledger {
 
     /// Returns how far an attempt is that runs, from 0 to 1; of one that has ended, none of it.
     pub(in crate::mapred) fn progress(&self, attempt: AttemptId) -> f64 {
-        self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / 1e6)
+        self.attempt(attempt).map_or(0.0, |record| f64::from(record.progress) / MILLIONTHS)
     }
 
     /// Takes an attempt off the books; returns what was known of it.
-    fn close_try(&mut self, attempt: AttemptId) -> Try {
+    fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> Try {
         self.stop_counting(attempt);
-        let job = self.known_mut(attempt.job());
+        self.unlist(now, attempt.task);
+        let job = entry(&mut self.jobs, attempt.job());
         let record = job.known_task(attempt.task).remove(attempt.number);
+        let record = record.unwrap_or_else(|| panic!("{attempt} is off the books"));
         job.open_tries -= 1;
         self.open_tries -= 1;
-        record.unwrap_or_else(|| panic!("{attempt} is off the books"))
+        if attempt.task.is_work() && record.is_second {
+            job.tasks_mut(attempt.slot()).seconds -= 1;
+            self.seconds[attempt.slot()] -= 1;
+        }
+        record
     }
 
     /// Notes that an attempt has succeeded: its task is done, its rivals are not needed.
@@ -143,13 +175,14 @@ impl Ledger {
             // Its kill crossed its success on the way: the output is not taken.
             return self.lose(now, attempt, Outcome::Killed, out);
         }
-        let record = self.close_try(attempt);
+        let record = self.close_try(now, attempt);
         let id = attempt.job();
+        self.note_success(now, attempt.task, &record);
         let task = self.known_mut(id).known_task(attempt.task);
         task.stage = Stage::Done(attempt.number, record.tracker);
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
-            self.doom(attempt.task.attempt(number));
+            self.beat(now, attempt.task.attempt(number), attempt, out);
         }
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
@@ -191,6 +224,7 @@ impl Ledger {
         state: AttemptState,
         out: &mut Outbox,
     ) {
+        self.unlist(now, attempt.task);
         let record = self.known_try(attempt);
         let tracker = record.tracker;
         let is_new = record.state != state;
@@ -216,7 +250,7 @@ impl Ledger {
         outcome: Outcome,
         out: &mut Outbox,
     ) {
-        let record = self.close_try(attempt);
+        let record = self.close_try(now, attempt);
         let failed = outcome == Outcome::Failed;
         if failed {
             self.count_failure(attempt, record.tracker);
@@ -226,7 +260,8 @@ impl Ledger {
         let job = self.known_mut(id);
         let may_go_on = !matches!(job.state, JobState::Ended(_));
         let task = job.known_task(attempt.task);
-        let is_last = !task.tries.iter().any(Try::is_active) && task.stage == Stage::Active;
+        // What is still to be cleaned up after keeps the task from being launched anew.
+        let is_last = task.tries.is_empty() && task.stage == Stage::Active;
         let is_exhausted = most <= task.failures;
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
         if is_last && is_exhausted {

@@ -36,7 +36,7 @@ impl Ledger {
 
     /// Asserts that every sum is what its parts come to. Walks all tasks that are not forgotten.
     pub(in crate::mapred) fn assert_whole(&self, now: SimTime) {
-        let (mut open, mut open_tries) = (0, 0);
+        let (mut open, mut open_tries, mut seconds) = (0, 0, PerSlot::default());
         let (mut pending, mut unfinished) = (PerSlot::default(), PerSlot::default());
         for job in self.jobs.iter().flatten() {
             self.assert_job(now, job);
@@ -47,11 +47,14 @@ impl Ledger {
                 let (is_pending, id) = (0 < job.pending(kind), job.id());
                 assert!(job.was_pending[kind] == is_pending, "{now}: {id} is noted as pending");
                 pending[kind] += u32::from(is_pending);
+                seconds[kind] += job.tasks(kind).seconds;
                 unfinished[kind] += u64::from(job.load[kind]);
             }
         }
         let known = self.open.len();
         assert!(known == open, "{now}: {known} jobs are listed as open, {open} are");
+        let known = self.seconds;
+        assert!(known == seconds, "{now}: {known:?} second attempts, found {seconds:?}");
         let known = self.open_tries;
         assert!(known == open_tries, "{now}: {known} open attempts, {open_tries} in the jobs");
         let known = self.jobs_pending;
@@ -138,6 +141,18 @@ impl Job {
             let progress: u64 = counted().map(|t| u64::from(t.progress)).sum();
             assert!(known.progress == progress, "{now}: {id}: {word}s are {progress} far");
         }
+        for kind in SlotKind::BOTH.into_iter().filter(|_| self.is_running()) {
+            let (tasks, word) = (&self.tasks(kind).tasks, kind.word());
+            let has_one = |index: &&u32| {
+                let task = &tasks[**index as usize];
+                task.stage == Stage::Active && task.tries.len() == 1
+            };
+            let odd = self.slow[kind].iter().find(|index| !has_one(index));
+            assert!(odd.is_none(), "{now}: {id}: slow {word} {odd:?} has not one attempt");
+            let seconds = tasks.iter().flat_map(|t| &t.tries).filter(|t| t.is_second).count();
+            let known = self.tasks(kind).seconds;
+            assert!(known as usize == seconds, "{now}: {id}: {seconds} second {word} attempts");
+        }
         if self.verdict.is_none() {
             let (listed, waiting) = (self.waiting_reduces.len(), self.reduces.waiting);
             assert!(listed == waiting as usize, "{now}: {id} lists {listed} of {waiting} reduces");
@@ -205,7 +220,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_in_the_books_is_found() {
         type Mistake = fn(&mut Ledger);
-        let mistakes: [(Mistake, &str); 16] = [
+        let mistakes: [(Mistake, &str); 18] = [
             (|books| books.active += 1, "3 trackers may get tasks, found 2"),
             (|books| books.capacity.map += 1, "slots, found"),
             (|books| books.occupied.reduce += 1, "slots taken, found"),
@@ -220,6 +235,8 @@ mod tests {
             (|books| job(books).maps.progress += 1, "maps are 0 far"),
             (|books| job(books).waiting_reduces.clear(), "lists 0 of 1 reduces"),
             (|books| job(books).unclean.map.push_back(FIRST), "output to remove in a map slot"),
+            (|books| books.seconds.map += 1, "second attempts, found"),
+            (|books| job(books).slow.map.push(1), "slow map Some(1) has not one attempt"),
             (|books| under_way(books).tries.clear(), "is active by no attempt"),
             (|books| under_way(books).stage = Stage::Waiting, "waits with an attempt under way"),
         ];

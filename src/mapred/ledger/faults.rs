@@ -31,19 +31,19 @@ impl Ledger {
             if !is_listed && self.is_too_much(faults) {
                 self.change_tracker(id, |tracker| tracker.is_blacklisted = true);
                 out.emit(now, Fact::TrackerBlacklisted(id));
-                self.end_suspended(id);
+                self.end_suspended(now, id);
             }
         }
     }
 
     /// Ends what is suspended on a tracker: nobody will let it go on there. Walks all tasks.
-    fn end_suspended(&mut self, id: TrackerId) {
+    fn end_suspended(&mut self, now: SimTime, id: TrackerId) {
         let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
         let is_suspended = |attempt: &AttemptId| {
             self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
         };
         let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
-        suspended.into_iter().for_each(|attempt| self.doom(attempt));
+        suspended.into_iter().for_each(|attempt| self.doom(now, attempt));
     }
 
     fn is_too_much(&self, faults: u32) -> bool {

@@ -64,7 +64,7 @@ impl Ledger {
     }
 
     /// Begins an attempt of a task.
-    fn assign(
+    pub(super) fn assign(
         &mut self,
         now: SimTime,
         task: TaskId,
@@ -93,14 +93,20 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_doomed: false,
+            is_second: is_speculative,
+            launched: now,
             progress: 0,
+            rate: 0.0,
         });
         job.open_tries += 1;
         if task.is_work() {
             let tasks = job.tasks_mut(task.slot());
             tasks.running += 1;
             tasks.waiting -= u32::from(was_waiting);
+            tasks.seconds += u32::from(is_speculative);
+            self.seconds[task.slot()] += u32::from(is_speculative);
         }
+        self.unlist(now, task);
         self.recount(now, task.job);
         self.open_tries += 1;
         self.launches.push_back((now, task.attempt(number)));
@@ -111,7 +117,8 @@ impl Ledger {
             locality,
             speculative: is_speculative,
             reason,
-            waited: if task.is_work() { waited } else { SimSpan::ZERO },
+            // A second attempt is not what the task has waited for.
+            waited: if task.is_work() && !is_speculative { waited } else { SimSpan::ZERO },
             slots,
         };
         self.hand_out(now, handout, out)
@@ -148,7 +155,8 @@ impl Ledger {
         is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
     }
 
-    /// Launches the job's best waiting map for a node within reach.
+    /// Launches the job's best waiting map for a node within reach; if it has none and may look
+    /// anywhere, a second attempt of a slow one.
     pub(in crate::mapred) fn launch_map(
         &mut self,
         now: SimTime,
@@ -162,9 +170,12 @@ impl Ledger {
         if job.pending(SlotKind::Map) == 0 || !self.suits(job, tracker, SlotKind::Map, wish.slots) {
             return None;
         }
-        let (index, locality) = self.best_map(id, tracker, reach)?;
-        let task = TaskId { job: id, kind: TaskKind::Map, index };
-        Some(self.assign(now, task, wish, locality, out))
+        if let Some((index, locality)) = self.best_map(id, tracker, reach) {
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            return Some(self.assign(now, task, wish, locality, out));
+        }
+        let looks_anywhere = matches!(reach, Reach::Any | Reach::Beyond);
+        if looks_anywhere { self.launch_second(now, wish, SlotKind::Map, out) } else { None }
     }
 
     /// Returns whether a job would have a tracker, and could ever have so many slots there.
@@ -208,7 +219,7 @@ impl Ledger {
         cache.best(tracker, reach, &self.topology, verdict)
     }
 
-    /// Launches the job's first waiting reduce.
+    /// Launches the job's first waiting reduce, or else a second attempt of a slow one.
     pub(in crate::mapred) fn launch_reduce(
         &mut self,
         now: SimTime,
@@ -226,7 +237,9 @@ impl Ledger {
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
         let fits =
             |index: &u32| !job.barred.get(&task(*index)).is_some_and(|on| bars(on, tracker, hosts));
-        let position = job.waiting_reduces.iter().position(fits)?;
+        let Some(position) = job.waiting_reduces.iter().position(fits) else {
+            return self.launch_second(now, wish, SlotKind::Reduce, out);
+        };
         let waiting = &mut self.known_mut(id).waiting_reduces;
         let index = waiting.remove(position).expect("it has just been found there");
         Some(self.assign(now, task(index), wish, None, out))

@@ -92,7 +92,7 @@ impl Ledger {
 
     fn wait_of_task(&self, job: &Job, task: TaskId) -> Wait {
         let kind = task.slot();
-        if job.pending(kind) == 0 {
+        if job.waiting(kind) == 0 {
             return match kind {
                 SlotKind::Reduce if job.is_running() => {
                     Wait::Maps(job.maps.total - job.maps_over())

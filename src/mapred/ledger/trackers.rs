@@ -82,6 +82,7 @@ impl Ledger {
                 self.blame(job, id);
             }
         }
+        self.trackers[id.index()].work = 0;
     }
 
     fn lose_with_tracker(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
@@ -135,8 +136,15 @@ impl Ledger {
             })
             .collect();
         for attempt in &lost {
-            self.known_mut(id).maps.finished -= 1;
-            self.put_back(now, attempt.task);
+            let maps = &mut self.known_mut(id).maps;
+            maps.finished -= 1;
+            let task = &mut maps.tasks[attempt.task.index as usize];
+            if task.tries.is_empty() {
+                self.put_back(now, attempt.task);
+            } else {
+                // A rival that it has beaten is not off its tracker yet; with its end the map waits.
+                task.stage = Stage::Active;
+            }
             self.recount(now, id);
             self.learn(now, *attempt, tracker, AttemptState::Killed, out);
         }

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::{LocalityShares, SlotShares};
+use crate::record::{LocalityShares, SlotShares, WasteSummary};
 use crate::scenario::{self, Registry};
 
 const SCENARIO: &str = "
@@ -105,6 +105,7 @@ fn summary() -> Summary {
         mean_wait_s: Some(1.5),
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
         slot_utilisation: SlotShares { map: Some(0.4), reduce: Some(0.0) },
+        waste: None,
         heartbeats: 10,
         messages: 30,
         virtual_s: 10.0,
@@ -140,6 +141,25 @@ fn what_was_not_recorded_is_left_out() {
         fs::remove_file(run.folder.path().join(name)).unwrap();
     }
     assert_eq!(run.sections(), ["In short", "Sojourn", "Locality", "Jobs", "How to repeat it"]);
+}
+
+#[test]
+fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
+    let mut run = Run::new();
+    assert!(!run.page().html().contains("What slots were held for"));
+    run.summary.waste = Some(WasteSummary {
+        held_s: 100.0,
+        useful_s: 75.0,
+        speculative_s: 25.0,
+        second_attempts: 3,
+        second_attempts_won: 2,
+        ..WasteSummary::default()
+    });
+    let html = run.page().html();
+    for text in ["What slots were held for", "speculative", "got 3 second attempts, of which 2"] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert!(!html.contains("preempted"), "nothing was");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Checked;
 use crate::expect::{Expr, Needs, Space, Table};
-use crate::scenario::spec::{RecordSpec, Scenario};
+use crate::scenario::spec::Scenario;
 use crate::yaml::{Path, Problem};
 
 /// Looks at each expectation.
@@ -19,7 +19,7 @@ pub(super) fn check(scenario: &Scenario, found: &mut Checked) {
                     let at = at.clone().key("published");
                     found.problems.push(Problem::published(at, misfit));
                 }
-                if let Some(setting) = unrecorded(&plan.needs(), &scenario.record) {
+                if let Some(setting) = unrecorded(&plan.needs(), scenario) {
                     let message = format!("`{text}` reads what this scenario does not record");
                     let hint = format!("add `record: {{{setting}: true}}`");
                     found.problems.push(Problem::value(at, message).hint(hint));
@@ -30,13 +30,15 @@ pub(super) fn check(scenario: &Scenario, found: &mut Checked) {
 }
 
 /// Returns a setting that is off but needed.
-fn unrecorded(needs: &Needs, record: &RecordSpec) -> Option<&'static str> {
+fn unrecorded(needs: &Needs, scenario: &Scenario) -> Option<&'static str> {
+    let record = &scenario.record;
     let reads = |table| needs.columns.contains_key(&table);
     let settings = [
         ("tasks", record.tasks, reads(Table::Tasks)),
         ("timeline", record.timeline, reads(Table::Timeline)),
         ("alone", record.alone, reads(Table::Alone)),
         ("chains", record.chains, reads(Table::Chains)),
+        ("waste", scenario.records_waste(), needs.reads_waste()),
         ("histograms", record.histograms, !needs.histograms.is_empty()),
     ];
     settings.into_iter().find(|(_, is_on, is_read)| *is_read && !is_on).map(|(name, ..)| name)

@@ -78,6 +78,8 @@ struct Sample {
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     attempt: AttemptId,
+    /// A second attempt of the task, which takes the place of the first if that comes to nothing.
+    second: Option<AttemptId>,
     is_running: bool,
     times: Option<Times>,
 }
@@ -147,10 +149,12 @@ impl Trainer {
 
     /// Notes a launch: it belongs to the sample if that is not complete.
     pub(super) fn launched(&mut self, attempt: AttemptId) {
-        if let Some(sample) = self.samples.get_mut(&attempt.job())
-            && 0 < sample.to_launch()
-        {
-            sample.tasks.push(Chosen { attempt, is_running: true, times: None });
+        let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
+        let same = |task: &&mut Chosen| task.attempt.task == attempt.task && task.is_running;
+        if let Some(rival) = sample.tasks.iter_mut().find(same) {
+            rival.second = Some(attempt);
+        } else if 0 < sample.to_launch() {
+            sample.tasks.push(Chosen { attempt, second: None, is_running: true, times: None });
             self.running += 1;
         }
     }
@@ -160,7 +164,7 @@ impl Trainer {
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         let Some(sample) = sample.filter(|_| self.sampled == Sampled::Any) else { return };
-        if sample.tasks.iter().any(|task| task.attempt == attempt) {
+        if sample.tasks.iter().any(|task| task.is(attempt)) {
             return;
         }
         if sample.to_launch() == 0
@@ -179,10 +183,21 @@ impl Trainer {
             self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
-        let Some(index) = sample.tasks.iter().position(|task| task.attempt == attempt) else {
-            return;
-        };
+        let index = sample.tasks.iter().position(|task| task.is(attempt));
+        let Some(index) = index else { return };
         let task = &mut sample.tasks[index];
+        match task.second.take() {
+            // One of two is over; the task is measured by the other.
+            Some(second) if times.is_none() => {
+                if task.attempt == attempt {
+                    task.attempt = second;
+                }
+                return;
+            }
+            // The winner tells how long the task took; what becomes of the other is of no account.
+            Some(_) => task.attempt = attempt,
+            None => {}
+        }
         self.running -= u32::from(std::mem::take(&mut task.is_running));
         task.times = times.or(task.times);
         if task.times.is_none() {
@@ -291,6 +306,12 @@ impl Trainer {
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         let sample = self.samples.get(&attempt.job()).filter(|sample| !sample.is_used);
         sample.is_some_and(|sample| sample.tasks.iter().any(|task| task.attempt == attempt))
+    }
+}
+
+impl Chosen {
+    fn is(&self, attempt: AttemptId) -> bool {
+        self.attempt == attempt || self.second == Some(attempt)
     }
 }
 
@@ -406,6 +427,31 @@ mod tests {
         assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (1, 1));
         trainer.launched(first.task.attempt(1));
         assert_eq!(trainer.to_launch(JobId(0)), 0);
+    }
+
+    #[test]
+    fn a_task_of_a_sample_that_is_tried_twice_is_measured_by_the_winner() {
+        let mut trainer = trainer(SlotKind::Map);
+        trainer.enter(JobId(0), 2);
+        let [one, other] = [0, 1].map(|index| attempt(TaskKind::Map, 0, index));
+        let again = [one, other].map(|map| map.task.attempt(1));
+        let launched = [one, other, again[0], again[1]];
+        launched.into_iter().for_each(|launched| trainer.launched(launched));
+        assert_eq!(
+            (trainer.to_launch(JobId(0)), trainer.running()),
+            (0, 2),
+            "no task counts twice"
+        );
+        // Of one task the second attempt wins, of the other the first is killed for another reason.
+        trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
+        trainer.ended(one, Outcome::Killed, Some(&report(one, 90, 90)));
+        trainer.ended(other, Outcome::Killed, Some(&report(other, 90, 90)));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (0, 1));
+        assert!(trainer.needs(again[1]));
+        trainer.ended(again[1], Outcome::Succeeded, Some(&report(again[1], 30, 30)));
+        let findings = Findings { job: JobId(0), work: vec![20.0, 30.0], before: 0.0, done: 50.0 };
+        assert_eq!(told(&mut trainer, JobId(0)), Some(findings));
+        assert_eq!(trainer.past(), Some(25.0));
     }
 
     #[test]

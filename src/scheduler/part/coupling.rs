@@ -30,9 +30,12 @@ impl ReduceGate {
             return pending;
         }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
-        let launched = reduces.total() - pending;
+        let waiting = job.waiting(SlotKind::Reduce);
+        let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
-        pending.min(in_step(over, maps.total(), reduces.total()).saturating_sub(launched))
+        let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
+        // What has begun already is not held back from a second attempt.
+        waiting.min(in_step) + (pending - waiting)
     }
 }
 

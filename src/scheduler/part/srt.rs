@@ -117,7 +117,7 @@ impl Srt {
         Maps {
             time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),
-            pending: job.pending(SlotKind::Map),
+            pending: job.waiting(SlotKind::Map),
             running: maps.running(),
             progress: maps.progress(),
             fetching: self.spec.shuffle_rate.map_or(0.0, |rate| there / rate.bytes_per_s() as f64),

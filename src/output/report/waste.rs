@@ -1,0 +1,43 @@
+//! What slots were held for, if that was recorded.
+
+use super::jobs::JobRow;
+use super::{RunReport, count};
+use crate::chart::Unit;
+use crate::expect::ReadError;
+use crate::files;
+use crate::page::{Block, Column, PageCell, PageTable};
+use crate::record::WasteSummary;
+
+pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+    let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
+    let mut blocks = vec![Block::Table(table(waste))];
+    if 0 < waste.second_attempts {
+        let [launched, won] =
+            [waste.second_attempts, waste.second_attempts_won].map(|number| count(number as f64));
+        blocks.push(Block::Text(format!(
+            "Slow tasks got {launched} second attempts, of which {won} were the first to end."
+        )));
+    }
+    Ok(blocks)
+}
+
+fn table(waste: &WasteSummary) -> PageTable {
+    let row = |(seconds, word): (f64, &str)| {
+        let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
+        vec![
+            PageCell::text(word),
+            PageCell::number(seconds, Unit::Seconds.text(seconds)),
+            PageCell::maybe(share, |share| Unit::Share.text(share)),
+        ]
+    };
+    let parts = waste.parts().into_iter().filter(|(seconds, _)| 0.0 < *seconds);
+    PageTable {
+        caption: format!("What slots were held for; {} has it by job", files::WASTE),
+        columns: vec![
+            Column::text("Slot time"),
+            Column::number("Slots × time", None),
+            Column::number("Share", None),
+        ],
+        rows: parts.map(row).collect(),
+    }
+}
