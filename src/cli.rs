@@ -29,6 +29,8 @@ mod compare;
 mod completions;
 mod failure;
 mod file;
+#[cfg(test)]
+mod full_disk;
 mod help;
 mod interrupt;
 mod man;

@@ -119,6 +119,28 @@ fn only_the_edge_prints() {
     }
 }
 
+/// What else could not be made to fail by a test.
+#[test]
+fn one_place_changes_the_disk() {
+    let changes = ["fs::write(", "fs::create_dir", "fs::copy(", "File::create(", ".create(true)"];
+    for source in sources("src") {
+        let (code, _) = source.text.split_once("#[cfg(test)]").unwrap_or((&source.text, ""));
+        let is_of_std = |line: &&str| line.contains("fs::") && !line.contains("disk::");
+        let is_test = source.path.ends_with("tests.rs") || source.path.ends_with("full_disk.rs");
+        let imports =
+            code.lines().any(|line| line.starts_with("use std::fs") && line.contains("File"));
+        let change = code.lines().find(|line| {
+            changes.iter().any(|change| line.contains(change)) && (imports || is_of_std(line))
+        });
+        let may = is_test || ["src/disk.rs", "src/study/store.rs"].contains(&&*source.path);
+        assert!(
+            may || !source.path.ends_with(".rs") || change.is_none(),
+            "{} {change:?}",
+            source.path
+        );
+    }
+}
+
 #[test]
 fn no_file_knows_the_machine_it_was_written_on() {
     let mut all: Vec<Source> =
