@@ -9,6 +9,7 @@ mod aside;
 mod digest;
 mod error;
 mod folder;
+mod leftovers;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod perf;

@@ -4,7 +4,7 @@
 //! and renamed at the end. An existing folder is exchanged with the new one in one step where the
 //! system can do that (Linux); elsewhere the old one is renamed first, and for that moment has only
 //! its hidden name. Either way a process that is killed leaves the old results or the new ones,
-//! whole, and at worst something hidden beside them.
+//! whole, and at worst something hidden beside them, which `leftovers` removes at the next start.
 //!
 //! What is not put is removed when it is dropped. A process that is told to end drops nothing:
 //! whoever ends it calls [`remove_unfinished`].
@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::OutputError;
+use super::leftovers::{self, Held};
 use crate::disk::{self, File};
 
 /// What hidden names begin with, by which what a killed process has left is known.
@@ -43,6 +44,8 @@ pub struct Aside<H> {
     over: Over,
     /// Removed when dropped, with what is in it.
     hidden: H,
+    /// Says to other processes that it is ours.
+    held: Held,
     _listed: Listed,
 }
 
@@ -73,11 +76,18 @@ impl<H: AsRef<Path>> Aside<H> {
         let parent = parent.unwrap_or_else(|| Path::new("."));
         let error = |source| OutputError::Write { path: parent.to_owned(), source };
         disk::create_dir_all(parent).map_err(error)?;
+        leftovers::sweep(parent);
+        let prefix = leftovers::prefix();
         let mut aside = Builder::new();
-        aside.prefix(HIDDEN);
-        let hidden = make(&aside, parent).map_err(error)?;
-        let listed = Listed::new(hidden.as_ref());
-        Ok(Self { target: target.to_owned(), over, hidden, _listed: listed })
+        aside.prefix(&prefix);
+        loop {
+            let hidden = make(&aside, parent).map_err(error)?;
+            let held = leftovers::hold(hidden.as_ref());
+            if !matches!(held, Held::Lost) {
+                let listed = Listed::new(hidden.as_ref());
+                return Ok(Self { target: target.to_owned(), over, hidden, held, _listed: listed });
+            }
+        }
     }
 }
 
@@ -112,7 +122,8 @@ impl AsideFile {
     /// # Errors
     /// If something has appeared there that may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
-        let Self { _listed, target, over, hidden } = self;
+        // In this order dropped if something is wrong: what is hidden before the lock of it.
+        let Self { _listed, held: _held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
@@ -152,7 +163,7 @@ impl AsideFolder {
     /// # Errors
     /// If something has appeared there that may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
-        let Self { _listed, target, over, hidden } = self;
+        let Self { _listed, held: _held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
