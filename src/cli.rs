@@ -97,6 +97,7 @@ enum Command {
 
 /// Does what the command line says, with what this registry knows.
 pub fn run(registry: Registry) -> ExitCode {
+    interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let command = command(&registry);
     help_in_front(&mut arguments, &command);

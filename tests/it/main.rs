@@ -31,6 +31,7 @@ mod shuffles;
 mod sources;
 mod srt;
 mod studies;
+mod survival;
 mod tidy;
 mod traces;
 mod transcripts;
