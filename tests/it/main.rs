@@ -32,6 +32,7 @@ mod sources;
 mod srt;
 mod studies;
 mod survival;
+mod terminal;
 mod tidy;
 mod traces;
 mod transcripts;

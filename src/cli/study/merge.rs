@@ -62,7 +62,7 @@ impl Arguments {
         }
         let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
         let wrote = terminal::wrote(&self.out, REPORT);
-        terminal::print(&(outcome::tell(&sheet, &findings) + &wrote))?;
+        terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
         verdicts::judge(&findings.verdicts)
     }
 }
