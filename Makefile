@@ -4,6 +4,7 @@ CARGO ?= cargo
 MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 RUNS ?= 1000
+FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test chaos papers picture outsiders fuzz bench lint format doc transcripts install clean help
@@ -26,9 +27,9 @@ outsiders: build ## Check a run's outputs with other people's tools; needs Pytho
 
 # Coverage takes unstable flags of the compiler. Memory is safe without a sanitizer: there is no
 # unsafe code here.
-fuzz: ## Fuzz each reader of traces for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
+fuzz: ## Fuzz each reader of files and arguments for FUZZ_SECONDS (60); needs `cargo install cargo-fuzz`
 	@mkdir -p target/fuzz
-	@for target in swim rumen topology sls list; do \
+	@for target in $(FUZZ_TARGETS); do \
 	    mkdir -p target/fuzz/corpus/$$target; \
 	    RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz \
 	        --sanitizer none $$target target/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \

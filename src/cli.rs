@@ -29,8 +29,11 @@ mod compare;
 mod completions;
 mod failure;
 mod file;
+#[cfg(test)]
+mod full_disk;
 mod help;
 mod interrupt;
+mod lines;
 mod man;
 mod markdown;
 mod pager;
@@ -95,17 +98,20 @@ enum Command {
 
 /// Does what the command line says, with what this registry knows.
 pub fn run(registry: Registry) -> ExitCode {
+    interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let command = command(&registry);
     help_in_front(&mut arguments, &command);
-    let parsed = command.try_get_matches_from(arguments);
-    let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
-    let arguments = match parsed {
+    let parse = |arguments: Vec<OsString>| {
+        let parsed = command.clone().try_get_matches_from(arguments);
+        parsed.and_then(|matches| Arguments::from_arg_matches(&matches))
+    };
+    let arguments = match parse(arguments.clone()) {
         Ok(arguments) => arguments,
         Err(message) => {
-            // Help goes to stdout and is no error; whoever closed it has read enough.
-            let _ = message.print();
-            return ExitCode::from(if message.use_stderr() { failure::INPUT } else { 0 });
+            let code = if message.use_stderr() { failure::INPUT } else { 0 };
+            terminal::print_usage(message, arguments, |arguments| parse(arguments).err());
+            return ExitCode::from(code);
         }
     };
     match guarded(|| arguments.command.run(&registry)) {

@@ -373,6 +373,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Returns when it happens; `None` for what lasts from the beginning to the end.
+    pub fn at(&self) -> Option<SimSpan> {
+        self.at
+    }
+
     /// Returns the key that names what goes wrong, such as `stop`.
     pub fn key(&self) -> &'static str {
         self.what.key()

@@ -1,6 +1,10 @@
 //! What the files of a run are called: once, for who writes them, who reads them, and who knows a
 //! folder by them.
 
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
 /// A run in numbers; in a study's folder, a study in numbers.
 pub const SUMMARY: &str = "summary.json";
 
@@ -76,4 +80,25 @@ pub const OF_A_RUN: [&str; 15] = [
 /// Returns what a table is called that is written as Parquet.
 pub fn parquet(table: &str) -> String {
     table.replace(".csv", ".parquet")
+}
+
+/// Opens a file that a user has named. A named pipe is refused: to open it waits for somebody who
+/// writes into it, maybe for ever. Pipes that a shell has opened, `<(…)` and `/dev/stdin`, have
+/// somebody.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        // What a shell has opened has a name in /dev or /proc, and no place.
+        let has_place = || !path.starts_with("/dev") && fs::canonicalize(path).is_ok();
+        if fs::metadata(path)?.file_type().is_fifo() && has_place() {
+            let why =
+                "it is a named pipe, which may never end; save it to a file first, or use `<(…)`";
+            return Err(io::Error::other(why));
+        }
+    }
+    File::open(path)
 }

@@ -55,6 +55,7 @@
 //! | [`theory`] | closed forms: what a run should show |
 //! | [`nearest`] | the known name that a misspelt one may mean |
 //! | [`files`] | what the files of a run are called |
+//! | [`disk`] | what changes the disk, in one place |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`yaml`] | files that people write: trees, their layers, and mistakes with their places |
 //! | [`trace`] | trace files of other tools: read and written exactly, nothing interpreted |
@@ -81,6 +82,7 @@ pub mod chaos;
 pub mod chart;
 pub mod cli;
 pub mod cluster;
+pub mod disk;
 pub mod emulation;
 pub mod expect;
 pub mod fault;

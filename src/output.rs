@@ -2,13 +2,14 @@
 //!
 //! Whatever is written is filled aside and put in its place when it is whole ([`Aside`]), a run as a
 //! folder ([`RunFolder`]). [`Digest`] names the bytes of all
-//! deterministic outputs by eight letters that two people can compare on the telephone, and
+//! results by eight letters that two people can compare on the telephone, and
 //! [`Perf`] is the one file that is not among them. The [`report`] shows what is in the others.
 
 mod aside;
 mod digest;
 mod error;
 mod folder;
+mod leftovers;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod perf;

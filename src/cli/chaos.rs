@@ -6,6 +6,7 @@ use std::thread;
 
 use super::failure::Failure;
 use super::interrupt;
+use super::lines::Lines;
 use super::progress::StudyBar;
 use super::run::real;
 use super::terminal;
@@ -95,13 +96,14 @@ impl Arguments {
         terminal::print(&told(tally))?;
         if self.json {
             let line = serde_json::to_string(&tally).expect("numbers are JSON");
-            terminal::print(&format!("{line}\n"))?;
+            terminal::print_file(&format!("{line}\n"))?;
         }
         if tally.is_clean() { Ok(()) } else { Err(Failure::run(found(tally))) }
     }
 
     fn show(&self, Catch { seed, words, yaml }: &Catch) -> Result<(), Failure> {
-        terminal::print(&format!("# case {seed}\n# {}\n{yaml}\n", words.replace('\n', "\n# ")))?;
+        let words = words.replace('\n', "\n# ");
+        terminal::print_file(&format!("# case {seed}\n# {words}\n{yaml}\n"))?;
         match &self.out {
             Some(folder) => Ok(write_file(folder, &format!("chaos-{seed}.yaml"), yaml.as_bytes())?),
             None => Ok(()),
@@ -110,14 +112,14 @@ impl Arguments {
 }
 
 /// Tells what was run.
-fn told(tally: Tally) -> String {
-    format!(
-        "{}: {} twice, {} came to a stall, {} had no end because of faults without end\n",
+fn told(tally: Tally) -> Lines {
+    Lines::of(format!(
+        "{}: {} twice, {} came to a stall, {} had no end because of faults without end",
         counted(tally.runs, "case"),
         count(tally.repeated),
         count(tally.deadlocks),
         count(tally.unended),
-    )
+    ))
 }
 
 /// Tells what was found.

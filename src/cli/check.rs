@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
+use super::lines::Lines;
 use super::source;
 use super::terminal;
 use crate::emulation::Prepared;
@@ -57,7 +58,10 @@ impl Arguments {
         let mut wrong = 0;
         for path in &self.scenarios {
             match check(path, &self.sets, registry) {
-                Ok(line) => terminal::print(&format!("{}: fine   {line}\n", path.display()))?,
+                Ok(line) => {
+                    let line = format!("{}: fine   {line}", path.display());
+                    terminal::print(&Lines::of(line))?;
+                }
                 Err(failure) => {
                     failure.print();
                     wrong += 1;

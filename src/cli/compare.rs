@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use self::runs::Run;
 use self::studies::Study;
 use super::failure::Failure;
+use super::lines::Lines;
 use super::{file, terminal};
 use crate::expect::ReadError;
 use crate::files::{RESOLVED, STUDY, SUMMARY};
@@ -57,7 +58,7 @@ impl Arguments {
             return Err(file::exists(out));
         }
         let names = names(&self.folders);
-        let (text, page) = match kind_of_all(&self.folders)? {
+        let (lines, page) = match kind_of_all(&self.folders)? {
             Kind::Run => {
                 let folders = self.folders.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
@@ -77,11 +78,11 @@ impl Arguments {
         let wrote = match (&self.out, page) {
             (Some(out), Some(page)) => {
                 file::write(out, self.force, |to| to.write_all(page.html().as_bytes()))?;
-                format!("wrote {}\n", out.display())
+                Lines::of(format!("wrote {}", out.display()))
             }
-            _ => String::new(),
+            _ => Lines::default(),
         };
-        Ok(terminal::print(&(text + &wrote))?)
+        Ok(terminal::print(&(lines + wrote))?)
     }
 }
 

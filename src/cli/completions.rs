@@ -20,6 +20,6 @@ impl Arguments {
     pub(super) fn run(self, mut command: clap::Command, name: String) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, name, &mut script);
-        Ok(terminal::print(&String::from_utf8_lossy(&script))?)
+        Ok(terminal::print_file(&String::from_utf8_lossy(&script))?)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
 
+use super::lines::Lines;
 use super::terminal;
 use crate::emulation::EmulationError;
 use crate::output::OutputError;
@@ -80,8 +81,15 @@ impl Failure {
             }
             Self::Findings(findings) => {
                 for (behind, finding) in (0..findings.len()).rev().zip(findings) {
-                    let gap = if 0 < behind { "\n" } else { "" };
-                    terminal::error(&format!("{finding:#}{gap}"));
+                    let mut lines = Lines::default();
+                    for line in finding.lines() {
+                        line.into_iter().for_each(|(style, part)| lines.part(style, part));
+                        lines.end();
+                    }
+                    if 0 < behind {
+                        lines.end();
+                    }
+                    terminal::error_of(lines);
                 }
             }
             Self::Told => {}

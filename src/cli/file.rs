@@ -1,12 +1,12 @@
 //! The file that a command was told to write.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::Bar;
+use crate::disk::File;
 use crate::output::{AsideFile, OutputError, Over};
 
 /// Writes a file with what `fill` puts into it; one that is there is replaced only by force.

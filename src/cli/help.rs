@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::failure::Failure;
-use super::terminal::{self, BOLD};
+use super::lines::BOLD;
+use super::terminal;
 use super::{markdown, pager};
 use crate::guide::{CHAPTERS, Chapter};
 use crate::nearest::nearest;
@@ -35,8 +36,7 @@ impl Arguments {
                 None => return Err(unknown(&command, name, depth)),
             }
         }
-        let help = command.render_long_help();
-        Ok(terminal::print(&format!("{}\n", help.ansi()))?)
+        Ok(terminal::print_help(&command.render_long_help())?)
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         for chapter in CHAPTERS {
             for columns in [Some(1), Some(80), Some(u16::MAX), None] {
                 let shown = markdown::shown(chapter.text, columns);
-                assert!(shown.contains(chapter.title()), "{}", chapter.name);
+                assert!(shown.bare().contains(chapter.title()), "{}", chapter.name);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C: nothing half-written stays behind.
+//! Signals. Ctrl-C: nothing half-written stays behind.
 //!
 //! What is written lies hidden until it is whole, and goes when its owner is dropped; a process that
 //! is interrupted drops nothing, so the handler removes it. Only the step that puts it in its place
@@ -29,5 +29,17 @@ pub(super) fn guard(bar: &Bar, words: &'static str) {
             "Ctrl-C cannot be caught ({error}) and would leave something hidden, `{HIDDEN}…`, \
              beside the results; remove it then"
         )),
+    }
+}
+
+/// Makes a file that would be larger than the system allows (`ulimit -f`) an error, as a full disk
+/// is. The signal would end us, and nobody would hear why.
+pub(super) fn outlive_limits() {
+    #[cfg(unix)]
+    {
+        use signal_hook::{consts::SIGXFSZ, flag};
+        // Whether it came does not matter: what was being written fails as well. Without it all is
+        // as the system wants it.
+        let _ = flag::register(SIGXFSZ, std::sync::Arc::default());
     }
 }

@@ -23,6 +23,6 @@ impl Arguments {
         }
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
-        Ok(terminal::print(&String::from_utf8_lossy(&page))?)
+        Ok(terminal::print_file(&String::from_utf8_lossy(&page))?)
     }
 }

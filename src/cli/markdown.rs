@@ -3,12 +3,10 @@
 //! Headings stand at the margin and all else is indented, so that the form can be seen without
 //! colours, too. Text is wrapped; code is not.
 
-use std::fmt::Write as _;
-
 use anstyle::{AnsiColor, Effects, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 
-use super::terminal::BOLD;
+use super::lines::Lines;
 
 const CODE: Style = AnsiColor::Cyan.on_default();
 /// Long lines are hard to read, however wide the terminal is.
@@ -18,10 +16,10 @@ const NARROWEST: usize = 40;
 const MARGIN: &str = "  ";
 
 /// Returns a text of Markdown as it is shown on so many columns.
-pub(super) fn shown(markdown: &str, columns: Option<u16>) -> String {
+pub(super) fn shown(markdown: &str, columns: Option<u16>) -> Lines {
     let width = columns.map_or(WIDEST, usize::from).clamp(NARROWEST, WIDEST);
     let links = markdown.lines().filter_map(definition).collect();
-    let mut page = Page { width, links, text: String::new() };
+    let mut page = Page { width, links, lines: Lines::default() };
     let mut lines = markdown.lines().peekable();
     while let Some(line) = lines.next() {
         let bare = line.trim_start();
@@ -30,13 +28,15 @@ pub(super) fn shown(markdown: &str, columns: Option<u16>) -> String {
             page.gap();
             while let Some(code) = lines.next_if(|line| !line.trim_start().starts_with("```")) {
                 let code = code.get(indent..).unwrap_or_default();
-                let _ = writeln!(page.text, "{MARGIN}{:indent$}  {CODE}{code}{CODE:#}", "");
+                page.lines.part(Style::new(), format!("{MARGIN}{:indent$}  ", ""));
+                page.lines.part(CODE, code);
+                page.lines.end();
             }
             lines.next();
         } else if let Some(heading) = bare.strip_prefix('#') {
             page.gap();
             let heading = heading.trim_start_matches('#').trim().replace('`', "");
-            let _ = writeln!(page.text, "{BOLD}{heading}{BOLD:#}");
+            page.lines.bold(heading, "");
         } else if bare.starts_with('|') {
             let mut rows = vec![cells(bare)];
             while let Some(row) = lines.next_if(|line| line.trim_start().starts_with('|')) {
@@ -60,7 +60,7 @@ pub(super) fn shown(markdown: &str, columns: Option<u16>) -> String {
             page.paragraph(indent, mark, &text);
         }
     }
-    page.text
+    page.lines
 }
 
 /// Says whether a line goes on with the paragraph or point of the line before it.
@@ -106,7 +106,7 @@ fn plain(text: &str) -> String {
 struct Page<'a> {
     width: usize,
     links: Vec<(&'a str, &'a str)>,
-    text: String,
+    lines: Lines,
 }
 
 /// What cannot be broken: letters with their colours, and how many columns they take.
@@ -119,14 +119,16 @@ struct Word {
 impl Page<'_> {
     /// Adds an empty line, if there is none.
     fn gap(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
-            self.text.push('\n');
+        let text = self.lines.as_str();
+        if !text.is_empty() && !text.ends_with("\n\n") {
+            self.lines.end();
         }
     }
 
     fn ends_in_point(&self) -> bool {
-        let last = self.text.trim_end_matches('\n').rsplit("\n\n").next();
-        !self.text.ends_with("\n\n") && last.is_some_and(|last| 0 < mark(last.trim_start()))
+        let text = self.lines.as_str();
+        let last = text.trim_end_matches('\n').rsplit("\n\n").next();
+        !text.ends_with("\n\n") && last.is_some_and(|last| 0 < mark(last.trim_start()))
     }
 
     fn table(&mut self, mut rows: Vec<Vec<String>>) {
@@ -155,7 +157,7 @@ impl Page<'_> {
             column.set_padding((0, 2));
         }
         for line in table.trim_fmt().lines() {
-            let _ = writeln!(self.text, "{}", format!("{MARGIN}{line}").trim_end());
+            self.lines.line(format!("{MARGIN}{line}").trim_end());
         }
     }
 
@@ -168,22 +170,22 @@ impl Page<'_> {
             let mut used = 0;
             for word in self.words(line) {
                 if used == 0 {
-                    self.text.push_str(start);
+                    self.lines.part(Style::new(), start);
                     used = start.len();
                 } else if self.width < used + 1 + word.width {
-                    self.text.push('\n');
-                    self.text.push_str(&hanging);
+                    self.lines.end();
+                    self.lines.part(Style::new(), &hanging);
                     used = hanging.len();
                 } else {
-                    self.text.push(' ');
+                    self.lines.part(Style::new(), " ");
                     used += 1;
                 }
                 for (style, letters) in &word.parts {
-                    let _ = write!(self.text, "{style}{letters}{style:#}");
+                    self.lines.part(*style, letters);
                 }
                 used += word.width;
             }
-            self.text.push('\n');
+            self.lines.end();
             start = &hanging;
         }
     }
@@ -263,7 +265,7 @@ mod tests {
 
     /// Returns a text as it is shown on 44 columns without colours.
     fn bare(markdown: &str) -> String {
-        anstream::adapter::strip_str(&shown(markdown, Some(44))).to_string()
+        shown(markdown, Some(44)).bare()
     }
 
     #[test]
@@ -311,7 +313,7 @@ mod tests {
     #[test]
     fn colours_are_marks_beside_others() {
         let text = shown("# A\n\nuse `b`\n", None);
-        assert!(text.contains("\u{1b}[1mA"), "{text:?}");
-        assert!(text.contains("\u{1b}[36m`b`\u{1b}[0m"), "{text:?}");
+        assert!(text.as_str().contains("\u{1b}[1mA"), "{text:?}");
+        assert!(text.as_str().contains("\u{1b}[36m`b`\u{1b}[0m"), "{text:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
+use super::lines::Lines;
 use super::terminal;
 
 /// What shows pages unless `$PAGER` says; it passes colours on. Where there is no `less`, that is not
@@ -14,20 +15,18 @@ const NO_PROGRAM: [i32; 2] = [126, 127];
 
 /// Prints a text: through a pager if it is longer than the terminal that it goes to, and as it is
 /// elsewhere.
-pub(super) fn print(text: &str) -> io::Result<()> {
+pub(super) fn print(lines: &Lines) -> io::Result<()> {
     let height = terminal::height().map_or(usize::MAX, usize::from);
-    if !io::stdout().is_terminal() || text.lines().count() < height {
-        return terminal::print(text);
+    if !io::stdout().is_terminal() || lines.as_str().lines().count() < height {
+        return terminal::print(lines);
     }
     let pager = std::env::var_os("PAGER");
     let pager = pager.filter(|pager| !pager.to_string_lossy().trim().is_empty());
-    let coloured = anstream::stdout().current_choice() != anstream::ColorChoice::Never;
-    let bare = anstream::adapter::strip_str(text).to_string();
-    let paged = if coloured { text } else { &bare };
-    if page(&pager.unwrap_or_else(|| DEFAULT.into()), paged) {
+    let paged = if terminal::has_colours() { lines.as_str().to_owned() } else { lines.bare() };
+    if page(&pager.unwrap_or_else(|| DEFAULT.into()), &paged) {
         Ok(())
     } else {
-        terminal::print(text)
+        terminal::print(lines)
     }
 }
 

@@ -6,8 +6,10 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use super::failure::Failure;
 use super::interrupt;
+use super::lines::Lines;
 use super::progress::StudyBar;
 use super::study::{Pace, Session};
+use super::table::cells;
 use super::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::nearest::nearest;
@@ -95,7 +97,7 @@ impl Arguments {
         let rows: Vec<VerdictRow> = repeated.iter().flat_map(Repeated::rows).collect();
         if self.markdown {
             let summaries: Vec<VerdictRow> = repeated.iter().map(Repeated::summary).collect();
-            terminal::print(&format!("{}\n{}.\n", table(&summaries, true), Tally::of(&rows)))?;
+            terminal::print(&told(&summaries, true, format!("{}.", Tally::of(&rows))))?;
         } else {
             self.tell(&rows)?;
         }
@@ -165,17 +167,21 @@ impl Arguments {
     }
 
     fn tell(&self, rows: &[VerdictRow]) -> Result<(), Failure> {
-        let text = if self.json {
-            serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n"
-        } else {
-            let wrote = terminal::wrote(&self.out, REPORT);
-            format!("{}\n{}\n{wrote}", table(rows, false), Tally::of(rows))
-        };
-        Ok(terminal::print(&text)?)
+        if self.json {
+            let json = serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n";
+            return Ok(terminal::print_file(&json)?);
+        }
+        let wrote = terminal::wrote(&self.out, REPORT);
+        Ok(terminal::print(&(told(rows, false, Tally::of(rows).to_string()) + wrote))?)
     }
 }
 
-fn table(rows: &[VerdictRow], markdown: bool) -> String {
+/// Returns the table, and its sum.
+fn told(rows: &[VerdictRow], markdown: bool, sum: String) -> Lines {
+    table(rows, markdown) + Lines::of("") + Lines::of(sum)
+}
+
+fn table(rows: &[VerdictRow], markdown: bool) -> Lines {
     let mut table = Table::new();
     if markdown {
         *table.style_mut() = presets::ASCII_MARKDOWN;
@@ -191,7 +197,7 @@ fn table(rows: &[VerdictRow], markdown: bool) -> String {
         let cells = [&row.id, &row.expectation, &row.published, &row.ours(), &row.told()];
         // A bar would end the cell in Markdown.
         let cell = |text: &String| if markdown { text.replace('|', "\\|") } else { text.clone() };
-        table.add_row(cells.map(cell));
+        table.add_row(self::cells(&cells.map(cell)));
     }
-    format!("{table}\n")
+    table.to_string().lines().map(Lines::of).sum()
 }

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
+use super::lines::plain;
 use crate::record::{OnProgress, Progress};
 use crate::scenario::Scenario;
 use crate::units::{SimSpan, tell};
@@ -39,7 +40,7 @@ impl Bar {
         let (bar, until) = (self.bar.clone(), scenario.until);
         Box::new(move |progress| {
             bar.set_position((share(progress, jobs, until) * STEPS as f64) as u64);
-            bar.set_message(message(progress, jobs, bar.elapsed()));
+            show(&bar, &message(progress, jobs, bar.elapsed()));
         })
     }
 
@@ -103,13 +104,18 @@ impl StudyBar {
 
     fn show(&self) {
         let names: Vec<String> = self.in_flight.lock().values().cloned().collect();
-        self.bar.bar.set_message(names.join(" | "));
+        show(&self.bar.bar, &names.join(" | "));
     }
 
     /// Takes the bar away; it does not come back.
     pub(super) fn clear(&self) {
         self.bar.clear();
     }
+}
+
+/// Shows words behind a bar.
+fn show(bar: &ProgressBar, words: &str) {
+    bar.set_message(plain(words).into_owned());
 }
 
 /// Returns how much of a run is done: the share of its jobs, or of its time if that is more.

@@ -1,11 +1,10 @@
 //! `mumakil quantities`: what metrics, expectations and charts can be made of.
 
-use std::fmt::Write as _;
-
 use indexmap::IndexMap;
 
 use super::failure::Failure;
-use super::terminal::{self, BOLD};
+use super::lines::Lines;
+use super::terminal;
 use crate::expect;
 
 /// List what metrics, expectations and charts can be made of
@@ -24,18 +23,18 @@ impl Arguments {
 }
 
 /// Returns the quantities with what they are, below what they have their numbers for.
-fn list() -> String {
+fn list() -> Lines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
     for (name, of, about) in expect::quantities() {
         groups.entry(of).or_default().push((name, about));
     }
     let width = expect::quantities().map(|(name, ..)| name.len()).max().unwrap_or_default();
-    let mut text = String::new();
+    let mut lines = Lines::default();
     for (of, quantities) in groups {
-        let _ = writeln!(text, "{BOLD}{of}{BOLD:#}");
+        lines.bold(of, "");
         for (name, about) in quantities {
-            let _ = writeln!(text, "  {name:width$}   {about}");
+            lines.line(format!("  {name:width$}   {about}"));
         }
     }
-    text
+    lines
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::failure::Failure;
 use super::interrupt;
+use super::lines::Lines;
 use super::progress::Bar;
 use super::source::{self, Overrides};
 use super::story::Story;
@@ -135,11 +136,11 @@ impl Arguments {
             };
             let start = if scenario.record.report { REPORT } else { SUMMARY };
             let wrote = terminal::wrote(&target, start);
-            let traced = trace.map_or_else(String::new, |trace| {
-                format!("wrote {} (open it at https://ui.perfetto.dev)\n", trace.display())
+            let traced = trace.map_or_else(Lines::default, |trace| {
+                Lines::of(format!("wrote {} (open it at https://ui.perfetto.dev)", trace.display()))
             });
             let judged = super::verdicts::tell(&scenario.expect, &verdicts);
-            terminal::print(&(story.tell() + &judged + &wrote + &traced))?;
+            terminal::print(&(story.tell() + judged + wrote + traced))?;
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         verdict(&prepared, &emulated)?;

@@ -1,7 +1,8 @@
 //! `mumakil scenarios`: the scenarios in the binary, to be read, copied and changed.
 
 use super::failure::Failure;
-use super::terminal::{self, BOLD};
+use super::lines::Lines;
+use super::terminal;
 use crate::scenario::{STARTERS, Starter};
 
 /// List the scenarios that Mumakil brings, or print one of them
@@ -19,13 +20,14 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         if let Some(starter) = self.name.as_deref().and_then(Starter::find) {
-            return Ok(terminal::print(starter.text)?);
+            return Ok(terminal::print_file(starter.text)?);
         }
         let width = STARTERS.iter().map(|starter| starter.name.len()).max().unwrap_or_default();
-        let lines = STARTERS.iter().map(|starter| {
-            format!("{BOLD}{:width$}{BOLD:#}   {}\n", starter.name, starter.question())
-        });
-        Ok(terminal::print(&lines.collect::<String>())?)
+        let mut lines = Lines::default();
+        for starter in STARTERS {
+            lines.bold(format!("{:width$}", starter.name), format!("   {}", starter.question()));
+        }
+        Ok(terminal::print(&lines)?)
     }
 }
 

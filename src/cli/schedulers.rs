@@ -1,9 +1,8 @@
 //! `mumakil schedulers`: the policies that a scenario can name, with their options.
 
-use std::fmt::Write as _;
-
 use super::failure::Failure;
-use super::terminal::{self, BOLD};
+use super::lines::Lines;
+use super::terminal;
 use crate::scenario::Registry;
 
 /// List the scheduling policies, with their options and defaults
@@ -17,15 +16,15 @@ impl Arguments {
 }
 
 /// Returns each policy with what it does; its options stand below it, as they would in YAML.
-fn list(registry: &Registry) -> String {
-    let mut text = String::new();
+fn list(registry: &Registry) -> Lines {
+    let mut lines = Lines::default();
     let width = registry.names().map(str::len).max().unwrap_or_default();
     for name in registry.names() {
         let Some(policy) = registry.get(name) else { continue };
-        let _ = writeln!(text, "{BOLD}{name:width$}{BOLD:#}   {}", policy.about());
+        lines.bold(format!("{name:width$}"), format!("   {}", policy.about()));
         for line in policy.defaults().lines() {
-            let _ = writeln!(text, "{:width$}     {line}", "");
+            lines.line(format!("{:width$}     {line}", ""));
         }
     }
-    text
+    lines
 }

@@ -32,6 +32,6 @@ impl Arguments {
             Kind::Scenario => scenario::schema(registry),
             Kind::Study => study::schema(registry),
         };
-        Ok(terminal::print(&format!("{schema:#}\n"))?)
+        Ok(terminal::print_file(&format!("{schema:#}\n"))?)
     }
 }

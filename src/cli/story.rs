@@ -1,9 +1,8 @@
 //! The few lines that a run ends with: what people ask first, in words and units.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::terminal::BOLD;
+use super::lines::Lines;
 use crate::record::Summary;
 use crate::units::tell::{self, Detail, counted, percent, span};
 
@@ -23,20 +22,21 @@ pub(super) struct Story<'a> {
 
 impl Story<'_> {
     /// Returns the lines. One thing is bold.
-    pub(super) fn tell(&self) -> String {
+    pub(super) fn tell(&self) -> Lines {
         let summary = self.summary;
-        let mut text = format!(
-            "{BOLD}{}{BOLD:#}   {} · {} · {} · seed {}\n",
-            summary.scenario,
+        let mut lines = Lines::default();
+        let about = format!(
+            "   {} · {} · {} · seed {}",
             counted(u64::from(summary.nodes), "tracker"),
             counted(summary.jobs, "job"),
             summary.policy,
             summary.seed
         );
+        lines.bold(&summary.scenario, about);
         let mut line = |word: &str, parts: &[Option<String>]| {
             let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
             if !parts.is_empty() {
-                let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
+                lines.line(format!("  {word:<9}{}", parts.join("   ")));
             }
         };
         line("jobs", &self.outcomes());
@@ -77,7 +77,7 @@ impl Story<'_> {
         line("lag", &[named("p99", self.lag.map(close))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
         line("digest", std::slice::from_ref(&self.digest));
-        text
+        lines
     }
 
     /// Returns how the jobs ended; that none succeeded is told, too.
@@ -145,7 +145,7 @@ mod tests {
         let real = Duration::from_millis(40);
         let digest = Some("jetaniro".to_owned());
         let story = Story { summary, real, lag: None, digest, violations: None };
-        anstream::adapter::strip_str(&story.tell()).to_string()
+        story.tell().bare()
     }
 
     #[test]

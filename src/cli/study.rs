@@ -14,6 +14,7 @@ use clap::Subcommand;
 
 use super::failure::Failure;
 use super::interrupt;
+use super::lines::Lines;
 use super::progress::StudyBar;
 use super::run::real;
 use super::source;
@@ -117,7 +118,7 @@ impl Run {
         let shard = self.shard.unwrap_or(Shard::WHOLE);
         let mut session = Session::new(out, shard, self.pace, registry, &bar);
         let (sheet, answer) = match &study.search {
-            None => (session.run(&study, self.quiet)?, String::new()),
+            None => (session.run(&study, self.quiet)?, Lines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
         };
         bar.clear();
@@ -130,19 +131,19 @@ impl Run {
         if session.shard != Shard::WHOLE {
             let Shard { index, count } = session.shard;
             let out = session.out.display();
-            let part = format!("part {} of {count}: {done}\nwrote {out}", index + 1);
+            let mut lines = Lines::of(format!("part {} of {count}: {done}", index + 1));
             let next = "put the parts together with `mumakil study merge`";
-            let text = format!("{part} ({next})\n");
+            lines.line(format!("wrote {out} ({next})"));
             if !self.quiet {
-                terminal::print(&text)?;
+                terminal::print(&lines)?;
             }
             return Ok(());
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
         if !self.quiet {
-            let text = outcome::tell(&sheet, &findings);
+            let told = outcome::tell(&sheet, &findings) + answer;
             let wrote = terminal::wrote(&session.out, REPORT);
-            terminal::print(&format!("{text}{answer}  ran      {done}\n{wrote}"))?;
+            terminal::print(&(told + Lines::of(format!("  ran      {done}")) + wrote))?;
         }
         verdicts::judge(&findings.verdicts)
     }
@@ -240,7 +241,7 @@ impl<'r> Session<'r> {
         study: &Study,
         search: &Search,
         quiet: bool,
-    ) -> Result<(Sheet, String), Failure> {
+    ) -> Result<(Sheet, Lines), Failure> {
         let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
         while let Some(value) = hunt.next() {
             let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
@@ -254,7 +255,9 @@ impl<'r> Session<'r> {
             None => format!("not even {} = {} has {}", search.over, search.to, search.until),
         };
         let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
-        Ok((sheet, format!("  search   {found}\n           {numbers}\n")))
+        let mut lines = Lines::of(format!("  search   {found}"));
+        lines.line(format!("           {numbers}"));
+        Ok((sheet, lines))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::lines::{Lines, plain};
 use super::terminal;
 
 /// On which side a column's cells begin.
@@ -14,14 +15,14 @@ pub(super) enum Align {
 }
 
 /// Returns rows as lines of aligned columns, indented by two, and as wide as the terminal at most.
-pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> String {
+pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> Lines {
     let mut table = Table::new();
     *table.style_mut() = presets::NOTHING;
     table.set_content_arrangement(ContentArrangement::Dynamic);
     if let Some(width) = terminal::width() {
         table.set_width(width);
     }
-    table.add_rows(rows);
+    table.add_rows(rows.iter().map(|row| cells(row)));
     for (column, align) in table.column_iter_mut().zip(columns) {
         column.set_padding((2, 1));
         column.set_cell_alignment(match align {
@@ -29,7 +30,17 @@ pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> String {
             Align::Right => CellAlignment::Right,
         });
     }
-    table.trim_fmt() + "\n"
+    lines(&table)
+}
+
+/// Returns the cells of a row: what ends a line would let a cell look like a row of its own.
+pub(super) fn cells(row: &[String]) -> Vec<String> {
+    row.iter().map(|cell| plain(cell).into_owned()).collect()
+}
+
+/// Returns the lines of a table.
+pub(super) fn lines(table: &Table) -> Lines {
+    table.trim_fmt().lines().map(Lines::of).sum()
 }
 
 #[cfg(test)]
@@ -42,7 +53,7 @@ mod tests {
         let rows: Vec<Vec<String>> =
             rows.iter().map(|row| row.iter().map(ToString::to_string).collect()).collect();
         assert_eq!(
-            table(&rows, &[Align::Left, Align::Right]),
+            table(&rows, &[Align::Left, Align::Right]).bare(),
             "  name      s\n  a        10\n  longer    9\n"
         );
     }
@@ -51,6 +62,7 @@ mod tests {
     fn wide_letters_take_two_columns() {
         let rows = [["節點", "1"], ["node", "2"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(table(&rows, &[Align::Left, Align::Right]), "  節點   1\n  node   2\n");
+        let table = table(&rows, &[Align::Left, Align::Right]);
+        assert_eq!(table.bare(), "  節點   1\n  node   2\n");
     }
 }

@@ -1,31 +1,55 @@
 //! Printing: results to stdout, talk to stderr, bold and colour only for people.
 //!
+//! Here alone something is written to stdout and stderr: [`Lines`], which hold nothing that a name
+//! could steer a terminal with, and files, which are exact but where a terminal shows them.
 //! `anstream` knows whether somebody sees colours (a terminal, `NO_COLOR`, `CLICOLOR`) and takes
 //! them out where nobody does.
 
+use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-/// The style of the one thing in a block that the eye should find first.
-pub(super) const BOLD: Style = Style::new().bold();
+use super::lines::{Lines, plain, plain_file};
+
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Prints a result. Whoever closes the pipe has seen enough: that is no error.
-pub(super) fn print(text: &str) -> io::Result<()> {
+pub(super) fn print(lines: &Lines) -> io::Result<()> {
+    write(lines.as_str())
+}
+
+/// Prints the help that the parser of the command line has made of our own words.
+pub(super) fn print_help(help: &clap::builder::StyledStr) -> io::Result<()> {
+    write(&format!("{}\n", help.ansi()))
+}
+
+/// Prints a file, such as a trace or a table for other programs: exactly, but on a terminal what
+/// would steer it is shown.
+pub(super) fn print_file(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let shown = if stdout.is_terminal() { plain_file(text) } else { text.into() };
+    seen_enough(stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+fn write(text: &str) -> io::Result<()> {
     let mut stdout = anstream::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    seen_enough(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+fn seen_enough(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
 }
 
 /// Returns the line that says where results are, and with which of their files to start.
-pub(super) fn wrote(folder: &Path, start: &str) -> String {
-    format!("wrote {} (start with {start})\n", folder.display())
+pub(super) fn wrote(folder: &Path, start: &str) -> Lines {
+    Lines::of(format!("wrote {} (start with {start})", folder.display()))
 }
 
 /// Returns how many columns the terminal has that results are printed to, if it is one.
@@ -38,17 +62,58 @@ pub(super) fn height() -> Option<u16> {
     terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| height.0)
 }
 
-/// Prints an error.
+/// Returns whether results are seen in colours.
+pub(super) fn has_colours() -> bool {
+    anstream::stdout().current_choice() != anstream::ColorChoice::Never
+}
+
+/// Prints an error; further lines of it are indented.
 pub(super) fn error(message: &str) {
-    say(ERROR, "error", message);
+    let mut lines = Lines::default();
+    lines.message(message);
+    error_of(lines);
+}
+
+/// Prints an error, which may have lines and colours of its own.
+pub(super) fn error_of(lines: Lines) {
+    say(ERROR, "error", lines);
 }
 
 /// Prints a warning.
 pub(super) fn warn(message: &dyn Display) {
-    say(WARNING, "warning", message);
+    let mut lines = Lines::default();
+    lines.message(&message.to_string());
+    say(WARNING, "warning", lines);
 }
 
-fn say(style: Style, word: &str, message: impl Display) {
+/// Prints what is wrong with a command line, or the help that it asks for; `of` says of arguments
+/// what is wrong with them. The parser quotes arguments as they are, so it is shown such as cannot
+/// steer a terminal.
+pub(super) fn print_usage(
+    error: clap::Error,
+    arguments: Vec<OsString>,
+    of: impl FnOnce(Vec<OsString>) -> Option<clap::Error>,
+) {
+    let is_harmless =
+        |argument: &OsString| plain(&argument.to_string_lossy()) == *argument.to_string_lossy();
+    let error = if arguments.iter().all(is_harmless) {
+        error
+    } else {
+        let shown = |argument: OsString| plain(&argument.to_string_lossy()).into_owned().into();
+        match of(arguments.into_iter().map(shown).collect()) {
+            Some(error) => error,
+            None => return self::error(&error.kind().to_string()),
+        }
+    };
+    // Help goes to stdout and is no error; whoever closed it has read enough.
+    let _ = error.print();
+}
+
+fn say(style: Style, word: &str, message: Lines) {
+    let mut lines = Lines::default();
+    lines.part(style, word);
+    lines.part(Style::new(), ": ");
+    lines += message;
     // Without stderr there is nobody left to tell.
-    let _ = writeln!(anstream::stderr(), "{style}{word}{style:#}: {message}");
+    let _ = anstream::stderr().write_all(lines.as_str().as_bytes());
 }

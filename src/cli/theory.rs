@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::lines::Lines;
 use super::terminal;
 
 mod delay;
@@ -53,15 +54,15 @@ struct Form {
 
 impl Form {
     /// Prints the rows, for people as `told` tells them.
-    fn print<R: Serialize>(&self, rows: &[R], told: fn(&[R]) -> String) -> Result<(), Failure> {
-        let text = if self.json {
-            serde_json::to_string_pretty(rows).expect("numbers are JSON") + "\n"
+    fn print<R: Serialize>(&self, rows: &[R], told: fn(&[R]) -> Lines) -> Result<(), Failure> {
+        Ok(if self.json {
+            let json = serde_json::to_string_pretty(rows).expect("numbers are JSON");
+            terminal::print_file(&(json + "\n"))
         } else if self.csv {
-            csv_of(rows)
+            terminal::print_file(&csv_of(rows))
         } else {
-            told(rows)
-        };
-        Ok(terminal::print(&text)?)
+            terminal::print(&told(rows))
+        }?)
     }
 }
 

@@ -116,7 +116,7 @@ impl Output {
         if self.out == Path::new("-") {
             let mut text = Vec::new();
             trace.write_to(&mut text).map_err(|error| file::cannot(&self.out, error))?;
-            return Ok(terminal::print(&String::from_utf8_lossy(&text))?);
+            return Ok(terminal::print_file(&String::from_utf8_lossy(&text))?);
         }
         // What is no file, such as a device or a pipe, takes what comes, and stays what it is.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());

@@ -1,18 +1,19 @@
 //! What became of expectations, in lines.
 
 use super::failure::Failure;
+use super::lines::Lines;
 use crate::expect::{Expectation, Figure, State, Verdict};
 use crate::units::tell::counted;
 
 /// Returns the lines about each expectation.
-pub(super) fn tell(expected: &[Expectation], found: &[Verdict]) -> String {
-    expected.iter().zip(found).map(|(expected, found)| line(expected, found)).collect()
+pub(super) fn tell(expected: &[Expectation], found: &[Verdict]) -> Lines {
+    expected.iter().zip(found).map(|(expected, found)| line(expected, found)).sum()
 }
 
-fn line(expected: &Expectation, found: &Verdict) -> String {
+fn line(expected: &Expectation, found: &Verdict) -> Lines {
     let what = expected.what.as_ref().unwrap_or(&expected.that);
-    let mut text = format!("  {:<9}{what}\n", word(found.state));
-    let mut more = |words: &str| text += &format!("           {words}\n");
+    let mut lines = Lines::of(format!("  {:<9}{what}", word(found.state)));
+    let mut more = |words: &str| lines.line(format!("           {words}"));
     if expected.what.is_some() {
         more(&expected.that);
     }
@@ -37,7 +38,7 @@ fn line(expected: &Expectation, found: &Verdict) -> String {
     if found.gap_closed {
         more("it is marked as a known gap, and the mark can go");
     }
-    text
+    lines
 }
 
 /// Returns a published number beside ours, in words.
@@ -91,8 +92,8 @@ mod tests {
             let known_gap = Some(KnownGap { class, why: "a".to_owned() });
             let expected = Expectation { known_gap, ..Expectation::new("makespan < 1min") };
             let told = line(&expected, &found);
-            let lines = ["gap      makespan < 1min", "2 min < 1 min", last];
-            assert_eq!(told.lines().map(str::trim).collect::<Vec<_>>(), lines);
+            let shown = ["gap      makespan < 1min", "2 min < 1 min", last];
+            assert_eq!(told.bare().lines().map(str::trim).collect::<Vec<_>>(), shown);
         }
     }
 
@@ -129,6 +130,6 @@ mod tests {
             "           2 min < 1 min",
             "           holds in 2 of 3 cells; shown is the worst, nodes=10",
         ];
-        assert_eq!(tell(&[expected], &[found]).lines().collect::<Vec<_>>(), lines);
+        assert_eq!(tell(&[expected], &[found]).bare().lines().collect::<Vec<_>>(), lines);
     }
 }

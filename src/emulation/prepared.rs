@@ -24,7 +24,8 @@ pub struct Prepared {
     pub topology: Arc<Topology>,
     /// The jobs of its workload.
     pub workload: Workload,
-    /// What the policy doubts of jobs and nodes that the scenario alone does not tell of.
+    /// What the policy doubts of jobs and nodes that the scenario alone does not tell of, and names that
+    /// are hardly meant as they stand.
     pub doubts: Vec<String>,
 }
 
@@ -112,6 +113,7 @@ impl Prepared {
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
+        prepared.doubts.extend(prepared.formulas());
         Ok(prepared)
     }
 
@@ -165,6 +167,18 @@ impl Prepared {
         Ok(doubts.into_iter().filter(|doubt| !said.contains(doubt)).collect())
     }
 
+    /// Warns of names that a spreadsheet computes when it opens the tables, which have them exactly.
+    fn formulas(&self) -> Option<String> {
+        let specs = self.workload.arrivals.iter().map(|arrival| &arrival.spec);
+        let names = specs.flat_map(|job| [&job.name, &job.user, &job.pool, &job.class]);
+        let mut formulas = names.filter(|name| is_formula(name));
+        let first = formulas.next()?;
+        Some(format!(
+            "the name `{first}` is a formula to a spreadsheet; if others wrote it, let the spreadsheet \
+             read the tables' columns as text (`mumakil help results`)"
+        ))
+    }
+
     /// Returns how many jobs there are.
     pub fn jobs(&self) -> u64 {
         self.workload.arrivals.len() as u64
@@ -176,11 +190,41 @@ impl Prepared {
     }
 }
 
+/// Returns whether a spreadsheet takes a cell for a formula; a number is none.
+fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
+}
+
 /// Returns what tables call a node.
 fn place(topology: &Topology, id: TrackerId) -> NodeLabel {
     let rack = topology.rack(id);
     match topology.names(id) {
         Some((rack, host)) => NodeLabel { node: host.to_owned(), rack: rack.to_owned() },
         None => NodeLabel { node: id.to_string(), rack: rack.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    fn doubts(name: &str) -> Vec<String> {
+        let registry = Registry::builtin();
+        let yaml =
+            format!("workload: {{jobs: [{{name: a, user: {name:?}, maps: 1, map_time: 1s}}]}}");
+        let loaded = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap();
+        Prepared::new(loaded.scenario, &registry).unwrap().doubts
+    }
+
+    #[test]
+    fn names_that_a_spreadsheet_computes_are_doubted_and_numbers_are_not() {
+        for name in ["=1+1", "+A1", "-A1", "@sum(A1)", "\tb", "=HYPERLINK(\"x\")"] {
+            let found = doubts(name);
+            assert!(found[0].starts_with(&format!("the name `{name}` is a formula")), "{found:?}");
+        }
+        for name in ["ann", "-1.5", "+3e4", "a=b", "x-1"] {
+            assert_eq!(doubts(name), Vec::<String>::new(), "{name}");
+        }
     }
 }

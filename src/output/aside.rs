@@ -4,12 +4,12 @@
 //! and renamed at the end. An existing folder is exchanged with the new one in one step where the
 //! system can do that (Linux); elsewhere the old one is renamed first, and for that moment has only
 //! its hidden name. Either way a process that is killed leaves the old results or the new ones,
-//! whole, and at worst something hidden beside them.
+//! whole, and at worst something hidden beside them, which `leftovers` removes at the next start.
 //!
 //! What is not put is removed when it is dropped. A process that is told to end drops nothing:
 //! whoever ends it calls [`remove_unfinished`].
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ use parking_lot::Mutex;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::OutputError;
+use super::leftovers::{self, Held};
+use crate::disk::{self, File};
 
 /// What hidden names begin with, by which what a killed process has left is known.
 pub const HIDDEN: &str = ".mumakil-";
@@ -42,11 +44,13 @@ pub struct Aside<H> {
     over: Over,
     /// Removed when dropped, with what is in it.
     hidden: H,
+    /// Says to other processes that it is ours.
+    held: Held,
     _listed: Listed,
 }
 
 /// A file in the making.
-pub type AsideFile = Aside<NamedTempFile>;
+pub type AsideFile = Aside<NamedTempFile<File>>;
 
 /// A folder in the making.
 pub type AsideFolder = Aside<TempDir>;
@@ -61,28 +65,29 @@ impl<H: AsRef<Path>> Aside<H> {
         &self.target
     }
 
-    /// Begins it with these permissions, of which the user's mask takes some away as ever.
+    /// Begins it with what `make` makes in a folder.
     fn begin(
         target: &Path,
         over: Over,
-        mode: u32,
-        make: impl FnOnce(&Builder<'_, '_>, &Path) -> io::Result<H>,
+        make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<H>,
     ) -> Result<Self, OutputError> {
         over.check(target)?;
         let parent = target.parent().filter(|parent| *parent != Path::new(""));
         let parent = parent.unwrap_or_else(|| Path::new("."));
         let error = |source| OutputError::Write { path: parent.to_owned(), source };
-        fs::create_dir_all(parent).map_err(error)?;
+        disk::create_dir_all(parent).map_err(error)?;
+        leftovers::sweep(parent);
+        let prefix = leftovers::prefix();
         let mut aside = Builder::new();
-        aside.prefix(HIDDEN);
-        // Temporary files are for their owner alone; results are like any other file.
-        #[cfg(unix)]
-        aside.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-        #[cfg(not(unix))]
-        let _ = mode;
-        let hidden = make(&aside, parent).map_err(error)?;
-        let listed = Listed::new(hidden.as_ref());
-        Ok(Self { target: target.to_owned(), over, hidden, _listed: listed })
+        aside.prefix(&prefix);
+        loop {
+            let hidden = make(&aside, parent).map_err(error)?;
+            let held = leftovers::hold(hidden.as_ref());
+            if !matches!(held, Held::Lost) {
+                let listed = Listed::new(hidden.as_ref());
+                return Ok(Self { target: target.to_owned(), over, hidden, held, _listed: listed });
+            }
+        }
     }
 }
 
@@ -92,7 +97,11 @@ impl AsideFile {
     /// # Errors
     /// If something is there that may not be replaced, or if nothing can be written beside it.
     pub fn create(target: &Path, over: Over) -> Result<Self, OutputError> {
-        Self::begin(target, over, 0o666, |aside, parent| aside.tempfile_in(parent))
+        Self::begin(target, over, |aside, parent| {
+            aside.make_in(parent, |path| {
+                File::open(path, fs::File::options().write(true).create_new(true))
+            })
+        })
     }
 
     /// Returns what to write into.
@@ -105,7 +114,7 @@ impl AsideFile {
     /// # Errors
     /// If it cannot be opened.
     pub fn reopen(&self) -> io::Result<File> {
-        self.hidden.reopen()
+        File::open(self.hidden.path(), fs::File::options().write(true))
     }
 
     /// Puts the file in its place and returns that.
@@ -113,15 +122,19 @@ impl AsideFile {
     /// # Errors
     /// If something has appeared there that may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
-        let Self { _listed, target, over, hidden } = self;
+        // In this order dropped if something is wrong: what is hidden before the lock of it.
+        let Self { _listed, held: _held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
-        let placed = match over {
-            Over::Nothing => hidden.persist_noclobber(&target),
-            Over::Checked(_) | Over::Anything => hidden.persist(&target),
-        };
-        match placed.map_err(|error| error.error) {
+        let placed = disk::change(&target, || {
+            let placed = match over {
+                Over::Nothing => hidden.persist_noclobber(&target),
+                Over::Checked(_) | Over::Anything => hidden.persist(&target),
+            };
+            placed.map_err(|error| error.error)
+        });
+        match placed {
             Ok(_) => Ok(target),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Err(OutputError::Exists { path: target })
@@ -137,7 +150,7 @@ impl AsideFolder {
     /// # Errors
     /// If something is there that may not be replaced, or if nothing can be written beside it.
     pub fn create(target: &Path, over: Over) -> Result<Self, OutputError> {
-        Self::begin(target, over, 0o777, |aside, parent| aside.tempdir_in(parent))
+        Self::begin(target, over, |aside, parent| disk::change(parent, || make_dir(aside, parent)))
     }
 
     /// Returns where files are to be written.
@@ -150,21 +163,36 @@ impl AsideFolder {
     /// # Errors
     /// If something has appeared there that may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
-        let Self { _listed, target, over, hidden } = self;
+        let Self { _listed, held: _held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
-        let placed = if target.exists() {
-            // What is hidden then is the old folder, which goes when it is dropped.
-            exchange(hidden.path(), &target)
-        } else {
-            fs::rename(hidden.path(), &target)
-        };
+        let placed = disk::change(&target, || {
+            if target.exists() {
+                // What is hidden then is the old folder, which goes when it is dropped.
+                exchange(hidden.path(), &target)
+            } else {
+                fs::rename(hidden.path(), &target)
+            }
+        });
         match placed {
             Ok(()) => Ok(target),
             Err(source) => Err(OutputError::Write { path: target, source }),
         }
     }
+}
+
+/// Makes a hidden folder that is for whom other folders are for: temporary ones are for their owner
+/// alone.
+fn make_dir(aside: &Builder<'_, '_>, parent: &Path) -> io::Result<TempDir> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mut aside = aside.clone();
+        aside.permissions(fs::Permissions::from_mode(0o777)).tempdir_in(parent)
+    }
+    #[cfg(not(unix))]
+    aside.tempdir_in(parent)
 }
 
 impl Over {

@@ -15,7 +15,8 @@ use crate::trace::hex;
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 5] = b"aeiou";
 
-/// The SHA-256 of the names and bytes of all deterministic outputs.
+/// The SHA-256 of the names and bytes of all results: what a run came to, not how it came about. So
+/// it does not tell apart a trace and the same trace gzipped, whose resolved scenarios differ.
 ///
 /// Prints as four syllables, such as `jetaniro`: 41 million words, enough to compare two runs and
 /// too few to tell all runs apart.

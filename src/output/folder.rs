@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::OutputError;
 use super::aside::{AsideFolder, Over};
+use crate::disk;
 use crate::files::{self, HISTOGRAM, HISTOGRAMS, RESOLVED};
 
 /// What the resolved scenario begins with, by which a folder of ours is known, of any version.
@@ -37,7 +38,7 @@ impl RunFolder {
     /// If it cannot be written.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         let path = self.path().join(name);
-        fs::write(&path, content).map_err(|source| OutputError::Write { path, source })
+        disk::write(&path, content.as_ref()).map_err(|source| OutputError::Write { path, source })
     }
 
     /// Writes the resolved scenario, by which the folder will be known.

@@ -4,7 +4,6 @@
 //! any other of texts; what is empty in the CSV is null. The table is read twice: once to see what
 //! its columns are.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +13,8 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+
+use crate::disk::File;
 
 /// Rows that are in memory at a time.
 const ROWS: usize = 1 << 16;

@@ -25,7 +25,6 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +41,7 @@ use self::parts::{AttemptEnd, Part, Running};
 use self::shown::Shown;
 use super::OutputError;
 use crate::cluster::Speeds;
+use crate::disk::File;
 use crate::mapred::{
     AttemptId, Counts, Event, Fact, Incident, JobId, JobSpec, Outcome, Phases, Role, SlotKind,
 };

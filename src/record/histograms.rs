@@ -5,7 +5,6 @@
 //! is over; everything else is recorded as it happens, at a few nanoseconds each.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -15,9 +14,9 @@ use rustc_hash::FxHashMap;
 use super::hdr;
 use super::table::Text;
 use super::{Books, End, RecordError, Shift, Watcher};
-use crate::files;
 use crate::mapred::{AttemptId, Event, Fact, PerSlot, Reason, Role, SlotKind, TrackerId};
 use crate::units::{SimSpan, SimTime};
+use crate::{disk, files};
 
 /// How many letters of a class stand in the name of a file.
 const CLASS_LETTERS: usize = 48;
@@ -43,7 +42,7 @@ pub(super) struct Histograms {
 impl Histograms {
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
         let tables = folder.join(files::HISTOGRAMS);
-        fs::create_dir(&tables).map_err(RecordError::at(&tables))?;
+        disk::create_dir(&tables).map_err(RecordError::at(&tables))?;
         Ok(Self {
             folder: folder.to_owned(),
             heartbeat_rtt: empty(),

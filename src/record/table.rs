@@ -1,12 +1,12 @@
 //! Files whose every error names their path.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::RecordError;
+use crate::disk::File;
 
 /// A CSV table with a heading.
 #[derive(Debug)]

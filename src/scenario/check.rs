@@ -12,16 +12,24 @@ use indexmap::IndexMap;
 
 use super::spec::Scenario;
 use crate::cluster::{ClusterSpec, NetworkModel, Placement};
-use crate::fault::Known;
+use crate::fault::{Fault, Known};
 use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
 use crate::random::Dist;
 use crate::trace::TraceFile;
-use crate::units::{Bytes, Factor, SimSpan};
+use crate::units::{Bytes, Count, Factor, SimSpan};
 use crate::workload::{
     JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, TakenNames, WorkloadSpec, cycle, file_clashes,
 };
 use crate::yaml::{Displaced, Path, Problem, Step};
+
+/// No attempt is faster than the shortest time there is: with more than so many times the usual speed
+/// one of a second would take less than a microsecond.
+const FASTEST: f64 = 1e6;
+
+/// Each attempt is a row of a table. With more tasks one table has hundreds of gigabytes, and what is
+/// known of them does not fit into the memory of a usual machine.
+const MOST_TASKS: u64 = 1 << 32;
 
 /// What is allowed in a scenario but hardly meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +79,24 @@ pub enum Warning {
     Displaced(Displaced),
     /// In Mumak these settings of the cluster are zero.
     SlowMumak(Vec<&'static str>),
+    /// A node has less memory for attempts than one of them needs.
+    NoMemory {
+        /// The job.
+        job: String,
+        /// What one of its attempts needs.
+        needs: Bytes,
+        /// What a node has for all of them.
+        room: Bytes,
+    },
+    /// A node is stopped that stands still, or started that runs.
+    IdleFault {
+        /// Which of the faults.
+        number: usize,
+        /// What it does.
+        key: &'static str,
+        /// The node.
+        node: String,
+    },
     /// What the policy says of its options.
     Policy(String),
 }
@@ -107,6 +133,19 @@ impl fmt::Display for Warning {
                     f,
                     "`{field}` of the job `{job}`{others} changes nothing, since {why}; mend that \
                      or leave `{field}` out"
+                )
+            }
+            Self::NoMemory { job, needs, room } => write!(
+                f,
+                "an attempt of the job `{job}` needs {needs} of memory, and a node has {room} for all \
+                 attempts: it will swap; raise cluster.memory or lower the memory of the job's tasks"
+            ),
+            Self::IdleFault { number, key, node } => {
+                let state = if *key == "stop" { "is stopped" } else { "runs" };
+                write!(
+                    f,
+                    "faults[{number}] has no effect: {node} {state} already at that time; leave it out, \
+                     or mend its time or node"
                 )
             }
             Self::NothingShared { setting } => write!(
@@ -172,6 +211,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
     if intact("cluster") {
         check_cluster(cluster, found);
+        check_memory(cluster, jobs, found);
         check_writer(scenario, found);
         check_pods(scenario, found);
     }
@@ -241,11 +281,8 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
             );
             found.value(&format!("cluster.groups[{number}].racks"), message);
         }
-        if group.speed == Some(Factor::of(0.0)) {
-            found.value(
-                &format!("cluster.groups[{number}].speed"),
-                "a node of speed 0 never ends a task",
-            );
+        if let Some(speed) = group.speed {
+            check_speed(&format!("cluster.groups[{number}].speed"), speed, found);
         }
     }
     let pods = cluster.network.pods.as_ref();
@@ -259,15 +296,37 @@ fn check_cluster(cluster: &ClusterSpec, found: &mut Checked) {
         let idle = shared_only.into_iter().filter(|(_, is_set)| *is_set);
         found.warnings.extend(idle.map(|(setting, _)| Warning::NothingShared { setting }));
     }
-    if cluster.speed == Factor::of(0.0) {
-        found.value("cluster.speed", "a node of speed 0 never ends a task");
-    }
+    check_speed("cluster.speed", cluster.speed, found);
     if cluster.hdfs.block == Bytes::ZERO {
         found.value("cluster.hdfs.block", "a block has at least one byte");
     }
     let replication = cluster.hdfs.replication.get();
     if replication > nodes && cluster.topology.is_none() {
         found.warnings.push(Warning::ReplicationAboveNodes { replication, nodes });
+    }
+}
+
+fn check_speed(at: &str, speed: Factor, found: &mut Checked) {
+    if speed == Factor::of(0.0) {
+        found.value(at, "a node of speed 0 never ends a task");
+    } else if FASTEST < speed.get() {
+        found.value(at, "a node is at most a million times as fast as usual");
+    }
+}
+
+/// Finds nodes on which no attempt of a job has room.
+fn check_memory(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
+    let own = cluster.groups.iter().filter_map(|group| group.memory);
+    let least = own.chain([cluster.memory]).min().unwrap_or(cluster.memory);
+    let room = Bytes::new(least.get().saturating_sub(cluster.system_memory.get()));
+    let needs =
+        |job: &JobEntry| match job.maps.is_some_and(|maps| 0 < maps.get()) || job.input.is_some() {
+            true => job.map_memory,
+            false => job.reduce_memory,
+        };
+    if let Some(job) = jobs.iter().find(|job| room < needs(job)) {
+        let (job, needs) = (job.name.clone(), needs(job));
+        found.warnings.push(Warning::NoMemory { job, needs, room });
     }
 }
 
@@ -387,6 +446,14 @@ fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     }
     if total > MOST_JOBS {
         found.value("workload.jobs", format!("{total} jobs are more than {MOST_JOBS}"));
+    }
+    let tasks = |job: &JobEntry| {
+        let each = u64::from(job.maps.map_or(0, Count::get)) + u64::from(job.reduces.get());
+        each * u64::from(job.count.get())
+    };
+    let tasks: u64 = jobs.iter().map(tasks).fold(0, u64::saturating_add);
+    if MOST_TASKS < tasks {
+        found.value("workload.jobs", format!("{tasks} tasks are more than {MOST_TASKS}"));
     }
     let mut names = TakenNames::default();
     for (number, job) in jobs.iter().enumerate() {
@@ -560,6 +627,50 @@ fn check_faults(
             let at = Path::of(&format!("faults[{number}]")).key(fault.key());
             found.problems.push(problem.inside(&at));
         }
+    }
+    check_fault_list(&scenario.faults, found);
+}
+
+/// Finds what faults do to each other, and a cluster in which nobody hears anything.
+fn check_fault_list(faults: &[Fault], found: &mut Checked) {
+    // As they are written, so that this knows no kind's options.
+    let written = |fault: &Fault| {
+        let entry = serde_yaml::to_value(fault).unwrap_or_default();
+        entry.get(fault.key()).cloned().unwrap_or_default()
+    };
+    let mut lasting: Vec<(&str, usize)> = Vec::new();
+    for (number, fault) in faults.iter().enumerate().filter(|(_, fault)| fault.at().is_none()) {
+        let at = format!("faults[{number}].{}", fault.key());
+        if fault.key() == "loss" && written(fault).as_f64() == Some(1.0) {
+            found.value(&at, "no heartbeat would ever arrive, and no job could begin");
+        }
+        match lasting.iter().find(|(key, _)| *key == fault.key()) {
+            Some((key, first)) => {
+                let message =
+                    format!("`{key}` is said already, by faults[{first}]; only one can hold");
+                found.value(&at, message);
+            }
+            None => lasting.push((fault.key(), number)),
+        }
+    }
+    let mut moments: Vec<(usize, &Fault)> = faults
+        .iter()
+        .enumerate()
+        .filter(|(_, fault)| ["stop", "start"].contains(&fault.key()))
+        .collect();
+    moments.sort_by_key(|(_, fault)| fault.at());
+    let mut stopped: Vec<serde_yaml::Value> = Vec::new();
+    for (number, fault) in moments {
+        let node = written(fault);
+        let is_stop = fault.key() == "stop";
+        // What names several nodes may be partly so and partly otherwise.
+        let Some(name) = node.as_str().map(str::to_owned) else { return };
+        if stopped.contains(&node) == is_stop {
+            let key = fault.key();
+            found.warnings.push(Warning::IdleFault { number, key, node: name });
+        }
+        stopped.retain(|other| *other != node);
+        stopped.extend(is_stop.then_some(node));
     }
 }
 

@@ -1,6 +1,5 @@
 //! A scenario in the making: a document, and what was found wrong in it on the way.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
@@ -11,6 +10,7 @@ use super::schema::shape;
 use super::{
     LARGEST_FILE, Loaded, Name, Registry, Scenario, ScenarioError, Warning, check, classes,
 };
+use crate::files;
 use crate::yaml::{
     Displaced, Document, Finding, Layer, MOST, Origin, Path, Problem, Spot, Step, read, tree,
 };
@@ -277,7 +277,7 @@ fn assignment(text: &str) -> Result<(Path, Value), String> {
 fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
     let failed = |source| ScenarioError::Read { path: path.to_owned(), source };
     let too_large = || ScenarioError::TooLarge { path: path.to_owned() };
-    let file = File::open(path).map_err(failed)?;
+    let file = files::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));

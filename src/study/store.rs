@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::sheet;
+use crate::disk;
 use crate::files::RESOLVED;
 use crate::output::{HIDDEN, OutputError, RunFolder};
 
@@ -59,8 +60,9 @@ impl Store {
         check(&self.study, study)?;
         let path = self.study.join(LOCK);
         let error = |source| OutputError::Write { path: path.clone(), source };
-        fs::create_dir_all(&self.study).map_err(error)?;
-        let file = File::options().create(true).append(true).open(&path).map_err(error)?;
+        disk::create_dir_all(&self.study).map_err(error)?;
+        let open = || File::options().create(true).append(true).open(&path);
+        let file = disk::change(&path, open).map_err(error)?;
         let locked = match share {
             Share::Alone => file.try_lock(),
             Share::Parts => file.try_lock_shared(),

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::TraceError;
 use super::text::hex;
+use crate::files;
 
 /// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl TraceFile {
 /// If it cannot be read.
 pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
     let mut hash = Sha256::new();
-    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
+    let read = files::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
     read.map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
     Ok(hex(&hash.finalize()))
 }

@@ -13,8 +13,8 @@ const MARK: Style = AnsiColor::Red.on_default().bold();
 
 /// One mistake in a file.
 ///
-/// Prints as an excerpt of the text with the place marked, without the leading `error: `; as `{:#}`
-/// with the colours of a terminal.
+/// Prints as an excerpt of the text with the place marked, without the leading `error: `; its lines
+/// have the colours of a terminal, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -137,34 +137,47 @@ fn token(text: &[char]) -> usize {
     (end - trailing).max(1)
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
+impl Finding {
+    /// Returns its lines, each with its parts and their colours. What a part says may hold anything;
+    /// it ends no line.
+    pub fn lines(&self) -> Vec<Vec<(Style, String)>> {
+        const PLAIN: Style = Style::new();
         let path = if self.path.is_empty() { "" } else { "   " };
-        // The style that does nothing prints nothing.
-        let (place, mark) =
-            if f.alternate() { (PLACE, MARK) } else { (Style::new(), Style::new()) };
+        let path = (PLAIN, format!("{path}{}", self.path));
+        let mut lines = vec![vec![(PLAIN, self.message.clone())]];
         match &self.place {
             Spot::Text { file, line, column, excerpt } => {
                 let margin = " ".repeat(line.to_string().len());
-                write!(f, "\n{margin} {place}--> {file}:{line}:{column}{place:#}")?;
-                write!(f, "{path}{}", self.path)?;
-                write!(f, "\n{margin}  |\n {line} | {}", excerpt.line)?;
-                let (before, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.marked));
-                write!(f, "\n{margin}  | {before}{mark}{carets}")?;
-                if let Some(hint) = &self.hint {
-                    write!(f, " {hint}")?;
-                }
-                write!(f, "{mark:#}")
+                let place = (PLACE, format!("--> {file}:{line}:{column}"));
+                lines.push(vec![(PLAIN, format!("{margin} ")), place, path]);
+                lines.push(vec![(PLAIN, format!("{margin}  |"))]);
+                lines.push(vec![(PLAIN, format!(" {line} | {}", excerpt.line))]);
+                let hint = self.hint.as_ref().map(|hint| format!(" {hint}")).unwrap_or_default();
+                let before = " ".repeat(excerpt.before);
+                let carets = "^".repeat(excerpt.marked);
+                let mark = (MARK, format!("{carets}{hint}"));
+                lines.push(vec![(PLAIN, format!("{margin}  | {before}")), mark]);
             }
             Spot::Argument(whole) | Spot::File(whole) => {
-                write!(f, "\n  {place}--> {whole}{place:#}{path}{}", self.path)?;
-                match &self.hint {
-                    Some(hint) => write!(f, "\n   {mark}= {hint}{mark:#}"),
-                    None => Ok(()),
+                let place = (PLACE, format!("--> {whole}"));
+                lines.push(vec![(PLAIN, "  ".to_owned()), place, path]);
+                if let Some(hint) = &self.hint {
+                    let hint = (MARK, format!("= {hint}"));
+                    lines.push(vec![(PLAIN, "   ".to_owned()), hint]);
                 }
             }
         }
+        lines
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.lines().iter().enumerate() {
+            f.write_str(if number == 0 { "" } else { "\n" })?;
+            line.iter().try_for_each(|(_, part)| f.write_str(part))?;
+        }
+        Ok(())
     }
 }
 
@@ -216,26 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn colours_add_nothing_but_colour() {
+    fn the_place_and_the_mark_have_their_colours() {
         let excerpt = Excerpt::of("nodes: 0\n", 1, 8);
         let file = "a.yaml".to_owned();
-        let finding = |place| Finding {
-            message: "no nodes".to_owned(),
-            hint: Some("one will do".to_owned()),
-            path: "cluster.nodes".to_owned(),
-            place,
-        };
         for place in [
             Spot::Text { file: file.clone(), line: 1, column: 8, excerpt },
             Spot::Argument("--set cluster.nodes=0".to_owned()),
             Spot::File(file),
         ] {
-            let finding = finding(place);
-            let (plain, coloured) = (finding.to_string(), format!("{finding:#}"));
-            assert!(!plain.contains('\x1b'), "{plain:?}");
-            assert_eq!(coloured.matches(&format!("{PLACE}-->")).count(), 1, "{coloured:?}");
-            assert_eq!(coloured.matches(&MARK.to_string()).count(), 1, "{coloured:?}");
-            assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
+            let finding = Finding {
+                message: "no nodes".to_owned(),
+                hint: Some("one will do".to_owned()),
+                path: "cluster.nodes".to_owned(),
+                place,
+            };
+            let parts = finding.lines().concat();
+            let coloured = |colour| parts.iter().find(|(style, _)| *style == colour).unwrap();
+            assert!(coloured(PLACE).1.starts_with("--> "), "{parts:?}");
+            assert!(coloured(MARK).1.ends_with(" one will do"), "{parts:?}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! What the readers of traces promise whatever the bytes: the fuzz targets and `tests/it/traces.rs`
-//! hold them to it.
+//! What the readers of traces and of what people write promise whatever the bytes: the fuzz targets
+//! and `tests/it/traces.rs` hold them to it.
 
 use std::fmt::Debug;
 use std::fs;
@@ -7,7 +7,9 @@ use std::io::{self, Cursor};
 use std::path::Path;
 
 use mumakil::emulation::Prepared;
-use mumakil::scenario::{self, Registry};
+use mumakil::expect::{Expr, Space};
+use mumakil::scenario::{self, Draft, Registry, Starter};
+use mumakil::study::{Plan, Study};
 use mumakil::trace::rumen::{LoggedJob, LoggedTopology};
 use mumakil::trace::sls::{SlsJob, SlsRack, Synth};
 use mumakil::trace::swim::SwimJob;
@@ -66,6 +68,74 @@ pub(crate) fn sls(bytes: &[u8]) {
     read_and_write(bytes, |rack: &SlsRack, to| rack.write_to(to));
     read::<Synth>(bytes, Strictness::Lenient);
     run_and_inspect(bytes, "sls: {lenient: true, file: trace}");
+}
+
+/// Reads bytes as a scenario and as a study.
+pub(crate) fn scenario(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    resolve(text, &[]);
+    let Ok(draft) = Draft::of("fuzz.yaml", text) else { return };
+    let Ok(study) = Study::of_any(draft) else { return };
+    // A sweep of more is refused, but takes its time.
+    let _ = Plan::new(&study.first(), &Registry::builtin()).map_err(|error| error.to_string());
+}
+
+/// Reads each line as what `--set` puts over a scenario.
+pub(crate) fn set(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let sets: Vec<String> = text.lines().map(str::to_owned).collect();
+    let starter = Starter::find("quickstart").expect("Mumakil brings it");
+    resolve(starter.text, &sets);
+}
+
+/// Resolves a scenario; what comes of it is resolved to the same.
+fn resolve(text: &str, sets: &[String]) {
+    let registry = Registry::builtin();
+    let loaded = match scenario::parse("fuzz.yaml", text, sets, &registry) {
+        Ok(loaded) => loaded,
+        Err(error) => return assert!(error.to_string().len() < 100_000, "{error}"),
+    };
+    let resolved = loaded.scenario.to_yaml();
+    match scenario::parse("resolved.yaml", &resolved, &[], &registry) {
+        Ok(again) => assert_eq!(again.scenario.to_yaml(), resolved),
+        Err(error) => panic!("{error}\n{resolved}"),
+    }
+}
+
+/// Reads bytes as an expectation, a metric and what a chart shows.
+pub(crate) fn expression(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let expr = match Expr::parse(text) {
+        Ok(expr) => expr,
+        Err(complaint) => return assert!(complaint.to_string().len() < 10_000, "{complaint}"),
+    };
+    assert_eq!(Expr::parse(&expr.to_string()).as_ref(), Ok(&expr), "{expr}");
+    let space = Space::default();
+    for plan in [expr.expectation(&space), expr.metric(&space), expr.sample(&space)] {
+        let _ = plan.map_err(|complaint| complaint.to_string());
+    }
+}
+
+/// Reads bytes as the allocation file of each policy that has one.
+pub(crate) fn allocations(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    fs::write(folder.path().join("file.xml"), bytes).expect("there is room for a file");
+    let file = folder.path().join("fuzz.yaml").display().to_string();
+    let registry = Registry::builtin();
+    for policy in ["fair", "modified-fair", "capacity"] {
+        let text = format!(
+            "scheduler: {{{policy}: {{allocations: file.xml}}}}\n\
+             workload: {{jobs: [{{name: a, maps: 1, map_time: 1s}}]}}\n"
+        );
+        match scenario::parse(&file, &text, &[], &registry) {
+            Ok(loaded) => {
+                let resolved = loaded.scenario.to_yaml();
+                let again = scenario::parse(&file, &resolved, &[], &registry);
+                assert_eq!(again.expect("it was resolved").scenario.to_yaml(), resolved);
+            }
+            Err(error) => assert!(error.to_string().len() < 100_000, "{error}"),
+        }
+    }
 }
 
 /// Reads bytes as the jobs of a run and as a trace that is looked into: the same jobs come at the

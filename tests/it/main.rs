@@ -32,6 +32,8 @@ mod sources;
 mod speculation;
 mod srt;
 mod studies;
+mod survival;
+mod terminal;
 mod tidy;
 mod traces;
 mod transcripts;

@@ -119,6 +119,72 @@ fn a_pipe_is_refused_at_once() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_named_pipe_is_refused_at_once_and_a_pipe_of_the_shell_is_read() {
+    let room = room();
+    let shell = |line: &str| {
+        let binary = env!("CARGO_BIN_EXE_mumakil");
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", &line.replace("mumakil", &format!("timeout 20 '{binary}'"))]);
+        bash.current_dir(room.path("")).output().unwrap()
+    };
+    if !shell("mkfifo pipe").status.success() {
+        eprintln!("skipped: no bash, or no mkfifo");
+        return;
+    }
+    for line in [
+        "mumakil check pipe",
+        "mumakil run pipe",
+        "mumakil study pipe",
+        "mumakil trace inspect pipe",
+        "mumakil run replay.yaml --set workload.rumen.trace=pipe",
+        "mumakil run replay.yaml --set 'workload.rumen.trace={path: pipe, sha256: aa}'",
+        "mumakil check replay.yaml --set scheduler.fair.allocations=pipe",
+    ] {
+        let output = shell(line);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {text}");
+        assert!(
+            text.contains("named pipe") || text.contains("not a regular file"),
+            "{line}: {text}"
+        );
+    }
+    for line in ["mumakil check <(cat replay.yaml)", "cat replay.yaml | mumakil check /dev/stdin"] {
+        let output = shell(line);
+        let text = String::from_utf8(output.stderr).unwrap();
+        // It is read, so that its files are looked for.
+        assert!(!text.contains("pipe, which"), "{line}: {text}");
+        assert!(text.is_empty() || text.contains("jobs.json"), "{line}: {text}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_or_no_room_is_told() {
+    let room = Room::new();
+    let scenario =
+        "name: odd\ncluster: {nodes: 3}\nworkload: {jobs: [{name: a, maps: 2, map_time: 5s}]}\n";
+    room.write("odd.yaml", scenario);
+    for (set, warning) in [
+        (
+            "cluster.memory=1B",
+            "an attempt of the job `a` needs 200MiB of memory, and a node has 1B",
+        ),
+        (
+            "faults=[{at: 2s, stop: node-1}, {at: 1s, stop: node-1}]",
+            "faults[0] has no effect: node-1 is stopped already",
+        ),
+        ("faults=[{at: 2s, start: node-2}]", "faults[0] has no effect: node-2 runs already"),
+    ] {
+        let output = room.mumakil("check odd.yaml --set").arg(set).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && text.contains(warning), "{set}: {text}");
+    }
+    let fine = "faults=[{at: 1s, stop: node-1}, {at: 2s, start: node-1}, {at: 3s, stop: node-1}]";
+    let output = room.mumakil("check odd.yaml --set").arg(fine).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
 fn a_resolved_trace_runs_again_and_only_as_it_was() {
     let room = room();
     room.mumakil("run replay.yaml --out a").assert().success();

@@ -119,6 +119,51 @@ fn only_the_edge_prints() {
     }
 }
 
+/// There alone names are kept from steering a terminal.
+#[test]
+fn one_place_writes_to_a_terminal() {
+    let streams = ["stdout(", "stderr(", "println!", "print!(", "set_message(", "MultiProgress"];
+    let may = |path: &str, stream: &str| match stream {
+        "set_message(" => path == "src/cli/progress.rs",
+        _ => path == "src/cli/terminal.rs",
+    };
+    for source in sources("src") {
+        let (code, _) = source.text.split_once("mod tests {").unwrap_or((&source.text, ""));
+        for (number, line) in (1..).zip(code.lines()) {
+            let is_code = source.path.ends_with(".rs") && !line.trim_start().starts_with("//");
+            let asks = line.contains(".is_terminal()") || line.contains("use_stderr()");
+            let stream = streams.iter().find(|stream| is_code && !asks && line.contains(**stream));
+            let writes = stream.filter(|stream| !may(&source.path, stream));
+            assert!(writes.is_none(), "{}:{number}: {line}", source.path);
+        }
+    }
+    let progress = fs::read_to_string(root().join("src/cli/progress.rs")).unwrap();
+    assert_eq!(progress.matches("set_message(").count(), 1, "through `show` alone");
+}
+
+/// What else could not be made to fail by a test.
+#[test]
+fn one_place_changes_the_disk() {
+    let changes = ["fs::write(", "fs::create_dir", "fs::copy(", "File::create(", ".create(true)"];
+    for source in sources("src") {
+        let (code, _) = source.text.split_once("#[cfg(").unwrap_or((&source.text, ""));
+        let is_of_std = |line: &&str| line.contains("fs::") && !line.contains("disk::");
+        let is_test = source.path.ends_with("tests.rs") || source.path.ends_with("full_disk.rs");
+        let imports =
+            code.lines().any(|line| line.starts_with("use std::fs") && line.contains("File"));
+        let change = code.lines().find(|line| {
+            let line = &line.replace("AsideFile::create(", "");
+            changes.iter().any(|change| line.contains(change)) && (imports || is_of_std(&&**line))
+        });
+        let may = is_test || ["src/disk.rs", "src/study/store.rs"].contains(&&*source.path);
+        assert!(
+            may || !source.path.ends_with(".rs") || change.is_none(),
+            "{} {change:?}",
+            source.path
+        );
+    }
+}
+
 #[test]
 fn no_file_knows_the_machine_it_was_written_on() {
     let mut all: Vec<Source> =

@@ -28,6 +28,10 @@ fn exercise_all(bytes: &[u8]) {
     exercise::topology(bytes);
     exercise::sls(bytes);
     exercise::list(bytes);
+    exercise::scenario(bytes);
+    exercise::set(bytes);
+    exercise::expression(bytes);
+    exercise::allocations(bytes);
 }
 
 /// Returns what the fuzzer begins with, and what it has found.

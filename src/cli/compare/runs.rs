@@ -1,6 +1,5 @@
 //! Runs side by side: their headline numbers, their locality, their jobs one by one.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -11,8 +10,8 @@ use super::pairs::{Pairs, Spread};
 use super::side::{Side, SideRow, ratio};
 use super::unreadable;
 use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
-use crate::cli::terminal::BOLD;
 use crate::expect::{ReadError, Unit};
 use crate::files::SUMMARY;
 use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
@@ -124,39 +123,40 @@ fn side(runs: &[Run], caption: &str, key: &str, rows: Vec<SideRow>) -> Side {
 }
 
 /// Returns the lines about runs.
-pub(super) fn tell(runs: &[Run]) -> String {
-    let mut text = String::new();
+pub(super) fn tell(runs: &[Run]) -> Lines {
+    let mut lines = Lines::default();
     for Run { name, about, .. } in runs {
         let nodes = counted(about.nodes.into(), "tracker");
         let About { scenario, policy, seed, .. } = about;
-        let _ =
-            writeln!(text, "{BOLD}{name}{BOLD:#}   {scenario} · {nodes} · {policy} · seed {seed}");
+        lines.bold(name, format!("   {scenario} · {nodes} · {policy} · seed {seed}"));
     }
-    let _ = write!(text, "\n{}\n{}", headline(runs).lines(), locality(runs).lines());
+    for table in [headline(runs), locality(runs)] {
+        lines.end();
+        lines += table.lines();
+    }
     for other in &runs[1..] {
-        text.push('\n');
-        text += &tell_pairs(&runs[0], other);
+        lines.end();
+        lines += tell_pairs(&runs[0], other);
     }
-    text
+    lines
 }
 
 /// Returns the lines about the jobs of a run beside those of the first.
-fn tell_pairs(first: &Run, other: &Run) -> String {
+fn tell_pairs(first: &Run, other: &Run) -> Lines {
     let pairs = Pairs::new(&first.jobs, &other.jobs);
-    let mut text = format!("{BOLD}{}{BOLD:#} beside {}, job by job\n", other.name, first.name);
-    let mut line = |word: &str, what: &str| {
-        let _ = writeln!(text, "  {word:<12}{what}");
-    };
+    let mut lines = Lines::default();
+    lines.bold(&other.name, format!(" beside {}, job by job", first.name));
+    let mut line = |word: &str, what: &str| lines.line(format!("  {word:<12}{what}"));
     let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) else {
         line("jobs", "none that ended in both");
-        return text;
+        return lines;
     };
     line("jobs", &outcome(&pairs));
     line("ratio", &tell_spread(ratios, ratio).join("   "));
     line("difference", &tell_spread(differences, longer).join("   "));
     let changes = pairs.changes();
     if changes.is_empty() {
-        return text;
+        return lines;
     }
     let mut rows = vec![
         ["largest changes", &first.name, &other.name, "difference", "ratio"]
@@ -173,7 +173,7 @@ fn tell_pairs(first: &Run, other: &Run) -> String {
         ]
     }));
     const RIGHT: Align = Align::Right;
-    text + &table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
+    lines + table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
 }
 
 /// Tells how many jobs were faster and slower.
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn runs_are_told_by_their_numbers_and_job_by_job() {
         let text = tell(&[run("fifo", [20, 60]), run("fair", [10, 90])]);
-        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @"
+        insta::assert_snapshot!(text.bare(), @"
         fifo   demo · 2 trackers · fifo · seed 1
         fair   demo · 2 trackers · fifo · seed 1
 
@@ -272,7 +272,7 @@ mod tests {
     fn a_number_that_an_older_version_did_not_write_is_unknown() {
         let mut older = run("older", [20, 60]);
         older.summary.as_object_mut().unwrap().remove("suspensions");
-        let lines = headline(&[older, run("newer", [20, 60])]).lines();
+        let lines = headline(&[older, run("newer", [20, 60])]).lines().bare();
         let last = lines.lines().last().unwrap();
         assert_eq!(last.split_whitespace().collect::<Vec<_>>(), ["suspensions", "–", "0", "–"]);
     }

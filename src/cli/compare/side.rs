@@ -1,6 +1,7 @@
 //! Numbers side by side: a column for each run or study, and beside all but the first how much it
 //! differs from the first.
 
+use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
 use crate::page::{Column, PageCell, PageTable};
@@ -41,7 +42,7 @@ enum Change {
 
 impl Side {
     /// Returns the lines for a terminal.
-    pub(super) fn lines(&self) -> String {
+    pub(super) fn lines(&self) -> Lines {
         let others = self.names[1..].iter().flat_map(|name| [name.as_str(), "change"]);
         let heading = self.keys.iter().chain(&self.names[..1]).map(String::as_str).chain(others);
         let mut rows = vec![heading.map(str::to_owned).collect()];
@@ -146,7 +147,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            side.lines(),
+            side.lines().bare(),
             "  metric               fifo         fair        change
   mean sojourn   1 min 20 s   1 min 00 s         0.75×
   node-local         95.0 %       91.2 %   -3.8 points

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
-use crate::cli::terminal::BOLD;
+use crate::cli::lines::Lines;
 use crate::expect::{Expr, ReadError, Unit};
 use crate::files::SUMMARY;
 use crate::page::{Block, Page, Section};
@@ -137,20 +137,22 @@ fn nothing_in_common(studies: &[Study]) -> Failure {
 }
 
 /// Returns the lines about studies.
-pub(super) fn tell(tables: &[Side]) -> String {
-    let tell = |table: &Side| {
+pub(super) fn tell(tables: &[Side]) -> Lines {
+    let mut lines = Lines::default();
+    for (place, table) in tables.iter().enumerate() {
         let more = table.rows.len().saturating_sub(MOST_CELLS);
         let rows = table.rows.iter().take(MOST_CELLS).cloned().collect();
-        let lines = Side { rows, ..table.clone() }.lines();
-        let more = match more {
-            0 => String::new(),
-            _ => {
-                format!("  … and {} more cells (--out writes them all)\n", tell::count(more as u64))
-            }
-        };
-        format!("{BOLD}{}{BOLD:#}\n{lines}{more}", table.caption)
-    };
-    tables.iter().map(tell).collect::<Vec<_>>().join("\n")
+        if 0 < place {
+            lines.end();
+        }
+        lines.bold(&table.caption, "");
+        lines += Side { rows, ..table.clone() }.lines();
+        if 0 < more {
+            let more = tell::count(more as u64);
+            lines.line(format!("  … and {more} more cells (--out writes them all)"));
+        }
+    }
+    lines
 }
 
 /// Returns the page about studies.
@@ -206,7 +208,7 @@ mod tests {
         let after = study("after", &[("20", 30.0), ("30", 20.0)]);
         let tables = side_by_side(&[before, after]).unwrap();
         assert_eq!(
-            anstream::adapter::strip_str(&tell(&tables)).to_string(),
+            tell(&tables).bare(),
             "\
 mean(sojourn)
   nodes   before    after   change

@@ -1,6 +1,7 @@
 //! `mumakil study merge`: the parts of a study, done on several machines, become one.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::outcome;
@@ -8,6 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
+use crate::disk;
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
@@ -60,7 +62,7 @@ impl Arguments {
         }
         let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
         let wrote = terminal::wrote(&self.out, REPORT);
-        terminal::print(&(outcome::tell(&sheet, &findings) + &wrote))?;
+        terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
         verdicts::judge(&findings.verdicts)
     }
 }
@@ -73,21 +75,25 @@ fn sheet_of(part: &Path) -> Result<Sheet, Failure> {
 /// Copies a run from one store to another.
 fn copy(from: &Store, to: &Store, id: &str) -> Result<(), OutputError> {
     let folder = to.begin(id)?;
-    let error = |source| OutputError::Write { path: to.place(id), source };
-    copy_all(&from.place(id), folder.path()).map_err(error)?;
+    copy_all(&from.place(id), folder.path())?;
     folder.commit().map(drop)
 }
 
 /// Copies what is in a folder into another.
-fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&target)?;
-            copy_all(&entry.path(), &target)?;
+fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
+    let unread = |source| OutputError::Read { path: from.to_owned(), source };
+    for entry in fs::read_dir(from).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let unwritten = |source| OutputError::Write { path: target.clone(), source };
+        if entry.file_type().map_err(unread)?.is_dir() {
+            disk::create_dir(&target).map_err(unwritten)?;
+            copy_all(&source, &target)?;
         } else {
-            fs::copy(entry.path(), target)?;
+            let mut open = fs::File::open(&source)
+                .map_err(|why| OutputError::Read { path: source, source: why })?;
+            let mut copy = disk::File::create(&target).map_err(unwritten)?;
+            io::copy(&mut open, &mut copy).map_err(unwritten)?;
         }
     }
     Ok(())

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
-use crate::cli::terminal::BOLD;
 use crate::cli::verdicts;
 use crate::expect::{ReadError, Unit};
 use crate::files::REPORT;
@@ -29,21 +29,21 @@ pub(in crate::cli) struct Done {
 }
 
 /// Returns the lines about a study's results.
-pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> String {
-    let mut text = format!(
-        "{BOLD}{}{BOLD:#}   {} · {} · {}\n",
-        sheet.study,
+pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> Lines {
+    let mut lines = Lines::default();
+    let about = format!(
+        "   {} · {} · {}",
         counted(sheet.cells.len() as u64, "cell"),
         counted(sheet.seeds.len() as u64, "seed"),
         counted(sheet.runs().count() as u64, "run"),
     );
-    text += &cells(sheet, findings);
-    text.extend(findings.warnings().iter().map(|warning| format!("  warning  {warning}\n")));
-    text += &verdicts::tell(&sheet.expect, &findings.verdicts);
-    text
+    lines.bold(&sheet.study, about);
+    lines += cells(sheet, findings);
+    findings.warnings().iter().for_each(|warning| lines.line(format!("  warning  {warning}")));
+    lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }
 
-fn cells(sheet: &Sheet, findings: &Findings) -> String {
+fn cells(sheet: &Sheet, findings: &Findings) -> Lines {
     let mut rows = vec![Vec::new()];
     rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
     rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
@@ -57,12 +57,12 @@ fn cells(sheet: &Sheet, findings: &Findings) -> String {
     let align = |axis: &SheetAxis| if axis.is_numeric() { Align::Right } else { Align::Left };
     let axes = sheet.axes.iter().map(align);
     let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
-    let mut text = table(&rows, &columns);
+    let mut lines = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
         let more = (sheet.cells.len() - MOST_CELLS) as u64;
-        text += &format!("  … and {} more in {CELLS}\n", tell::count(more));
+        lines.line(format!("  … and {} more in {CELLS}", tell::count(more)));
     }
-    text
+    lines
 }
 
 /// Tells a number with its interval, and of how many seeds it is if not of all.

@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::{lasted, outcome, warn, workers};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::lines::Lines;
 use crate::cli::progress::Bar;
 use crate::cli::source;
-use crate::cli::terminal::{self, BOLD};
+use crate::cli::terminal;
 use crate::emulation::{Options, Prepared};
 use crate::expect::Unit;
 use crate::output::{AsideFolder, OutputError, Over, RunFolder};
@@ -53,38 +54,37 @@ impl Arguments {
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let missing = plan.missing(&Store::of(&out), Shard::WHOLE);
         let workers = workers(&plan, self.jobs, missing.len());
-        let mut text = format!("{BOLD}{}{BOLD:#}\n", study.name);
+        let mut lines = Lines::default();
+        lines.bold(study.name.as_str(), "");
         for axis in study.axes() {
-            text += &format!("  axis     {axis}\n");
+            lines.line(format!("  axis     {axis}"));
         }
         let different = match plan.distinct().len() {
             all if all == plan.runs.len() => String::new(),
             different => format!(", {} of them different", tell::count(different as u64)),
         };
-        text += &format!(
-            "  runs     {} in {}{different}, of which {} {} left to do\n",
+        lines.line(format!(
+            "  runs     {} in {}{different}, of which {} {} left to do",
             tell::count(plan.runs.len() as u64),
             counted(plan.cells.len() as u64, "cell"),
             tell::count(missing.len() as u64),
             if missing.len() == 1 { "is" } else { "are" },
-        );
+        ));
         if 1 < probes {
-            text += &format!(
-                "  search   the same for {probes} values at most; the first stands for all here\n"
-            );
+            lines.line(format!(
+                "  search   the same for {probes} values at most; the first stands for all here"
+            ));
         }
         if !missing.is_empty() {
             let (time, room, samples) = measure(&plan, &missing, registry)?;
             let rounds = missing.len().div_ceil(workers) as f64 * probes as f64;
-            text += &format!(
-                "  time     about {} with {}, by {} of them\n  room     about {}\n",
-                lasted(time.mul_f64(rounds)),
-                counted(workers as u64, "worker"),
-                samples,
-                Unit::BYTES.show((room * missing.len() as u64 * probes) as f64),
-            );
+            let time = lasted(time.mul_f64(rounds));
+            let workers = counted(workers as u64, "worker");
+            lines.line(format!("  time     about {time} with {workers}, by {samples} of them"));
+            let room = Unit::BYTES.show((room * missing.len() as u64 * probes) as f64);
+            lines.line(format!("  room     about {room}"));
         }
-        Ok(terminal::print(&text)?)
+        Ok(terminal::print(&lines)?)
     }
 }
 

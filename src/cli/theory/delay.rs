@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::super::failure::Failure;
+use super::super::lines::Lines;
 use super::super::table::{Align, table};
 use super::Form;
 use crate::theory::{DelayedJob, DomainError, FilledCluster, LongTasks, StickySlots, Waiting};
@@ -202,7 +203,7 @@ const ANSWERS: [Column; 10] = [
 ];
 
 /// Returns a line of what all rows have in common, and a table of what they have not.
-fn told(rows: &[Row]) -> String {
+fn told(rows: &[Row]) -> Lines {
     let is_common = |(_, cell): &Column| rows.iter().all(|row| cell(row) == cell(&rows[0]));
     let (common, varied): (Vec<Column>, Vec<Column>) = GIVEN.into_iter().partition(is_common);
     let common = common.iter().map(|(name, cell)| format!("{name} {}", cell(&rows[0])));
@@ -211,5 +212,5 @@ fn told(rows: &[Row]) -> String {
     let cells = |row: &Row| columns.iter().map(|(_, cell)| cell(row)).collect();
     let lines: Vec<Vec<String>> = [head].into_iter().chain(rows.iter().map(cells)).collect();
     let common = common.collect::<Vec<_>>().join(" · ");
-    format!("{common}\n{}", table(&lines, &vec![Align::Right; columns.len()]))
+    Lines::of(common) + table(&lines, &vec![Align::Right; columns.len()])
 }

@@ -9,6 +9,7 @@ use super::Form;
 use crate::chart::{Axis, Caption, Layer, Stack, Unit};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::lines::Lines;
 use crate::cli::progress::Bar;
 use crate::cli::table::{Align, table};
 use crate::output::write_file;
@@ -160,7 +161,7 @@ const GIVEN: [Column; 4] = [
 ];
 
 /// Returns a table: when each job ends under each discipline, and below how long that takes.
-fn told(rows: &[Row]) -> String {
+fn told(rows: &[Row]) -> Lines {
     let weighted = rows.iter().any(|row| row.weight != rows[0].weight);
     let given = if weighted { &GIVEN[..] } else { &GIVEN[..3] };
     let courses: Vec<&[Row]> = rows

@@ -1,12 +1,12 @@
 //! `mumakil trace inspect`: what is in a trace, in a screenful.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use super::Input;
 use crate::cli::failure::Failure;
-use crate::cli::terminal::{self, BOLD};
+use crate::cli::lines::Lines;
+use crate::cli::terminal;
 use crate::mapred::TaskTimes;
 use crate::trace::FirstFew;
 use crate::trace::rumen::Outcome;
@@ -34,14 +34,16 @@ impl Arguments {
         let parts = match format.contents() {
             Contents::Jobs(_) | Contents::List { .. } => {
                 let trace = self.input.read(format)?;
-                let text = told(path, &trace, &trace.entries(self.input.block));
-                return Ok(terminal::print(&text)?);
+                let lines = told(path, &trace, &trace.entries(self.input.block));
+                return Ok(terminal::print(&lines)?);
             }
             Contents::Hosts(read) => racks_and_nodes(&read(path)?),
             Contents::Generator { size, .. } => to_draw(size(path)?),
         };
-        let text = format!("{BOLD}{}{BOLD:#}   {format} · {}\n", path.display(), parts.join(" · "));
-        Ok(terminal::print(&text)?)
+        let mut lines = Lines::default();
+        let about = format!("   {format} · {}", parts.join(" · "));
+        lines.bold(path.display().to_string(), about);
+        Ok(terminal::print(&lines)?)
     }
 }
 
@@ -71,57 +73,55 @@ const WIDTH: usize = 80;
 const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
 
 /// Returns what is in a trace.
-fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> String {
+fn told(path: &Path, trace: &Trace, entries: &[JobEntry]) -> Lines {
     let copies = |job: &JobEntry| u64::from(job.count.get());
     let maps = |job: &JobEntry| u64::from(job.maps.map_or(0, Count::get));
     let total =
         |of: &dyn Fn(&JobEntry) -> u64| entries.iter().map(|job| of(job) * copies(job)).sum();
     let jobs: u64 = total(&|_| 1);
-    let mut text = format!(
-        "{BOLD}{}{BOLD:#}   {} · {} · {} · {}\n",
-        path.display(),
+    let mut lines = Lines::default();
+    let about = format!(
+        "   {} · {} · {} · {}",
         trace.format,
         counted(jobs, "job"),
         counted(total(&maps), "map"),
         counted(total(&|job| u64::from(job.reduces.get())), "reduce")
     );
+    lines.bold(path.display().to_string(), about);
     let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
     let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
     if 0.0 < length {
         // Both count gaps: so many an hour are so far apart.
         let gaps = (jobs.max(2) - 1) as f64;
         let (an_hour, gap) = (gaps * 3_600.0 / length, span(length / gaps));
-        let _ = writeln!(
-            text,
-            "  arrivals {an_hour:.1} jobs an hour for {}   mean gap {gap}",
-            span(length)
-        );
+        let length = span(length);
+        lines.line(format!("  arrivals {an_hour:.1} jobs an hour for {length}   mean gap {gap}"));
     }
-    outcomes(trace, &mut text);
-    noticed(trace, jobs, &mut text);
+    outcomes(trace, &mut lines);
+    noticed(trace, jobs, &mut lines);
 
     let measures = measures(entries);
     let width = measures.iter().map(|measure| measure.name.len()).max().unwrap_or(0);
-    let _ = write!(text, "\n  {:width$}", "");
-    for quantile in QUANTILES {
-        let head = if quantile == 100 { "max".to_owned() } else { format!("{quantile} %") };
-        let _ = write!(text, " {head:>10}");
-    }
-    text.push('\n');
+    let row = |name: &str, cell: &dyn Fn(u8) -> String| {
+        let cells = QUANTILES.iter().map(|quantile| format!(" {:>10}", cell(*quantile)));
+        format!("  {name:width$}{}", cells.collect::<String>())
+    };
+    let head = |quantile: u8| match quantile {
+        100 => "max".to_owned(),
+        quantile => format!("{quantile} %"),
+    };
+    lines.end();
+    lines.line(row("", &head));
     for Measure { name, values, print } in &measures {
-        let _ = write!(text, "  {name:width$}");
-        for quantile in QUANTILES {
-            let _ = write!(text, " {:>10}", print(at(values, quantile)));
-        }
-        text.push('\n');
+        lines.line(row(name, &|quantile| print(at(values, quantile))));
     }
     for measure in measures.iter().filter(|m| ["input", "maps", "map time"].contains(&m.name)) {
-        histogram(measure, &mut text);
+        histogram(measure, &mut lines);
     }
-    text
+    lines
 }
 
-fn outcomes(trace: &Trace, text: &mut String) {
+fn outcomes(trace: &Trace, lines: &mut Lines) {
     let endings: Vec<Endings> =
         trace.jobs.iter().filter_map(|job| job.foreign()?.endings()).collect();
     let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
@@ -138,7 +138,7 @@ fn outcomes(trace: &Trace, text: &mut String) {
             .map(|(count, word)| format!("{} {word}", tell::count(count as u64)))
             .collect();
         if !parts.is_empty() {
-            let _ = writeln!(text, "  {word:<9}{}", parts.join("   "));
+            lines.line(format!("  {word:<9}{}", parts.join("   ")));
         }
     };
     line("jobs", endings.iter().map(|of| of.job).collect());
@@ -146,24 +146,24 @@ fn outcomes(trace: &Trace, text: &mut String) {
 }
 
 /// Adds what is odd about a trace.
-fn noticed(trace: &Trace, jobs: u64, text: &mut String) {
+fn noticed(trace: &Trace, jobs: u64, lines: &mut Lines) {
     let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
     let FirstFew { count, first } = &trace.suspicious;
     if 0 < empty {
-        let _ = writeln!(text, "  left out {}: killed, or without a task", counted(empty, "job"));
+        lines.line(format!("  left out {}: killed, or without a task", counted(empty, "job")));
     }
     if 0 < *count {
-        let _ = writeln!(text, "  odd      {}", counted(*count, "job"));
+        lines.line(format!("  odd      {}", counted(*count, "job")));
         for suspicion in first.iter().take(3) {
             let line = format!("    line {}: {}", suspicion.place.line, suspicion.what);
-            let _ = match line.char_indices().nth(WIDTH - 1) {
-                Some((end, _)) => writeln!(text, "{}…", &line[..end]),
-                None => writeln!(text, "{line}"),
-            };
+            match line.char_indices().nth(WIDTH - 1) {
+                Some((end, _)) => lines.line(format!("{}…", &line[..end])),
+                None => lines.line(line),
+            }
         }
     }
     if 0 < trace.skipped.count {
-        let _ = writeln!(text, "  broken   {}", counted(trace.skipped.count, "record"));
+        lines.line(format!("  broken   {}", counted(trace.skipped.count, "record")));
     }
 }
 
@@ -207,7 +207,7 @@ fn at(values: &[f64], per_cent: u8) -> f64 {
 const BAR: usize = 44;
 
 /// Adds a histogram whose bins are powers of ten.
-fn histogram(measure: &Measure, text: &mut String) {
+fn histogram(measure: &Measure, lines: &mut Lines) {
     let bin = |value: f64| if value <= 0.0 { i32::MIN } else { value.log10().floor() as i32 };
     let zeros = measure.values.iter().filter(|value| **value <= 0.0).count();
     let rest = &measure.values[zeros..];
@@ -223,11 +223,11 @@ fn histogram(measure: &Measure, text: &mut String) {
     }
     let most = bins.iter().map(|(_, count)| *count).max().unwrap_or(1);
     let width = bins.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-    let _ = writeln!(text, "\n  {}", measure.name);
+    lines.end();
+    lines.line(format!("  {}", measure.name));
     for (label, count) in bins {
         let bar = bar(count as f64 / most as f64 * BAR as f64);
-        let line = format!("  {label:>width$} {bar} {}", tell::count(count as u64));
-        let _ = writeln!(text, "{line}");
+        lines.line(format!("  {label:>width$} {bar} {}", tell::count(count as u64)));
     }
 }
 

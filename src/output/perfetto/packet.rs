@@ -5,10 +5,10 @@
 //! UI shows them as they are. Packets need not be in the order of time: a reader sorts them, and
 //! keeps the order of the file where instants are equal.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use super::proto::Message;
+use crate::disk::File;
 use crate::units::SimTime;
 
 /// What names a track; 0 is Perfetto's own.

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use roxmltree::{Document, Error, Node};
 
+use crate::files;
 use crate::mapred::Complaint;
 
 /// The largest file that is read: some seven hundred pools of which everything is said.
@@ -137,7 +137,7 @@ pub fn read<T>(
 /// Returns the text of a file, or of one that is too large a beginning that is too large, too.
 fn beginning(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    files::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if MOST_BYTES < bytes.len() {
         // It is refused whatever it says, if only half of a letter at the end.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());

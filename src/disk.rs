@@ -1,0 +1,157 @@
+//! What changes the disk: every file that is made, written or renamed, in one place.
+//!
+//! Callers decide what is written where; here is only that it happens. So a test can let each of
+//! these operations fail, one after the other, see `failing`: a disk may be full at any of them.
+//! What removes files is not here: nobody is worse off if that fails.
+
+use std::fs;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is written.
+#[derive(Debug)]
+pub struct File {
+    path: PathBuf,
+    file: fs::File,
+}
+
+impl File {
+    /// Makes a file; one that is there is emptied.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::open(path, fs::File::options().write(true).create(true).truncate(true))
+    }
+
+    /// Opens a file as `options` say.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(path: &Path, options: &fs::OpenOptions) -> io::Result<Self> {
+        ask(path)?;
+        Ok(Self { path: path.to_owned(), file: options.open(path)? })
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        ask(&self.path)?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Writes a whole file.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    File::create(path)?.write_all(content)
+}
+
+/// Makes a folder.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn create_dir(path: &Path) -> io::Result<()> {
+    ask(path)?;
+    fs::create_dir(path)
+}
+
+/// Makes a folder and those above it, if they are not there.
+///
+/// # Errors
+/// If one of them cannot be made.
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    ask(path)?;
+    fs::create_dir_all(path)
+}
+
+/// Changes something at a path with `how`, for what is none of the above, such as to rename.
+///
+/// # Errors
+/// As `how` has them.
+pub fn change<T>(at: &Path, how: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    ask(at)?;
+    how()
+}
+
+/// Says whether an operation may begin: only a test says no.
+fn ask(path: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    failing::ask(path)?;
+    let _ = path;
+    Ok(())
+}
+
+/// A disk that fails.
+#[cfg(test)]
+pub(crate) mod failing {
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    /// A folder below which operations fail until this is dropped. Other tests of this process
+    /// write elsewhere.
+    pub(crate) struct Failing(PathBuf);
+
+    struct Plan {
+        below: PathBuf,
+        /// How many operations succeed.
+        good: usize,
+        /// How many fail then.
+        bad: usize,
+        /// Where the first failed.
+        failed: Option<PathBuf>,
+    }
+
+    static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
+
+    impl Failing {
+        /// Lets `bad` operations fail after so many `good` ones.
+        pub(crate) fn new(below: &Path, good: usize, bad: usize) -> Self {
+            let below = below.to_owned();
+            PLANS.lock().push(Plan { below: below.clone(), good, bad, failed: None });
+            Self(below)
+        }
+
+        /// Returns where the first operation failed.
+        pub(crate) fn failed(&self) -> Option<PathBuf> {
+            let plans = PLANS.lock();
+            plans.iter().find(|plan| plan.below == self.0).and_then(|plan| plan.failed.clone())
+        }
+    }
+
+    impl Drop for Failing {
+        fn drop(&mut self) {
+            PLANS.lock().retain(|plan| plan.below != self.0);
+        }
+    }
+
+    pub(super) fn ask(path: &Path) -> io::Result<()> {
+        let mut plans = PLANS.lock();
+        let Some(plan) = plans.iter_mut().find(|plan| path.starts_with(&plan.below)) else {
+            return Ok(());
+        };
+        if 0 < plan.good {
+            plan.good -= 1;
+            return Ok(());
+        }
+        if plan.bad == 0 {
+            return Ok(());
+        }
+        plan.bad -= 1;
+        plan.failed.get_or_insert_with(|| path.to_owned());
+        Err(io::Error::new(io::ErrorKind::StorageFull, "no room, says a test"))
+    }
+}

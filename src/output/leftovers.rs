@@ -1,0 +1,187 @@
+//! What killed processes have left half-written is removed by the next one that writes beside it.
+//!
+//! A process that is killed removes nothing, so the system has to tell who is still there: whoever
+//! fills something hidden holds a lock of it, which goes with its process, whatever ends that. Who
+//! can lock something hidden knows that its owner is gone. Numbers of processes are not asked, as
+//! they are given out again.
+//!
+//! A lock on a folder that several machines share may hold on one of them only, so hidden names
+//! have that of the machine, and what others have left is left to them. Where there are no locks,
+//! or no names of machines, nothing is removed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+use super::HIDDEN;
+
+/// So many letters at the end of a hidden name are drawn.
+const DRAWN: usize = 6;
+
+/// Folders that have been swept; once is enough for a process.
+static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// What a lock says of something hidden.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// It is ours until this is dropped.
+    Ours(File),
+    /// Somebody took it for a leftover before we could lock it.
+    Lost,
+    /// There are no locks here.
+    Unknown,
+}
+
+/// Returns what our hidden names begin with on this machine.
+pub(super) fn prefix() -> String {
+    machine().map_or_else(|| HIDDEN.to_owned(), |machine| format!("{HIDDEN}{machine}-"))
+}
+
+/// Returns the name of this machine, as far as names of files take it.
+fn machine() -> Option<String> {
+    #[cfg(unix)]
+    {
+        let system = rustix::system::uname();
+        let name = system.nodename().to_string_lossy();
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+        let name: String = name.chars().take(64).filter(is_plain).collect();
+        (!name.is_empty()).then_some(name)
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+/// Locks what has just been made.
+pub(super) fn hold(path: &Path) -> Held {
+    match open(path).map(|file| (file.try_lock(), file)) {
+        Ok((Ok(()), file)) if is_at(&file, path) => Held::Ours(file),
+        Ok((Ok(()) | Err(fs::TryLockError::WouldBlock), _)) => Held::Lost,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Held::Lost,
+        Ok((Err(fs::TryLockError::Error(_)), _)) | Err(_) => Held::Unknown,
+    }
+}
+
+/// Removes what processes of this machine have left in a folder that are no more. That it cannot
+/// be removed is no reason to stop: nobody asked for it.
+pub(super) fn sweep(folder: &Path) {
+    if machine().is_none() || SWEPT.lock().iter().any(|swept| swept == folder) {
+        return;
+    }
+    sweep_again(folder);
+    SWEPT.lock().push(folder.to_owned());
+}
+
+fn sweep_again(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let prefix = prefix();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let drawn = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+        let is_ours = drawn.is_some_and(|drawn| {
+            drawn.len() == DRAWN && drawn.chars().all(|c| c.is_ascii_alphanumeric())
+        });
+        // A link is not ours, and what it leads to even less.
+        let Ok(kind) = entry.file_type() else { continue };
+        if !is_ours || !(kind.is_dir() || kind.is_file()) {
+            continue;
+        }
+        // Held until it is gone, so that who has just made it sees that it is lost.
+        if let Held::Ours(_lock) = hold(&entry.path()) {
+            let path = entry.path();
+            let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
+/// Opens a file or a folder in order to lock it; some shared file systems lock only what may be
+/// written.
+fn open(path: &Path) -> io::Result<File> {
+    match fs::symlink_metadata(path)?.is_dir() {
+        true => File::open(path),
+        false => File::options().read(true).write(true).open(path),
+    }
+}
+
+/// Returns whether an open file is still the one that has this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |about: fs::Metadata| (about.dev(), about.ino());
+        let open = file.metadata().map(identity).ok();
+        open.is_some() && open == fs::symlink_metadata(path).map(identity).ok()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn what_has_an_owner_is_left_to_it_and_what_has_none_is_removed() {
+        let room = TempDir::new().unwrap();
+        let [file, folder] = ["a1b2c3", "d4e5f6"].map(|drawn| room.path().join(prefix() + drawn));
+        fs::write(&file, "half a table").unwrap();
+        fs::create_dir_all(folder.join("histograms")).unwrap();
+        let owners = [hold(&file), hold(&folder)];
+        assert!(owners.iter().all(|owner| matches!(owner, Held::Ours(_))), "{owners:?}");
+        sweep_again(room.path());
+        assert_eq!(names(room.path()).len(), 2);
+        drop(owners);
+        sweep_again(room.path());
+        assert_eq!(names(room.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_others_wrote_is_not_removed() {
+        let room = TempDir::new().unwrap();
+        let own = format!("{}a1b2c3", prefix());
+        let kept = [".mumakil-other.machine-a1b2c3", ".mumakil-notes", &format!("{own}.old"), "a"];
+        for name in kept {
+            fs::write(room.path().join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink(room.path().join("a"), room.path().join(&own)).unwrap();
+        sweep_again(room.path());
+        assert_eq!(names(room.path()).len(), kept.len() + 1);
+    }
+
+    /// Somebody sweeps between the moment at which it is made and that at which it is locked.
+    #[test]
+    fn who_is_swept_before_it_could_lock_knows_it() {
+        let room = TempDir::new().unwrap();
+        let path = room.path().join(prefix() + "a1b2c3");
+        fs::write(&path, "").unwrap();
+        let sweeper = hold(&path);
+        assert!(matches!(hold(&path), Held::Lost));
+        fs::remove_file(&path).unwrap();
+        drop(sweeper);
+        assert!(matches!(hold(&path), Held::Lost));
+    }
+
+    #[test]
+    fn a_folder_is_swept_once() {
+        let room = TempDir::new().unwrap();
+        let left = room.path().join(prefix() + "a1b2c3");
+        sweep(room.path());
+        fs::write(&left, "").unwrap();
+        sweep(room.path());
+        assert!(left.exists());
+    }
+}

@@ -1,0 +1,229 @@
+//! Commands that are killed at any moment, or run out of room at any file: what is in its place is
+//! whole, and the next start goes on and tidies up.
+//!
+//! `MUMAKIL_KILLS` says how often each command is killed; with more, more moments are met.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Room, files};
+
+const SMALL: &str = "
+name: small
+cluster: {nodes: 3}
+workload: {jobs: [{name: a, count: 5, maps: 8, reduces: 2, map_time: 5s}]}
+record: {events: true}
+";
+
+const STUDY: &str = "
+base: small.yaml
+name: study
+record: {events: false}
+sweep: {cluster.nodes: [2, 3, 4], seeds: 2}
+metrics: [makespan]
+charts: [{bars: {metric: makespan}}]
+";
+
+const EXPERIMENT: &str = "
+experiment: {id: DS-F1, what: something small, published: nothing}
+name: DS-F1
+cluster: {nodes: 3}
+workload: {jobs: [{name: a, maps: 8, reduces: 2, map_time: 5s}]}
+sweep: {seeds: 2}
+metrics: [makespan]
+expect: [makespan > 0s]
+";
+
+/// What is below a folder: the bytes of each file. Hidden files are not there for anybody, and
+/// what a run cost on this machine need only be read.
+type Tree = BTreeMap<String, Vec<u8>>;
+
+fn tree(folder: &Path) -> Tree {
+    let visible =
+        files(folder).into_iter().filter(|path| !path.contains("/.") && !path.starts_with('.'));
+    let read = |path: String| {
+        let mut bytes = fs::read(folder.join(&path)).unwrap();
+        if path.ends_with("perf.json") {
+            serde_json::from_slice::<serde_json::Value>(&bytes).unwrap();
+            bytes.clear();
+        }
+        (path, bytes)
+    };
+    visible.map(read).collect()
+}
+
+/// Returns the part of a tree that is in a folder.
+fn part<'t>(tree: &'t Tree, folder: &str) -> Vec<(&'t String, &'t Vec<u8>)> {
+    tree.iter().filter(|(path, _)| path.starts_with(folder)).collect()
+}
+
+/// Checks that each file is as it was before the command or as it is behind it, and each run's
+/// folder as a whole.
+fn check(found: &Tree, before: &Tree, after: &Tree) {
+    for (path, bytes) in found {
+        let is = |tree: &Tree| tree.get(path) == Some(bytes);
+        assert!(is(before) || is(after), "{path} has {} bytes", bytes.len());
+        if let Some(run) = path.strip_suffix("scenario.resolved.yaml") {
+            let is = |tree| part(found, run) == part(tree, run);
+            assert!(is(before) || is(after), "{run}: {:?}", part(found, run));
+        }
+    }
+    let lost = before.keys().find(|path| !found.contains_key(*path) && after.contains_key(*path));
+    assert_eq!(lost, None);
+}
+
+fn hidden(folder: &Path) -> Vec<String> {
+    let below = crate::names(folder).into_iter().flat_map(|name| {
+        let path = folder.join(&name);
+        let inner = if path.is_dir() { hidden(&path) } else { Vec::new() };
+        inner.into_iter().chain(name.starts_with(".mumakil-").then_some(name)).collect::<Vec<_>>()
+    });
+    below.collect()
+}
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("small.yaml", SMALL).write("study.yaml", STUDY);
+    let jobs: String = (0..2_000).map(|number| format!("job-{number},1\n")).collect();
+    room.write("jobs.csv", &format!("name,maps\n{jobs}"));
+    fs::create_dir_all(room.path("papers/delay-scheduling")).unwrap();
+    room.write("papers/delay-scheduling/DS-F1.yaml", EXPERIMENT);
+    room
+}
+
+fn copy(from: &Path) -> Room {
+    let room = Room::new();
+    for path in files(from) {
+        fs::create_dir_all(room.path(&path).parent().unwrap()).unwrap();
+        fs::copy(from.join(&path), room.path(&path)).unwrap();
+    }
+    room
+}
+
+/// Returns `mumakil` with these arguments, called by a shell behind a command of its own.
+fn command(room: &Room, first: &str, words: &str) -> Command {
+    let mut command = Command::new("sh");
+    let binary = env!("CARGO_BIN_EXE_mumakil");
+    command.arg("-c").arg(format!("{first} exec '{binary}' {words}"));
+    command.current_dir(room.path("")).stdout(Stdio::null());
+    command
+}
+
+/// Returns a room in which commands have been called, what is there then, what is there when one
+/// more command has been called, and how long that took.
+fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
+    let room = room();
+    first.iter().for_each(|words| drop(room.mumakil(words).assert().success()));
+    let before = tree(&room.path(""));
+    let rehearsal = copy(&room.path(""));
+    let began = Instant::now();
+    rehearsal.mumakil(words).assert().success();
+    let lasted = began.elapsed();
+    let after = tree(&rehearsal.path(""));
+    assert_ne!(before, after);
+    (room, before, after, lasted)
+}
+
+fn kill(first: &[&str], words: &str) {
+    let (ready, before, after, lasted) = rehearsed(first, words);
+    let times = std::env::var("MUMAKIL_KILLS").map_or(8, |times| times.parse().unwrap());
+    // Moments that are spread well, whatever their number: multiples of the golden ratio.
+    for moment in (1..=times).map(|time| (f64::from(time) * 0.618_033_988_75).fract()) {
+        let room = copy(&ready.path(""));
+        let mut child = command(&room, "", words).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(lasted.mul_f64(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        check(&tree(&room.path("")), &before, &after);
+        room.mumakil(words).assert().success();
+        assert!(tree(&room.path("")) == after, "killed at {moment}");
+        assert_eq!(hidden(&room.path("")), Vec::<String>::new(), "killed at {moment}");
+    }
+}
+
+const RUN: [&str; 2] = [
+    "run small.yaml --quiet --seed 1 --out out --perfetto run.pftrace",
+    "run small.yaml --quiet --seed 2 --out out --perfetto run.pftrace --force",
+];
+const COMPARE: [&str; 3] = [
+    "run small.yaml --quiet --seed 1 --out a",
+    "run small.yaml --quiet --seed 2 --out b",
+    "compare a b --out both.html --force",
+];
+const TRACE: &str = "trace convert jobs.csv --to yaml -o jobs.yaml.gz --force";
+const STUDIES: &str = "study study.yaml --quiet --jobs 2 --out study";
+const PAPERS: &str = "papers DS-F1 --scenarios papers --jobs 2 --out published";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_may_be_killed_at_any_moment() {
+    kill(&RUN[..1], RUN[1]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_study_may_be_killed_at_any_moment() {
+    kill(&[], STUDIES);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_comparison_may_be_killed_at_any_moment() {
+    kill(&COMPARE[..2], COMPARE[2]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_conversion_may_be_killed_at_any_moment() {
+    kill(&[], TRACE);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_papers_may_be_killed_at_any_moment() {
+    kill(&[], PAPERS);
+}
+
+/// Limits the size of each file to one that is too small, for ever larger ones.
+fn limit(first: &[&str], words: &str) {
+    let (ready, before, after, _) = rehearsed(first, words);
+    let mut blocks = 0;
+    loop {
+        let room = copy(&ready.path(""));
+        let limit = format!("ulimit -f {blocks};");
+        let output = command(&room, &limit, words).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        check(&tree(&room.path("")), &before, &after);
+        assert_eq!(hidden(&room.path("")), Vec::<String>::new(), "{told}");
+        if output.status.success() {
+            assert!(0 < blocks);
+            return;
+        }
+        assert_eq!(output.status.code(), Some(3), "{words} with {blocks} blocks: {told}");
+        assert!(told.contains("cannot write") && told.contains("File too large"), "{told}");
+        blocks += 1 + blocks / 2;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_a_run_that_may_not_be_that_large_is_an_error_like_a_full_disk() {
+    limit(&RUN[..1], RUN[1]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_a_study_that_may_not_be_that_large_is_an_error_like_a_full_disk() {
+    limit(&[], STUDIES);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn any_other_file_that_may_not_be_that_large_is_an_error_like_a_full_disk() {
+    limit(&COMPARE[..2], COMPARE[2]);
+    limit(&[], TRACE);
+    limit(&[], PAPERS);
+}
