@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::map_cache::MapCache;
 use super::{
-    AttemptId, AttemptState, Counts, JobId, JobSpec, Outcome, PerSlot, Priority, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, SlotKind,
+    TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -62,6 +62,10 @@ pub struct Job {
     pub(super) was_pending: PerSlot<bool>,
     /// Tries that trackers have not reported as ended.
     pub(super) open_tries: u32,
+    /// Outputs that were lost, by their maps, until these have run again.
+    pub(super) lost_outputs: BTreeMap<u32, Missing>,
+    /// How often reduces have complained of an output, until its map runs again.
+    pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
     /// How far its maps are, as Mumak's JobTracker adds it up; only if somebody asks for the load.
     pub(super) map_progress: f32,
 }
@@ -90,6 +94,8 @@ pub(super) struct Task {
     pub(super) since: SimTime,
     /// How far it was when a heartbeat last said so; only if somebody asks for the load.
     pub(super) progress: f32,
+    /// How many maps of the job had ended before this one; of a map that is done.
+    pub(super) order: u32,
     /// The tries that have not ended, or whose output is still to be removed.
     pub(super) tries: Vec<Try>,
 }
@@ -149,6 +155,8 @@ impl Job {
             load: PerSlot::default(),
             was_pending: PerSlot::default(),
             open_tries: 0,
+            lost_outputs: BTreeMap::new(),
+            failed_fetches: BTreeMap::new(),
             map_progress: 0.0,
             spec,
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, Stop,
+    Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Status, Stop,
     TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
@@ -176,6 +176,9 @@ impl JobTracker {
                 self.ledger.follow_map(report);
             }
         }
+        for failed in &status.failed_fetches {
+            self.ledger.complain(now, *failed, out);
+        }
         known.clone_from(&status.reports);
         self.ledger.trackers[id.index()].reports = known;
         self.tell_policy(now, Some(id));
@@ -199,7 +202,11 @@ impl JobTracker {
         if !directives.is_empty() {
             self.ledger.moved_at = now;
         }
-        let maps = self.maps_wanted(&status, &directives);
+        let (maps, missing) = self.maps_wanted(&status, &directives);
+        // Reduces that cannot fetch something will complain of it.
+        if missing.iter().any(|missing| !missing.is_lost) && !self.ledger.hadoop.is_mumak() {
+            self.ledger.moved_at = now;
+        }
         let interval = self.ledger.heartbeat_interval();
         let tracker = &mut self.ledger.trackers[id.index()];
         // Filled in place unless the last one is still on its way.
@@ -211,6 +218,7 @@ impl JobTracker {
             reinit: false,
             directives,
             maps,
+            missing,
             queued,
         };
         self.busy_until = now + span;
@@ -339,10 +347,15 @@ impl JobTracker {
         (offer.directives, offer.looks)
     }
 
-    /// Returns how far the maps are that reduces on the tracker fetch from, each job once.
+    /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and what of
+    /// it they cannot fetch.
     ///
     /// In Hadoop a tracker asks for itself as soon as it has a new reduce, in Mumak never.
-    fn maps_wanted(&self, status: &Status, directives: &[Directive]) -> Vec<MapsDone> {
+    fn maps_wanted(
+        &self,
+        status: &Status,
+        directives: &[Directive],
+    ) -> (Vec<MapsDone>, Vec<Missing>) {
         let asks_at_once = !self.ledger.hadoop.is_mumak();
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
@@ -354,14 +367,17 @@ impl JobTracker {
         });
         let fetching = status.reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
+        let mut missing = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
             let job = self.ledger.known(job);
             // Reduces of a job that has failed wait for ever, if nobody kills them.
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
-                wanted.push(self.ledger.maps_to_fetch(job));
+                let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
+                wanted.push(MapsDone { job: job.id(), done, total });
+                self.ledger.name_missing(job, &mut missing);
             }
         }
-        wanted
+        (wanted, missing)
     }
 
     // ---- clockwork ----

@@ -5,8 +5,9 @@
 //! change for the policy; orders for a tracker wait until its next heartbeat.
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
-//! submission to end), [`launches`], [`attempts`] (what becomes of them), [`trackers`] and their
-//! [`faults`]. When none will come any more is told by [`rest`]. What must hold between two moves is in [`claims`].
+//! submission to end), [`launches`], [`attempts`] (what becomes of them), [`fetches`] (which outputs of
+//! maps are there for the reduces), [`trackers`] and their [`faults`]. When none will come any more is
+//! told by [`rest`]. What must hold between two moves is in [`claims`].
 //!
 //! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
 //! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
@@ -15,6 +16,7 @@
 mod attempts;
 mod claims;
 mod faults;
+mod fetches;
 mod jobs;
 mod launches;
 mod rest;

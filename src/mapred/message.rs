@@ -47,8 +47,8 @@ pub enum ToJobTracker {
     AskLoad(Arc<Vec<JobId>>),
     /// By a TaskTracker: a heartbeat.
     Status(Arc<Status>),
-    /// By the world: what lies on a machine cannot be fetched any more. Reduces would find out;
-    /// here the JobTracker hears of fewer maps.
+    /// By the world: what lies on a machine cannot be fetched any more. It tells the reduces that
+    /// ask for map outputs, and does not know it itself.
     Darkness(TrackerId),
     /// By itself: it is free for the next heartbeat.
     Serve,
@@ -298,6 +298,17 @@ pub struct Status {
     pub occupied: PerSlot<u32>,
     /// Every attempt that has not been reported as ended.
     pub reports: Vec<Report>,
+    /// What reduces have failed to fetch, each time that they complain.
+    pub failed_fetches: Vec<FailedFetch>,
+}
+
+/// A reduce complains that it cannot fetch a map's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedFetch {
+    /// The reduce.
+    pub reduce: AttemptId,
+    /// The attempt that left the output.
+    pub map: AttemptId,
 }
 
 /// What a TaskTracker says of one attempt.
@@ -361,6 +372,8 @@ pub struct Reply {
     pub directives: Vec<Directive>,
     /// How far the maps of the jobs are whose reduces fetch here.
     pub maps: Vec<MapsDone>,
+    /// What of it these reduces cannot fetch.
+    pub missing: Vec<Missing>,
     /// How long the heartbeat waited for the JobTracker to be free.
     pub queued: SimSpan,
 }
@@ -419,6 +432,19 @@ pub struct MapsDone {
     pub done: u32,
     /// All maps.
     pub total: u32,
+}
+
+/// A map's output that cannot be fetched, or not any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The attempt that left it.
+    pub map: AttemptId,
+    /// Where it lies, or lay.
+    pub at: TrackerId,
+    /// How many maps of the job had ended before this one.
+    pub order: u32,
+    /// Whether the JobTracker knows that it is lost, and does not count the map as done.
+    pub is_lost: bool,
 }
 
 /// A flow of an attempt: a transfer or a computation that has to share what it uses.

@@ -20,9 +20,9 @@ use rand::RngExt;
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FlowBegins,
-    FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind,
-    Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FailedFetch,
+    FlowBegins, FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared,
+    SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node};
 use crate::random::mumak::JavaRandom;
@@ -54,6 +54,9 @@ pub struct TaskTracker {
     hurried: bool,
     /// The last heartbeat, kept to be sent again and to be filled anew.
     status: Arc<Status>,
+
+    /// What reduces complain of, until a heartbeat has carried it.
+    failed_fetches: Vec<FailedFetch>,
 
     /// In the order in which they were launched.
     attempts: Vec<Attempt>,
@@ -134,6 +137,7 @@ impl TaskTracker {
             sent_at: None,
             hurried: false,
             status: Arc::default(),
+            failed_fetches: Vec::new(),
             attempts: Vec::new(),
             clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
             heard_at: SimTime::ZERO,
@@ -176,6 +180,7 @@ impl TaskTracker {
                 self.note_end(&attempt, now, Outcome::Killed, out);
             }
         }
+        self.failed_fetches.clear();
         self.free = self.node.slots;
         self.memory = Memory::new(&self.node);
         self.clockwork.tell_memory(self.memory.left(), out);
@@ -189,6 +194,7 @@ impl TaskTracker {
     }
 
     fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
+        self.try_fetches(now, out);
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let mut occupied = PerSlot::default();
         // Filled in place unless a copy is still on its way.
@@ -206,6 +212,7 @@ impl TaskTracker {
         status.restarted = self.restarted;
         status.slots = self.node.slots;
         status.occupied = occupied;
+        status.failed_fetches.clone_from(&self.failed_fetches);
         self.hurried = false;
         self.sent_at = Some(now);
         self.post_status(out);
@@ -236,6 +243,7 @@ impl TaskTracker {
         self.restarted = false;
         self.last_reply = Some(reply.id);
         self.interval = reply.interval;
+        self.failed_fetches.drain(..self.status.failed_fetches.len());
         self.attempts.retain(|attempt| !attempt.is_settled());
         let reported = self.attempts.len();
         for directive in &reply.directives {
@@ -251,7 +259,8 @@ impl TaskTracker {
         for maps in &reply.maps {
             let of_job = |attempt: &&mut Attempt| attempt.id().job() == maps.job;
             for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
-                let next = attempt.learn_maps(now, *maps, self.costs.hadoop.poll);
+                let poll = self.costs.hadoop.poll;
+                let next = attempt.learn_maps(now, *maps, &reply.missing, poll);
                 self.clockwork.plan(next, attempt, out);
             }
         }
@@ -390,16 +399,36 @@ impl TaskTracker {
                 self.hurry(out);
             }
             Next::Done => self.end(index, now, AttemptState::Succeeded, out),
-            Next::Broken => {
-                let state = if self.costs.hadoop.task_cleanup {
-                    AttemptState::FailedUnclean
-                } else {
-                    AttemptState::Failed
-                };
-                self.end(index, now, state, out);
-            }
+            Next::Broken => self.fail(index, now, out),
             next @ (Next::After(_) | Next::Flow) => {
                 self.clockwork.plan(next, attempt, out);
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
+        let state = if self.costs.hadoop.task_cleanup {
+            AttemptState::FailedUnclean
+        } else {
+            AttemptState::Failed
+        };
+        self.end(index, now, state, out);
+    }
+
+    /// Lets reduces try again what they could not fetch. Mumak knows nothing of that.
+    fn try_fetches(&mut self, now: SimTime, out: &mut Outbox) {
+        if self.costs.hadoop.is_mumak() {
+            return;
+        }
+        for index in 0..self.attempts.len() {
+            let reduce = self.attempts[index].id();
+            let (maps, gives_up) = self.attempts[index].try_fetches(now);
+            for map in maps {
+                self.failed_fetches.push(FailedFetch { reduce, map });
+                out.emit(now, Fact::FetchFailed { attempt: reduce, tracker: self.id, map });
+            }
+            if gives_up {
+                self.fail(index, now, out);
             }
         }
     }

@@ -124,6 +124,7 @@ impl Perfetto {
             Fact::JobSubmitted(_)
             | Fact::JobInitialised(_)
             | Fact::MapsDone(_)
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)

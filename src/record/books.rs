@@ -255,6 +255,7 @@ impl Books {
             Fact::Assigned { role: Role::TaskCleanup, .. } => {}
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)

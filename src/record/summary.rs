@@ -217,6 +217,7 @@ impl Watcher for Tally {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)

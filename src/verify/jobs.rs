@@ -9,6 +9,9 @@ use crate::mapred::{
     TaskId, TaskKind, TrackerId,
 };
 
+/// A map that has succeeded fails only after so many complaints of its output.
+const LEAST_COMPLAINTS: u32 = 3;
+
 /// The jobs that were submitted; what is known of one is dropped when it ends.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
@@ -64,6 +67,8 @@ struct Attempt {
     /// Whether it was ever suspended, and whether it ever waited for its commit.
     suspended: bool,
     commit_pending: bool,
+    /// How often reduces complained of its output.
+    complaints: u32,
     /// The states that were learned, and the last of them.
     learned: u16,
     state: AttemptState,
@@ -139,6 +144,7 @@ impl Jobs {
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
             | Fact::Resumed { .. }
+            | Fact::FetchFailed { .. }
             | Fact::Ended { .. }
             | Fact::Heartbeat { .. } => {}
         }
@@ -152,6 +158,7 @@ impl Jobs {
             | Fact::CommitPending { attempt, tracker }
             | Fact::Suspended { attempt, tracker }
             | Fact::Resumed { attempt, tracker }
+            | Fact::FetchFailed { attempt, tracker, .. }
             | Fact::Ended { attempt, tracker, .. } => (attempt, tracker),
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
@@ -181,6 +188,11 @@ impl Jobs {
             return check.breach(Breach::StartedUnassigned { attempt, tracker });
         };
         match *fact {
+            Fact::FetchFailed { map, .. } => {
+                if let Some(known) = job.attempts.get_mut(&map) {
+                    known.complaints += 1;
+                }
+            }
             Fact::Started { role: Role::TaskCleanup, .. }
             | Fact::Ended { role: Role::TaskCleanup, .. }
                 if known.is_given_up(tracker) => {}
@@ -353,6 +365,17 @@ impl Job {
                 check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
                 known.state = state;
                 self.lose(attempt);
+            } else if verdict == Outcome::Succeeded
+                && state == AttemptState::Failed
+                && attempt.task.kind == TaskKind::Map
+            {
+                let complaints = known.complaints;
+                check.that(LEAST_COMPLAINTS <= complaints, || Breach::FailedWithoutComplaints {
+                    map: attempt,
+                    complaints,
+                });
+                known.state = state;
+                self.lose(attempt);
             } else {
                 check.breach(Breach::LearnedAfterVerdict { attempt, state, verdict });
             }
@@ -364,7 +387,7 @@ impl Job {
         }
     }
 
-    /// A completed map is lost with its tracker.
+    /// The output of a completed map is lost.
     fn lose(&mut self, attempt: AttemptId) {
         let task = self.by_task.entry(attempt.task).or_default();
         if task.winner == Some(attempt.number) {
@@ -426,6 +449,7 @@ impl Attempt {
             cleanup: Progress::default(),
             suspended: false,
             commit_pending: false,
+            complaints: 0,
             learned: 0,
             state: AttemptState::Unassigned,
         }

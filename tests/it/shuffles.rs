@@ -65,6 +65,27 @@ fn nobody_fetches_from_a_machine_that_has_died() {
     assert_eq!(reduces(&rows).count(), 2);
 }
 
+/// On seven nodes run four reduces, and one of the others dies when all has ended but the fetching.
+fn of_a_machine_that_dies(reduces: u32) -> Vec<Row> {
+    attempts(&format!(
+        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 7, map_slots: 2, reduce_slots: 1}}\n\
+         faults: [{{at: 25s, stop: node-7}}]\nworkload: {{jobs: [{{name: a, maps: 14, \
+         reduces: {reduces}, map_time: 10s, shuffle_time: 1min, reduce_time: 30s}}]}}\n"
+    ))
+}
+
+#[test]
+fn reduces_that_cannot_fetch_have_the_map_run_again_before_its_machine_is_missed() {
+    let again = |rows: &[Row]| {
+        let again = rows.iter().filter(|row| row.kind == "map" && 60_000 < row.start_ms);
+        again.map(|row| row.start_ms / 60_000).collect::<Vec<_>>()
+    };
+    let four = of_a_machine_that_dies(4);
+    assert_eq!(again(&four), [7, 7], "the sum of nine pauses is seven minutes");
+    let two = of_a_machine_that_dies(2);
+    assert!(again(&two).iter().all(|minute| 10 <= *minute), "two reduces are too few: {two:?}");
+}
+
 /// Four nodes in four racks and two pods: half of 600 MB comes from the other pod, at 10 MB a second.
 #[test]
 fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {

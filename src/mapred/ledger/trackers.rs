@@ -1,10 +1,10 @@
 //! Trackers: they join, and they are given up with all that lay on them.
 
 use super::{Ledger, Tracker};
-use crate::mapred::job::{Job, Stage, Task};
+use crate::mapred::job::Stage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, JobId, MapsDone, Outbox, Outcome, PerSlot, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Fact, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId, TaskKind,
+    TrackerId,
 };
 use crate::units::SimTime;
 
@@ -99,19 +99,6 @@ impl Ledger {
         }
     }
 
-    /// Returns how many maps a job's reduces can have fetched by now. Nobody can fetch from a machine
-    /// that has died, though it be known to nobody yet.
-    pub(in crate::mapred) fn maps_to_fetch(&self, job: &Job) -> MapsDone {
-        let is_out_of_reach =
-            |task: &&Task| matches!(task.stage, Stage::Done(_, at) if self.dark.contains(&at));
-        let out_of_reach = match self.dark.is_empty() {
-            true => 0,
-            false => job.maps.tasks.iter().filter(is_out_of_reach).count() as u32,
-        };
-        let (done, total) = (job.maps_over() - out_of_reach, job.maps.total);
-        MapsDone { job: job.id(), done, total }
-    }
-
     /// Makes the completed maps of a job with reduces run again if their output lay on a tracker;
     /// returns whether there were any.
     fn lose_map_outputs(
@@ -135,10 +122,7 @@ impl Ledger {
             })
             .collect();
         for attempt in &lost {
-            self.known_mut(id).maps.finished -= 1;
-            self.put_back(now, attempt.task);
-            self.recount(now, id);
-            self.learn(now, *attempt, tracker, AttemptState::Killed, out);
+            self.lose_output(now, *attempt, Outcome::Killed, out);
         }
         !lost.is_empty()
     }

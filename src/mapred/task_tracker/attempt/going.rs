@@ -5,9 +5,10 @@
 //! to fetch, with a timer for the moment when nothing is left. One that shares nothing has a timer
 //! only once all maps have ended: until then it fetches what there is and waits for more.
 
+use super::unfetched::Unfetched;
 use super::{Attempt, Next};
 use crate::cluster::Demand;
-use crate::mapred::{AttemptState, Effort, MapsDone, Phase};
+use crate::mapred::{AttemptId, AttemptState, Effort, MapsDone, Missing, Phase};
 use crate::units::{SimSpan, SimTime};
 
 /// What the fabric knows of an attempt.
@@ -28,6 +29,10 @@ pub(super) struct Fetch {
     pub(super) available: SimSpan,
     /// Whether all maps have ended.
     pub(super) is_complete: bool,
+    /// How many maps' outputs there are for it, as it last heard.
+    pub(super) known: u32,
+    /// What of the maps' output is out of reach.
+    pub(super) missing: Unfetched,
 }
 
 impl Attempt {
@@ -117,18 +122,29 @@ impl Attempt {
         matches!(self.phase, Phase::Start | Phase::Shuffle) && self.is_reduce() && !self.has_ended()
     }
 
-    /// Hears how many maps have ended; their output is there from the child's next poll on.
+    /// Hears how many maps have ended; their output is there from the child's next poll on, but for
+    /// what it misses.
     pub(in super::super) fn learn_maps(
         &mut self,
         now: SimTime,
-        maps: MapsDone,
+        mut maps: MapsDone,
+        missing: &[Missing],
         poll: SimSpan,
     ) -> Next {
-        let is_complete = maps.done == maps.total;
-        let is_news = !is_complete || !self.fetch.is_complete;
-        if !self.fetches() || !is_news {
+        if !self.fetches() {
             return Next::Nothing;
         }
+        if !missing.is_empty() || !self.fetch.missing.is_empty() {
+            let fetched = self.maps_fetched(now, maps.total);
+            let asks = next_poll(self.phase_began, now, poll);
+            self.fetch.missing.hear(asks, maps.job, missing, fetched);
+            maps.done = self.fetch.missing.at_hand(maps.done);
+        }
+        let is_complete = maps.done == maps.total;
+        if is_complete && self.fetch.is_complete {
+            return Next::Nothing;
+        }
+        self.fetch.known = maps.done;
         let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
         let asks = next_poll(self.phase_began, now, poll);
         if is_running {
@@ -149,6 +165,41 @@ impl Attempt {
         } else {
             Next::Nothing
         }
+    }
+
+    /// Returns of how many maps it has the output, of so many.
+    fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
+        if self.phase != Phase::Shuffle {
+            return 0;
+        }
+        let all = self.plan.shuffle.alone;
+        if all.is_zero() {
+            return if self.fetch.since <= now { self.fetch.known } else { 0 };
+        }
+        let fetched = if self.shares_fetching() {
+            if self.timer.is_some() {
+                self.course.settle(now);
+            }
+            self.course.done()
+        } else {
+            self.fetch.fetched(now)
+        };
+        let share = fetched.as_micros() as f64 / all.as_micros() as f64;
+        // What is fetched of an output's last microsecond is rounded down.
+        (share * f64::from(total) + 1e-3) as u32
+    }
+
+    /// Tries again what it could not fetch, as often as was due by now. Returns the outputs of which it
+    /// complains, each time that it does, and whether it gives up.
+    pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
+        if self.fetch.missing.is_empty() || !self.fetches() {
+            return (Vec::new(), false);
+        }
+        if self.phase != Phase::Shuffle || self.state != AttemptState::Running {
+            self.fetch.missing.wait(now);
+            return (Vec::new(), false);
+        }
+        self.fetch.missing.try_again(now, self.job.maps)
     }
 
     pub(super) fn shares_fetching(&self) -> bool {
