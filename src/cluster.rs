@@ -1,6 +1,7 @@
 //! What stands: nodes, racks, disks, memory, network and the blocks of the file system; and how
 //! disks, wires and cores are shared by those who use them.
 
+mod cut;
 mod hdfs;
 mod name;
 mod node;
@@ -9,6 +10,7 @@ mod sharing;
 mod spec;
 mod topology;
 
+pub use cut::Cut;
 pub use hdfs::{BlockId, FileId, Hdfs};
 pub use name::NodeName;
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};

@@ -368,13 +368,23 @@ fn assemble(prepared: &Prepared, effects: &Effects<'_>, mut policy: Stopwatch) -
 fn opening(topology: &Topology, effects: &Effects<'_>) -> Opening {
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
-    topology.nodes().map(start).chain([arrive]).chain(effects.opening.iter().cloned()).collect()
+    let is_there = |(id, _): &(TrackerId, _)| !effects.absent.contains(id);
+    topology
+        .nodes()
+        .filter(is_there)
+        .map(start)
+        .chain([arrive])
+        .chain(effects.opening.iter().cloned())
+        .collect()
 }
 
 fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {
     Links {
         loss: effects.loss,
         duplication: effects.duplication,
+        late: effects.late,
+        late_by: effects.late_by.clone(),
+        cuts: effects.cuts.clone(),
         ..Links::new(scenario.seed, &scenario.cluster.network, topology)
     }
 }

@@ -8,32 +8,48 @@
 //! instants, and settings that hold all the time. A core that a new kind needs another message or
 //! setting for gets it there; nothing else asks which faults there are.
 
+mod decommission;
+mod delay;
+mod disk;
 mod duplication;
+mod jobtracker;
+mod join;
 mod kill;
 mod loss;
+mod partition;
 mod start;
 mod stop;
 mod task_failures;
+mod unhealthy;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::NodeName;
+use crate::cluster::{Cut, NodeName, TrackerId};
 use crate::mapred::Mail;
+use crate::random::Dist;
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::workload::Workload;
 use crate::yaml::{Path, Problem};
 
+use self::decommission::Decommission;
+use self::delay::Delay;
+use self::disk::Disk;
 use self::duplication::Duplication;
+use self::jobtracker::JobTrackerProcess;
+use self::join::Join;
 use self::kill::Kill;
 use self::loss::Loss;
+use self::partition::Partition;
 use self::start::Start;
 use self::stop::Stop;
 use self::task_failures::TaskFailures;
+use self::unhealthy::Unhealthy;
 
 /// A kind of fault, with its options.
 trait Kind {
@@ -60,6 +76,14 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
+    /// Says so if the cluster lacks one of these nodes; the path is that of the options.
+    fn has_all(&self, nodes: &[NodeName]) -> Result<(), Problem> {
+        let is_there = |node: &NodeName| {
+            self.has(*node).map_err(|problem| Problem::value(Path::of("nodes"), problem.message))
+        };
+        nodes.iter().try_for_each(is_there)
+    }
+
     /// Says so if the cluster has no such node.
     fn has(&self, node: NodeName) -> Result<(), Problem> {
         let found = self.nodes.map_or(Ok(node.tracker()), |nodes| node.among(nodes));
@@ -74,12 +98,20 @@ pub(crate) struct Effects<'a> {
     workload: &'a Workload,
     /// What arrives from outside: when, and at whom what.
     pub(crate) opening: Vec<(SimTime, Mail)>,
+    /// The nodes that are not there at the beginning.
+    pub(crate) absent: BTreeSet<TrackerId>,
     /// The share of map and reduce attempts that fail.
     pub(crate) task_failures: Fraction,
     /// The share of heartbeats and replies that never arrive.
     pub(crate) loss: Fraction,
     /// The share of heartbeats and replies that arrive twice.
     pub(crate) duplication: Fraction,
+    /// The share of heartbeats and replies that are late.
+    pub(crate) late: Fraction,
+    /// How late they are.
+    pub(crate) late_by: Dist<SimSpan>,
+    /// Who is cut off from the others, and when.
+    pub(crate) cuts: Vec<Arc<Cut>>,
     /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
     /// network is perfect.
     pub(crate) resends: bool,
@@ -91,9 +123,13 @@ impl<'a> Effects<'a> {
         let mut effects = Self {
             workload,
             opening: Vec::new(),
+            absent: BTreeSet::new(),
             task_failures: Fraction::ZERO,
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
+            late: Fraction::ZERO,
+            late_by: Dist::Constant(SimSpan::ZERO),
+            cuts: Vec::new(),
             resends: false,
         };
         for fault in faults {
@@ -178,6 +214,13 @@ kinds! {
     task_failures: TaskFailures,
     loss: Loss,
     duplication: Duplication,
+    delay: Delay,
+    partition: Partition,
+    disk: Disk,
+    jobtracker: JobTrackerProcess,
+    join: Join,
+    decommission: Decommission,
+    unhealthy: Unhealthy,
 }
 
 fn about_at() -> String {
@@ -282,7 +325,13 @@ mod tests {
     fn faults_read_back_as_written() {
         let yaml = "- at: 10min\n  stop: node-3\n- at: 20min\n  start: node-3\n\
                     - at: 5min\n  kill: big\n- task_failures: 0.01\n- loss: 0.1\n\
-                    - duplication: 0.1\n";
+                    - duplication: 0.1\n- delay:\n    share: 0.1\n    by: 5s\n\
+                    - at: 1min\n  partition:\n    nodes:\n    - node-2\n    - node-3\n    for: 3min\n\
+                    - at: 2min\n  disk:\n    nodes:\n    - node-2\n\
+                    - at: 4min\n  jobtracker:\n    pause: 30s\n\
+                    - at: 5min\n  join:\n    nodes:\n    - node-4\n\
+                    - at: 6min\n  decommission:\n    nodes:\n    - node-2\n    for: 1h\n\
+                    - at: 7min\n  unhealthy:\n    nodes:\n    - node-3\n    for: 2min\n";
         assert_eq!(serde_yaml::to_string(&faults(yaml).unwrap()).unwrap(), yaml);
         assert_eq!(faults("{}").unwrap(), []);
     }
@@ -319,6 +368,10 @@ mod tests {
             ("{at: 1s, start: node-2}", None),
             ("{at: 1s, kill: smal}", Some("there is no job `smal` in the workload")),
             ("{at: 1s, kill: large}", None),
+            (
+                "{at: 1s, partition: {nodes: [node-1, node-4], for: 1s}}",
+                Some("there is no node-4: the cluster has 2 nodes"),
+            ),
             ("{loss: 0.1}", None),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();
@@ -333,6 +386,25 @@ mod tests {
     }
 
     #[test]
+    fn what_joins_is_not_there_before() {
+        let workload = workload("[{name: a, maps: 1}]");
+        let faults = faults("[{at: 5s, join: {nodes: [node-2, node-3]}}]").unwrap();
+        let effects = Effects::of(&faults, &workload);
+        assert_eq!(effects.absent, [1, 2].map(TrackerId).into());
+        assert_eq!(effects.opening.len(), 2);
+    }
+
+    #[test]
+    fn the_jobtracker_pauses_or_restarts() {
+        for options in ["pause: 1s, restart: 1s", ""] {
+            let fault = format!("{{at: 1s, jobtracker: {{{options}}}}}");
+            let fault: Fault = serde_yaml::from_str(&fault).unwrap();
+            let problem = fault.check(&Known::default()).unwrap_err();
+            assert_eq!(problem.message, "it is one of `pause: 30s` and `restart: 2min`");
+        }
+    }
+
+    #[test]
     fn a_fault_is_exactly_one_thing() {
         for (yaml, why) in [
             ("[{}]", "a fault is one of"),
@@ -343,6 +415,7 @@ mod tests {
             ("[{at: 1s, loss: 0.1}]", "has no `at`"),
             ("[{at: 1s, stop: node-0}]", "such as node-3"),
             ("[{at: 1s, stop: 3}]", "such as node-3"),
+            ("[{partition: {nodes: [node-1], for: 1s}}]", "needs a time"),
             ("{loss: 0.1}", "a list of faults"),
         ] {
             let error = faults(yaml).unwrap_err().to_string();

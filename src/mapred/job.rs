@@ -64,6 +64,8 @@ pub struct Job {
     pub(super) open_tries: u32,
     /// Outputs that were lost, by their maps, until these have run again.
     pub(super) lost_outputs: BTreeMap<u32, Missing>,
+    /// Outputs that cannot be read any more, which the JobTracker does not know.
+    pub(super) unreadable: BTreeSet<AttemptId>,
     /// How often reduces have complained of an output, until its map runs again.
     pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
     /// How far its maps are, as Mumak's JobTracker adds it up; only if somebody asks for the load.
@@ -156,6 +158,7 @@ impl Job {
             was_pending: PerSlot::default(),
             open_tries: 0,
             lost_outputs: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
             failed_fetches: BTreeMap::new(),
             map_progress: 0.0,
             spec,

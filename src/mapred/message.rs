@@ -12,7 +12,7 @@ use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role, Stall,
     TaskKind, TracedTimes, TrackerId,
 };
-use crate::cluster::{Reread, Use};
+use crate::cluster::{Cut, Reread, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A state machine that an actor can run.
@@ -50,6 +50,21 @@ pub enum ToJobTracker {
     /// By the world: what lies on a machine cannot be fetched any more. It tells the reduces that
     /// ask for map outputs, and does not know it itself.
     Darkness(TrackerId),
+    /// By the world: what maps have left on a machine's disks is gone. It does not know this itself.
+    DiskLost(TrackerId),
+    /// By the world: nodes are cut off from the others, or are so no more. It does not know this
+    /// itself, either.
+    Cut(Arc<Cut>),
+    /// By an administrator: a node is on the list of those that may not take part.
+    Exclude(TrackerId),
+    /// By an administrator: a node is on that list no more.
+    Include(TrackerId),
+    /// By the world: its process stops in its tracks for so long.
+    Pause(SimSpan),
+    /// By the world: its process dies, and is back, with empty books, after so long.
+    Restart(SimSpan),
+    /// By itself: its process works again.
+    Wake,
     /// By itself: it is free for the next heartbeat.
     Serve,
     /// By itself: a job's splits are read.
@@ -88,6 +103,10 @@ pub enum ToTracker {
     PowerOn,
     /// By the world: its machine dies.
     PowerOff,
+    /// By the world: all that its tasks have left on its disks is gone.
+    DiskLost,
+    /// By the world: its node's health script finds the node well, or not.
+    Health(bool),
     /// By the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
     /// By itself: the next heartbeat is due, unless the number is stale.
@@ -137,6 +156,13 @@ impl Message for ToJobTracker {
         match self {
             Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
             Self::Darkness(_)
+            | Self::DiskLost(_)
+            | Self::Cut(_)
+            | Self::Exclude(_)
+            | Self::Include(_)
+            | Self::Pause(_)
+            | Self::Restart(_)
+            | Self::Wake
             | Self::Serve
             | Self::Initialised(_)
             | Self::Expire
@@ -152,6 +178,13 @@ impl Message for ToJobTracker {
             Self::Submit(_)
             | Self::KillJob(_)
             | Self::Darkness(_)
+            | Self::DiskLost(_)
+            | Self::Cut(_)
+            | Self::Exclude(_)
+            | Self::Include(_)
+            | Self::Pause(_)
+            | Self::Restart(_)
+            | Self::Wake
             | Self::Initialised(_)
             | Self::Start => true,
             Self::AskLoad(_)
@@ -189,6 +222,8 @@ impl Message for ToTracker {
             Self::Reply(_) | Self::PhaseEnds(_) => true,
             Self::PowerOn
             | Self::PowerOff
+            | Self::DiskLost
+            | Self::Health(_)
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -200,6 +235,8 @@ impl Message for ToTracker {
         match self {
             Self::PowerOn
             | Self::PowerOff
+            | Self::DiskLost
+            | Self::Health(_)
             | Self::Rates(_)
             | Self::PhaseEnds(_)
             | Self::FlowDone(_) => true,
@@ -291,6 +328,8 @@ pub struct Status {
     pub last_reply: Option<u16>,
     /// Whether its process has just started.
     pub restarted: bool,
+    /// Whether its node's health script finds the node unfit.
+    pub is_unhealthy: bool,
     /// The slots that it has.
     pub slots: PerSlot<u32>,
     /// The slots that it regards as taken. An attempt that waits for its commit is left out, as
@@ -368,6 +407,8 @@ pub struct Reply {
     pub interval: SimSpan,
     /// Whether the tracker is unknown and must start anew.
     pub reinit: bool,
+    /// Whether the tracker may not take part and must end.
+    pub disallowed: bool,
     /// What the tracker is to do, in order.
     pub directives: Vec<Directive>,
     /// How far the maps of the jobs are whose reduces fetch here.
@@ -445,6 +486,8 @@ pub struct Missing {
     pub order: u32,
     /// Whether the JobTracker knows that it is lost, and does not count the map as done.
     pub is_lost: bool,
+    /// Whether its machine answers, but cannot read it.
+    pub is_unreadable: bool,
 }
 
 /// A flow of an attempt: a transfer or a computation that has to share what it uses.

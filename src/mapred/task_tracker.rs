@@ -43,6 +43,7 @@ pub struct TaskTracker {
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
     restarted: bool,
+    is_unhealthy: bool,
     /// The number of the last reply it has; `None` before the first.
     last_reply: Option<u16>,
     interval: SimSpan,
@@ -132,6 +133,7 @@ impl TaskTracker {
             is_up: false,
             phase,
             restarted: true,
+            is_unhealthy: false,
             last_reply: None,
             beat: 0,
             sent_at: None,
@@ -186,6 +188,23 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
+    /// Fails the maps and reduces that work: what they have left on the disks is gone.
+    fn lose_disk(&mut self, now: SimTime, out: &mut Outbox) {
+        use AttemptState as S;
+        let is_hit = |attempt: &Attempt| {
+            let has_files = matches!(attempt.state(), S::Running | S::Suspended);
+            has_files && attempt.leaves_output()
+        };
+        let hit: Vec<AttemptId> =
+            self.attempts.iter().filter(|a| is_hit(a)).map(Attempt::id).collect();
+        // What gets their slots begins with empty disks.
+        for id in hit {
+            if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
+                self.fail(index, now, out);
+            }
+        }
+    }
+
     // ---- heartbeats ----
 
     fn plan_beat(&mut self, after: SimSpan, out: &mut Outbox) {
@@ -210,6 +229,7 @@ impl TaskTracker {
         status.call = self.beat;
         status.last_reply = self.last_reply;
         status.restarted = self.restarted;
+        status.is_unhealthy = self.is_unhealthy;
         status.slots = self.node.slots;
         status.occupied = occupied;
         status.failed_fetches.clone_from(&self.failed_fetches);
@@ -234,6 +254,9 @@ impl TaskTracker {
             now,
             Fact::Heartbeat { tracker: self.id, rtt: now - sent_at, queued: reply.queued },
         );
+        if reply.disallowed {
+            return self.power_off(now, out);
+        }
         if reply.reinit {
             self.drop_everything(now, out);
             self.last_reply = None;
@@ -555,6 +578,8 @@ impl Core for TaskTracker {
         match msg {
             ToTracker::PowerOn => self.power_on(now, out),
             ToTracker::PowerOff => self.power_off(now, out),
+            ToTracker::DiskLost => self.lose_disk(now, out),
+            ToTracker::Health(is_well) => self.is_unhealthy = !is_well,
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
             ToTracker::Beat(_) => self.send_status(now, out),

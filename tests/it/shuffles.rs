@@ -86,6 +86,34 @@ fn reduces_that_cannot_fetch_have_the_map_run_again_before_its_machine_is_missed
     assert!(again(&two).iter().all(|minute| 10 <= *minute), "two reduces are too few: {two:?}");
 }
 
+#[test]
+fn outputs_that_cannot_be_read_are_complained_of_at_once() {
+    let rows = attempts(&format!(
+        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+         faults: [{{at: 35s, disk: {{nodes: [node-1]}}}}]\nworkload: {{jobs: [{JOB}]}}\n"
+    ));
+    let lost: Vec<&Row> = rows.iter().filter(|row| row.outcome == "lost").collect();
+    assert!(!lost.is_empty() && lost.iter().all(|row| row.node == "node-1"), "{lost:?}");
+    // Two reduces make three complaints within two pauses of 13 and 17 s, and what takes to tell.
+    assert!(lost.iter().all(|row| (35_000..75_000).contains(&row.finish_ms)), "{lost:?}");
+    assert_eq!(reduces(&rows).count(), 2);
+}
+
+#[test]
+fn a_short_partition_only_delays_what_is_fetched_across_it() {
+    let finish = |faults: &str| {
+        let rows = attempts(&format!(
+            "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+             faults: [{faults}]\nworkload: {{jobs: [{JOB}]}}\n"
+        ));
+        assert!(rows.iter().all(|row| row.outcome == "succeeded"), "{rows:?}");
+        reduces(&rows).map(|row| row.finish_ms / 1_000).max().unwrap()
+    };
+    let whole = finish("");
+    let apart = finish("{at: 35s, partition: {nodes: [node-1, node-2], for: 5min}}");
+    assert!((whole + 4 * 60..whole + 7 * 60).contains(&apart), "{whole} and {apart} s");
+}
+
 /// Four nodes in four racks and two pods: half of 600 MB comes from the other pod, at 10 MB a second.
 #[test]
 fn a_fetch_waits_for_what_comes_through_the_uplink_of_its_pod() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{FileId, Node, Placement};
+use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
     Fact, FailedFetch, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach, Reason,
     Role, TaskId, TaskKind,
@@ -19,6 +19,8 @@ struct Bench {
     last: [Option<u16>; 8],
     /// Whether a tracker that joins has just started, rather than been given up.
     joins_restarted: bool,
+    /// Whether the health scripts of all nodes complain.
+    is_unhealthy: bool,
     /// What the next heartbeat says that reduces cannot fetch.
     failed_fetches: Vec<FailedFetch>,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
@@ -73,6 +75,7 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         calls: [0; 8],
         last: [None; 8],
         joins_restarted: true,
+        is_unhealthy: false,
         failed_fetches: Vec::new(),
         replies: Vec::new(),
         facts: Vec::new(),
@@ -142,6 +145,7 @@ impl Bench {
             call: self.calls[id as usize],
             last_reply: self.last[id as usize],
             restarted: self.joins_restarted && self.last[id as usize].is_none(),
+            is_unhealthy: self.is_unhealthy,
             slots: PerSlot { map: 2, reduce: 1 },
             occupied,
             reports: reports
@@ -470,6 +474,7 @@ fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
             at: TrackerId(0),
             order,
             is_lost,
+            is_unreadable: false,
         };
         (0..).zip(&maps).map(named).collect::<Vec<_>>()
     };
@@ -481,6 +486,74 @@ fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
     bench.at(606).hear(ToJobTracker::Expire);
     bench.next(1, &[runs, (maps[1].task.attempt(8), runs.1), (maps[1].task.attempt(9), runs.1)]);
     assert_eq!(bench.told(), (done(0), missing(true)));
+}
+
+#[test]
+fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
+    let (mut bench, _, reduces) = fetching();
+    let until = bench.now + SimSpan::from_secs(60);
+    let nodes = [TrackerId(0), TrackerId(1)].into();
+    let cut = Arc::new(Cut { from: bench.now, until, nodes });
+    bench.hear(ToJobTracker::Cut(cut.clone()));
+    // The second tracker is on the side of the maps' outputs, and nobody else is.
+    for (id, reduce, missing) in [(1, reduces[0], 0), (2, reduces[1], 2)] {
+        bench.next(id, &[(reduce, AttemptState::Running)]);
+        assert_eq!(bench.told().1.len(), missing);
+    }
+    bench.now = until;
+    bench.hear(ToJobTracker::Cut(cut));
+    bench.next(2, &[(reduces[1], AttemptState::Running)]);
+    assert_eq!(bench.told().1, []);
+}
+
+#[test]
+fn what_lay_on_a_lost_disk_cannot_be_read() {
+    let (mut bench, _, reduces) = fetching();
+    bench.hear(ToJobTracker::DiskLost(TrackerId(0)));
+    bench.next(2, &[(reduces[1], AttemptState::Running)]);
+    let (done, missing) = bench.told();
+    assert_eq!(done[0].done, 2, "the JobTracker does not know");
+    assert!(missing.len() == 2 && missing.iter().all(|m| m.is_unreadable && !m.is_lost));
+}
+
+#[test]
+fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
+    let mut bench = bench(hadoop());
+    bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(5)));
+    bench.at(11).submit(job(0, 1, 0));
+    assert!(bench.beat(0, &[]).is_empty() && bench.replies.is_empty());
+    let submitted = |bench: &Bench| bench.facts.iter().any(|f| matches!(f, Fact::JobSubmitted(_)));
+    assert!(!submitted(&bench));
+    bench.at(15).hear(ToJobTracker::Wake);
+    assert!(submitted(&bench));
+    bench.hear(ToJobTracker::Serve);
+    let (to, reply, _) = bench.replies.last().expect("its turn has come");
+    assert_eq!((*to, reply.queued), (TrackerId(0), SimSpan::from_secs(4)));
+    assert_eq!(launches(&reply.directives).len(), 1);
+}
+
+#[test]
+fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
+    let (mut bench, _, reduces) = fetching();
+    bench.at(100).hear(ToJobTracker::Restart(SimSpan::from_secs(60)));
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+    );
+    let lost = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerLost(_)));
+    assert_eq!(lost.count(), 4, "those that had joined");
+    let heard = bench.replies.len();
+    bench.at(110).beat(1, &[(reduces[0], AttemptState::Running)]);
+    assert_eq!(bench.replies.len(), heard, "nobody is there");
+    bench.at(160).hear(ToJobTracker::Wake);
+    bench.at(170).send_again(1, &[(reduces[0], AttemptState::Running)]);
+    assert!(bench.replies.last().unwrap().1.reinit);
+    bench.receive();
+    bench.joins_restarted = false;
+    bench.submit(job(1, 1, 0));
+    assert_eq!(bench.next(1, &[]).len(), 1, "it goes on with new jobs");
 }
 
 #[test]
@@ -757,6 +830,37 @@ fn trackers_are_blacklisted_only_if_they_are_worse_than_the_others() {
     }
     // For the fourth the average is four faults on five trackers.
     assert_eq!(bench.blacklisted(), [0, 1, 2]);
+}
+
+#[test]
+fn a_tracker_whose_node_is_unwell_gets_no_tasks_until_it_is_well() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins().at(20).submit(job(0, 9, 0));
+    bench.is_unhealthy = true;
+    assert_eq!(bench.next(0, &[]), []);
+    assert_eq!(bench.blacklisted(), [0]);
+    assert_eq!(bench.tracker.ledger.active, 7);
+    bench.is_unhealthy = false;
+    assert_eq!(bench.next(0, &[]).len(), 2);
+    assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerForgiven(TrackerId(0)))));
+}
+
+#[test]
+fn an_excluded_tracker_is_given_up_at_once_and_may_come_back_when_it_is_included() {
+    let (mut bench, maps, reduces) = fetching();
+    bench.hear(ToJobTracker::Exclude(TrackerId(0)));
+    let lost = |fact: &Fact| matches!(fact, Fact::TrackerLost(TrackerId(0)));
+    assert_eq!(bench.facts.iter().filter(|fact| lost(fact)).count(), 1);
+    assert_eq!(bench.next(0, &[]), []);
+    let (_, reply, _) = bench.replies.last().unwrap();
+    assert!(reply.disallowed && !reply.reinit);
+    let again = bench.next(1, &[(reduces[0], AttemptState::Running)]);
+    assert!(again.contains(&maps[0].task.attempt(1)), "its outputs are lost: {again:?}");
+    bench.hear(ToJobTracker::Include(TrackerId(0)));
+    bench.last[0] = None;
+    bench.next(0, &[]);
+    let joined = |fact: &Fact| matches!(fact, Fact::TrackerJoined(TrackerId(0)));
+    assert_eq!(bench.facts.iter().filter(|fact| joined(fact)).count(), 2);
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Which outputs of maps are there for the reduces.
 //!
-//! The JobTracker counts the maps that are done and does not know whose machine has died. Reduces
+//! The JobTracker counts the maps that are done and does not know which machines are out of reach. Reduces
 //! find out, each for itself: what they cannot fetch is named to them beside the count, and their
 //! complaints come with heartbeats. With enough of these the map has failed and runs again; else it
 //! does when its tracker is missed.
 
-use super::Ledger;
+use std::sync::Arc;
+
+use super::{Ledger, entry};
+use crate::cluster::{Cut, TrackerId};
 use crate::mapred::job::{Job, Stage};
 use crate::mapred::{
     AttemptId, AttemptState, FailedFetch, Missing, Outbox, Outcome, TaskId, TaskKind,
@@ -16,19 +19,48 @@ use crate::units::SimTime;
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
-    /// Appends which outputs of a job's maps its reduces cannot fetch, or not any more. Walks all
-    /// maps while a machine is dead that has not been missed.
-    pub(in crate::mapred) fn name_missing(&self, job: &Job, missing: &mut Vec<Missing>) {
+    /// Notes that nodes are cut off from the others, or are so no more.
+    pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>) {
+        self.cuts.push(cut);
+        self.cuts.retain(|cut| cut.holds(now));
+    }
+
+    /// Notes that the outputs of maps on a machine's disks are gone. Walks all maps of running jobs.
+    pub(in crate::mapred) fn spoil(&mut self, tracker: TrackerId) {
+        for id in &self.running {
+            let job = entry(&mut self.jobs, *id);
+            for (index, task) in (0..).zip(&job.maps.tasks) {
+                if let Stage::Done(number, at) = task.stage
+                    && at == tracker
+                {
+                    let map = TaskId { job: *id, kind: TaskKind::Map, index }.attempt(number);
+                    job.unreadable.insert(map);
+                }
+            }
+        }
+    }
+
+    /// Appends which outputs of a job's maps its reduces on a tracker cannot fetch, or not any more.
+    /// Walks all maps while a machine is dead that has not been missed, or is cut off.
+    pub(in crate::mapred) fn name_missing(
+        &self,
+        job: &Job,
+        by: TrackerId,
+        missing: &mut Vec<Missing>,
+    ) {
         missing.extend(job.lost_outputs.values());
-        if self.dark.is_empty() {
+        if self.dark.is_empty() && self.cuts.is_empty() && job.unreadable.is_empty() {
             return;
         }
+        let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
         for (index, task) in (0..).zip(&job.maps.tasks) {
-            if let Stage::Done(number, at) = task.stage
-                && self.dark.contains(&at)
-            {
-                let map = TaskId { job: job.id(), kind: TaskKind::Map, index }.attempt(number);
-                missing.push(Missing { map, at, order: task.order, is_lost: false });
+            let Stage::Done(number, at) = task.stage else { continue };
+            let map = TaskId { job: job.id(), kind: TaskKind::Map, index }.attempt(number);
+            let is_out_of_reach = self.dark.contains(&at) || is_cut_off(at);
+            let is_unreadable = !is_out_of_reach && job.unreadable.contains(&map);
+            if is_out_of_reach || is_unreadable {
+                let order = task.order;
+                missing.push(Missing { map, at, order, is_lost: false, is_unreadable });
             }
         }
     }
@@ -73,7 +105,9 @@ impl Ledger {
         let order = task.order;
         job.maps.finished -= 1;
         job.failed_fetches.remove(&map);
-        job.lost_outputs.insert(map.task.index, Missing { map, at, order, is_lost: true });
+        job.unreadable.remove(&map);
+        let lost = Missing { map, at, order, is_lost: true, is_unreadable: false };
+        job.lost_outputs.insert(map.task.index, lost);
         if failed {
             self.count_failure(map, at);
         }

@@ -186,6 +186,7 @@ impl Ledger {
             job.cache = MapCache::default();
             job.unclean = PerSlot::default();
             job.lost_outputs.clear();
+            job.unreadable.clear();
             job.failed_fetches.clear();
             for kind in SlotKind::BOTH {
                 self.wants_task_cleanup[kind].remove(&id);

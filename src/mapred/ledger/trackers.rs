@@ -1,4 +1,4 @@
-//! Trackers: they join, and they are given up with all that lay on them.
+//! Trackers: they join, they may be kept out, and they are given up with all that lay on them.
 
 use super::{Ledger, Tracker};
 use crate::mapred::job::Stage;
@@ -81,6 +81,42 @@ impl Ledger {
             if has_failed {
                 self.blame(job, id);
             }
+        }
+    }
+
+    /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
+    /// told to end with its next heartbeat.
+    pub(in crate::mapred) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.trackers[id.index()].is_excluded = true;
+        if self.trackers[id.index()].is_registered {
+            self.lose_tracker(now, id, out);
+        }
+    }
+
+    /// Takes a node off that list.
+    pub(in crate::mapred) fn include(&mut self, id: TrackerId) {
+        self.trackers[id.index()].is_excluded = false;
+    }
+
+    /// Forgets all jobs, which fail, and all trackers.
+    pub(in crate::mapred) fn forget_all(&mut self, now: SimTime, out: &mut Outbox) {
+        for id in self.open.clone() {
+            let job = self.known_mut(id);
+            job.verdict = Some(Outcome::Failed);
+            for kind in SlotKind::BOTH {
+                let tasks = job.tasks_mut(kind);
+                tasks.waiting = 0;
+                for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
+                    task.stage = Stage::Dead;
+                }
+            }
+            self.end_job(now, id, out);
+        }
+        for index in 0..self.trackers.len() {
+            if self.trackers[index].is_registered {
+                self.lose_tracker(now, TrackerId(index as u32), out);
+            }
+            self.forgive_all(now, TrackerId(index as u32), out);
         }
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{ReadRates, Topology};
-use crate::mapred::{Hadoop, JobId, JobSpec, MapsDone, Missing, Phase, Report, TaskBytes, TaskId, TaskKind};
+use crate::mapred::{
+    Hadoop, JobId, JobSpec, MapsDone, Missing, Phase, Report, TaskBytes, TaskId, TaskKind,
+};
 use crate::random::Dist;
 use crate::units::{Bytes, Fraction, Rate};
 
@@ -330,7 +332,7 @@ fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) 
 }
 
 fn missing(index: u32, is_lost: bool) -> Missing {
-    Missing { map: map(index), at: TrackerId(7), order: index, is_lost }
+    Missing { map: map(index), at: TrackerId(7), order: index, is_lost, is_unreadable: false }
 }
 
 #[test]
@@ -450,6 +452,36 @@ fn a_killed_attempt_leaves_output_behind_only_if_it_ran() {
     bench.until(secs(6));
     assert_eq!(bench.state(map(0)), Some(AttemptState::KilledUnclean));
     assert_eq!(bench.state(map(2)), Some(AttemptState::Killed));
+}
+
+#[test]
+fn with_its_disk_a_tracker_loses_what_works_but_not_what_waits() {
+    let mut bench = tracker(|_| {});
+    let launches = [0, 1, 2].map(|index| bench.launch(map(index))).to_vec();
+    bench.until(secs(0)).reply(launches);
+    bench.until(secs(2)).hear(ToTracker::DiskLost);
+    bench.until(secs(3));
+    let states = [0, 1, 2].map(|index| bench.state(map(index)));
+    let failed = Some(AttemptState::FailedUnclean);
+    assert_eq!(states, [failed, failed, Some(AttemptState::Running)]);
+}
+
+#[test]
+fn a_tracker_that_is_disallowed_ends_until_it_is_started_again() {
+    let mut bench = tracker(|_| {});
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3));
+    let call = bench.status().call;
+    let disallowed = Reply { call, disallowed: true, ..Reply::default() };
+    bench.hear(ToTracker::Reply(Arc::new(disallowed)));
+    assert!(matches!(bench.facts.last(), Some(Fact::TrackerDown(TrackerId(0)))));
+    let sent = bench.statuses.len();
+    bench.until(secs(60));
+    assert_eq!(bench.statuses.len(), sent, "it is silent");
+    bench.hear(ToTracker::PowerOn);
+    bench.until(secs(61));
+    assert!(bench.status().restarted && bench.status().reports.is_empty());
 }
 
 #[test]

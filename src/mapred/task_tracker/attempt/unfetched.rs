@@ -2,7 +2,8 @@
 //!
 //! All is as in Hadoop. Whatever lies on a machine is tried together; a failure puts the machine off
 //! for 10 s, by a factor of 1.3 longer with each failure. The tenth failure of an output is told to
-//! the JobTracker, and every tenth that follows. A reduce that has failed too often with one of them
+//! the JobTracker, and every tenth that follows; one of a machine that answers but cannot read the
+//! output is told at once. A reduce that has failed too often with one of them
 //! gives up. So the first complaint comes after seven minutes: the sum of the first nine pauses.
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ struct Output {
     map: AttemptId,
     at: TrackerId,
     is_lost: bool,
+    is_unreadable: bool,
     /// Whether it had been fetched before.
     is_here: bool,
     failures: u32,
@@ -56,12 +58,13 @@ impl Unfetched {
     pub(super) fn hear(&mut self, asks: SimTime, job: JobId, missing: &[Missing], fetched: u32) {
         let earlier = std::mem::take(&mut self.outputs);
         for missing in missing.iter().filter(|missing| missing.map.job() == job) {
-            let Missing { map, at, order, is_lost } = *missing;
+            let Missing { map, at, order, is_lost, is_unreadable } = *missing;
             let known = earlier.iter().find(|output| output.map == map);
             self.outputs.push(Output {
                 map,
                 at,
                 is_lost,
+                is_unreadable,
                 is_here: known.map_or(order < fetched, |output| output.is_here),
                 failures: known.map_or(0, |output| output.failures),
             });
@@ -99,7 +102,7 @@ impl Unfetched {
                 for output in self.outputs.iter_mut().filter(here) {
                     output.failures += 1;
                     fewest = fewest.min(output.failures);
-                    if output.failures % FAILURES_PER_COMPLAINT == 0 {
+                    if output.is_unreadable || output.failures % FAILURES_PER_COMPLAINT == 0 {
                         complaints.push(output.map);
                     }
                     if patience <= output.failures {
@@ -120,7 +123,7 @@ mod tests {
 
     fn missing(index: u32, at: u32, is_lost: bool) -> Missing {
         let map = TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0);
-        Missing { map, at: TrackerId(at), order: index, is_lost }
+        Missing { map, at: TrackerId(at), order: index, is_lost, is_unreadable: false }
     }
 
     /// Returns a reduce that has fetched two outputs and hears at the start that these are missing.
@@ -150,6 +153,18 @@ mod tests {
         // 10 s x (1.3 + 1.3^2 + ... + 1.3^9), and so on up to the nineteenth and the twenty-ninth.
         assert_eq!(complaints, [417, 6_292, 87_290]);
         assert_eq!(end, 87_290);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_at_each_failure() {
+        let spoilt = Missing { is_unreadable: true, ..missing(5, 1, false) };
+        let mut unfetched = unfetched(&[spoilt]);
+        let times = [0, 12, 13, 29, 30];
+        let told = times.map(|second| {
+            let now = SimTime::ZERO + SimSpan::from_secs(second);
+            unfetched.try_again(now, 100).0.len()
+        });
+        assert_eq!(told, [1, 0, 1, 0, 1], "after pauses of 13 and 16.9 s");
     }
 
     #[test]
