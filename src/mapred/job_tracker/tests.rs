@@ -602,7 +602,7 @@ fn a_map_whose_output_cannot_be_fetched_for_the_fourth_time_fails_its_job() {
             assert_eq!(bench.next(id, &[]), [map]);
             bench.next(id, &[(map, AttemptState::Succeeded)]);
         }
-        for (reduce, at) in (&reduces).iter().zip(1..) {
+        for (reduce, at) in reduces.iter().zip(1..) {
             bench.failed_fetches.push(FailedFetch { reduce: *reduce, map });
             // Full, so that the map does not run again here.
             let others = [8, 9].map(|number| maps[1].task.attempt(number));
