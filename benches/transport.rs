@@ -97,6 +97,9 @@ fn actors(trackers: u32) -> u64 {
         is_far: vec![false; trackers as usize],
         loss: Fraction::ZERO,
         duplication: Fraction::ZERO,
+        late: Fraction::ZERO,
+        late_by: Dist::Constant(SimSpan::ZERO),
+        cuts: Vec::new(),
     };
     let start = |index| (SimTime::ZERO, Mail::Tracker(TrackerId(index), ToTracker::PowerOn));
     let opening = (0..trackers).map(start).collect();

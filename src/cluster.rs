@@ -1,6 +1,7 @@
 //! What stands: nodes, racks, disks, memory, network and the blocks of the file system; and how
 //! disks, wires and cores are shared by those who use them.
 
+mod cut;
 mod hdfs;
 mod name;
 mod node;
@@ -10,6 +11,7 @@ mod spec;
 mod speeds;
 mod topology;
 
+pub use cut::Cut;
 pub use hdfs::{BlockId, FileId, Hdfs};
 pub use name::{NodeName, RackName};
 pub use node::{Node, PerSlot, PodId, RackId, SlotKind, TrackerId};

@@ -8,6 +8,7 @@ mod prepared;
 #[cfg(test)]
 mod sabotage;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -310,7 +311,7 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
-    let mut opening = opening(topology, effects.opening);
+    let mut opening = opening(topology, &effects.absent, effects.opening);
     if hadoop.is_mumak() {
         // Its ticks are counted from the start, whoever speaks first.
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
@@ -378,16 +379,20 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
 }
 
 /// Returns the messages that set a run going: machines start, jobs arrive, faults happen.
-fn opening(topology: &Topology, faults: Opening) -> Opening {
+fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: Opening) -> Opening {
     let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
-    topology.nodes().map(start).chain([arrive]).chain(faults).collect()
+    let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
+    topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
 }
 
 fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {
     Links {
         loss: effects.loss,
         duplication: effects.duplication,
+        late: effects.late,
+        late_by: effects.late_by.clone(),
+        cuts: effects.cuts.clone(),
         ..Links::new(scenario.seed, &scenario.cluster.network, topology)
     }
 }

@@ -9,12 +9,18 @@
 //! setting for gets it there; nothing else asks which faults there are.
 
 mod crashes;
+mod decommission;
+mod delay;
+mod disk;
 mod doomed;
 mod duplication;
 mod hangs;
+mod jobtracker;
+mod join;
 mod kill;
 mod loss;
 mod out_of_memory;
+mod partition;
 mod restart;
 mod short;
 mod slow;
@@ -23,16 +29,18 @@ mod start;
 mod stop;
 mod target;
 mod task_failures;
+mod unhealthy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::cluster::{Topology, TrackerId};
+use crate::cluster::{Cut, Topology, TrackerId};
 use crate::mapred::{Doom, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
 use crate::random::{Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan, SimTime};
@@ -40,11 +48,17 @@ use crate::workload::Workload;
 use crate::yaml::{Path, Problem};
 
 use self::crashes::Crashes;
+use self::decommission::Decommission;
+use self::delay::Delay;
+use self::disk::Disk;
 use self::duplication::Duplication;
 use self::hangs::Hangs;
+use self::jobtracker::JobTrackerProcess;
+use self::join::Join;
 use self::kill::Kill;
 use self::loss::Loss;
 use self::out_of_memory::OutOfMemory;
+use self::partition::Partition;
 use self::restart::Restart;
 use self::slow::Slow;
 use self::slow_spells::SlowSpells;
@@ -52,6 +66,7 @@ use self::start::Start;
 use self::stop::Stop;
 use self::target::Target;
 use self::task_failures::TaskFailures;
+use self::unhealthy::Unhealthy;
 
 /// A kind of fault, with its options.
 trait Kind {
@@ -164,10 +179,18 @@ pub(crate) struct Effects<'a> {
     pub(crate) mishaps: Vec<Mishap>,
     /// What makes attempts end badly.
     pub(crate) dooms: Vec<Doom>,
+    /// The nodes that are not there at the beginning.
+    pub(crate) absent: BTreeSet<TrackerId>,
     /// The share of heartbeats and replies that never arrive.
     pub(crate) loss: Fraction,
     /// The share of heartbeats and replies that arrive twice.
     pub(crate) duplication: Fraction,
+    /// The share of heartbeats and replies that are late.
+    pub(crate) late: Fraction,
+    /// How late they are.
+    pub(crate) late_by: Dist<SimSpan>,
+    /// Who is cut off from the others, and when.
+    pub(crate) cuts: Vec<Arc<Cut>>,
     /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
     /// network is perfect.
     pub(crate) resends: bool,
@@ -181,8 +204,12 @@ impl<'a> Effects<'a> {
             opening: Vec::new(),
             mishaps: Vec::new(),
             dooms: Vec::new(),
+            absent: BTreeSet::new(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
+            late: Fraction::ZERO,
+            late_by: Dist::Constant(SimSpan::ZERO),
+            cuts: Vec::new(),
             resends: false,
         };
         // How many there are of each kind that strike the same nodes.
@@ -335,6 +362,13 @@ kinds! {
     out_of_memory: OutOfMemory,
     loss: Loss,
     duplication: Duplication,
+    delay: Delay,
+    partition: Partition,
+    disk: Disk,
+    jobtracker: JobTrackerProcess,
+    join: Join,
+    decommission: Decommission,
+    unhealthy: Unhealthy,
 }
 
 /// Returns what a kind's own comment says of it.
@@ -463,9 +497,15 @@ mod tests {
                     mttr: 10min\n    what: machine\n\
                     - slow_spells:\n    every: 1h\n    for: 5min\n    disk: 0.1\n\
                     - at: 5min\n  kill: big\n- task_failures: 0.01\n- loss: 0.1\n\
-                    - hangs:\n    share: 0.1\n    jobs: big\n    kind: map\n\
-                    - out_of_memory:\n    memory_above: 1GiB\n\
-                    - duplication: 0.1\n";
+                     - hangs:\n    share: 0.1\n    jobs: big\n    kind: map\n\
+                     - out_of_memory:\n    memory_above: 1GiB\n\
+                     - duplication: 0.1\n- delay:\n    share: 0.1\n    by: 5s\n\
+                     - at: 1min\n  partition:\n    nodes:\n    - node-2\n    - node-3\n    for: 3min\n\
+                     - at: 2min\n  disk:\n    nodes: node-2\n\
+                     - at: 4min\n  jobtracker:\n    pause: 30s\n\
+                     - at: 5min\n  join:\n    nodes: node-4\n\
+                     - at: 6min\n  decommission:\n    nodes: node-2\n    for: 1h\n\
+                     - at: 7min\n  unhealthy:\n    nodes: node-3\n    for: 2min\n";
         assert_eq!(serde_yaml::to_string(&faults(yaml).unwrap()).unwrap(), yaml);
         assert_eq!(faults("{}").unwrap(), []);
     }
@@ -618,6 +658,24 @@ mod tests {
     }
 
     #[test]
+    fn what_joins_is_not_there_before() {
+        let scene = scene("[{name: a, maps: 1}]");
+        let effects = scene.effects("[{at: 5s, join: {nodes: [node-2, node-3]}}]");
+        assert_eq!(effects.absent, [1, 2].map(TrackerId).into());
+        assert_eq!(effects.opening.len(), 2);
+    }
+
+    #[test]
+    fn the_jobtracker_pauses_or_restarts() {
+        for options in ["pause: 1s, restart: 1s", ""] {
+            let fault = format!("{{at: 1s, jobtracker: {{{options}}}}}");
+            let fault: Fault = serde_yaml::from_str(&fault).unwrap();
+            let problem = fault.check(&Known::default()).unwrap_err();
+            assert_eq!(problem.message, "it is one of `pause: 30s` and `restart: 2min`");
+        }
+    }
+
+    #[test]
     fn a_fault_is_exactly_one_thing() {
         for (yaml, why) in [
             ("[{}]", "a fault is one of"),
@@ -630,6 +688,7 @@ mod tests {
             ("[{at: 1s, stop: 3}]", "such as node-3"),
             ("[{at: 1s, restart: {nodes: node-1}}]", "missing field `for`"),
             ("[{crashes: {mttr: 1h}}]", "missing field `mtbf`"),
+            ("[{partition: {nodes: [node-1], for: 1s}}]", "needs a time"),
             ("{loss: 0.1}", "a list of faults"),
         ] {
             let error = faults(yaml).unwrap_err().to_string();

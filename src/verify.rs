@@ -100,6 +100,7 @@ impl Verifier {
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
             | Fact::Resumed { .. }
+            | Fact::FetchFailed { .. }
             | Fact::Ended { .. } => {
                 self.trackers.see(fact, &mut check);
                 self.jobs.happened(fact, &mut check);

@@ -319,6 +319,9 @@ const fn key(name: &'static str, table: Table, column: &'static str, kind: KeyKi
 }
 
 const OUTCOMES: KeyKind = KeyKind::Among(&["succeeded", "failed", "killed", "unfinished"]);
+const ENDS: KeyKind = KeyKind::Among(&["succeeded", "failed", "killed", "lost", "unfinished"]);
+const KINDS: KeyKind =
+    KeyKind::Among(&["map", "reduce", "setup", "cleanup", "map-cleanup", "reduce-cleanup"]);
 
 /// A name that two tables have is that of the attempt for quantities of attempts, and of the job
 /// for all others.
@@ -332,8 +335,8 @@ pub(super) const ROW_KEYS: &[RowKey] = &[
     key("reduces", Table::Jobs, "reduces", KeyKind::Number),
     key("time", Table::Jobs, "submit_ms", KeyKind::Time),
     key("outcome", Table::Jobs, "outcome", OUTCOMES),
-    key("outcome", Table::Tasks, "outcome", OUTCOMES),
-    key("kind", Table::Tasks, "kind", KeyKind::Among(&["map", "reduce", "setup", "cleanup"])),
+    key("outcome", Table::Tasks, "outcome", ENDS),
+    key("kind", Table::Tasks, "kind", KINDS),
     key("locality", Table::Tasks, "locality", KeyKind::Among(&["node", "rack", "off-rack"])),
     key("node", Table::Tasks, "node", KeyKind::Word),
     key("rack", Table::Tasks, "rack", KeyKind::Word),

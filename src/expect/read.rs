@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         Ok(by_job(self.jobs()?.into_iter().filter_map(time).filter(|(_, time)| time.is_finite())))
     }
 
-    /// Attempts of setup and cleanup tasks count only where their kind is chosen.
+    /// Attempts of setup and cleanup tasks, and removals of outputs, count only where their kind is chosen.
     fn attempts(&mut self) -> Evaluated<Value> {
         let jobs: FxHashMap<u32, u32> =
             self.jobs()?.into_iter().map(|job| (job.id, job.key)).collect();
@@ -219,8 +219,11 @@ impl<'a> Reader<'a> {
             let kind = match row.text(1) {
                 "map" => 0,
                 "reduce" => 1,
-                _ if all_kinds => 2,
-                _ => return Ok(()),
+                _ if !all_kinds => return Ok(()),
+                "setup" => 2,
+                "cleanup" => 3,
+                "map-cleanup" => 4,
+                _ => 5,
             };
             if tasks && row.text(numbers.end) != "succeeded" {
                 return Ok(());

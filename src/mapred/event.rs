@@ -59,7 +59,8 @@ pub enum Fact {
     },
     /// The JobTracker has learned of an attempt's new state, or has decided it itself.
     ///
-    /// At most once for each state of an attempt, except that a completed map may be lost again.
+    /// At most once for each state of an attempt, except that a completed map may be lost again: it is
+    /// then killed with its tracker, or has failed because reduces cannot fetch its output.
     Learned {
         /// The attempt.
         attempt: AttemptId,
@@ -154,6 +155,15 @@ pub enum Fact {
         attempt: AttemptId,
         /// Where.
         tracker: TrackerId,
+    },
+    /// A reduce complains that it has failed again and again to fetch a map's output.
+    FetchFailed {
+        /// The reduce.
+        attempt: AttemptId,
+        /// Where it runs.
+        tracker: TrackerId,
+        /// The attempt that left the output.
+        map: AttemptId,
     },
     /// An attempt ended and gave its slot up, if it held one.
     Ended {

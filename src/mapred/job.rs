@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::map_cache::MapCache;
 use super::{
-    AttemptId, AttemptState, Counts, JobId, JobSpec, Outcome, PerSlot, Priority, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, SlotKind,
+    TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -66,6 +66,12 @@ pub struct Job {
     pub(super) was_pending: PerSlot<bool>,
     /// Tries that trackers have not reported as ended.
     pub(super) open_tries: u32,
+    /// Outputs that were lost, by their maps, until these have run again.
+    pub(super) lost_outputs: BTreeMap<u32, Missing>,
+    /// Outputs that cannot be read any more, which the JobTracker does not know.
+    pub(super) unreadable: BTreeSet<AttemptId>,
+    /// How often reduces have complained of an output, until its map runs again.
+    pub(super) failed_fetches: BTreeMap<AttemptId, u32>,
     /// How far its maps are, as Mumak's JobTracker adds it up; only if somebody asks for the load.
     pub(super) map_progress: f32,
 }
@@ -99,6 +105,8 @@ pub(super) struct Task {
     /// How much of it its best attempt does in a second, by its last report; only if slow tasks are
     /// looked for.
     pub(super) rate: f32,
+    /// How many maps of the job had ended before this one; of a map that is done.
+    pub(super) order: u32,
     /// The tries that have not ended, or whose output is still to be removed.
     pub(super) tries: Vec<Try>,
 }
@@ -185,6 +193,9 @@ impl Job {
             load: PerSlot::default(),
             was_pending: PerSlot::default(),
             open_tries: 0,
+            lost_outputs: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
+            failed_fetches: BTreeMap::new(),
             map_progress: 0.0,
             spec,
         }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
-    Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind, Speculation,
-    Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
+    Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind,
+    Speculation, Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -42,6 +42,12 @@ pub struct JobTracker {
     reads_progress: bool,
     /// Whether the policy says which splits are read; if not, they are read as jobs arrive.
     reads_on_order: bool,
+    /// Until when its process stands still; what comes meanwhile waits.
+    stands_until: SimTime,
+    /// What has come meanwhile, but for heartbeats: these wait in the line.
+    held: Vec<ToJobTracker>,
+    /// Whether its process is gone: heartbeats find nobody.
+    is_down: bool,
     /// The instant of the last message.
     heard_at: SimTime,
 }
@@ -68,6 +74,9 @@ impl JobTracker {
             reading: 0,
             reviews_at: SimTime::ZERO,
             has_clockwork: false,
+            stands_until: SimTime::ZERO,
+            held: Vec::new(),
+            is_down: false,
             heard_at: SimTime::ZERO,
         }
     }
@@ -82,6 +91,36 @@ impl JobTracker {
     /// busy the cluster is. This costs a look-up for each map in every heartbeat.
     pub fn follow_maps(&mut self) {
         self.ledger.follows_maps = true;
+    }
+
+    // ---- its process ----
+
+    /// Stands still for a while.
+    fn stand_still(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+        self.stands_until = self.stands_until.max(now + span);
+        self.busy_until = self.busy_until.max(self.stands_until);
+        out.plan(span, ToJobTracker::Wake);
+    }
+
+    /// Dies: it forgets its jobs, which fail, and its trackers, which will be told to start anew.
+    fn die(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+        self.line.clear();
+        self.unread.clear();
+        self.is_down = true;
+        self.ledger.forget_all(now, out);
+        self.stand_still(now, span, out);
+    }
+
+    /// Goes on with what has come meanwhile.
+    fn wake(&mut self, now: SimTime, out: &mut Outbox) {
+        if now < self.stands_until {
+            return;
+        }
+        self.is_down = false;
+        self.ledger.moved_at = now;
+        for msg in std::mem::take(&mut self.held) {
+            self.take(now, msg, out);
+        }
     }
 
     // ---- jobs ----
@@ -130,8 +169,8 @@ impl JobTracker {
     }
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
-        let next = self.line.pop_front();
-        let (arrived, status) = next.expect("a turn is planned only while somebody waits");
+        // Whoever waited for this turn hung up when the process died.
+        let Some((arrived, status)) = self.line.pop_front() else { return };
         self.serve(now, arrived, status, out);
         if !self.line.is_empty() {
             self.plan_next(now, out);
@@ -143,10 +182,12 @@ impl JobTracker {
         let queued = now - arrived;
         let Some(last_id) = self.admit(now, &status, out) else {
             let tracker = &self.ledger.trackers[id.index()];
+            let (call, disallowed) = (status.call, tracker.is_excluded);
             let reply = if tracker.is_registered {
                 tracker.last_reply.clone()
             } else {
-                Arc::new(Reply { call: status.call, reinit: true, queued, ..Reply::default() })
+                let reinit = !disallowed;
+                Arc::new(Reply { call, reinit, disallowed, queued, ..Reply::default() })
             };
             self.busy_until = now + self.spec.per_heartbeat;
             let mail = Mail::Tracker(id, ToTracker::Reply(reply));
@@ -156,6 +197,7 @@ impl JobTracker {
         let tracker = &mut self.ledger.trackers[id.index()];
         tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
         self.ledger.forgive_in_time(now, id, out);
+        self.ledger.set_health(now, id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
         let mut commits = Vec::new();
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
@@ -176,6 +218,9 @@ impl JobTracker {
                 self.ledger.follow_map(report);
             }
         }
+        for failed in &status.failed_fetches {
+            self.ledger.complain(now, *failed, out);
+        }
         known.clone_from(&status.reports);
         self.ledger.trackers[id.index()].reports = known;
         self.ledger.look_for_slow_tasks(now);
@@ -183,9 +228,9 @@ impl JobTracker {
 
         let has_room =
             SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
-        let is_blacklisted = self.ledger.trackers[id.index()].is_blacklisted;
+        let may_get_tasks = self.ledger.trackers[id.index()].is_active();
         let is_offered = has_room || self.scheduler.wants_full_trackers();
-        let (launches, looks) = if is_offered && !is_blacklisted {
+        let (launches, looks) = if is_offered && may_get_tasks {
             self.launch(now, &status, out)
         } else {
             (Vec::new(), 0)
@@ -200,7 +245,11 @@ impl JobTracker {
         if !directives.is_empty() {
             self.ledger.moved_at = now;
         }
-        let maps = self.maps_wanted(&status, &directives);
+        let (maps, missing) = self.maps_wanted(&status, &directives);
+        // Reduces that cannot fetch something will complain of it.
+        if missing.iter().any(|missing| !missing.is_lost) && !self.ledger.hadoop.is_mumak() {
+            self.ledger.moved_at = now;
+        }
         let interval = self.ledger.heartbeat_interval();
         let tracker = &mut self.ledger.trackers[id.index()];
         // Filled in place unless the last one is still on its way.
@@ -210,8 +259,10 @@ impl JobTracker {
             id: last_id.wrapping_add(1),
             interval,
             reinit: false,
+            disallowed: false,
             directives,
             maps,
+            missing,
             queued,
         };
         self.busy_until = now + span;
@@ -241,7 +292,7 @@ impl JobTracker {
         let id = status.tracker;
         let tracker = &self.ledger.trackers[id.index()];
         // Calls rise for as long as a machine lives: this one was answered, or has been overtaken.
-        if status.call <= tracker.last_reply.call {
+        if status.call <= tracker.last_reply.call || tracker.is_excluded {
             return None;
         }
         match status.last_reply {
@@ -340,10 +391,15 @@ impl JobTracker {
         (offer.directives, offer.looks)
     }
 
-    /// Returns how far the maps are that reduces on the tracker fetch from, each job once.
+    /// Returns how far the maps are that reduces on the tracker fetch from, each job once, and what of
+    /// it they cannot fetch.
     ///
     /// In Hadoop a tracker asks for itself as soon as it has a new reduce, in Mumak never.
-    fn maps_wanted(&self, status: &Status, directives: &[Directive]) -> Vec<MapsDone> {
+    fn maps_wanted(
+        &self,
+        status: &Status,
+        directives: &[Directive],
+    ) -> (Vec<MapsDone>, Vec<Missing>) {
         let asks_at_once = !self.ledger.hadoop.is_mumak();
         let launched = directives.iter().filter_map(|directive| match directive {
             Directive::Launch(launch) if asks_at_once && launch.is_reduce() => Some(launch.attempt),
@@ -355,14 +411,17 @@ impl JobTracker {
         });
         let fetching = status.reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
+        let mut missing = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
             let job = self.ledger.known(job);
             // Reduces of a job that has failed wait for ever, if nobody kills them.
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
-                wanted.push(self.ledger.maps_to_fetch(job));
+                let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
+                wanted.push(MapsDone { job: job.id(), done, total });
+                self.ledger.name_missing(job, status.tracker, &mut missing);
             }
         }
-        wanted
+        (wanted, missing)
     }
 
     // ---- clockwork ----
@@ -433,7 +492,31 @@ impl Core for JobTracker {
     type Msg = ToJobTracker;
 
     fn handle(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
+        use ToJobTracker as M;
         self.wind_clockwork(out);
+        let stands_still = now < self.stands_until;
+        match msg {
+            M::Status(_) if stands_still && self.is_down => {}
+            // The world does not wait.
+            M::Status(_)
+            | M::Darkness(_)
+            | M::DiskLost(_)
+            | M::Cut(_)
+            | M::Pause(_)
+            | M::Restart(_)
+            | M::Wake => self.take(now, msg, out),
+            _ if stands_still => self.held.push(msg),
+            _ => self.take(now, msg, out),
+        }
+        self.tell_policy(now, None);
+        if cfg!(debug_assertions) {
+            self.assert_sound(now, &out.events);
+        }
+    }
+}
+
+impl JobTracker {
+    fn take(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
         match msg {
             ToJobTracker::Status(status) => self.queue_up(now, status, out),
             ToJobTracker::Serve => self.serve_next(now, out),
@@ -454,6 +537,13 @@ impl Core for JobTracker {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(&jobs))));
             }
             ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
+            ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
+            ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
+            ToJobTracker::Include(tracker) => self.ledger.include(tracker),
+            ToJobTracker::Pause(span) => self.stand_still(now, span, out),
+            ToJobTracker::Restart(span) => self.die(now, span, out),
+            ToJobTracker::Wake => self.wake(now, out),
+            ToJobTracker::Cut(cut) => self.ledger.cut(now, cut),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(now, out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
@@ -464,10 +554,6 @@ impl Core for JobTracker {
             ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
             ToJobTracker::Start => {}
             ToJobTracker::Rest => out.stop = Some(Stop::Stalled(Box::new(self.ledger.stall()))),
-        }
-        self.tell_policy(now, None);
-        if cfg!(debug_assertions) {
-            self.assert_sound(now, &out.events);
         }
     }
 }

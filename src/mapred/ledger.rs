@@ -6,8 +6,9 @@
 //!
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
 //! submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`] (what becomes of
-//! them), [`trackers`] and their [`faults`]. When none will come any more is told by [`rest`]. What must
-//! hold between two moves is in [`claims`].
+//! them), [`fetches`] (which outputs of maps are there for the reduces), [`trackers`] and their
+//! [`faults`]. When none will come any more is told by [`rest`]. What must hold between two moves is in
+//! [`claims`].
 //!
 //! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
 //! looked up with a [`Ledger::job`] or a [`Ledger::find_try`] that may find nothing. What the books
@@ -16,6 +17,7 @@
 mod attempts;
 mod claims;
 mod faults;
+mod fetches;
 mod jobs;
 mod launches;
 mod rest;
@@ -34,7 +36,7 @@ use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
     Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TrackerId,
 };
-use crate::cluster::{FileId, Hdfs, Topology};
+use crate::cluster::{Cut, FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
 
@@ -64,6 +66,8 @@ pub(super) struct Ledger {
     pub(super) trackers: Vec<Tracker>,
     /// Those whose machines have died, which the JobTracker has yet to find out.
     pub(super) dark: BTreeSet<TrackerId>,
+    /// What parts machines that are alive, which the JobTracker does not know.
+    cuts: Vec<Arc<Cut>>,
     /// How many trackers may get tasks.
     pub(super) active: u32,
     /// Their slots.
@@ -115,6 +119,10 @@ pub(super) struct Tracker {
     pub(super) orders: Vec<Directive>,
     /// Whether it gets no tasks; it stays so when it is given up and comes back.
     pub(super) is_blacklisted: bool,
+    /// Whether its node's health script finds the node unfit: it gets no tasks, either.
+    is_unhealthy: bool,
+    /// Whether it may not take part.
+    pub(super) is_excluded: bool,
     /// How many jobs avoided it and succeeded, less what was forgiven.
     faults: u32,
     /// When the last fault was added or forgiven.
@@ -127,7 +135,12 @@ pub(super) struct Tracker {
 impl Tracker {
     /// Returns whether it may get tasks.
     pub(super) fn is_active(&self) -> bool {
-        self.is_registered && !self.is_blacklisted
+        self.is_registered && !self.is_shunned()
+    }
+
+    /// Returns whether it gets no tasks though it is there.
+    fn is_shunned(&self) -> bool {
+        self.is_blacklisted || self.is_unhealthy
     }
 }
 
@@ -149,6 +162,7 @@ impl Ledger {
             launches: VecDeque::new(),
             trackers,
             dark: BTreeSet::new(),
+            cuts: Vec::new(),
             active: 0,
             capacity: PerSlot::default(),
             occupied: PerSlot::default(),

@@ -12,7 +12,7 @@ use super::{
     AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role, Stall,
     TaskKind, TracedTimes, TrackerId,
 };
-use crate::cluster::{Reread, Speeds, Use};
+use crate::cluster::{Cut, Reread, Speeds, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A state machine that an actor can run.
@@ -47,9 +47,24 @@ pub enum ToJobTracker {
     AskLoad(Arc<Vec<JobId>>),
     /// By a TaskTracker: a heartbeat.
     Status(Arc<Status>),
-    /// By the world: what lies on a machine cannot be fetched any more. Reduces would find out;
-    /// here the JobTracker hears of fewer maps.
+    /// By the world: what lies on a machine cannot be fetched any more. It tells the reduces that
+    /// ask for map outputs, and does not know it itself.
     Darkness(TrackerId),
+    /// By the world: what maps have left on a machine's disks is gone. It does not know this itself.
+    DiskLost(TrackerId),
+    /// By the world: nodes are cut off from the others, or are so no more. It does not know this
+    /// itself, either.
+    Cut(Arc<Cut>),
+    /// By an administrator: a node is on the list of those that may not take part.
+    Exclude(TrackerId),
+    /// By an administrator: a node is on that list no more.
+    Include(TrackerId),
+    /// By the world: its process stops in its tracks for so long.
+    Pause(SimSpan),
+    /// By the world: its process dies, and is back, with empty books, after so long.
+    Restart(SimSpan),
+    /// By itself: its process works again.
+    Wake,
     /// By itself: it is free for the next heartbeat.
     Serve,
     /// By itself: a job's splits are read.
@@ -92,6 +107,10 @@ pub enum ToTracker {
     Crash,
     /// By the world: its machine is so fast from now on.
     Speeds(Arc<Speeds>),
+    /// By the world: all that its tasks have left on its disks is gone.
+    DiskLost,
+    /// By the world: its node's health script finds the node well, or not.
+    Health(bool),
     /// By the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
     /// By itself: the next heartbeat is due, unless the number is stale.
@@ -165,6 +184,13 @@ impl Message for ToJobTracker {
         match self {
             Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
             Self::Darkness(_)
+            | Self::DiskLost(_)
+            | Self::Cut(_)
+            | Self::Exclude(_)
+            | Self::Include(_)
+            | Self::Pause(_)
+            | Self::Restart(_)
+            | Self::Wake
             | Self::Serve
             | Self::Initialised(_)
             | Self::Expire
@@ -180,6 +206,13 @@ impl Message for ToJobTracker {
             Self::Submit(_)
             | Self::KillJob(_)
             | Self::Darkness(_)
+            | Self::DiskLost(_)
+            | Self::Cut(_)
+            | Self::Exclude(_)
+            | Self::Include(_)
+            | Self::Pause(_)
+            | Self::Restart(_)
+            | Self::Wake
             | Self::Initialised(_)
             | Self::Start => true,
             Self::AskLoad(_)
@@ -220,6 +253,8 @@ impl Message for ToTracker {
             | Self::Crash
             | Self::Speeds(_)
             | Self::Impatient
+            | Self::DiskLost
+            | Self::Health(_)
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -232,6 +267,8 @@ impl Message for ToTracker {
             Self::PowerOn
             | Self::PowerOff
             | Self::Crash
+            | Self::DiskLost
+            | Self::Health(_)
             | Self::Rates(_)
             | Self::PhaseEnds(_)
             | Self::Impatient
@@ -351,6 +388,8 @@ pub struct Status {
     pub last_reply: Option<u16>,
     /// Whether its process has just started.
     pub restarted: bool,
+    /// Whether its node's health script finds the node unfit.
+    pub is_unhealthy: bool,
     /// The slots that it has.
     pub slots: PerSlot<u32>,
     /// The slots that it regards as taken. An attempt that waits for its commit is left out, as
@@ -358,6 +397,17 @@ pub struct Status {
     pub occupied: PerSlot<u32>,
     /// Every attempt that has not been reported as ended.
     pub reports: Vec<Report>,
+    /// What reduces have failed to fetch, each time that they complain.
+    pub failed_fetches: Vec<FailedFetch>,
+}
+
+/// A reduce complains that it cannot fetch a map's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedFetch {
+    /// The reduce.
+    pub reduce: AttemptId,
+    /// The attempt that left the output.
+    pub map: AttemptId,
 }
 
 /// What a TaskTracker says of one attempt.
@@ -417,10 +467,14 @@ pub struct Reply {
     pub interval: SimSpan,
     /// Whether the tracker is unknown and must start anew.
     pub reinit: bool,
+    /// Whether the tracker may not take part and must end.
+    pub disallowed: bool,
     /// What the tracker is to do, in order.
     pub directives: Vec<Directive>,
     /// How far the maps of the jobs are whose reduces fetch here.
     pub maps: Vec<MapsDone>,
+    /// What of it these reduces cannot fetch.
+    pub missing: Vec<Missing>,
     /// How long the heartbeat waited for the JobTracker to be free.
     pub queued: SimSpan,
 }
@@ -479,6 +533,21 @@ pub struct MapsDone {
     pub done: u32,
     /// All maps.
     pub total: u32,
+}
+
+/// A map's output that cannot be fetched, or not any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The attempt that left it.
+    pub map: AttemptId,
+    /// Where it lies, or lay.
+    pub at: TrackerId,
+    /// How many maps of the job had ended before this one.
+    pub order: u32,
+    /// Whether the JobTracker knows that it is lost, and does not count the map as done.
+    pub is_lost: bool,
+    /// Whether its machine answers, but cannot read it.
+    pub is_unreadable: bool,
 }
 
 /// A flow of an attempt: a transfer or a computation that has to share what it uses.

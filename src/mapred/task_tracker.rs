@@ -20,9 +20,9 @@ use rand::RngExt;
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FlowBegins,
-    FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared, SlotKind,
-    Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FailedFetch,
+    FlowBegins, FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared,
+    SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::random::mumak::JavaRandom;
@@ -43,6 +43,7 @@ pub struct TaskTracker {
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
     restarted: bool,
+    is_unhealthy: bool,
     /// The number of the last reply it has; `None` before the first.
     last_reply: Option<u16>,
     interval: SimSpan,
@@ -54,6 +55,9 @@ pub struct TaskTracker {
     hurried: bool,
     /// The last heartbeat, kept to be sent again and to be filled anew.
     status: Arc<Status>,
+
+    /// What reduces complain of, until a heartbeat has carried it.
+    failed_fetches: Vec<FailedFetch>,
 
     /// In the order in which they were launched.
     attempts: Vec<Attempt>,
@@ -131,11 +135,13 @@ impl TaskTracker {
             is_up: false,
             phase,
             restarted: true,
+            is_unhealthy: false,
             last_reply: None,
             beat: 0,
             sent_at: None,
             hurried: false,
             status: Arc::default(),
+            failed_fetches: Vec::new(),
             attempts: Vec::new(),
             speeds: Speeds::USUAL,
             clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
@@ -192,9 +198,27 @@ impl TaskTracker {
                 self.note_end(&attempt, now, Outcome::Killed, out);
             }
         }
+        self.failed_fetches.clear();
         self.free = self.node.slots;
         self.memory = Memory::new(&self.node);
         self.clockwork.tell_memory(self.memory.left(), out);
+    }
+
+    /// Fails the maps and reduces that work: what they have left on the disks is gone.
+    fn lose_disk(&mut self, now: SimTime, out: &mut Outbox) {
+        use AttemptState as S;
+        let is_hit = |attempt: &Attempt| {
+            let has_files = matches!(attempt.state(), S::Running | S::Suspended);
+            has_files && attempt.leaves_output()
+        };
+        let hit: Vec<AttemptId> =
+            self.attempts.iter().filter(|a| is_hit(a)).map(Attempt::id).collect();
+        // What gets their slots begins with empty disks.
+        for id in hit {
+            if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {
+                self.fail(index, now, out);
+            }
+        }
     }
 
     // ---- heartbeats ----
@@ -205,6 +229,7 @@ impl TaskTracker {
     }
 
     fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
+        self.try_fetches(now, out);
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let mut occupied = PerSlot::default();
         // Filled in place unless a copy is still on its way.
@@ -220,8 +245,10 @@ impl TaskTracker {
         status.call = self.beat;
         status.last_reply = self.last_reply;
         status.restarted = self.restarted;
+        status.is_unhealthy = self.is_unhealthy;
         status.slots = self.node.slots;
         status.occupied = occupied;
+        status.failed_fetches.clone_from(&self.failed_fetches);
         self.hurried = false;
         self.sent_at = Some(now);
         self.post_status(out);
@@ -243,6 +270,9 @@ impl TaskTracker {
             now,
             Fact::Heartbeat { tracker: self.id, rtt: now - sent_at, queued: reply.queued },
         );
+        if reply.disallowed {
+            return self.power_off(now, out);
+        }
         if reply.reinit {
             self.drop_everything(now, out);
             self.last_reply = None;
@@ -252,6 +282,7 @@ impl TaskTracker {
         self.restarted = false;
         self.last_reply = Some(reply.id);
         self.interval = reply.interval;
+        self.failed_fetches.drain(..self.status.failed_fetches.len());
         self.attempts.retain(|attempt| !attempt.is_settled());
         let reported = self.attempts.len();
         for directive in &reply.directives {
@@ -267,7 +298,8 @@ impl TaskTracker {
         for maps in &reply.maps {
             let of_job = |attempt: &&mut Attempt| attempt.id().job() == maps.job;
             for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
-                let next = attempt.learn_maps(now, *maps, self.costs.hadoop.poll);
+                let poll = self.costs.hadoop.poll;
+                let next = attempt.learn_maps(now, *maps, &reply.missing, poll);
                 self.clockwork.plan(next, attempt, out);
             }
         }
@@ -429,9 +461,36 @@ impl TaskTracker {
                 self.hurry(out);
             }
             Next::Done => self.end(index, now, AttemptState::Succeeded, out),
-            Next::Broken => self.end(index, now, self.broken(), out),
+            Next::Broken => self.fail(index, now, out),
             next @ (Next::After(_) | Next::Flow) => {
                 self.clockwork.plan(next, attempt, out);
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
+        let state = if self.costs.hadoop.task_cleanup {
+            AttemptState::FailedUnclean
+        } else {
+            AttemptState::Failed
+        };
+        self.end(index, now, state, out);
+    }
+
+    /// Lets reduces try again what they could not fetch. Mumak knows nothing of that.
+    fn try_fetches(&mut self, now: SimTime, out: &mut Outbox) {
+        if self.costs.hadoop.is_mumak() {
+            return;
+        }
+        for index in 0..self.attempts.len() {
+            let reduce = self.attempts[index].id();
+            let (maps, gives_up) = self.attempts[index].try_fetches(now);
+            for map in maps {
+                self.failed_fetches.push(FailedFetch { reduce, map });
+                out.emit(now, Fact::FetchFailed { attempt: reduce, tracker: self.id, map });
+            }
+            if gives_up {
+                self.fail(index, now, out);
             }
         }
     }
@@ -568,6 +627,8 @@ impl Core for TaskTracker {
             ToTracker::PowerOff => self.power_off(now, out),
             ToTracker::Crash => self.crash(now, out),
             ToTracker::Speeds(speeds) => self.take_speeds(now, *speeds, out),
+            ToTracker::DiskLost => self.lose_disk(now, out),
+            ToTracker::Health(is_well) => self.is_unhealthy = !is_well,
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
             ToTracker::Beat(_) => self.send_status(now, out),

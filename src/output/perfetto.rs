@@ -131,6 +131,7 @@ impl Perfetto {
             Fact::JobSubmitted(_)
             | Fact::JobInitialised(_)
             | Fact::MapsDone(_)
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Beaten { .. }
             | Fact::Noted { .. }

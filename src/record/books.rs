@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::mapred::{
     AttemptId, Event, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId,
-    TrackerId,
+    TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -28,6 +28,8 @@ pub struct Books {
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, Attempt)>,
     shift: Option<Shift>,
+    /// The completed map whose output the event at hand has lost, and where it lay.
+    lost: Option<(AttemptId, TrackerId)>,
     /// Jobs that arrive before this are in no statistics.
     warm_up: SimTime,
     submitted: u32,
@@ -179,6 +181,11 @@ impl Books {
         self.shift
     }
 
+    /// Returns the completed map whose output is lost, by the event at hand, and where it lay.
+    pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
+        self.lost
+    }
+
     /// Returns how many jobs were submitted.
     pub const fn submitted(&self) -> u32 {
         self.submitted
@@ -197,7 +204,7 @@ impl Books {
     /// Enters an event. Costs a look-up among the open attempts, for most.
     pub(super) fn enter(&mut self, event: &Event) {
         self.closed.clear();
-        self.shift = None;
+        (self.shift, self.lost) = (None, None);
         let at = event.at;
         match event.fact {
             Fact::JobSubmitted(ref spec) => self.submit(at, spec),
@@ -220,8 +227,11 @@ impl Books {
                 self.attempt_mut(attempt, tracker).grant = Some(grant);
                 self.count_launch(at, attempt.task);
             }
-            Fact::Learned { attempt, state, .. } => {
+            Fact::Learned { attempt, tracker, state, .. } => {
                 if let Some(verdict) = state.outcome() {
+                    if self.has_succeeded(attempt) {
+                        self.lost = Some((attempt, tracker));
+                    }
                     self.judge(attempt, verdict);
                 }
             }
@@ -255,6 +265,7 @@ impl Books {
             Fact::Assigned { role: Role::TaskCleanup, .. } => {}
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Beaten { .. }
             | Fact::Noted { .. }
@@ -313,6 +324,16 @@ impl Books {
         if let Some(job) = self.job_mut(task.job) {
             job.first_launch.get_or_insert(at);
         }
+    }
+
+    /// Returns whether a map had succeeded of which the JobTracker tells another end: before that it was
+    /// assigned, and it is closed, or open with a verdict.
+    fn has_succeeded(&self, attempt: AttemptId) -> bool {
+        let has_ended = |job: &Job| job.ended.is_some();
+        let is_open_still = |known: &Attempt| known.verdict.is_none();
+        attempt.task.kind == TaskKind::Map
+            && !self.job(attempt.job()).is_none_or(has_ended)
+            && !self.open.get(&attempt).is_some_and(is_open_still)
     }
 
     fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {

@@ -47,6 +47,10 @@ struct Line<'a> {
     task: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_map: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_attempt: Option<u32>,
     #[serde(skip)]
     tracker: Option<TrackerId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,6 +204,11 @@ impl<'a> Line<'a> {
                 Self::named("suspended").attempt(attempt, tracker)
             }
             Fact::Resumed { attempt, tracker } => Self::named("resumed").attempt(attempt, tracker),
+            Fact::FetchFailed { attempt, tracker, map } => Self {
+                of_map: Some(map.task.index),
+                of_attempt: Some(map.number),
+                ..Self::named("fetch failed").attempt(attempt, tracker)
+            },
             Fact::Ended { attempt, tracker, role, outcome, phases } => Self {
                 shuffle_us: Some(phases.shuffle.as_micros()),
                 sort_us: Some(phases.sort.as_micros()),

@@ -171,6 +171,7 @@ impl Watcher for Histograms {
             // Of jobs that came before the warm-up was over, or not of an attempt's work.
             Fact::Assigned { .. }
             | Fact::Incident { .. }
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Beaten { .. }
             | Fact::Resumed { .. }

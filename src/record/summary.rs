@@ -222,6 +222,7 @@ impl Watcher for Tally {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Beaten { .. }
             | Fact::Noted { .. }

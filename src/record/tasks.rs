@@ -1,11 +1,14 @@
 //! `tasks.csv`: a row for each attempt, written when the attempt is closed (see [`super::Books`]).
 //!
 //! Times and phases are the tracker's truth, the outcome is the JobTracker's verdict, or the
-//! tracker's word where the JobTracker gave none before the job ended. A map that succeeded and was
-//! lost later keeps its row; its job counts it as killed. Attempts that are open when the run stops
-//! come last, in the order of their ids, as `unfinished` unless somebody knew better. Removing an
-//! attempt's output is part of the attempt, not a row.
+//! tracker's word where the JobTracker gave none before the job ended. Attempts that are open when the
+//! run stops come last, in the order of their ids, as `unfinished` unless somebody knew better.
+//!
+//! Two things that happen to an attempt have rows of their own. Removing its output is a `map-cleanup`
+//! or `reduce-cleanup` with the attempt's number, on the node that does it. A map whose output is lost
+//! after it had succeeded has a second row, `lost` at the instant at which the JobTracker knew.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +18,9 @@ use serde::Serialize;
 use super::table::Table;
 use super::{Attempt, Books, End, NodeLabel, RecordError, Watcher};
 use crate::files;
-use crate::mapred::{AttemptId, Event, Locality, Outcome, TaskKind};
+use crate::mapred::{
+    AttemptId, Event, Fact, Locality, Outcome, Reason, Role, SlotKind, TaskKind, TrackerId,
+};
 use crate::units::{SimSpan, SimTime};
 
 const HEADING: &[&str] = &[
@@ -43,10 +48,12 @@ pub(super) struct Tasks {
     table: Table,
     labels: Arc<[NodeLabel]>,
     reason: String,
+    /// Since when outputs of attempts are being removed, and where.
+    cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
 }
 
 /// A row, in the order of the heading.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Row<'a> {
     job: u32,
     kind: &'a str,
@@ -70,7 +77,7 @@ impl Tasks {
     /// Creates the table.
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
         let table = Table::create(folder, files::TASKS, HEADING)?;
-        Ok(Self { table, labels, reason: String::new() })
+        Ok(Self { table, labels, reason: String::new(), cleanups: BTreeMap::new() })
     }
 
     fn row(&mut self, id: AttemptId, attempt: &Attempt) -> Result<(), RecordError> {
@@ -107,14 +114,69 @@ impl Tasks {
     }
 }
 
+impl Tasks {
+    fn row_of(
+        &mut self,
+        id: AttemptId,
+        tracker: TrackerId,
+        row: Row<'_>,
+    ) -> Result<(), RecordError> {
+        let NodeLabel { node, rack } = &self.labels[tracker.index()];
+        let (job, task, attempt) = (id.task.job.0, id.task.index, id.number);
+        self.table.row(Row { job, task, attempt, node, rack, ..row })
+    }
+
+    /// Writes a row of the removal of an attempt's output.
+    fn cleanup(
+        &mut self,
+        (id, tracker): (AttemptId, TrackerId),
+        start: SimTime,
+        end: Option<(SimTime, Outcome)>,
+    ) -> Result<(), RecordError> {
+        let row = Row {
+            kind: match id.slot() {
+                SlotKind::Map => "map-cleanup",
+                SlotKind::Reduce => "reduce-cleanup",
+            },
+            start_ms: Some(start.as_millis()),
+            finish_ms: end.map(|(at, _)| at.as_millis()),
+            outcome: end.map_or("unfinished", |(_, outcome)| outcome.word()),
+            speculative: Some(false),
+            reason: &Reason::TaskCleanup.to_string(),
+            ..Row::default()
+        };
+        self.row_of(id, tracker, row)
+    }
+}
+
 impl Watcher for Tasks {
-    fn see(&mut self, _: &Event, books: &Books) -> Result<(), RecordError> {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        match event.fact {
+            Fact::Started { attempt, tracker, role: Role::TaskCleanup, .. } => {
+                self.cleanups.insert((attempt, tracker), event.at);
+            }
+            Fact::Ended { attempt, tracker, role: Role::TaskCleanup, outcome, .. } => {
+                let key = (attempt, tracker);
+                if let Some(start) = self.cleanups.remove(&key) {
+                    self.cleanup(key, start, Some((event.at, outcome)))?;
+                }
+            }
+            _ => {}
+        }
+        if let Some((attempt, tracker)) = books.lost() {
+            let finish_ms = Some(event.at.as_millis());
+            let row = Row { kind: "map", finish_ms, outcome: "lost", ..Row::default() };
+            self.row_of(attempt, tracker, row)?;
+        }
         books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))
     }
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
         for (id, attempt) in end.books.open() {
             self.row(id, attempt)?;
+        }
+        for (key, start) in std::mem::take(&mut self.cleanups) {
+            self.cleanup(key, start, None)?;
         }
         self.table.finish()
     }

@@ -233,7 +233,27 @@ fn an_attempt_that_outlives_its_job_has_its_trackers_word() {
 }
 
 #[test]
-fn an_attempt_has_one_row_however_it_is_cleaned_up_after() {
+fn a_map_whose_output_is_lost_has_a_second_row() {
+    let stream = Stream::default()
+        .up(0, 1, 1)
+        .submit(JobSpec::bare(0, 1, 1))
+        .assign(map(0, 0), 0, (1, 0))
+        .start(map(0, 0), 0)
+        .at(10)
+        .end(map(0, 0), 0, Outcome::Succeeded)
+        .at(12)
+        .learn(map(0, 0), 0, AttemptState::Succeeded, (0, 0))
+        .at(20)
+        .learn(map(0, 0), 0, AttemptState::Killed, (0, 1));
+    assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
+    job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
+    0,map,0,0,node-1,rack-1,node,0,,,10,,0,succeeded,false,head of line
+    0,map,0,0,node-1,rack-1,,,,,20,,,lost,,
+    ");
+}
+
+#[test]
+fn the_removal_of_an_output_has_a_row_of_its_own() {
     let (attempt, tracker) = (map(0, 0), TrackerId(1));
     let phases = Phases::default();
     let (role, outcome) = (Role::TaskCleanup, Outcome::Killed);
@@ -255,6 +275,7 @@ fn an_attempt_has_one_row_however_it_is_cleaned_up_after() {
     let left = record(stream, everything(), 30);
     assert_snapshot!(left.read("tasks.csv"), @r"
     job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
+    0,map-cleanup,0,0,node-2,rack-2,,11,,,12,,,killed,false,cleaning up after an attempt
     0,map,0,0,node-1,rack-1,node,0,,,10,,0,killed,false,head of line
     ");
     assert_snapshot!(left.read("timeline.csv"), @r"

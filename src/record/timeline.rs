@@ -191,6 +191,7 @@ impl Watcher for Timeline {
             Fact::JobInitialised(_)
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)
+            | Fact::FetchFailed { .. }
             | Fact::Preempted { .. }
             | Fact::Beaten { .. }
             | Fact::Noted { .. }

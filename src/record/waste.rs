@@ -286,6 +286,7 @@ impl Waste {
             | Fact::Preempted { .. }
             | Fact::Noted { .. }
             | Fact::Incident { .. }
+            | Fact::FetchFailed { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)

@@ -108,7 +108,7 @@ impl<M: Message> Body<M> {
         let handled = catch_unwind(AssertUnwindSafe(|| {
             self.core.handle(now, msg, out);
             for letter in out.letters.drain(..) {
-                self.link.carry(letter, |delay, mail| post(now + delay, mail));
+                self.link.carry(now, letter, |delay, mail| post(now + delay, mail));
             }
         }));
         match handled {

@@ -1,16 +1,16 @@
 //! How long a message travels, and whether it arrives.
 //!
-//! The JobTracker stands in the first rack. Heartbeats and their replies may be lost or doubled;
+//! The JobTracker stands in the first rack. Heartbeats and their replies may be lost, doubled or late;
 //! the few calls of a job's client are retried below the protocol until they are through.
 
 use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::cluster::{NetworkSpec, PodId, RackId, Topology};
+use crate::cluster::{Cut, NetworkSpec, PodId, RackId, Topology};
 use crate::mapred::{Letter, Mail, TrackerId};
 use crate::random::{ChaCha8Rng, Dist, Purpose, stream};
-use crate::units::{Fraction, SimSpan};
+use crate::units::{Fraction, SimSpan, SimTime};
 
 /// The network as messages see it.
 #[derive(Clone, Debug)]
@@ -31,6 +31,12 @@ pub struct Links {
     pub loss: Fraction,
     /// The share of heartbeats and replies that arrive twice.
     pub duplication: Fraction,
+    /// The share of heartbeats and replies that are late.
+    pub late: Fraction,
+    /// How late they are.
+    pub late_by: Dist<SimSpan>,
+    /// Who is cut off from the others, and when: what leaves for the other side is lost.
+    pub cuts: Vec<Arc<Cut>>,
 }
 
 impl Links {
@@ -47,11 +53,15 @@ impl Links {
             is_far: topology.nodes().map(|(id, _)| topology.pod(id) != PodId(0)).collect(),
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
+            late: Fraction::ZERO,
+            late_by: Dist::Constant(SimSpan::ZERO),
+            cuts: Vec::new(),
         }
     }
 
+    /// Returns whether it is drawn what becomes of a message.
     fn is_faulty(&self) -> bool {
-        self.loss > Fraction::ZERO || self.duplication > Fraction::ZERO
+        [self.loss, self.duplication, self.late].iter().any(|share| *share > Fraction::ZERO)
     }
 }
 
@@ -87,6 +97,14 @@ impl Address {
         }
     }
 
+    /// Returns on which node it is, if not on the JobTracker's machine.
+    fn machine(self) -> Option<TrackerId> {
+        match self {
+            Self::Tracker(id) => Some(id),
+            Self::JobTracker | Self::Injector | Self::Fabric | Self::Nature => None,
+        }
+    }
+
     fn is_tracker(self) -> bool {
         matches!(self, Self::Tracker(_))
     }
@@ -114,13 +132,22 @@ impl Link {
         self.from
     }
 
-    /// Calls `arrive` with the delay of every copy of a letter that gets through.
-    pub(super) fn carry(&mut self, letter: Letter, mut arrive: impl FnMut(SimSpan, Mail)) {
+    /// Calls `arrive` with the delay of every copy that gets through of a letter that is written now.
+    pub(super) fn carry(
+        &mut self,
+        now: SimTime,
+        letter: Letter,
+        mut arrive: impl FnMut(SimSpan, Mail),
+    ) {
         let Letter { after, travels, mail } = letter;
         if !travels {
             return arrive(after, mail);
         }
         let to = Address::of(&mail);
+        if self.is_cut(now + after, to) {
+            return;
+        }
+        let mut late = SimSpan::ZERO;
         if self.links.is_faulty() && (self.from.is_tracker() || to.is_tracker()) {
             if self.happens(self.links.loss) {
                 return;
@@ -128,8 +155,24 @@ impl Link {
             if self.happens(self.links.duplication) {
                 arrive(after + self.latency(to), mail.clone());
             }
+            late = self.lateness();
         }
-        arrive(after + self.latency(to), mail);
+        arrive(after + late + self.latency(to), mail);
+    }
+
+    /// Returns whether what leaves at an instant for somebody comes to a cut.
+    fn is_cut(&self, at: SimTime, to: Address) -> bool {
+        let (from, to) = (self.from.machine(), to.machine());
+        self.links.cuts.iter().any(|cut| cut.holds(at) && cut.parts(from, to))
+    }
+
+    /// Returns how much later than others a message arrives. Where none is late nothing is drawn.
+    fn lateness(&mut self) -> SimSpan {
+        if self.links.late == Fraction::ZERO || !self.happens(self.links.late) {
+            return SimSpan::ZERO;
+        }
+        let by = &self.links.late_by;
+        self.rng.as_mut().map_or(SimSpan::ZERO, |rng| by.sample(&mut **rng))
     }
 
     fn happens(&mut self, share: Fraction) -> bool {
@@ -178,6 +221,9 @@ mod tests {
             is_far: vec![false, false, true],
             loss: Fraction::ZERO,
             duplication: Fraction::ZERO,
+            late: Fraction::ZERO,
+            late_by: Dist::Constant(SimSpan::ZERO),
+            cuts: Vec::new(),
         }
     }
 
@@ -189,7 +235,7 @@ mod tests {
     fn send(link: &mut Link, mail: Mail) -> Vec<SimSpan> {
         let mut delays = Vec::new();
         let letter = Letter { after: MS * 10, travels: true, mail };
-        link.carry(letter, |delay, _| delays.push(delay));
+        link.carry(SimTime::ZERO, letter, |delay, _| delays.push(delay));
         delays
     }
 
@@ -223,7 +269,8 @@ mod tests {
         for (from, mail) in [(AWAY, beat(1, 0)), (AWAY, call(0)), (Address::Fabric, tell(1, 0))] {
             let mut delays = Vec::new();
             let letter = Letter { after: MS * 10, travels: false, mail };
-            link(&lossy, from).carry(letter, |delay, _| delays.push(delay));
+            let mut link = link(&lossy, from);
+            link.carry(SimTime::ZERO, letter, |delay, _| delays.push(delay));
             assert_eq!(delays, [MS * 10], "{from:?}");
         }
     }
@@ -265,6 +312,40 @@ mod tests {
         }
         // Four standard deviations of 46.
         assert!((2_816..3_184).contains(&doubled), "{doubled}");
+    }
+
+    #[test]
+    fn a_share_of_the_letters_is_late_and_may_be_overtaken() {
+        let late_by = Dist::Drawn(Shape::Uniform { from: MS * 100, to: MS * 200 });
+        let late = Links { late: Fraction::of(0.3), late_by: late_by.clone(), ..links() };
+        let (mut tracker, mut rng) = (link(&late, AWAY), draws(3));
+        let mut overtaken = 0;
+        for _ in 0..10_000 {
+            let (_is_lost, _is_doubled) = (rng.random::<f64>(), rng.random::<f64>());
+            let is_late = rng.random::<f64>() < 0.3;
+            let by = if is_late { late_by.sample(&mut rng) } else { SimSpan::ZERO };
+            assert_eq!(send(&mut tracker, call(0)), [MS * 13 + by]);
+            overtaken += u32::from(is_late);
+        }
+        assert!((2_816..3_184).contains(&overtaken), "{overtaken}");
+        assert_eq!(send(&mut link(&late, Address::Injector), call(0)), [MS * 11]);
+    }
+
+    #[test]
+    fn what_leaves_for_the_other_side_of_a_cut_is_lost_while_it_holds() {
+        let at = |millis| SimTime::ZERO + MS * millis;
+        // The letter of `send` leaves after 10 ms.
+        for (from, until, gets_through) in [(5, 10, true), (10, 11, false), (11, 20, true)] {
+            let cut = Cut { from: at(from), until: at(until), nodes: [TrackerId(1)].into() };
+            let parted = Links { cuts: vec![Arc::new(cut)], ..links() };
+            for (from, mail) in [(AWAY, call(0)), (Address::JobTracker, tell(1, 0))] {
+                let arrived = !send(&mut link(&parted, from), mail.clone()).is_empty();
+                assert_eq!(arrived, gets_through, "{mail:?} with {parted:?}");
+            }
+            for (from, mail) in [(FAR, call(0)), (Address::JobTracker, tell(0, 0))] {
+                assert_eq!(send(&mut link(&parted, from), mail).len(), 1);
+            }
+        }
     }
 
     #[test]

@@ -70,6 +70,9 @@ pub(super) fn links(trackers: usize) -> Links {
         is_far: vec![false; trackers],
         loss: Fraction::ZERO,
         duplication: Fraction::ZERO,
+        late: Fraction::ZERO,
+        late_by: Dist::Constant(SimSpan::ZERO),
+        cuts: Vec::new(),
     }
 }
 

@@ -44,6 +44,8 @@ pub enum Breach {
     CommitPendingIdle { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} committed before the JobTracker knew that it waits for that")]
     CommittedUnasked { attempt: AttemptId },
+    #[error("{attempt} complained of a fetch on {tracker} but was not working there")]
+    ComplainedIdle { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was suspended on {tracker} but was not working there")]
     SuspendedIdle { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was resumed on {tracker} but was not suspended there")]
@@ -109,6 +111,8 @@ pub enum Breach {
     SucceededTwice { attempt: AttemptId },
     #[error("{attempt} had succeeded and is lost, but {tracker} is not")]
     LostWithoutLoss { attempt: AttemptId, tracker: TrackerId },
+    #[error("{map} had succeeded and has failed, with {complaints} complaints of its output")]
+    FailedWithoutComplaints { map: AttemptId, complaints: u32 },
     #[error(
         "{job} is counted to have {counted} {} tasks waiting after news of {attempt}, but has {waiting}",
         kind.word()

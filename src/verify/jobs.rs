@@ -10,6 +10,9 @@ use crate::mapred::{
 };
 use crate::units::SimTime;
 
+/// A map that has succeeded fails only after so many complaints of its output.
+const LEAST_COMPLAINTS: u32 = 3;
+
 /// The jobs that were submitted; what is known of one is dropped when it ends.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
@@ -80,6 +83,8 @@ struct Attempt {
     /// Whether it was ever suspended, and whether it ever waited for its commit.
     suspended: bool,
     commit_pending: bool,
+    /// How often reduces complained of its output.
+    complaints: u32,
     /// The states that were learned, and the last of them.
     learned: u16,
     state: AttemptState,
@@ -162,6 +167,7 @@ impl Jobs {
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
             | Fact::Resumed { .. }
+            | Fact::FetchFailed { .. }
             | Fact::Ended { .. }
             | Fact::Heartbeat { .. } => {}
         }
@@ -175,6 +181,7 @@ impl Jobs {
             | Fact::CommitPending { attempt, tracker }
             | Fact::Suspended { attempt, tracker }
             | Fact::Resumed { attempt, tracker }
+            | Fact::FetchFailed { attempt, tracker, .. }
             | Fact::Ended { attempt, tracker, .. } => (attempt, tracker),
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
@@ -207,6 +214,11 @@ impl Jobs {
         };
         known.hold(fact, check.at);
         match *fact {
+            Fact::FetchFailed { map, .. } => {
+                if let Some(known) = job.attempts.get_mut(&map) {
+                    known.complaints += 1;
+                }
+            }
             Fact::Started { role: Role::TaskCleanup, .. }
             | Fact::Ended { role: Role::TaskCleanup, .. }
                 if known.is_given_up(tracker) => {}
@@ -401,6 +413,18 @@ impl Job {
                 check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
                 known.state = state;
                 self.lose(attempt, check.rules);
+            } else if verdict == Outcome::Succeeded
+                && state == AttemptState::Failed
+                && attempt.task.kind == TaskKind::Map
+            {
+                let complaints = known.complaints;
+                check.that(LEAST_COMPLAINTS <= complaints, || Breach::FailedWithoutComplaints {
+                    map: attempt,
+                    complaints,
+                });
+                known.state = state;
+                self.by_task.entry(attempt.task).or_default().failures += 1;
+                self.lose(attempt, check.rules);
             } else {
                 check.breach(Breach::LearnedAfterVerdict { attempt, state, verdict });
             }
@@ -413,7 +437,7 @@ impl Job {
         }
     }
 
-    /// A completed map is lost with its tracker.
+    /// The output of a completed map is lost.
     fn lose(&mut self, attempt: AttemptId, rules: Rules) {
         let task = self.by_task.entry(attempt.task).or_default();
         if task.winner == Some(attempt.number) {
@@ -500,6 +524,7 @@ impl Attempt {
             cleanup: Progress::default(),
             suspended: false,
             commit_pending: false,
+            complaints: 0,
             learned: 0,
             state: AttemptState::Unassigned,
             width: 0,

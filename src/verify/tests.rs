@@ -273,6 +273,35 @@ fn slot_time_that_does_not_add_up_is_found() {
     );
 }
 
+/// The first map has succeeded, and so often a reduce complains of its output.
+fn complained_of(complaints: usize) -> Stream {
+    let complaint =
+        || Fact::FetchFailed { attempt: reduce(0, 0), tracker: TrackerId(1), map: map(0, 0) };
+    let stream =
+        cluster().whole(map(0, 0), 0).assign(reduce(0, 0), 1, (1, 0)).start(reduce(0, 0), 1);
+    (0..complaints).fold(stream, |stream, _| stream.fact(complaint())).learn(
+        map(0, 0),
+        0,
+        Failed,
+        (0, 2),
+    )
+}
+
+#[test]
+fn a_map_fails_after_its_success_only_if_reduces_have_complained() {
+    assert_eq!(found(complained_of(3)), "");
+    assert_eq!(
+        found(complained_of(2)),
+        "at 0 s: job 0 map 0 attempt 0 had succeeded and has failed, with 2 complaints of its output"
+    );
+    let idle = Fact::FetchFailed { attempt: reduce(0, 0), tracker: TrackerId(0), map: map(0, 0) };
+    let stream = cluster().assign(reduce(0, 0), 0, (1, 0)).fact(idle);
+    assert_eq!(
+        found(stream),
+        "at 0 s: job 0 reduce 0 attempt 0 complained of a fetch on node-1 but was not working there"
+    );
+}
+
 #[test]
 fn virtual_time_that_runs_back_is_found() {
     let stream = Stream::default().at(2_000).up(0, 1, 1).at(1_000).heartbeat(0, 1, 0);

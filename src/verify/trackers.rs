@@ -188,6 +188,11 @@ impl Trackers {
                     None => check.breach(Breach::ResumedUnsuspended { attempt, tracker }),
                 }
             }
+            Fact::FetchFailed { attempt, tracker, .. } => {
+                let here = self.at(tracker).here.get(&(attempt, Role::Work));
+                let fetches = here.is_some_and(|here| !here.suspended && !here.commit_pending);
+                check.that(fetches, || Breach::ComplainedIdle { attempt, tracker });
+            }
             Fact::Ended { attempt, tracker, role, outcome, .. } => {
                 let known = self.at(tracker);
                 if role == Role::Work {

@@ -325,6 +325,50 @@ proptest! {
         prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
     }
 
+    #[test]
+    fn a_cluster_that_falls_apart_and_late_messages_leave_nothing_undone(
+        mut drawn in drawn(),
+        minutes in 1u32..20,
+    ) {
+        drawn.nodes = drawn.nodes.max(3);
+        drawn.settings.push("expiry: 2min");
+        let cut = format!("{{at: 40s, partition: {{nodes: [node-1, node-2], for: {minutes}min}}}}");
+        let faults =
+            [&cut, "{at: 5min, partition: {nodes: [node-3], for: 1min}}", "{delay: {share: 10 %, by: 90s}}"];
+        let (succeeded, failed) = outcomes(&drawn.yaml(&faults));
+        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+    }
+
+    #[test]
+    fn a_jobtracker_that_dies_and_disks_that_break_leave_nothing_undone(
+        mut drawn in drawn(),
+        at in 20u32..200,
+        pause in 1u32..300,
+    ) {
+        drawn.settings.push("expiry: 2min");
+        let restart = format!("{{at: {at}s, jobtracker: {{restart: 90s}}}}");
+        let pause = format!("{{at: 1min, jobtracker: {{pause: {pause}s}}}}");
+        let (succeeded, failed) = outcomes(&drawn.yaml(&[&restart, &pause]));
+        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+        let disks = ["{at: 50s, disk: {nodes: [node-1]}}", "{at: 100s, disk: {nodes: [node-1]}}", &pause];
+        let (succeeded, failed) = outcomes(&drawn.yaml(&disks));
+        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+    }
+
+    #[test]
+    fn nodes_that_come_and_go_and_are_unwell_leave_nothing_undone(mut drawn in drawn(), at in 20u32..200) {
+        drawn.nodes = drawn.nodes.max(4);
+        let faults = [
+            "{at: 90s, join: {nodes: [node-1]}}",
+            &format!("{{at: {at}s, decommission: {{nodes: [node-2, node-3], for: 2min}}}}"),
+            &format!("{{at: {at}s, unhealthy: {{nodes: [node-4], for: 1min}}}}"),
+            "{at: 100s, decommission: {nodes: [node-1]}}",
+            "{loss: 5 %}",
+        ];
+        let (succeeded, failed) = outcomes(&drawn.yaml(&faults));
+        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+    }
+
     /// A job may go on without some of its tasks, and then its end may be that of an attempt that
     /// its kill has still to wind up.
     #[test]

@@ -12,7 +12,7 @@ struct Row {
     kind: String,
     task: u32,
     node: String,
-    start_ms: u64,
+    start_ms: Option<u64>,
     finish_ms: u64,
     shuffle_ms: Option<u64>,
     commit_ms: Option<u64>,
@@ -54,8 +54,8 @@ fn nobody_fetches_from_a_machine_that_has_died() {
          faults: [{{at: 40s, stop: node-1}}]\nworkload: {{jobs: [{JOB}]}}\n"
     );
     let rows = attempts(&yaml);
-    let again = rows.iter().filter(|row| row.kind == "map").count();
-    let lay_there = rows.iter().filter(|row| row.kind == "map" && row.node == "node-1");
+    let again = rows.iter().filter(|row| row.kind == "map" && row.start_ms.is_some()).count();
+    let lay_there = rows.iter().filter(|row| row.outcome == "lost" && row.node == "node-1");
     assert_eq!(again, 16 + lay_there.count(), "all that lay there runs again");
     // The machine is missed after ten minutes at the earliest.
     let missed = 40_000 + 600_000;
@@ -63,6 +63,55 @@ fn nobody_fetches_from_a_machine_that_has_died() {
         assert!(missed < row.finish_ms, "{row:?}");
     }
     assert_eq!(reduces(&rows).count(), 2);
+}
+
+/// On seven nodes run four reduces, and one of the others dies when all has ended but the fetching.
+fn of_a_machine_that_dies(reduces: u32) -> Vec<Row> {
+    attempts(&format!(
+        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 7, map_slots: 2, reduce_slots: 1}}\n\
+         faults: [{{at: 25s, stop: node-7}}]\nworkload: {{jobs: [{{name: a, maps: 14, \
+         reduces: {reduces}, map_time: 10s, shuffle_time: 1min, reduce_time: 30s}}]}}\n"
+    ))
+}
+
+#[test]
+fn reduces_that_cannot_fetch_have_the_map_run_again_before_its_machine_is_missed() {
+    let again = |rows: &[Row]| {
+        let starts = rows.iter().filter(|row| row.kind == "map").filter_map(|row| row.start_ms);
+        starts.map(|start| start / 60_000).filter(|minute| 0 < *minute).collect::<Vec<_>>()
+    };
+    let four = of_a_machine_that_dies(4);
+    assert_eq!(again(&four), [7, 7], "the sum of nine pauses is seven minutes");
+    let two = of_a_machine_that_dies(2);
+    assert!(again(&two).iter().all(|minute| 10 <= *minute), "two reduces are too few: {two:?}");
+}
+
+#[test]
+fn outputs_that_cannot_be_read_are_complained_of_at_once() {
+    let rows = attempts(&format!(
+        "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+         faults: [{{at: 35s, disk: {{nodes: [node-1]}}}}]\nworkload: {{jobs: [{JOB}]}}\n"
+    ));
+    let lost: Vec<&Row> = rows.iter().filter(|row| row.outcome == "lost").collect();
+    assert!(!lost.is_empty() && lost.iter().all(|row| row.node == "node-1"), "{lost:?}");
+    // Two reduces make three complaints within two pauses of 13 and 17 s, and what takes to tell.
+    assert!(lost.iter().all(|row| (35_000..75_000).contains(&row.finish_ms)), "{lost:?}");
+    assert_eq!(reduces(&rows).count(), 2);
+}
+
+#[test]
+fn a_short_partition_only_delays_what_is_fetched_across_it() {
+    let finish = |faults: &str| {
+        let rows = attempts(&format!(
+            "hadoop: {{slow_start: 1.0}}\ncluster: {{nodes: 4, map_slots: 2, reduce_slots: 1}}\n\
+             faults: [{faults}]\nworkload: {{jobs: [{JOB}]}}\n"
+        ));
+        assert!(rows.iter().all(|row| row.outcome == "succeeded"), "{rows:?}");
+        reduces(&rows).map(|row| row.finish_ms / 1_000).max().unwrap()
+    };
+    let whole = finish("");
+    let apart = finish("{at: 35s, partition: {nodes: [node-1, node-2], for: 5min}}");
+    assert!((whole + 4 * 60..whole + 7 * 60).contains(&apart), "{whole} and {apart} s");
 }
 
 /// Four nodes in four racks and two pods: half of 600 MB comes from the other pod, at 10 MB a second.
@@ -93,7 +142,7 @@ fn reduces_with_unequal_shares_fetch_and_compute_in_proportion() {
     let fetched: Vec<Option<u64>> = reduces(&rows).map(|row| row.shuffle_ms).collect();
     assert_eq!(fetched, [Some(3_600), Some(1_800), Some(600)]);
     let worked = |row: &Row| {
-        let took = row.finish_ms - row.start_ms - row.commit_ms.unwrap_or(0);
+        let took = row.finish_ms - row.start_ms.unwrap() - row.commit_ms.unwrap_or(0);
         took - row.shuffle_ms.unwrap_or(0)
     };
     let worked: Vec<u64> = reduces(&rows).map(worked).collect();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::cluster::{FileId, Node, Placement};
+use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
-    Behind, Fact, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach, Reason,
-    Role, Rule, TaskId, TaskKind,
+    Behind, Fact, FailedFetch, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach,
+    Reason, Role, Rule, TaskId, TaskKind,
 };
 use crate::units::{Bytes, Count, Fraction};
 
@@ -19,6 +19,10 @@ struct Bench {
     last: [Option<u16>; 8],
     /// Whether a tracker that joins has just started, rather than been given up.
     joins_restarted: bool,
+    /// Whether the health scripts of all nodes complain.
+    is_unhealthy: bool,
+    /// What the next heartbeat says that reduces cannot fetch.
+    failed_fetches: Vec<FailedFetch>,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
     facts: Vec<Fact>,
     to_injector: Vec<ToInjector>,
@@ -73,6 +77,8 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         calls: [0; 8],
         last: [None; 8],
         joins_restarted: true,
+        is_unhealthy: false,
+        failed_fetches: Vec::new(),
         replies: Vec::new(),
         facts: Vec::new(),
         to_injector: Vec::new(),
@@ -142,6 +148,7 @@ impl Bench {
             call: self.calls[id as usize],
             last_reply: self.last[id as usize],
             restarted: self.joins_restarted && self.last[id as usize].is_none(),
+            is_unhealthy: self.is_unhealthy,
             slots: PerSlot { map: 2, reduce: 1 },
             occupied,
             reports: reports
@@ -156,6 +163,7 @@ impl Bench {
                     wants_maps: attempt.task.kind == TaskKind::Reduce,
                 })
                 .collect(),
+            failed_fetches: std::mem::take(&mut self.failed_fetches),
         };
         let before = self.replies.len();
         self.hear(ToJobTracker::Status(Arc::new(status)));
@@ -420,20 +428,198 @@ fn of_a_lost_tracker_only_what_still_worked_is_cleaned_up_after() {
     }
 }
 
-#[test]
-fn a_reduce_is_launched_with_what_it_can_fetch_and_from_the_dead_nobody_can() {
+/// Two maps of a job have ended on the first tracker, and three reduces run on the next ones.
+fn fetching() -> (Bench, Vec<AttemptId>, Vec<AttemptId>) {
     let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
-    bench.submit(job(0, 2, 2));
+    bench.submit(job(0, 2, 3));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
-    assert_eq!(maps.len(), 2);
-    let done: Vec<_> = maps.iter().map(|map| (*map, AttemptState::Succeeded)).collect();
-    bench.at(4).beat_and_receive(0, &done);
-    let told = |bench: &Bench| bench.replies.last().map(|(_, reply, _)| reply.maps.clone());
-    let reduce = launches(&bench.at(5).beat_and_receive(1, &[]))[0];
-    assert_eq!(told(&bench).unwrap(), [MapsDone { job: JobId(0), done: 2, total: 2 }]);
+    bench.at(4).end_maps(&maps);
+    let reduces = (1..4).map(|id| bench.next(id, &[])[0]).collect();
+    (bench, maps, reduces)
+}
+
+impl Bench {
+    /// Lets maps end on the first tracker, which gets no reduce.
+    fn end_maps(&mut self, maps: &[AttemptId]) {
+        let ended = maps.iter().map(|map| (*map, AttemptState::Succeeded));
+        let full = TaskId { job: JobId(0), kind: TaskKind::Reduce, index: 0 }.attempt(9);
+        let reports: Vec<_> = ended.chain([(full, AttemptState::Running)]).collect();
+        self.beat_and_receive(0, &reports);
+    }
+
+    fn told(&self) -> (Vec<MapsDone>, Vec<Missing>) {
+        let (_, reply, _) = self.replies.last().expect("there was a reply");
+        (reply.maps.clone(), reply.missing.clone())
+    }
+
+    /// Lets a reduce, which runs on this tracker, complain of a map; returns what is launched there.
+    fn complain(&mut self, id: u32, reduce: AttemptId, map: AttemptId) -> Vec<AttemptId> {
+        self.failed_fetches.push(FailedFetch { reduce, map });
+        self.next(id, &[(reduce, AttemptState::Running)])
+    }
+
+    /// Sends a tracker's heartbeat a second later; returns what is launched there.
+    fn next(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<AttemptId> {
+        self.now += SimSpan::from_secs(1);
+        launches(&self.beat_and_receive(id, reports))
+    }
+}
+
+#[test]
+fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
+    let (mut bench, maps, reduces) = fetching();
+    let done = |done| vec![MapsDone { job: JobId(0), done, total: 2 }];
+    assert_eq!(bench.told(), (done(2), vec![]));
     bench.hear(ToJobTracker::Darkness(TrackerId(0)));
-    bench.at(8).beat_and_receive(1, &[(reduce, AttemptState::Running)]);
-    assert_eq!(told(&bench).unwrap(), [MapsDone { job: JobId(0), done: 0, total: 2 }]);
+    let missing = |is_lost| {
+        let named = |(order, map): (u32, &AttemptId)| Missing {
+            map: *map,
+            at: TrackerId(0),
+            order,
+            is_lost,
+            is_unreadable: false,
+        };
+        (0..).zip(&maps).map(named).collect::<Vec<_>>()
+    };
+    bench.at(8).beat_and_receive(1, &[(reduces[0], AttemptState::Running)]);
+    assert_eq!(bench.told(), (done(2), missing(false)));
+    // The others go on, and so does this reduce; the tracker of the maps is missed.
+    let runs = (reduces[0], AttemptState::Running);
+    bench.at(600).beat_and_receive(1, &[runs]);
+    bench.at(606).hear(ToJobTracker::Expire);
+    bench.next(1, &[runs, (maps[1].task.attempt(8), runs.1), (maps[1].task.attempt(9), runs.1)]);
+    assert_eq!(bench.told(), (done(0), missing(true)));
+}
+
+#[test]
+fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
+    let (mut bench, _, reduces) = fetching();
+    let until = bench.now + SimSpan::from_secs(60);
+    let nodes = [TrackerId(0), TrackerId(1)].into();
+    let cut = Arc::new(Cut { from: bench.now, until, nodes });
+    bench.hear(ToJobTracker::Cut(cut.clone()));
+    // The second tracker is on the side of the maps' outputs, and nobody else is.
+    for (id, reduce, missing) in [(1, reduces[0], 0), (2, reduces[1], 2)] {
+        bench.next(id, &[(reduce, AttemptState::Running)]);
+        assert_eq!(bench.told().1.len(), missing);
+    }
+    bench.now = until;
+    bench.hear(ToJobTracker::Cut(cut));
+    bench.next(2, &[(reduces[1], AttemptState::Running)]);
+    assert_eq!(bench.told().1, []);
+}
+
+#[test]
+fn what_lay_on_a_lost_disk_cannot_be_read() {
+    let (mut bench, _, reduces) = fetching();
+    bench.hear(ToJobTracker::DiskLost(TrackerId(0)));
+    bench.next(2, &[(reduces[1], AttemptState::Running)]);
+    let (done, missing) = bench.told();
+    assert_eq!(done[0].done, 2, "the JobTracker does not know");
+    assert!(missing.len() == 2 && missing.iter().all(|m| m.is_unreadable && !m.is_lost));
+}
+
+#[test]
+fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
+    let mut bench = bench(hadoop());
+    bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(5)));
+    bench.at(11).submit(job(0, 1, 0));
+    assert!(bench.beat(0, &[]).is_empty() && bench.replies.is_empty());
+    let submitted = |bench: &Bench| bench.facts.iter().any(|f| matches!(f, Fact::JobSubmitted(_)));
+    assert!(!submitted(&bench));
+    bench.at(15).hear(ToJobTracker::Wake);
+    assert!(submitted(&bench));
+    bench.hear(ToJobTracker::Serve);
+    let (to, reply, _) = bench.replies.last().expect("its turn has come");
+    assert_eq!((*to, reply.queued), (TrackerId(0), SimSpan::from_secs(4)));
+    assert_eq!(launches(&reply.directives).len(), 1);
+}
+
+#[test]
+fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
+    let (mut bench, _, reduces) = fetching();
+    bench.at(100).hear(ToJobTracker::Restart(SimSpan::from_secs(60)));
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+    );
+    let lost = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerLost(_)));
+    assert_eq!(lost.count(), 4, "those that had joined");
+    let heard = bench.replies.len();
+    bench.at(110).beat(1, &[(reduces[0], AttemptState::Running)]);
+    assert_eq!(bench.replies.len(), heard, "nobody is there");
+    bench.at(160).hear(ToJobTracker::Wake);
+    bench.at(170).send_again(1, &[(reduces[0], AttemptState::Running)]);
+    assert!(bench.replies.last().unwrap().1.reinit);
+    bench.receive();
+    bench.joins_restarted = false;
+    bench.submit(job(1, 1, 0));
+    assert_eq!(bench.next(1, &[]).len(), 1, "it goes on with new jobs");
+}
+
+#[test]
+fn a_map_fails_after_three_complaints_of_its_output_and_runs_again() {
+    let (mut bench, maps, reduces) = fetching();
+    for (number, id) in [(0, 1), (1, 2)] {
+        assert_eq!(bench.complain(id, reduces[number], maps[0]), []);
+    }
+    assert!(!bench.has_failed(maps[0]));
+    let launched = bench.complain(3, reduces[2], maps[0]);
+    assert!(bench.has_failed(maps[0]) && !bench.has_failed(maps[1]));
+    assert_eq!(launched, [maps[0].task.attempt(1)], "not where it failed");
+    let (done, missing) = bench.told();
+    assert_eq!((done[0].done, missing[0].map, missing[0].is_lost), (1, maps[0], true));
+    // A complaint that comes late is of an attempt that nobody counts on.
+    bench.complain(1, reduces[0], maps[0]);
+    let runs = (reduces[2], AttemptState::Running);
+    bench.next(3, &[runs, (maps[0].task.attempt(1), AttemptState::Succeeded)]);
+    bench.next(3, &[runs]);
+    let (done, missing) = bench.told();
+    assert_eq!((done[0].done, missing), (2, vec![]));
+}
+
+#[test]
+fn where_many_reduces_run_three_complaints_are_too_few() {
+    let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
+    bench.submit(job(0, 2, 7));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    bench.at(4).end_maps(&maps);
+    let reduces: Vec<_> = (1..8).map(|id| bench.next(id, &[])[0]).collect();
+    for id in 1..4 {
+        bench.complain(id, reduces[id as usize - 1], maps[0]);
+    }
+    assert!(!bench.has_failed(maps[0]), "three of seven");
+    bench.complain(4, reduces[3], maps[0]);
+    assert!(bench.has_failed(maps[0]), "four of seven");
+}
+
+#[test]
+fn a_map_whose_output_cannot_be_fetched_for_the_fourth_time_fails_its_job() {
+    let (mut bench, maps, reduces) = fetching();
+    let mut map = maps[0];
+    for (number, id) in [(0, 0), (1, 5), (2, 6), (3, 7)] {
+        map = map.task.attempt(number);
+        if 0 < number {
+            assert_eq!(bench.next(id, &[]), [map]);
+            bench.next(id, &[(map, AttemptState::Succeeded)]);
+        }
+        for (reduce, at) in reduces.iter().zip(1..) {
+            bench.failed_fetches.push(FailedFetch { reduce: *reduce, map });
+            // Full, so that the map does not run again here.
+            let others = [8, 9].map(|number| maps[1].task.attempt(number));
+            let running = [*reduce, others[0], others[1]].map(|id| (id, AttemptState::Running));
+            bench.next(at, &running);
+        }
+        assert!(bench.has_failed(map));
+    }
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+    );
 }
 
 /// A map is assigned at 20 s to a tracker that then goes on to say this of it.
@@ -647,6 +833,37 @@ fn trackers_are_blacklisted_only_if_they_are_worse_than_the_others() {
     }
     // For the fourth the average is four faults on five trackers.
     assert_eq!(bench.blacklisted(), [0, 1, 2]);
+}
+
+#[test]
+fn a_tracker_whose_node_is_unwell_gets_no_tasks_until_it_is_well() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins().at(20).submit(job(0, 9, 0));
+    bench.is_unhealthy = true;
+    assert_eq!(bench.next(0, &[]), []);
+    assert_eq!(bench.blacklisted(), [0]);
+    assert_eq!(bench.tracker.ledger.active, 7);
+    bench.is_unhealthy = false;
+    assert_eq!(bench.next(0, &[]).len(), 2);
+    assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::TrackerForgiven(TrackerId(0)))));
+}
+
+#[test]
+fn an_excluded_tracker_is_given_up_at_once_and_may_come_back_when_it_is_included() {
+    let (mut bench, maps, reduces) = fetching();
+    bench.hear(ToJobTracker::Exclude(TrackerId(0)));
+    let lost = |fact: &Fact| matches!(fact, Fact::TrackerLost(TrackerId(0)));
+    assert_eq!(bench.facts.iter().filter(|fact| lost(fact)).count(), 1);
+    assert_eq!(bench.next(0, &[]), []);
+    let (_, reply, _) = bench.replies.last().unwrap();
+    assert!(reply.disallowed && !reply.reinit);
+    let again = bench.next(1, &[(reduces[0], AttemptState::Running)]);
+    assert!(again.contains(&maps[0].task.attempt(1)), "its outputs are lost: {again:?}");
+    bench.hear(ToJobTracker::Include(TrackerId(0)));
+    bench.last[0] = None;
+    bench.next(0, &[]);
+    let joined = |fact: &Fact| matches!(fact, Fact::TrackerJoined(TrackerId(0)));
+    assert_eq!(bench.facts.iter().filter(|fact| joined(fact)).count(), 2);
 }
 
 #[test]

@@ -178,8 +178,14 @@ impl Ledger {
         let record = self.close_try(now, attempt);
         let id = attempt.job();
         self.note_success(now, attempt.task, &record);
-        let task = self.known_mut(id).known_task(attempt.task);
+        let job = self.known_mut(id);
+        let order = job.maps_over();
+        if attempt.task.kind == TaskKind::Map {
+            job.lost_outputs.remove(&attempt.task.index);
+        }
+        let task = job.known_task(attempt.task);
         task.stage = Stage::Done(attempt.number, record.tracker);
+        task.order = order;
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
             self.beat(now, attempt.task.attempt(number), attempt, out);
@@ -277,7 +283,7 @@ impl Ledger {
         self.forget_if_drained(id);
     }
 
-    fn count_failure(&mut self, attempt: AttemptId, tracker: TrackerId) {
+    pub(super) fn count_failure(&mut self, attempt: AttemptId, tracker: TrackerId) {
         let job = self.known_mut(attempt.job());
         job.known_task(attempt.task).failures += 1;
         if attempt.task.is_work() {
@@ -340,7 +346,7 @@ impl Ledger {
     }
 
     /// Gives a task up for good; its job fails if it may not do without.
-    fn give_up(&mut self, now: SimTime, task: TaskId, out: &mut Outbox) {
+    pub(super) fn give_up(&mut self, now: SimTime, task: TaskId, out: &mut Outbox) {
         let allowed = match task.slot() {
             SlotKind::Map => self.hadoop.map_failures,
             SlotKind::Reduce => self.hadoop.reduce_failures,
@@ -351,6 +357,9 @@ impl Ledger {
             return self.end_job(now, task.job, out);
         }
         let is_fatal = if task.is_work() {
+            if task.kind == TaskKind::Map {
+                job.lost_outputs.remove(&task.index);
+            }
             let tasks = job.tasks_mut(task.slot());
             tasks.failed += 1;
             f64::from(tasks.failed) > allowed.get() * f64::from(tasks.total)

@@ -6,6 +6,8 @@
 //!
 //! A day without a fault forgives one, and that lifts the blacklisting however many are left:
 //! Hadoop's behaviour, kept. A restart of the tracker clears everything.
+//!
+//! A node whose health script complains is blacklisted as well, as long as it does.
 
 use super::{Ledger, Tracker};
 use crate::mapred::{AttemptId, AttemptState, Fact, JobId, Outbox, TrackerId};
@@ -29,9 +31,7 @@ impl Ledger {
             tracker.faults_changed_at = now;
             let (faults, is_listed) = (tracker.faults, tracker.is_blacklisted);
             if !is_listed && self.is_too_much(faults) {
-                self.change_tracker(id, |tracker| tracker.is_blacklisted = true);
-                out.emit(now, Fact::TrackerBlacklisted(id));
-                self.end_suspended(now, id);
+                self.change_shunning(now, id, |tracker| tracker.is_blacklisted = true, out);
             }
         }
     }
@@ -86,9 +86,43 @@ impl Ledger {
 
     fn lift_blacklisting(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         if self.trackers[id.index()].is_blacklisted {
-            self.change_tracker(id, |tracker| tracker.is_blacklisted = false);
-            self.moved_at = now;
-            out.emit(now, Fact::TrackerForgiven(id));
+            self.change_shunning(now, id, |tracker| tracker.is_blacklisted = false, out);
+        }
+    }
+
+    /// Notes whether a node's health script finds the node unfit.
+    pub(in crate::mapred) fn set_health(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        is_unhealthy: bool,
+        out: &mut Outbox,
+    ) {
+        if self.trackers[id.index()].is_unhealthy != is_unhealthy {
+            self.change_shunning(now, id, |tracker| tracker.is_unhealthy = is_unhealthy, out);
+        }
+    }
+
+    /// Changes what keeps a tracker from getting tasks; tells if it gets none from now on, or again.
+    fn change_shunning(
+        &mut self,
+        now: SimTime,
+        id: TrackerId,
+        change: impl FnOnce(&mut Tracker),
+        out: &mut Outbox,
+    ) {
+        let was_shunned = self.trackers[id.index()].is_shunned();
+        self.change_tracker(id, change);
+        match (was_shunned, self.trackers[id.index()].is_shunned()) {
+            (false, true) => {
+                out.emit(now, Fact::TrackerBlacklisted(id));
+                self.end_suspended(now, id);
+            }
+            (true, false) => {
+                self.moved_at = now;
+                out.emit(now, Fact::TrackerForgiven(id));
+            }
+            (true, true) | (false, false) => {}
         }
     }
 }

@@ -185,6 +185,9 @@ impl Ledger {
             job.reduces.tasks = Vec::new();
             job.cache = MapCache::default();
             job.unclean = PerSlot::default();
+            job.lost_outputs.clear();
+            job.unreadable.clear();
+            job.failed_fetches.clear();
             for kind in SlotKind::BOTH {
                 self.wants_task_cleanup[kind].remove(&id);
             }

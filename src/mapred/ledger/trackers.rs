@@ -1,10 +1,10 @@
-//! Trackers: they join, and they are given up with all that lay on them.
+//! Trackers: they join, they may be kept out, and they are given up with all that lay on them.
 
 use super::{Ledger, Tracker};
-use crate::mapred::job::{Job, Stage, Task};
+use crate::mapred::job::Stage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, JobId, MapsDone, Outbox, Outcome, PerSlot, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Fact, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId, TaskKind,
+    TrackerId,
 };
 use crate::units::SimTime;
 
@@ -85,6 +85,42 @@ impl Ledger {
         self.trackers[id.index()].work = 0;
     }
 
+    /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
+    /// told to end with its next heartbeat.
+    pub(in crate::mapred) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.trackers[id.index()].is_excluded = true;
+        if self.trackers[id.index()].is_registered {
+            self.lose_tracker(now, id, out);
+        }
+    }
+
+    /// Takes a node off that list.
+    pub(in crate::mapred) fn include(&mut self, id: TrackerId) {
+        self.trackers[id.index()].is_excluded = false;
+    }
+
+    /// Forgets all jobs, which fail, and all trackers.
+    pub(in crate::mapred) fn forget_all(&mut self, now: SimTime, out: &mut Outbox) {
+        for id in self.open.clone() {
+            let job = self.known_mut(id);
+            job.verdict = Some(Outcome::Failed);
+            for kind in SlotKind::BOTH {
+                let tasks = job.tasks_mut(kind);
+                tasks.waiting = 0;
+                for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
+                    task.stage = Stage::Dead;
+                }
+            }
+            self.end_job(now, id, out);
+        }
+        for index in 0..self.trackers.len() {
+            if self.trackers[index].is_registered {
+                self.lose_tracker(now, TrackerId(index as u32), out);
+            }
+            self.forgive_all(now, TrackerId(index as u32), out);
+        }
+    }
+
     fn lose_with_tracker(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {
         // The loss of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
@@ -98,19 +134,6 @@ impl Ledger {
         } else {
             self.lose(now, attempt, Outcome::Killed, out);
         }
-    }
-
-    /// Returns how many maps a job's reduces can have fetched by now. Nobody can fetch from a machine
-    /// that has died, though it be known to nobody yet.
-    pub(in crate::mapred) fn maps_to_fetch(&self, job: &Job) -> MapsDone {
-        let is_out_of_reach =
-            |task: &&Task| matches!(task.stage, Stage::Done(_, at) if self.dark.contains(&at));
-        let out_of_reach = match self.dark.is_empty() {
-            true => 0,
-            false => job.maps.tasks.iter().filter(is_out_of_reach).count() as u32,
-        };
-        let (done, total) = (job.maps_over() - out_of_reach, job.maps.total);
-        MapsDone { job: job.id(), done, total }
     }
 
     /// Makes the completed maps of a job with reduces run again if their output lay on a tracker;
@@ -136,17 +159,7 @@ impl Ledger {
             })
             .collect();
         for attempt in &lost {
-            let maps = &mut self.known_mut(id).maps;
-            maps.finished -= 1;
-            let task = &mut maps.tasks[attempt.task.index as usize];
-            if task.tries.is_empty() {
-                self.put_back(now, attempt.task);
-            } else {
-                // A rival that it has beaten is not off its tracker yet; with its end the map waits.
-                task.stage = Stage::Active;
-            }
-            self.recount(now, id);
-            self.learn(now, *attempt, tracker, AttemptState::Killed, out);
+            self.lose_output(now, *attempt, Outcome::Killed, out);
         }
         !lost.is_empty()
     }

@@ -2,9 +2,10 @@
 //!
 //! A phase that ends by itself has a timer, known by its number; whatever cuts the phase short
 //! forgets the number, so that the timer finds nobody. How a phase goes on in between is told in
-//! [`going`].
+//! [`going`], and what becomes of what a reduce cannot fetch in [`unfetched`].
 
 mod going;
+mod unfetched;
 
 use std::sync::Arc;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{ReadRates, Topology};
 use crate::mapred::{
-    Doom, DoomKind, Hadoop, JobId, JobSpec, MapsDone, Phase, Report, TaskBytes, TaskId, TaskKind,
+    Doom, DoomKind, Hadoop, JobId, JobSpec, MapsDone, Missing, Phase, Report, TaskBytes, TaskId,
+    TaskKind,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Fraction, Rate};
@@ -44,6 +45,8 @@ struct Bench {
     facts: Vec<Fact>,
     replies: u16,
     reduces: u32,
+    /// What replies say that reduces cannot fetch.
+    missing: Vec<Missing>,
 }
 
 /// Two map slots and one reduce slot; one second of start-up, a poll every second, commits of 1 s.
@@ -77,6 +80,7 @@ fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
         facts: Vec::new(),
         replies: 0,
         reduces: 0,
+        missing: Vec::new(),
     };
     bench.hear(ToTracker::PowerOn);
     bench
@@ -127,6 +131,7 @@ impl Bench {
             interval: SimSpan::from_secs(3),
             directives,
             maps,
+            missing: self.missing.clone(),
             ..Reply::default()
         };
         self.replies += 1;
@@ -360,6 +365,61 @@ fn a_shuffle_ends_after_the_last_map_and_not_before() {
     assert_eq!(bench.state(reduce(0)), Some(AttemptState::CommitPending));
 }
 
+/// Answers heartbeats every three seconds, up to one: so many of four maps are done.
+fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) {
+    for second in seconds.step_by(3) {
+        bench.until(secs(second));
+        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4 }]);
+    }
+}
+
+fn missing(index: u32, is_lost: bool) -> Missing {
+    Missing { map: map(index), at: TrackerId(7), order: index, is_lost, is_unreadable: false }
+}
+
+#[test]
+fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
+    for (order, ends) in [(1, true), (2, false)] {
+        let mut bench = tracker(|_| {});
+        bench.reduces = 1;
+        let launch = bench.launch(reduce(0));
+        bench.until(secs(0)).reply(vec![launch]);
+        // It fetches the outputs of two maps in two seconds.
+        answer(&mut bench, 3..=9, 2);
+        bench.missing = vec![missing(order, false)];
+        answer(&mut bench, 12..=30, 4);
+        let phase = bench.report(reduce(0)).map(|report| report.phase);
+        assert_eq!(phase == Some(Phase::Shuffle), !ends, "{order}: {phase:?}");
+        // Its map runs again, and then has.
+        bench.missing = vec![missing(order, true)];
+        answer(&mut bench, 33..=36, 3);
+        bench.missing.clear();
+        answer(&mut bench, 39..=60, 4);
+        assert!(bench.report(reduce(0)).is_none_or(|report| report.phase != Phase::Shuffle));
+    }
+}
+
+#[test]
+fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.missing = vec![missing(3, false)];
+    answer(&mut bench, 3..=417, 4);
+    assert_eq!(bench.status().failed_fetches, []);
+    bench.until(secs(420));
+    // The first failure is at 3 s.
+    assert_eq!(bench.status().failed_fetches, [FailedFetch { reduce: reduce(0), map: map(3) }]);
+    answer(&mut bench, 420..=420, 4);
+    bench.until(secs(423));
+    assert_eq!(bench.status().failed_fetches, [], "it is said once");
+    answer(&mut bench, 423..=87_300, 4);
+    assert_eq!(bench.state(reduce(0)), None, "it has given up and said so");
+    let complaints = bench.facts.iter().filter(|fact| matches!(fact, Fact::FetchFailed { .. }));
+    assert_eq!(complaints.count(), 3);
+}
+
 /// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. What a policy learns of
 /// them after half a minute, time over progress, is how long each takes.
 #[test]
@@ -434,6 +494,36 @@ fn a_killed_attempt_leaves_output_behind_only_if_it_ran() {
     bench.until(secs(6));
     assert_eq!(bench.state(map(0)), Some(AttemptState::KilledUnclean));
     assert_eq!(bench.state(map(2)), Some(AttemptState::Killed));
+}
+
+#[test]
+fn with_its_disk_a_tracker_loses_what_works_but_not_what_waits() {
+    let mut bench = tracker(|_| {});
+    let launches = [0, 1, 2].map(|index| bench.launch(map(index))).to_vec();
+    bench.until(secs(0)).reply(launches);
+    bench.until(secs(2)).hear(ToTracker::DiskLost);
+    bench.until(secs(3));
+    let states = [0, 1, 2].map(|index| bench.state(map(index)));
+    let failed = Some(AttemptState::FailedUnclean);
+    assert_eq!(states, [failed, failed, Some(AttemptState::Running)]);
+}
+
+#[test]
+fn a_tracker_that_is_disallowed_ends_until_it_is_started_again() {
+    let mut bench = tracker(|_| {});
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3));
+    let call = bench.status().call;
+    let disallowed = Reply { call, disallowed: true, ..Reply::default() };
+    bench.hear(ToTracker::Reply(Arc::new(disallowed)));
+    assert!(matches!(bench.facts.last(), Some(Fact::TrackerDown(TrackerId(0)))));
+    let sent = bench.statuses.len();
+    bench.until(secs(60));
+    assert_eq!(bench.statuses.len(), sent, "it is silent");
+    bench.hear(ToTracker::PowerOn);
+    bench.until(secs(61));
+    assert!(bench.status().restarted && bench.status().reports.is_empty());
 }
 
 #[test]

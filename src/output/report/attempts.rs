@@ -181,7 +181,7 @@ impl Attempts<'_> {
         let (kind, task, number) = (row.text(1), row.text(2), row.text(3));
         // Setup and cleanup have a task for each kind of slot.
         let slot = match (kind, task) {
-            ("map", _) | ("setup" | "cleanup", "0") => SlotKind::Map,
+            ("map" | "map-cleanup", _) | ("setup" | "cleanup", "0") => SlotKind::Map,
             _ => SlotKind::Reduce,
         };
         let again = if number == "0" { String::new() } else { format!(", attempt {number}") };

@@ -8,10 +8,11 @@
 //! On a slow node what shares nothing goes on at the pace of the node's cores, disks or connection,
 //! whichever it needs. What shares has its pace from the fabric, which knows the slow parts.
 
+use super::unfetched::Unfetched;
 use super::{Attempt, Next};
 use crate::cluster::{Demand, Speeds};
 use crate::mapred::task_tracker::course::at_pace;
-use crate::mapred::{AttemptState, Effort, MapsDone, Means, Phase};
+use crate::mapred::{AttemptId, AttemptState, Effort, MapsDone, Means, Missing, Phase};
 use crate::units::{SimSpan, SimTime};
 
 /// What the fabric knows of an attempt.
@@ -34,6 +35,10 @@ pub(super) struct Fetch {
     pub(super) is_complete: bool,
     /// How fast the node's connection is, of what it usually is.
     pace: f64,
+    /// How many maps' outputs there are for it, as it last heard.
+    pub(super) known: u32,
+    /// What of the maps' output is out of reach.
+    pub(super) missing: Unfetched,
 }
 
 impl Attempt {
@@ -175,13 +180,24 @@ impl Attempt {
             && !self.has_ended()
     }
 
-    /// Hears how many maps have ended; their output is there from the child's next poll on.
+    /// Hears how many maps have ended; their output is there from the child's next poll on, but for
+    /// what it misses.
     pub(in super::super) fn learn_maps(
         &mut self,
         now: SimTime,
-        maps: MapsDone,
+        mut maps: MapsDone,
+        missing: &[Missing],
         poll: SimSpan,
     ) -> Next {
+        if !self.fetches() {
+            return Next::Nothing;
+        }
+        if !missing.is_empty() || !self.fetch.missing.is_empty() {
+            let fetched = self.maps_fetched(now, maps.total);
+            let asks = next_poll(self.phase_began, now, poll);
+            self.fetch.missing.hear(asks, maps.job, missing, fetched);
+            maps.done = self.fetch.missing.at_hand(maps.done);
+        }
         let all = self.fetching_span();
         let share =
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
@@ -190,10 +206,10 @@ impl Attempt {
         // One that ends badly while it fetches needs no more than that.
         let is_enough = all < self.plan.shuffle.alone && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
-        let is_news = !is_complete || !self.fetch.is_complete;
-        if !self.fetches() || !is_news {
+        if is_complete && self.fetch.is_complete {
             return Next::Nothing;
         }
+        self.fetch.known = maps.done;
         let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
         let asks = next_poll(self.phase_began, now, poll);
         if is_running {
@@ -215,6 +231,41 @@ impl Attempt {
     /// Returns how long it fetches, had it nothing to wait for.
     pub(super) fn fetching_span(&self) -> SimSpan {
         self.part_done(Phase::Shuffle, self.plan.shuffle.alone)
+    }
+
+    /// Returns of how many maps it has the output, of so many.
+    fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
+        if self.phase != Phase::Shuffle {
+            return 0;
+        }
+        let all = self.plan.shuffle.alone;
+        if all.is_zero() {
+            return if self.fetch.since <= now { self.fetch.known } else { 0 };
+        }
+        let fetched = if self.shares_fetching() {
+            if self.timer.is_some() {
+                self.course.settle(now);
+            }
+            self.course.done()
+        } else {
+            self.fetch.fetched(now)
+        };
+        let share = fetched.as_micros() as f64 / all.as_micros() as f64;
+        // What is fetched of an output's last microsecond is rounded down.
+        (share * f64::from(total) + 1e-3) as u32
+    }
+
+    /// Tries again what it could not fetch, as often as was due by now. Returns the outputs of which it
+    /// complains, each time that it does, and whether it gives up.
+    pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
+        if self.fetch.missing.is_empty() || !self.fetches() {
+            return (Vec::new(), false);
+        }
+        if self.phase != Phase::Shuffle || self.state != AttemptState::Running {
+            self.fetch.missing.wait(now);
+            return (Vec::new(), false);
+        }
+        self.fetch.missing.try_again(now, self.job.maps)
     }
 
     pub(super) fn shares_fetching(&self) -> bool {
@@ -258,6 +309,8 @@ impl Fetch {
             available: SimSpan::ZERO,
             is_complete: false,
             pace,
+            known: 0,
+            missing: Unfetched::default(),
         }
     }
 

@@ -1,0 +1,46 @@
+//! Disks break: what tasks have left on them is gone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::stop::needs_target;
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use crate::mapred::{Mail, ToJobTracker, ToTracker};
+use crate::yaml::Problem;
+
+/// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
+/// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
+/// The file system has other copies of what lay there, and does not notice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Disk {
+    /// Which nodes; without this, all of the rack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+}
+
+impl Kind for Disk {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
+        needs_target(target)?;
+        target.check(known)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (at, nodes) = (cue.at, effects.struck(self, cue));
+        for node in nodes {
+            effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
+            effects.opening.push((at, ToJobTracker::DiskLost(node).into()));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The network falls into two parts, and each goes on by itself.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::stop::needs_target;
+use super::target::{Nodes, Racks, Target};
+use super::{Cue, Effects, Kind, Known, Moment};
+use crate::cluster::Cut;
+use crate::mapred::ToJobTracker;
+use crate::units::SimSpan;
+use crate::yaml::Problem;
+
+/// Nodes are cut off from all others, and from the JobTracker, which misses them after
+/// `hadoop.expiry`. What runs on them goes on; their heartbeats are lost, and reduces do not reach map
+/// outputs on the other side. Maps still read their input from there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Partition {
+    /// Which nodes; without this, all of the rack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodes: Option<Nodes>,
+    /// The rack that they stand in, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rack: Option<Racks>,
+    /// For how long.
+    #[serde(rename = "for")]
+    lasts: SimSpan,
+}
+
+impl Kind for Partition {
+    const MOMENT: Moment = Moment::Named;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
+        needs_target(target)?;
+        target.check(known)
+    }
+
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (at, nodes) = (cue.at, effects.struck(self, cue));
+        let until = at + self.lasts;
+        let cut = Arc::new(Cut { from: at, until, nodes: nodes.into_iter().collect() });
+        effects.cuts.push(cut.clone());
+        effects.resends = true;
+        effects.opening.push((at, ToJobTracker::Cut(cut.clone()).into()));
+        effects.opening.push((until, ToJobTracker::Cut(cut).into()));
+    }
+}
