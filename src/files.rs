@@ -25,6 +25,7 @@ pub const CHAINS: &str = "chains.csv";
 
 /// A row for each change of what befalls machines.
 pub const FAULTS: &str = "faults.csv";
+
 /// What each job held slots for.
 pub const WASTE: &str = "waste.csv";
 
