@@ -75,6 +75,9 @@ trait Kind {
     /// The key of the kind whose draws it shares, if not its own.
     const DRAWS_AS: Option<&'static str> = None;
 
+    /// Whether a second one of the kind would take the place of the first.
+    const HOLDS_ALONE: bool = false;
+
     /// Returns the nodes that it strikes, if it strikes some.
     fn target(&self) -> Option<Target<'_>> {
         None
@@ -293,6 +296,12 @@ macro_rules! kinds {
                 }
             }
 
+            fn holds_alone(&self) -> bool {
+                match self {
+                    $(Self::$Kind(_) => $Kind::HOLDS_ALONE,)+
+                }
+            }
+
             fn draws_as(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$Kind(_) => $Kind::DRAWS_AS,)+
@@ -415,6 +424,11 @@ impl Fault {
     /// Returns the key that names what goes wrong, such as `stop`.
     pub fn key(&self) -> &'static str {
         self.what.key()
+    }
+
+    /// Returns whether a second one of its kind would take its place.
+    pub(crate) fn holds_alone(&self) -> bool {
+        self.what.holds_alone()
     }
 
     /// Says what of the fault does not fit the cluster or the workload; the path begins below its

@@ -52,6 +52,8 @@ pub(super) struct Artist<'s> {
     /// The share of the options that this case uses.
     appetite: f64,
     nodes: u64,
+    /// The field whose distribution is being drawn: the mean of a latency is a latency.
+    distributed: Option<String>,
 }
 
 impl<'s> Artist<'s> {
@@ -59,7 +61,7 @@ impl<'s> Artist<'s> {
         let mut rng = stream(seed, Purpose::Chaos, 0);
         let appetite = *[0.05, 0.15, 0.4].choose(&mut rng).expect("there are some");
         let nodes = rng.random_range(1..=10);
-        Self { rng, seed, schema, policy, appetite, nodes }
+        Self { rng, seed, schema, policy, appetite, nodes, distributed: None }
     }
 
     /// Returns a scenario that can be run.
@@ -223,8 +225,20 @@ impl<'s> Artist<'s> {
             && schema.get("properties").is_none()
             && schema.get("additionalProperties").is_none()
         {
-            return values::titled(title, field, self.nodes, &mut self.rng);
+            let of = self.distributed.as_deref().unwrap_or(field);
+            return values::titled(title, field, of, self.nodes, &mut self.rng);
         }
+        let title = schema.get("title").and_then(Json::as_str);
+        if self.distributed.is_none() && title.is_some_and(|it| it.contains("a distribution")) {
+            self.distributed = Some(field.to_owned());
+            let value = self.shaped(schema, field);
+            self.distributed = None;
+            return value;
+        }
+        self.shaped(schema, field)
+    }
+
+    fn shaped(&mut self, schema: &Json, field: &str) -> Option<Value> {
         if let Some(one) = schema.get("const") {
             return serde_yaml::to_value(one).ok();
         }

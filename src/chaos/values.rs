@@ -11,12 +11,19 @@ use serde_yaml::Value;
 
 use crate::random::ChaCha8Rng;
 
-/// Returns a value for a text that has a title; none for what is better left out, such as a file.
-pub(super) fn titled(title: &str, field: &str, nodes: u64, rng: &mut ChaCha8Rng) -> Option<Value> {
+/// Returns a value for a text that has a title; none for what is better left out, such as a file. What
+/// it is a part of, such as a distribution, tells how large it may be.
+pub(super) fn titled(
+    title: &str,
+    field: &str,
+    of: &str,
+    nodes: u64,
+    rng: &mut ChaCha8Rng,
+) -> Option<Value> {
     let text = if title.starts_with("`auto`, or a duration") && rng.random_bool(0.3) {
         "auto".to_owned()
     } else if title.contains("a duration") {
-        duration(field, rng)
+        duration(of, rng)
     } else if title.starts_with("a factor") && field == "shape" {
         // At one and below, a distribution of Pareto has no mean: a task may take years.
         one_of(&["1.5", "2", "4"], rng)

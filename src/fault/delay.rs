@@ -20,6 +20,7 @@ pub(super) struct Delay {
 
 impl Kind for Delay {
     const MOMENT: Moment = Moment::None;
+    const HOLDS_ALONE: bool = true;
 
     fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.late = self.share;

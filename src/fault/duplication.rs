@@ -13,6 +13,7 @@ pub(super) struct Duplication(Fraction);
 
 impl Kind for Duplication {
     const MOMENT: Moment = Moment::None;
+    const HOLDS_ALONE: bool = true;
 
     fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.duplication = self.0;

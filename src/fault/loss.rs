@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cue, Effects, Kind, Moment};
+use super::{Cue, Effects, Kind, Known, Moment};
 use crate::units::Fraction;
+use crate::yaml::{Path, Problem};
 
 /// The share of messages between trackers and JobTracker that are lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +14,15 @@ pub(super) struct Loss(Fraction);
 
 impl Kind for Loss {
     const MOMENT: Moment = Moment::None;
+    const HOLDS_ALONE: bool = true;
+
+    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
+        if self.0 < Fraction::of(1.0) {
+            return Ok(());
+        }
+        let message = "no heartbeat would ever arrive, and no job could begin";
+        Err(Problem::value(Path::default(), message))
+    }
 
     fn apply(&self, _: &Cue, effects: &mut Effects<'_>) {
         effects.loss = self.0;

@@ -347,7 +347,7 @@ impl Waste {
 
     /// Takes back that an attempt was useful, if it had succeeded and its output is lost.
     fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
-        if verdict != Outcome::Killed || attempt.task.kind != TaskKind::Map {
+        if verdict == Outcome::Succeeded || attempt.task.kind != TaskKind::Map {
             return;
         }
         let Some(task) = self.task(attempt.task) else { return };

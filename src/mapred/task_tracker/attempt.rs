@@ -341,11 +341,13 @@ impl Attempt {
         self.pass(now, next)
     }
 
-    /// Passes a phase of no length, if that is done at once; says what follows. The work is none of
-    /// them: with its end the attempt ends.
+    /// Passes a phase of no length, if that is done at once; says what follows. None of them is the
+    /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
     fn pass(&mut self, now: SimTime, next: Next) -> Next {
         let is_short = matches!(self.phase, Phase::Start | Phase::Shuffle | Phase::Sort);
-        let is_passed = self.plan.at_once && is_short && next == Next::After(SimSpan::ZERO);
+        let breaks = self.plan.breaks.is_some_and(|it| it.phase == self.phase);
+        let is_passed =
+            self.plan.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
         if is_passed { self.finish_part(now) } else { next }
     }
 
