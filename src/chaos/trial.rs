@@ -103,9 +103,10 @@ impl Trial<'_> {
             return Found::Broken(lines.map(ToString::to_string).collect());
         }
         match run.stop {
-            Stop::Stalled(_) if goes_wrong_for_ever(tree) => Found::Deadlock,
+            // What happens by chance may move what nothing else does.
+            Stop::Stalled(_) if has(tree, &["loss", "delay", "crashes"]) => Found::Deadlock,
             Stop::Stalled(_) => self.outlast(&scenario, &run),
-            Stop::TimeUp | Stop::TimeLimit if goes_wrong_for_ever(tree) => Found::Unended,
+            Stop::TimeUp | Stop::TimeLimit if has(tree, &FOR_EVER) => Found::Unended,
             Stop::TimeUp | Stop::TimeLimit => Found::Endless,
             Stop::Done if self.repeats => {
                 let second = Arc::new(Mutex::new(Print(Sha256::new())));
@@ -162,13 +163,23 @@ impl Trial<'_> {
     }
 }
 
-/// Returns whether something in a scenario goes wrong again and again, so that it may have no end by
-/// chance.
-fn goes_wrong_for_ever(tree: &Value) -> bool {
-    const ONCE: [&str; 4] = ["stop", "start", "restart", "kill"];
+/// What goes wrong again and again, so that a run may have no end by chance.
+const FOR_EVER: [&str; 8] = [
+    "loss",
+    "delay",
+    "duplication",
+    "crashes",
+    "slow_spells",
+    "task_failures",
+    "hangs",
+    "out_of_memory",
+];
+
+/// Returns whether a scenario has a fault of one of these kinds.
+fn has(tree: &Value, kinds: &[&str]) -> bool {
     let faults = tree.get("faults").and_then(Value::as_sequence);
-    let is_once = |fault: &Value| ONCE.iter().any(|kind| fault.get(*kind).is_some());
-    faults.into_iter().flatten().any(|fault| !is_once(fault))
+    let is_one = |fault: &Value| kinds.iter().any(|kind| fault.get(*kind).is_some());
+    faults.into_iter().flatten().any(is_one)
 }
 
 /// The hash of all events.
@@ -197,8 +208,9 @@ struct Late {
 
 impl Watcher for Late {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        if self.after < event.at && self.seen.is_none() && !matches!(event.fact, Fact::Noted { .. })
-        {
+        // Words of a policy change nothing, nor does how fast a machine is that does nothing.
+        let is_nothing = matches!(event.fact, Fact::Noted { .. } | Fact::Incident { .. });
+        if self.after < event.at && self.seen.is_none() && !is_nothing {
             self.seen = Some(format!("at {}: {:?}", event.at, event.fact));
         }
         Ok(())

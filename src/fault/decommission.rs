@@ -6,13 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
 use super::{Cue, Effects, Kind, Known, Moment};
-use crate::mapred::{Mail, ToJobTracker, ToTracker};
+use crate::mapred::{Harm, ToJobTracker};
 use crate::units::SimSpan;
 use crate::yaml::Problem;
 
 /// Nodes are put on the list of those that may not take part. The JobTracker gives them up at once: what
-/// runs there is killed, and maps whose output lies there run again. Their trackers end when they hear
-/// that they are disallowed.
+/// runs there is killed, and maps whose output lies there run again. Their trackers end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decommission {
@@ -43,12 +42,12 @@ impl Kind for Decommission {
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let (at, nodes) = (cue.at, effects.struck(self, cue));
-        for node in nodes {
-            effects.opening.push((at, ToJobTracker::Exclude(node).into()));
+        for node in &nodes {
+            effects.opening.push((at, ToJobTracker::Exclude(*node).into()));
             if let Some(lasts) = self.lasts {
-                effects.opening.push((at + lasts, ToJobTracker::Include(node).into()));
-                effects.opening.push((at + lasts, Mail::Tracker(node, ToTracker::PowerOn)));
+                effects.opening.push((at + lasts, ToJobTracker::Include(*node).into()));
             }
         }
+        effects.befall(at, nodes, Harm::TrackerOutage, self.lasts);
     }
 }

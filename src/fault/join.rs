@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
 use super::{Cue, Effects, Kind, Known, Moment};
-use crate::mapred::{Mail, ToTracker};
+use crate::mapred::Harm;
+use crate::units::SimTime;
 use crate::yaml::Problem;
 
 /// Nodes of the cluster join it at this time, and are not there before. Blocks of files may lie on
@@ -37,9 +38,7 @@ impl Kind for Join {
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
         let (at, nodes) = (cue.at, effects.struck(self, cue));
-        for node in nodes {
-            effects.absent.insert(node);
-            effects.opening.push((at, Mail::Tracker(node, ToTracker::PowerOn)));
-        }
+        effects.absent.extend(&nodes);
+        effects.befall(SimTime::ZERO, nodes, Harm::Outage, Some(at - SimTime::ZERO));
     }
 }

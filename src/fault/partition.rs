@@ -15,7 +15,8 @@ use crate::yaml::Problem;
 
 /// Nodes are cut off from all others, and from the JobTracker, which misses them after
 /// `hadoop.expiry`. What runs on them goes on; their heartbeats are lost, and reduces do not reach map
-/// outputs on the other side. Maps still read their input from there.
+/// outputs on the other side, as far as the JobTracker's answers tell them: a reduce that is cut off
+/// itself goes on with what it knew of. Maps still read their input from there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Partition {

@@ -182,7 +182,7 @@ impl JobTracker {
         let queued = now - arrived;
         let Some(last_id) = self.admit(now, &status, out) else {
             let tracker = &self.ledger.trackers[id.index()];
-            let (call, disallowed) = (status.call, tracker.is_excluded);
+            let (call, disallowed) = (status.call, tracker.is_excluded());
             let reply = if tracker.is_registered {
                 tracker.last_reply.clone()
             } else {
@@ -246,8 +246,13 @@ impl JobTracker {
             self.ledger.moved_at = now;
         }
         let (maps, missing) = self.maps_wanted(&status, &directives);
-        // Reduces that cannot fetch something will complain of it.
-        if missing.iter().any(|missing| !missing.is_lost) && !self.ledger.hadoop.is_mumak() {
+        // Reduces that work and cannot fetch something will complain of it.
+        let complains =
+            |report: &Report| report.wants_maps && report.state == AttemptState::Running;
+        if missing.iter().any(|missing| !missing.is_lost)
+            && status.reports.iter().any(complains)
+            && !self.ledger.hadoop.is_mumak()
+        {
             self.ledger.moved_at = now;
         }
         let interval = self.ledger.heartbeat_interval();
@@ -292,7 +297,7 @@ impl JobTracker {
         let id = status.tracker;
         let tracker = &self.ledger.trackers[id.index()];
         // Calls rise for as long as a machine lives: this one was answered, or has been overtaken.
-        if status.call <= tracker.last_reply.call || tracker.is_excluded {
+        if status.call <= tracker.last_reply.call || tracker.is_excluded() {
             return None;
         }
         match status.last_reply {

@@ -121,8 +121,8 @@ pub(super) struct Tracker {
     pub(super) is_blacklisted: bool,
     /// Whether its node's health script finds the node unfit: it gets no tasks, either.
     is_unhealthy: bool,
-    /// Whether it may not take part.
-    pub(super) is_excluded: bool,
+    /// How often it is on the list of those that may not take part.
+    exclusions: u32,
     /// How many jobs avoided it and succeeded, less what was forgiven.
     faults: u32,
     /// When the last fault was added or forgiven.
@@ -136,6 +136,11 @@ impl Tracker {
     /// Returns whether it may get tasks.
     pub(super) fn is_active(&self) -> bool {
         self.is_registered && !self.is_shunned()
+    }
+
+    /// Returns whether it may not take part.
+    pub(super) fn is_excluded(&self) -> bool {
+        0 < self.exclusions
     }
 
     /// Returns whether it gets no tasks though it is there.

@@ -43,7 +43,7 @@ pub struct TaskTracker {
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
     restarted: bool,
-    is_unhealthy: bool,
+    ailments: u32,
     /// The number of the last reply it has; `None` before the first.
     last_reply: Option<u16>,
     interval: SimSpan,
@@ -135,7 +135,7 @@ impl TaskTracker {
             is_up: false,
             phase,
             restarted: true,
-            is_unhealthy: false,
+            ailments: 0,
             last_reply: None,
             beat: 0,
             sent_at: None,
@@ -245,7 +245,7 @@ impl TaskTracker {
         status.call = self.beat;
         status.last_reply = self.last_reply;
         status.restarted = self.restarted;
-        status.is_unhealthy = self.is_unhealthy;
+        status.is_unhealthy = 0 < self.ailments;
         status.slots = self.node.slots;
         status.occupied = occupied;
         status.failed_fetches.clone_from(&self.failed_fetches);
@@ -628,7 +628,8 @@ impl Core for TaskTracker {
             ToTracker::Crash => self.crash(now, out),
             ToTracker::Speeds(speeds) => self.take_speeds(now, *speeds, out),
             ToTracker::DiskLost => self.lose_disk(now, out),
-            ToTracker::Health(is_well) => self.is_unhealthy = !is_well,
+            ToTracker::Health(true) => self.ailments -= 1,
+            ToTracker::Health(false) => self.ailments += 1,
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
             ToTracker::Beat(_) => self.send_status(now, out),

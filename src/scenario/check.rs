@@ -661,7 +661,8 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
         let node = written(fault);
         let is_stop = fault.key() == "stop";
         // What names several nodes may be partly so and partly otherwise.
-        let Some(name) = node.as_str().map(str::to_owned) else { return };
+        let name = node.as_str().filter(|name| *name != "all").map(str::to_owned);
+        let Some(name) = name else { return };
         if stopped.contains(&node) == is_stop {
             let key = fault.key();
             found.warnings.push(Warning::IdleFault { number, key, node: name });

@@ -270,12 +270,18 @@ impl Ledger {
         let is_last = task.tries.is_empty() && task.stage == Stage::Active;
         let is_exhausted = most <= task.failures;
         let state = if failed { AttemptState::Failed } else { AttemptState::Killed };
+        // As in Hadoop, the last failure that is allowed ends the task whatever its rivals do.
+        let rivals: Vec<u32> = match failed && is_exhausted {
+            true => task.tries.iter().filter(|it| it.is_active()).map(|it| it.number).collect(),
+            false => Vec::new(),
+        };
         if is_last && is_exhausted {
             task.stage = Stage::Dead;
         } else if is_last {
             self.put_back(now, attempt.task);
         }
         self.recount(now, id);
+        rivals.into_iter().for_each(|rival| self.doom(now, attempt.task.attempt(rival)));
         self.learn(now, attempt, record.tracker, state, out);
         if is_last && is_exhausted && may_go_on {
             self.give_up(now, attempt.task, out);

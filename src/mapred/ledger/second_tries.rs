@@ -54,8 +54,16 @@ impl Ledger {
     }
 
     /// Returns how long nothing may move before a task is found to be slow.
+    ///
+    /// Where rates are compared, that of an attempt which stands still falls for as long as it stands:
+    /// in a day to below the mean of any cluster that works by the minute.
     pub(in crate::mapred) fn slowness(&self) -> SimSpan {
-        self.hadoop.speculation.rule().map_or(SimSpan::ZERO, |rule| rule.after() + LOOKS)
+        const DAY: SimSpan = SimSpan::from_secs(24 * 60 * 60);
+        match self.hadoop.speculation.rule() {
+            None => SimSpan::ZERO,
+            Some(rule) if rule.compares_rates() => (rule.after() + LOOKS).max(DAY),
+            Some(rule) => rule.after() + LOOKS,
+        }
     }
 
     /// Notes that a task is not to be tried a second time, as far as it was.

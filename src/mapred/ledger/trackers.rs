@@ -88,7 +88,7 @@ impl Ledger {
     /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
     /// told to end with its next heartbeat.
     pub(in crate::mapred) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
-        self.trackers[id.index()].is_excluded = true;
+        self.trackers[id.index()].exclusions += 1;
         if self.trackers[id.index()].is_registered {
             self.lose_tracker(now, id, out);
         }
@@ -96,7 +96,7 @@ impl Ledger {
 
     /// Takes a node off that list.
     pub(in crate::mapred) fn include(&mut self, id: TrackerId) {
-        self.trackers[id.index()].is_excluded = false;
+        self.trackers[id.index()].exclusions -= 1;
     }
 
     /// Forgets all jobs, which fail, and all trackers.

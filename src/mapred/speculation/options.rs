@@ -160,6 +160,14 @@ impl Rule {
         }
     }
 
+    /// Returns whether it compares progress in a second, and not progress itself.
+    pub fn compares_rates(self) -> bool {
+        match self {
+            Self::Hadoop020(_) => false,
+            Self::Hadoop021(_) | Self::Late(_) => true,
+        }
+    }
+
     /// Returns how long an attempt must have run before its task can be slow.
     pub fn after(self) -> SimSpan {
         match self {
