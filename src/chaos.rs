@@ -1,8 +1,8 @@
 //! Random scenarios under the invariant checker: what no test thought of.
 //!
-//! A [`Hunt`] is so many *cases*. A case is a number: it decides a scenario ([`draw`]), which is run
-//! under the checker ([`trial`]). What breaks is made as small as it can be while it still breaks in
-//! the same way ([`shrink`]), and then told as a scenario that can be run.
+//! A [`Hunt`] is so many *cases*. A case is a number: it decides a scenario (`draw`), which is run
+//! under the checker (`trial`). What breaks is made as small as it can be while it still breaks in
+//! the same way (`shrink`), and then told as a scenario that can be run.
 //!
 //! What can be drawn is not listed here: it is read from the JSON Schema, so that an option, a policy
 //! or a kind of fault that is new is drawn from its first day on.

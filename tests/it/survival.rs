@@ -114,6 +114,7 @@ fn command(room: &Room, first: &str, words: &str) -> Command {
 
 /// Returns a room in which commands have been called, what is there then, what is there when one
 /// more command has been called, and how long that took.
+#[expect(clippy::disallowed_methods, reason = "a process is killed by the wall clock")]
 fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
     let room = room();
     first.iter().for_each(|words| drop(room.mumakil(words).assert().success()));
@@ -127,6 +128,7 @@ fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
     (room, before, after, lasted)
 }
 
+#[expect(clippy::disallowed_methods, reason = "a process is killed by the wall clock")]
 fn kill(first: &[&str], words: &str) {
     let (ready, before, after, lasted) = rehearsed(first, words);
     let times = std::env::var("MUMAKIL_KILLS").map_or(8, |times| times.parse().unwrap());
