@@ -99,7 +99,7 @@ def check(run, path):
 
 def attempts(run, reading):
     tasks = tables.load(run, "tasks.csv")
-    tasks = tasks[tasks.start_ms.notna()]
+    tasks = tasks[tasks.start_ms.notna() & tasks.kind.isin(WORK)]
     rows = {(row.job, row.kind, row.task, row.attempt): row for row in tasks.itertuples()}
     found = [one for one in reading.slices if one["depth"] == 0 and one["category"] in WORK]
     assert len(found) == len(rows), f"{len(found)} slices, but {len(rows)} rows in tasks.csv"
