@@ -63,7 +63,7 @@ use self::restart::Restart;
 use self::slow::Slow;
 use self::slow_spells::SlowSpells;
 use self::start::Start;
-use self::stop::Stop;
+use self::stop::{Stop, needs_target};
 use self::target::Target;
 use self::task_failures::TaskFailures;
 use self::unhealthy::Unhealthy;
@@ -83,9 +83,12 @@ trait Kind {
         None
     }
 
-    /// Says what of the options does not fit the cluster or the workload; the path begins at them.
-    fn check(&self, _known: &Known<'_>) -> Result<(), Problem> {
-        Ok(())
+    /// Says what of the options does not fit the cluster or the workload; the path begins at them. Who
+    /// strikes nodes must say which, and they must be there.
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let Some(target) = self.target() else { return Ok(()) };
+        needs_target(target)?;
+        target.check(known)
     }
 
     /// Adds what it does to a run.

@@ -3,12 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::{Harm, ToJobTracker};
 use crate::units::SimSpan;
-use crate::yaml::Problem;
 
 /// Nodes are put on the list of those that may not take part. The JobTracker gives them up at once: what
 /// runs there is killed, and maps whose output lies there run again. Their trackers end.
@@ -32,12 +30,6 @@ impl Kind for Decommission {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
-        needs_target(target)?;
-        target.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -3,11 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::{Mail, ToJobTracker, ToTracker};
-use crate::yaml::Problem;
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
 /// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
@@ -28,12 +26,6 @@ impl Kind for Disk {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
-        needs_target(target)?;
-        target.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -7,12 +7,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::Harm;
 use crate::units::SimSpan;
-use crate::yaml::Problem;
 
 /// Trackers' processes crash and start again: what ran there is gone, and so are the outputs of the
 /// maps that ended there. The machines stay on.
@@ -35,12 +33,6 @@ impl Kind for Restart {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
-        needs_target(target)?;
-        target.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -3,12 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Moment};
 use crate::mapred::{Mail, ToTracker};
 use crate::units::SimSpan;
-use crate::yaml::Problem;
 
 /// The health script of these nodes complains, which their next heartbeats tell: they are blacklisted
 /// and get no tasks until it does no more. What runs there goes on.
@@ -31,12 +29,6 @@ impl Kind for Unhealthy {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
-        needs_target(target)?;
-        target.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
