@@ -135,8 +135,8 @@ impl Cue {
 pub(crate) struct Known<'a> {
     /// How many nodes there are, if no file has still to say so.
     pub(crate) nodes: Option<u32>,
-    /// How many racks they stand in, if that is known.
-    pub(crate) racks: Option<u32>,
+    /// How many nodes stand in each rack, if that is known.
+    pub(crate) racks: Option<Vec<u32>>,
     /// The names of the jobs, if no file has still to say so.
     pub(crate) jobs: Option<BTreeSet<&'a str>>,
 }
@@ -612,7 +612,7 @@ mod tests {
     fn what_is_not_there_cannot_go_wrong() {
         let known = Known {
             nodes: Some(2),
-            racks: Some(1),
+            racks: Some(vec![2]),
             jobs: Some(BTreeSet::from(["small", "large"])),
         };
         for (fault, at, why) in [
@@ -628,6 +628,12 @@ mod tests {
                 "there is no rack-2: the cluster has 1 rack",
             ),
             ("{slow: {nodes: 3, cpu: 0.5}}", "nodes", "3 nodes cannot be drawn: the cluster has 2"),
+            (
+                "{slow: {nodes: 3, rack: [rack-1, rack-1], cpu: 0.5}}",
+                "nodes",
+                "3 nodes cannot be drawn: rack-1, rack-1 have 2",
+            ),
+            ("{slow: {nodes: 2, rack: rack-1, cpu: 0.5}}", "", ""),
             (
                 "{at: 1s, restart: {nodes: node-1, rack: rack-1, for: 1s}}",
                 "rack",

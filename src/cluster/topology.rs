@@ -195,6 +195,11 @@ impl Topology {
         self.pods[self.rack(id).index()]
     }
 
+    /// Returns how many nodes stand in each rack.
+    pub fn rack_sizes(&self) -> Vec<u32> {
+        self.racks.iter().map(|nodes| nodes.len() as u32).collect()
+    }
+
     /// Returns the nodes of a rack.
     pub fn rack_nodes(&self, rack: RackId) -> &[TrackerId] {
         &self.racks[rack.index()]

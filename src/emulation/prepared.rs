@@ -135,7 +135,7 @@ impl Prepared {
         }
         let known = Known {
             nodes: Some(self.topology.len()),
-            racks: Some(self.topology.racks()),
+            racks: Some(self.topology.rack_sizes()),
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
         };
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement

@@ -4,6 +4,7 @@
 //! [`Cue`](super::Cue): of so many nodes the same are drawn whatever else goes wrong.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use rand::seq::SliceRandom;
@@ -70,18 +71,29 @@ impl<'a> Target<'a> {
                 name.among(nodes).map_err(|message| at("nodes", message))?;
             }
         }
-        if let (Some(Racks(names)), Some(racks)) = (self.racks, known.racks) {
+        if let (Some(Racks(names)), Some(racks)) = (self.racks, &known.racks) {
             for name in names {
-                name.among(racks).map_err(|message| at("rack", message))?;
+                name.among(racks.len() as u32).map_err(|message| at("rack", message))?;
             }
         }
-        if let (Some(Nodes::Number(number)), Some(nodes)) = (self.nodes, known.nodes)
-            && nodes < *number
-        {
-            let message = format!("{number} nodes cannot be drawn: the cluster has {nodes}");
-            return Err(at("nodes", message));
+        let Some(Nodes::Number(number)) = self.nodes else { return Ok(()) };
+        let too_few = |nodes: u32, whose: String| {
+            let message = format!("{number} nodes cannot be drawn: {whose} {nodes}");
+            let hint = format!("draw {nodes} at most, or `all`");
+            Err(at("nodes", message).hint(hint))
+        };
+        match (self.racks, known.nodes, &known.racks) {
+            (None, Some(nodes), _) if nodes < *number => too_few(nodes, "the cluster has".into()),
+            (Some(Racks(names)), _, Some(racks)) => {
+                let distinct: BTreeSet<usize> =
+                    names.iter().map(|name| name.rack().index()).collect();
+                let nodes = distinct.into_iter().map(|rack| racks[rack]).sum();
+                let verb = if names.len() == 1 { "has" } else { "have" };
+                let whose = format!("{} {verb}", joined(names));
+                if nodes < *number { too_few(nodes, whose) } else { Ok(()) }
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns the nodes that it means, in their order.

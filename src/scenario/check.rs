@@ -11,7 +11,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::spec::Scenario;
-use crate::cluster::{ClusterSpec, NetworkModel, Placement};
+use crate::cluster::{ClusterSpec, NetworkModel, Placement, Topology};
 use crate::fault::{Fault, Known};
 use crate::mapred::{Auto, Fuzz, Hadoop, SlotKind};
 use crate::nearest::nearest;
@@ -611,6 +611,9 @@ fn check_faults(
     intact: &impl Fn(&str) -> bool,
     found: &mut Checked,
 ) {
+    if scenario.faults.is_empty() {
+        return;
+    }
     // Of what a file holds it is not known yet; that is checked when it has been read.
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
@@ -619,7 +622,7 @@ fn check_faults(
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
         // Groups may have racks of their own.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
-            .then(|| cluster.racks.get().min(cluster.nodes.get())),
+            .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {
