@@ -506,6 +506,7 @@ impl Core for JobTracker {
             M::Status(_)
             | M::Darkness(_)
             | M::DiskLost(_)
+            | M::Spoilt(_)
             | M::Cut(_)
             | M::Pause(_)
             | M::Restart(_)
@@ -543,6 +544,7 @@ impl JobTracker {
             }
             ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
             ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
+            ToJobTracker::Spoilt(map) => self.ledger.spoil_output(map),
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
             ToJobTracker::Include(tracker) => self.ledger.include(tracker),
             ToJobTracker::Pause(span) => self.stand_still(now, span, out),

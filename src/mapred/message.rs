@@ -52,6 +52,8 @@ pub enum ToJobTracker {
     Darkness(TrackerId),
     /// By the world: what maps have left on a machine's disks is gone. It does not know this itself.
     DiskLost(TrackerId),
+    /// By the world: the output of a map, of whose end it may not have heard yet, was on such a disk.
+    Spoilt(AttemptId),
     /// By the world: nodes are cut off from the others, or are so no more. It does not know this
     /// itself, either.
     Cut(Arc<Cut>),
@@ -185,6 +187,7 @@ impl Message for ToJobTracker {
             Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
             Self::Darkness(_)
             | Self::DiskLost(_)
+            | Self::Spoilt(_)
             | Self::Cut(_)
             | Self::Exclude(_)
             | Self::Include(_)
@@ -207,6 +210,7 @@ impl Message for ToJobTracker {
             | Self::KillJob(_)
             | Self::Darkness(_)
             | Self::DiskLost(_)
+            | Self::Spoilt(_)
             | Self::Cut(_)
             | Self::Exclude(_)
             | Self::Include(_)

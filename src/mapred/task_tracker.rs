@@ -204,9 +204,13 @@ impl TaskTracker {
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 
-    /// Fails the maps and reduces that work: what they have left on the disks is gone.
+    /// Fails the maps and reduces that work: what they have left on the disks is gone. So is the
+    /// output of maps that have ended, of which the JobTracker may not have heard.
     fn lose_disk(&mut self, now: SimTime, out: &mut Outbox) {
         use AttemptState as S;
+        for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
+            out.affect(ToJobTracker::Spoilt(map.id()));
+        }
         let is_hit = |attempt: &Attempt| {
             let has_files = matches!(attempt.state(), S::Running | S::Suspended);
             has_files && attempt.leaves_output()

@@ -520,6 +520,24 @@ fn what_lay_on_a_lost_disk_cannot_be_read() {
 }
 
 #[test]
+fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
+    let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
+    bench.submit(job(0, 2, 1));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    // The first has ended when its disk is lost, the second runs on and ends with its output.
+    bench.at(3).hear(ToJobTracker::DiskLost(TrackerId(0)));
+    bench.hear(ToJobTracker::Spoilt(maps[0]));
+    bench.at(4).end_maps(&maps);
+    let reduce = bench.next(1, &[])[0];
+    bench.next(1, &[(reduce, AttemptState::Running)]);
+    let (_, missing) = bench.told();
+    let [Missing { map, is_unreadable: true, is_lost: false, .. }] = missing[..] else {
+        panic!("{missing:?}")
+    };
+    assert_eq!(map, maps[0]);
+}
+
+#[test]
 fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
     let mut bench = bench(hadoop());
     bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(5)));

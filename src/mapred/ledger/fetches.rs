@@ -40,6 +40,14 @@ impl Ledger {
         }
     }
 
+    /// Notes that the output of a map is gone whose end may not have been reported.
+    pub(in crate::mapred) fn spoil_output(&mut self, map: AttemptId) {
+        // When its job has ended, nobody reads it.
+        if self.job(map.job()).is_some_and(Job::is_running) {
+            self.known_mut(map.job()).unreadable.insert(map);
+        }
+    }
+
     /// Appends which outputs of a job's maps its reduces on a tracker cannot fetch, or not any more.
     /// Walks all maps while a machine is dead that has not been missed, or is cut off.
     pub(in crate::mapred) fn name_missing(

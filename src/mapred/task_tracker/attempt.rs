@@ -155,6 +155,12 @@ impl Attempt {
         self.role == Role::Work && self.id.task.is_work()
     }
 
+    /// Returns whether it is a map that has succeeded.
+    pub(super) fn has_map_output(&self) -> bool {
+        let is_map = self.role == Role::Work && self.id.task.kind == TaskKind::Map;
+        is_map && self.state == AttemptState::Succeeded
+    }
+
     pub(super) fn holds_slot(&self) -> bool {
         matches!(self.state, AttemptState::Running | AttemptState::CommitPending)
     }

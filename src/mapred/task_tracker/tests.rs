@@ -47,6 +47,8 @@ struct Bench {
     reduces: u32,
     /// What replies say that reduces cannot fetch.
     missing: Vec<Missing>,
+    /// Outputs that it says are gone.
+    spoilt: Vec<AttemptId>,
 }
 
 /// Two map slots and one reduce slot; one second of start-up, a poll every second, commits of 1 s.
@@ -81,6 +83,7 @@ fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
         replies: 0,
         reduces: 0,
         missing: Vec::new(),
+        spoilt: Vec::new(),
     };
     bench.hear(ToTracker::PowerOn);
     bench
@@ -93,6 +96,7 @@ impl Bench {
         for letter in out.letters {
             match letter.mail {
                 Mail::JobTracker(ToJobTracker::Status(status)) => self.statuses.push(status),
+                Mail::JobTracker(ToJobTracker::Spoilt(map)) => self.spoilt.push(map),
                 Mail::Tracker(_, msg) => self.own.push((self.now + letter.after, msg)),
                 other => unreachable!("a tracker alone sends {other:?}"),
             }
@@ -506,6 +510,17 @@ fn with_its_disk_a_tracker_loses_what_works_but_not_what_waits() {
     let states = [0, 1, 2].map(|index| bench.state(map(index)));
     let failed = Some(AttemptState::FailedUnclean);
     assert_eq!(states, [failed, failed, Some(AttemptState::Running)]);
+}
+
+#[test]
+fn with_its_disk_a_tracker_loses_what_maps_have_left_that_ended() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launches = [0, 1].map(|index| bench.launch(map(index))).to_vec();
+    bench.until(secs(0)).reply(launches);
+    // A second of start-up and ten of work; the next heartbeat is a second later.
+    bench.until(secs(11)).hear(ToTracker::DiskLost);
+    assert_eq!(bench.spoilt, [map(0), map(1)]);
 }
 
 #[test]
