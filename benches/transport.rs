@@ -87,6 +87,7 @@ fn actors(trackers: u32) -> u64 {
         trackers: (0..trackers).map(tracker).collect(),
         fabric: None,
         nature: None,
+        name_node: None,
     };
     let links = Links {
         seed: 1,

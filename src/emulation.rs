@@ -22,8 +22,9 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
-    CommitPending, Core, Costs, Draws, Fabric, JobTracker, Mail, Nature, Scheduler, Shared, Stop,
-    TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNature, ToTracker, TrackerId, Truth,
+    CommitPending, Core, Costs, Draws, Fabric, JobTracker, Mail, NameNode, Nature, Scheduler,
+    Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
+    TrackerId, Truth, Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -208,6 +209,7 @@ fn emulate_as(
         labels: prepared.labels(),
         progress: options.progress,
         watchers: options.watchers.into_iter().chain(verifying).collect(),
+        counts_losses: !scenario.faults.is_empty(),
     })?;
 
     let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
@@ -311,7 +313,12 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
+    // Mumak knows no file system: its splits are where the trace has them.
+    let has_name_node = effects.strike_files() && !hadoop.is_mumak();
     let mut opening = opening(topology, &effects.absent, effects.opening);
+    if !has_name_node {
+        opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
+    }
     if hadoop.is_mumak() {
         // Its ticks are counted from the start, whoever speaks first.
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
@@ -334,6 +341,13 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
     if let Some((_, node)) = topology.nodes().next() {
         policy.foresee(&Truth::new(costs.clone(), node));
     }
+    let name_node = has_name_node.then(|| -> Box<dyn Core<Msg = ToNameNode>> {
+        let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
+        let upkeep =
+            Upkeep { dead_after: cluster.hdfs.dead_after(), pace: cluster.re_replication() };
+        let name_node = NameNode::new(seed, hdfs.clone(), topology.len(), upkeep, jobs);
+        Box::new(name_node.without(effects.absent))
+    });
     let mut job_tracker = JobTracker::new(
         hadoop.clone(),
         topology.clone(),
@@ -366,10 +380,12 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
     let mishaps = effects.mishaps;
     let is_spared = mishaps.is_empty();
     let nature = || -> Box<dyn Core<Msg = ToNature>> {
-        Box::new(Nature::new(topology.len(), mishaps, fabric.is_some()))
+        let nature = Nature::new(topology.len(), mishaps, fabric.is_some());
+        Box::new(if has_name_node { nature.tell_name_node() } else { nature })
     };
     let cast = Cast {
         nature: (!is_spared).then(nature),
+        name_node,
         job_tracker: Box::new(job_tracker),
         injector: Box::new(JobInjector::new(workload.clone())),
         trackers: trackers.collect(),

@@ -237,6 +237,13 @@ impl<'a> Effects<'a> {
         self.mishaps.iter().any(|mishap| matches!(mishap.harm, Harm::Slow(_)))
     }
 
+    /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
+    pub(crate) fn strike_files(&self) -> bool {
+        let is_off = |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage);
+        let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
+        self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
+    }
+
     /// Returns the nodes that a fault strikes.
     fn struck(&self, kind: &impl Kind, cue: &Cue) -> Vec<TrackerId> {
         let target = kind.target().expect("it strikes nodes");

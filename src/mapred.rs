@@ -4,7 +4,7 @@
 //! and instants, without a clock, a thread or a random number of their own making. The truth about
 //! a node is its tracker's; the JobTracker's [`ledger`](Job) holds what heartbeats have told it.
 //! What nodes share lies between them: the [`Fabric`] tells each transfer how fast it is. What befalls
-//! machines comes from [`Nature`].
+//! machines comes from [`Nature`], and where blocks are then from the [`NameNode`].
 
 mod cost;
 mod event;
@@ -16,8 +16,10 @@ mod job_tracker;
 mod ledger;
 mod map_cache;
 mod message;
+mod name_node;
 mod nature;
 mod reason;
+mod replicas;
 mod scheduler;
 mod spec;
 mod speculation;
@@ -39,10 +41,12 @@ pub use map_cache::Reach;
 pub use message::{
     Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail,
     MapsDone, Message, Missing, Outbox, Phase, Reply, Report, Status, Stop, Stroke, ToFabric,
-    ToInjector, ToJobTracker, ToNature, ToTracker,
+    ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
 };
+pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::Reason;
+pub use replicas::{Copy, Reading, Replicas};
 pub(crate) use scheduler::steps::step;
 pub use scheduler::{
     Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,

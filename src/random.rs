@@ -74,6 +74,8 @@ pub enum Purpose {
     MapMemory,
     /// Whether and where a reduce attempt runs out of memory.
     ReduceMemory,
+    /// Where blocks are copied again whose copies were lost.
+    Recopy,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

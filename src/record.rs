@@ -29,6 +29,7 @@ mod events;
 mod faults;
 mod hdr;
 mod histograms;
+mod incident;
 mod jobs;
 #[cfg(test)]
 pub(crate) mod stream;
@@ -46,7 +47,7 @@ pub use chains::Chains;
 pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
 pub(crate) use hdr::write_log;
 pub(crate) use histograms::tame;
-pub use summary::{LocalityShares, SlotShares, Summary};
+pub use summary::{FaultSummary, LocalityShares, SlotShares, Summary};
 pub use waste::{SlotTime, WasteSummary};
 
 /// One subject's view of the stream.
@@ -81,6 +82,8 @@ pub struct End<'a> {
     pub clock_lag: Option<&'a Histogram<u64>>,
     /// What slots were held for, if that is recorded.
     pub waste: Option<&'a WasteSummary>,
+    /// The same, if anybody has counted it.
+    pub losses: Option<&'a WasteSummary>,
 }
 
 /// What no event says of a run.

@@ -30,7 +30,7 @@ pub use stopwatch::{Stopwatch, Thinking};
 pub use timers::Timers;
 
 use crate::mapred::{
-    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToNature, ToTracker,
+    Core, Event, Mail, Stop, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
 };
 use crate::units::SimTime;
 
@@ -85,6 +85,8 @@ pub struct Cast {
     pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
     /// What befalls the machines, if something may.
     pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
+    /// What knows where blocks are, if nodes that have them may be lost.
+    pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
 }
 
 /// The messages that set a run going.

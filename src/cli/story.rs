@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::lines::Lines;
-use crate::record::Summary;
+use crate::record::{FaultSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
 
 /// What a run tells of itself.
@@ -70,6 +70,13 @@ impl Story<'_> {
             let useful = waste.goodput.map(percent);
             line("goodput", &[[useful].as_slice(), wasted.as_slice()].concat());
         }
+        if let Some(FaultSummary { incidents, attempts_lost, slots_lost_s }) = summary.faults {
+            let lost = (0 < attempts_lost).then(|| {
+                let attempts = counted(attempts_lost, "attempt");
+                format!("{attempts} lost   {} of slots wasted", span(slots_lost_s))
+            });
+            line("faults", &[Some(counted(incidents, "incident")), lost]);
+        }
         // What the emulator itself takes may be a few milliseconds.
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
@@ -134,6 +141,7 @@ mod tests {
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: SlotShares { map: Some(0.5), reduce: Some(0.25) },
             waste: None,
+            faults: None,
             heartbeats: 1_000,
             messages: 3_000,
             virtual_s: 848.0,
@@ -175,6 +183,15 @@ demo   20 trackers · 12 jobs · fifo · seed 1
         };
         let text = tell(&Summary { waste: Some(waste), ..summary() });
         let line = "  goodput  85.0 %   failed 7.0 s   speculative 2 min 00 s\n";
+        assert!(text.contains(line), "{text}");
+    }
+
+    #[test]
+    fn faults_are_told_with_what_they_cost_if_there_were_any() {
+        assert!(!tell(&summary()).contains("faults"));
+        let faults = FaultSummary { incidents: 3, attempts_lost: 31, slots_lost_s: 724.0 };
+        let text = tell(&Summary { faults: Some(faults), ..summary() });
+        let line = "  faults   3 incidents   31 attempts lost   12 min 04 s of slots wasted\n";
         assert!(text.contains(line), "{text}");
     }
 

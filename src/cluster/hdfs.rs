@@ -93,6 +93,35 @@ impl Hdfs {
             .unwrap_or_else(|| anywhere(topology, chosen, rng))
     }
 
+    /// Chooses a fit node for one more copy of a block, by Hadoop's rule for blocks that have lost some:
+    /// a lone copy gets one in another rack, two in different racks one beside either of them, and the
+    /// others lie anywhere.
+    pub fn place_again<R: Rng>(
+        &self,
+        holders: &[TrackerId],
+        is_fit: impl Fn(TrackerId) -> bool,
+        rng: &mut R,
+    ) -> Option<TrackerId> {
+        let topology = &*self.topology;
+        let is_free = |node: TrackerId| is_fit(node) && !holders.contains(&node);
+        let rack = |node: &TrackerId| topology.rack(*node);
+        let is_in_one = holders.iter().all(|node| rack(node) == rack(&holders[0]));
+        let by_rule = match holders.len() {
+            _ if self.placement == Placement::Random => None,
+            1 | 2 if is_in_one => {
+                let is_away = |node| is_free(node) && rack(&node) != rack(&holders[0]);
+                pick(topology.len(), rng, TrackerId, is_away)
+            }
+            2 => {
+                let beside = holders[rng.random_range(0..2)];
+                let nodes = topology.rack_nodes(topology.rack(beside));
+                pick(nodes.len() as u32, rng, |index| nodes[index as usize], is_free)
+            }
+            _ => None,
+        };
+        by_rule.or_else(|| pick(topology.len(), rng, TrackerId, is_free))
+    }
+
     /// Chooses any node whose rack does not hold its fill of copies yet.
     fn below_the_rack_limit<R: Rng>(
         &self,
@@ -227,6 +256,25 @@ mod tests {
             hot.locate(FileId(0), block, 7, &mut many);
             assert_eq!((&many[..3], many.len()), (&few[..], 10));
         }
+    }
+
+    #[test]
+    fn one_more_copy_lies_away_from_a_lone_one_and_beside_two_that_are_apart() {
+        let topology = racks(&[3, 2, 3]);
+        let hdfs = Hdfs::new(1, topology.clone(), 3, Placement::Hadoop);
+        let mut rng = stream(1, Purpose::Recopy, 0);
+        let mut rack_of_new = |holders: &[u32], off: u32| {
+            let holders: Vec<TrackerId> = holders.iter().copied().map(TrackerId).collect();
+            let is_fit = |node| node != TrackerId(off);
+            hdfs.place_again(&holders, is_fit, &mut rng).map(|node| (node.0, topology.rack(node).0))
+        };
+        for _ in 0..50 {
+            assert_ne!(rack_of_new(&[3], 0).unwrap().1, 1);
+            assert_ne!(rack_of_new(&[0, 1], 3).unwrap().1, 0);
+            let beside = rack_of_new(&[0, 3], 1).unwrap();
+            assert!([2, 4].contains(&beside.0), "{beside:?}");
+        }
+        assert_eq!(rack_of_new(&[0, 1, 2, 3, 4, 5, 6], 7), None);
     }
 
     #[test]

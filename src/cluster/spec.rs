@@ -143,6 +143,32 @@ pub struct HdfsSpec {
     /// Extra copies for files that many jobs read at the same time. Without this, no file gets any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<HotSpec>,
+    /// How long a node may be off before its copies do not count any more and are made again
+    /// elsewhere. Without this, 10 min 30 s, as in Hadoop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_after: Option<SimSpan>,
+    /// How fast each node that is alive makes such copies; all of them do at the same time, and take
+    /// nothing from what attempts read and write. Without this, as fast as the NameNode gives orders,
+    /// two blocks every three seconds, unless its disk or its network card is slower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub re_replication: Option<Rate>,
+}
+
+impl HdfsSpec {
+    /// Returns how long a node may be off.
+    pub fn dead_after(&self) -> SimSpan {
+        self.dead_after.unwrap_or(SimSpan::from_millis(630_000))
+    }
+}
+
+impl ClusterSpec {
+    /// Returns how fast each node makes copies again that were lost.
+    pub fn re_replication(&self) -> Rate {
+        let two_blocks = Bytes::new(self.hdfs.block.get().saturating_mul(2));
+        let orders = Rate::of(two_blocks, SimSpan::from_secs(3));
+        let usual = orders.min(self.disk.rate).min(self.network.nic);
+        self.hdfs.re_replication.unwrap_or(usual)
+    }
 }
 
 /// Which files are hot, and how many copies those have.

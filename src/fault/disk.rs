@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::target::{Nodes, Racks, Target};
 use super::{Cue, Effects, Kind, Moment};
-use crate::mapred::{Mail, ToJobTracker, ToTracker};
+use crate::mapred::{Mail, ToJobTracker, ToNameNode, ToTracker};
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
 /// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
-/// The file system has other copies of what lay there, and does not notice.
+/// The copies of blocks that lay there are gone, and are made again elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Disk {
@@ -33,6 +33,7 @@ impl Kind for Disk {
         for node in nodes {
             effects.opening.push((at, Mail::Tracker(node, ToTracker::DiskLost)));
             effects.opening.push((at, ToJobTracker::DiskLost(node).into()));
+            effects.opening.push((at, ToNameNode::DiskLost(node).into()));
         }
     }
 }

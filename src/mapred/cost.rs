@@ -17,12 +17,12 @@ pub use self::doom::{Break, Doom, DoomKind};
 pub use self::effort::{Effort, Means, Part};
 pub use self::shared::Shared;
 use super::{
-    AttemptId, CommitPending, Hadoop, JobSpec, Launch, Locality, Phase, Role, TaskId, TaskKind,
-    Traced, TrackerId,
+    AttemptId, CommitPending, Copy, Hadoop, JobSpec, Launch, Locality, Phase, Reading, Replicas,
+    Role, TaskId, TaskKind, Traced, TrackerId,
 };
 use crate::cluster::{Demand, Node, ReadRates, Topology};
 use crate::random::{ChaCha8Rng, Purpose, stream};
-use crate::units::{Bytes, SimSpan};
+use crate::units::{Bytes, SimSpan, SimTime};
 
 /// What all attempts of a run have in common.
 #[derive(Clone, Debug)]
@@ -64,8 +64,56 @@ pub struct Plan {
 }
 
 impl Costs {
-    /// Returns the phases of an attempt on a tracker's node.
-    pub fn plan(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
+    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
+    pub(super) fn open(
+        &self,
+        files: &Replicas,
+        now: SimTime,
+        launch: &Launch,
+        on: TrackerId,
+    ) -> Option<Reading> {
+        let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
+        files.open(now, launch, on, &self.topology, rng)
+    }
+
+    /// Returns the phases of an attempt on a tracker's node, which gets at its input so; without that,
+    /// where its job has it.
+    pub fn plan(
+        &self,
+        launch: &Launch,
+        tracker: TrackerId,
+        node: &Node,
+        reading: Option<Reading>,
+    ) -> Plan {
+        let from = reading.and_then(|reading| reading.from);
+        let mut plan = self.plan_from(launch, tracker, node, from);
+        match reading {
+            None => {}
+            Some(Reading { from: Some(_), waits }) => plan.work.wait_first(waits),
+            Some(Reading { from: None, waits }) => self.give_up_reading(waits, &mut plan),
+        }
+        plan
+    }
+
+    /// Lets an attempt fail after it has tried for so long to read its input; its tracker may lose
+    /// patience before.
+    fn give_up_reading(&self, waits: SimSpan, plan: &mut Plan) {
+        let timeout = self.hadoop.task_timeout;
+        plan.work = Effort::default();
+        plan.work.wait_first(if timeout.is_zero() { waits } else { waits.min(timeout) });
+        // Unless it does not even come so far.
+        if plan.breaks.is_none_or(|it| it.phase != Phase::Start) {
+            plan.breaks = Some(Break { phase: Phase::Work, share: 1.0, hangs: false });
+        }
+    }
+
+    fn plan_from(
+        &self,
+        launch: &Launch,
+        tracker: TrackerId,
+        node: &Node,
+        from: Option<Copy>,
+    ) -> Plan {
         let attempt = launch.attempt;
         match (launch.role, attempt.task.kind) {
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
@@ -73,7 +121,7 @@ impl Costs {
             }
             (Role::Work, TaskKind::Map | TaskKind::Reduce) => match &launch.job.traced {
                 Some(traced) => self.traced(launch, traced, tracker, node),
-                None if attempt.task.kind == TaskKind::Map => self.map(launch, tracker, node),
+                None if attempt.task.kind == TaskKind::Map => self.map(launch, tracker, node, from),
                 None => self.reduce(launch, tracker, node),
             },
         }
@@ -140,7 +188,7 @@ impl Costs {
         writes && self.hadoop.commit_pending != CommitPending::None
     }
 
-    fn map(&self, launch: &Launch, tracker: TrackerId, node: &Node) -> Plan {
+    fn map(&self, launch: &Launch, tracker: TrackerId, node: &Node, from: Option<Copy>) -> Plan {
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
         let mut rng = self.task_stream(Purpose::MapTime, attempt);
@@ -152,7 +200,9 @@ impl Costs {
             (None, Some(rate)) => rate.time_for(split),
             (None, None) => SimSpan::ZERO,
         };
-        let (read_rate, penalty, reads_by) = match launch.locality {
+        // Where it reads, which may be elsewhere than the JobTracker thinks.
+        let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
+        let (read_rate, penalty, reads_by) = match read_at.or(launch.locality) {
             None | Some(Locality::Node) => (node.disk, 1.0, Means::Disk),
             Some(Locality::Rack) => (self.rates.rack, job.map.rack_penalty.get(), Means::Network),
             Some(Locality::OffRack) => {
@@ -161,7 +211,7 @@ impl Costs {
         };
         // A map given by its time has its reading in it; the penalty stands for the distance.
         let read = if job.map.time.is_some() { Bytes::ZERO } else { split };
-        let source = || self.shared.as_ref()?.reading(job, attempt, tracker);
+        let source = || self.shared.as_ref()?.reading(job, attempt, tracker, from);
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
         Plan {
             start_up,
@@ -315,10 +365,34 @@ mod tests {
         let mut job = JobSpec::bare(0, 1, 1);
         job.reduce.shuffle = Bytes::new(100_000_000).into();
         let launch = launch(job, TaskKind::Reduce, 0);
-        let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node).shuffle.alone;
+        let fetching = |tracker| costs.plan(&launch, TrackerId(tracker), &node, None).shuffle.alone;
         // A quarter lies in its own rack; for those of the other rack it is three.
         assert_eq!(fetching(0), SimSpan::from_millis(500 + 3_000));
         assert_eq!(fetching(1), SimSpan::from_millis(1_500 + 1_000));
+    }
+
+    #[test]
+    fn a_map_reads_where_the_copy_is_and_fails_if_there_is_none() {
+        let (node, costs) = costs(0.0);
+        let mut job = JobSpec::bare(0, 1, 0);
+        job.map.rate = Some(Rate::from_mb_per_s(100));
+        let split =
+            crate::mapred::Split { bytes: Bytes::new(100_000_000), holders: [TrackerId(1)].into() };
+        job.input = Some(crate::mapred::Input::Splits([split].into()));
+        let launch = Launch { locality: Some(Locality::Node), ..launch(job, TaskKind::Map, 0) };
+        let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
+        let secs = SimSpan::from_secs;
+        // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
+        let from = Some(Copy { node: TrackerId(0), number: 64 });
+        let local = plan(None).work.alone;
+        let far = plan(Some(Reading { from, waits: secs(60) })).work.alone;
+        assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));
+        let lost = plan(Some(Reading { from: None, waits: secs(9) }));
+        let fails = Some(Break { phase: Phase::Work, share: 1.0, hangs: false });
+        assert_eq!((lost.work.alone, lost.breaks), (secs(9), fails));
+        // After ten minutes its tracker has had enough.
+        let long = plan(Some(Reading { from: None, waits: secs(729) }));
+        assert_eq!(long.work.alone, secs(600));
     }
 
     #[test]
@@ -345,8 +419,9 @@ mod tests {
         let job = JobSpec { traced: Some(traced.into()), ..JobSpec::bare(0, 1_000, 1_000) };
         let failures = |share, kind| {
             let (node, costs) = costs(share);
-            let breaks =
-                |index| costs.plan(&launch(job.clone(), kind, index), TrackerId(0), &node).breaks;
+            let breaks = |index| {
+                costs.plan(&launch(job.clone(), kind, index), TrackerId(0), &node, None).breaks
+            };
             (0..1_000).filter_map(breaks).map(|it| it.share).collect::<Vec<_>>()
         };
         assert!(failures(0.0, TaskKind::Map).is_empty());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{AttemptId, JobId, JobSpec, PerSlot, Preemption, Reason, TrackerId};
 use crate::cluster::{Speeds, Topology};
-use crate::units::{SimSpan, SimTime};
+use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A fact with its instant.
 #[derive(Clone, Debug)]
@@ -119,8 +119,8 @@ pub enum Fact {
     TrackerDown(TrackerId),
     /// Something befell a machine, or was over.
     Incident {
-        /// The machine's tracker.
-        tracker: TrackerId,
+        /// The machine's tracker; none for the JobTracker's machine.
+        tracker: Option<TrackerId>,
         /// What.
         incident: Incident,
     },
@@ -202,6 +202,48 @@ pub enum Incident {
     TrackerBack,
     /// It is so fast from now on.
     Speeds(Speeds),
+    /// What lay on its disks is gone.
+    DiskLost,
+    /// It is cut off from the others.
+    CutOff,
+    /// It is not any more.
+    Reconnected,
+    /// Its health script complains.
+    Unhealthy,
+    /// It does not any more.
+    Healthy,
+    /// It is taken out of the cluster.
+    Excluded,
+    /// It may take part again.
+    Included,
+    /// It is there for the first time, and was not when the run began.
+    Joined,
+    /// An attempt there makes no progress any more.
+    Hangs(AttemptId),
+    /// The JobTracker stands still.
+    Pauses,
+    /// The JobTracker's process is gone.
+    Gone,
+    /// The JobTracker goes on, or is back.
+    Back,
+    /// The NameNode has given it up: its copies of blocks do not count.
+    DeadToHdfs,
+    /// The NameNode has heard of it again, and its copies count again.
+    BackInHdfs,
+    /// Blocks that it had are copied again.
+    CopyingBegins {
+        /// How many copies are to be made.
+        blocks: u32,
+        /// How much they are.
+        bytes: Bytes,
+    },
+    /// That is over.
+    CopyingEnds {
+        /// How many copies were made and are still there.
+        blocks: u32,
+        /// How much they are.
+        bytes: Bytes,
+    },
 }
 
 /// How a job or an attempt ended.
@@ -283,6 +325,33 @@ pub struct Phases {
 }
 
 impl Incident {
+    /// Returns whether it is trouble of its own, rather than the end of some or what follows from it.
+    pub const fn is_trouble(self) -> bool {
+        match self {
+            Self::Speeds(speeds) => !speeds.are_usual(),
+            Self::MachineOff
+            | Self::TrackerGone
+            | Self::DiskLost
+            | Self::CutOff
+            | Self::Unhealthy
+            | Self::Excluded
+            | Self::Hangs(_)
+            | Self::Pauses
+            | Self::Gone => true,
+            Self::MachineOn
+            | Self::TrackerBack
+            | Self::Reconnected
+            | Self::Healthy
+            | Self::Included
+            | Self::Joined
+            | Self::Back
+            | Self::DeadToHdfs
+            | Self::BackInHdfs
+            | Self::CopyingBegins { .. }
+            | Self::CopyingEnds { .. } => false,
+        }
+    }
+
     /// Returns the words used in tables.
     pub const fn words(self) -> &'static str {
         match self {
@@ -292,6 +361,22 @@ impl Incident {
             Self::TrackerBack => "tracker back",
             Self::Speeds(speeds) if speeds.are_usual() => "usual speed",
             Self::Speeds(_) => "slow",
+            Self::DiskLost => "disk lost",
+            Self::CutOff => "cut off",
+            Self::Reconnected => "reconnected",
+            Self::Unhealthy => "unhealthy",
+            Self::Healthy => "healthy",
+            Self::Excluded => "decommissioned",
+            Self::Included => "recommissioned",
+            Self::Joined => "joined",
+            Self::Hangs(_) => "attempt hangs",
+            Self::Pauses => "jobtracker pauses",
+            Self::Gone => "jobtracker gone",
+            Self::Back => "jobtracker back",
+            Self::DeadToHdfs => "dead to hdfs",
+            Self::BackInHdfs => "back in hdfs",
+            Self::CopyingBegins { .. } => "copying begins",
+            Self::CopyingEnds { .. } => "copying ends",
         }
     }
 }

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::map_cache::MapCache;
 use super::{
-    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, SlotKind,
-    TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, Replicas,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -36,6 +36,8 @@ pub struct Job {
     /// How it must end, once that is certain; `None` while it may succeed.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
+    /// Where its input lay then: that is written in its splits, and does not change any more.
+    pub(super) files: Arc<Replicas>,
     pub(super) running_at: SimTime,
     /// When enough maps had ended for the reduces to start, if they have.
     pub(super) reduces_ready_at: Option<SimTime>,
@@ -170,11 +172,12 @@ impl Times {
 }
 
 impl Job {
-    pub(super) fn new(spec: Arc<JobSpec>, now: SimTime) -> Self {
+    pub(super) fn new(spec: Arc<JobSpec>, now: SimTime, files: Arc<Replicas>) -> Self {
         Self {
             state: JobState::Submitted,
             verdict: None,
             submitted_at: now,
+            files,
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },
@@ -204,6 +207,11 @@ impl Job {
     /// Returns the job's number.
     pub fn id(&self) -> JobId {
         self.spec.id
+    }
+
+    /// Finds the nodes that hold a map's input, as the job's splits have it.
+    pub(super) fn locate(&self, map: u32, holders: &mut Vec<TrackerId>) {
+        self.files.locate(self.submitted_at, &self.spec, map, holders);
     }
 
     /// Returns what the job's client submitted.

@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use super::ledger::Ledger;
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
-    Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind,
-    Speculation, Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
+    AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
+    Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler,
+    SlotKind, Speculation, Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId,
+    View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -95,8 +96,14 @@ impl JobTracker {
 
     // ---- its process ----
 
+    fn note(&self, now: SimTime, incident: Incident, out: &mut Outbox) {
+        out.emit(now, Fact::Incident { tracker: None, incident });
+    }
+
     /// Stands still for a while.
     fn stand_still(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+        let incident = if self.is_down { Incident::Gone } else { Incident::Pauses };
+        self.note(now, incident, out);
         self.stands_until = self.stands_until.max(now + span);
         self.busy_until = self.busy_until.max(self.stands_until);
         out.plan(span, ToJobTracker::Wake);
@@ -117,6 +124,7 @@ impl JobTracker {
             return;
         }
         self.is_down = false;
+        self.note(now, Incident::Back, out);
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
             self.take(now, msg, out);
@@ -507,6 +515,7 @@ impl Core for JobTracker {
             | M::Darkness(_)
             | M::DiskLost(_)
             | M::Spoilt(_)
+            | M::Replicas(_)
             | M::Cut(_)
             | M::Pause(_)
             | M::Restart(_)
@@ -544,13 +553,14 @@ impl JobTracker {
             }
             ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
             ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
+            ToJobTracker::Replicas(files) => self.ledger.files = files,
             ToJobTracker::Spoilt(map) => self.ledger.spoil_output(map),
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
-            ToJobTracker::Include(tracker) => self.ledger.include(tracker),
+            ToJobTracker::Include(tracker) => self.ledger.include(now, tracker, out),
             ToJobTracker::Pause(span) => self.stand_still(now, span, out),
             ToJobTracker::Restart(span) => self.die(now, span, out),
             ToJobTracker::Wake => self.wake(now, out),
-            ToJobTracker::Cut(cut) => self.ledger.cut(now, cut),
+            ToJobTracker::Cut(cut) => self.ledger.cut(now, cut, out),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(now, out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;

@@ -34,7 +34,7 @@ use super::job::{Job, JobState, Try};
 use super::map_cache::RackOrder;
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
-    Outcome, PerSlot, Reply, Report, SlotKind, TaskId, TrackerId,
+    Outcome, PerSlot, Replicas, Reply, Report, SlotKind, TaskId, TrackerId,
 };
 use crate::cluster::{Cut, FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
@@ -45,6 +45,8 @@ pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
     pub(super) topology: Arc<Topology>,
     hdfs: Hdfs,
+    /// Where blocks are, to clients that submit jobs.
+    pub(super) files: Arc<Replicas>,
     /// By number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
     /// How many jobs have arrived.
@@ -155,6 +157,7 @@ impl Ledger {
         Self {
             hadoop,
             topology,
+            files: Arc::new(Replicas::new(hdfs.clone())),
             hdfs,
             jobs: Vec::new(),
             arrived: 0,

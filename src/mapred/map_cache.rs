@@ -10,8 +10,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Input, Locality, TrackerId};
-use crate::cluster::{Hdfs, Topology};
+use super::{Locality, TrackerId};
+use crate::cluster::Topology;
 
 /// How far from its input a map may be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,20 +90,18 @@ struct List {
 }
 
 impl MapCache {
-    /// Returns the cache of a job with so many maps, all waiting. Meets the racks of its input.
+    /// Returns the cache of a job with so many maps, all waiting; `locate` finds the nodes that hold
+    /// their input. Meets the racks of these.
     pub(super) fn new(
         maps: u32,
-        input: Option<&Input>,
-        hdfs: &Hdfs,
+        mut locate: impl FnMut(u32, &mut Vec<TrackerId>),
         topology: &Topology,
         order: &mut RackOrder,
     ) -> Self {
         let (mut nodes, mut racks) = (Vec::new(), Vec::new());
         let mut holders = Vec::new();
         for map in 0..maps {
-            if let Some(input) = input {
-                input.locate(map, hdfs, &mut holders);
-            }
+            locate(map, &mut holders);
             holders.iter().for_each(|node| order.meet(*node, topology));
             nodes.extend(holders.iter().map(|node| (node.0, map)));
             racks.extend(racks_of(&holders, topology).map(|rack| (rack, map)));
@@ -261,8 +259,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cluster::{Node, PerSlot, Placement};
-    use crate::mapred::Split;
+    use crate::cluster::{Hdfs, Node, PerSlot, Placement};
+    use crate::mapred::{Input, Split};
     use crate::units::Bytes;
 
     fn lists(pairs: &[(u32, u32)]) -> Lists {
@@ -325,7 +323,8 @@ mod tests {
         let splits =
             [Split { bytes: Bytes::new(1), holders: [TrackerId(0)].into() }, Split::default()];
         let (input, mut order) = (Input::Splits(splits.into()), RackOrder::default());
-        let mut cache = MapCache::new(2, Some(&input), &hdfs, &topology, &mut order);
+        let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);
+        let mut cache = MapCache::new(2, locate, &topology, &mut order);
         let take = |cache: &mut MapCache| {
             cache.best(TrackerId(0), Reach::Any, &topology, |_| Verdict::Take).unwrap()
         };
@@ -350,7 +349,8 @@ mod tests {
         // Nobody has spoken from racks 1 and 3 yet: they are met with the first maps that lie there.
         let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
         let input = Input::Splits([3, 1, 2].map(split).into());
-        let mut cache = MapCache::new(3, Some(&input), &hdfs, &topology, &mut order);
+        let locate = |map, holders: &mut Vec<TrackerId>| input.locate(map, &hdfs, holders);
+        let mut cache = MapCache::new(3, locate, &topology, &mut order);
         let mut waiting = BTreeSet::from([0, 1, 2]);
         let far = [(); 3].map(|()| {
             let verdict =

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use super::{
-    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Role, Stall,
-    TaskKind, TracedTimes, TrackerId,
+    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Replicas,
+    Role, Stall, TaskKind, TracedTimes, TrackerId,
 };
 use crate::cluster::{Cut, Reread, Speeds, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -54,6 +54,8 @@ pub enum ToJobTracker {
     DiskLost(TrackerId),
     /// By the world: the output of a map, of whose end it may not have heard yet, was on such a disk.
     Spoilt(AttemptId),
+    /// By the NameNode, for the clients that submit jobs: where blocks are now.
+    Replicas(Arc<Replicas>),
     /// By the world: nodes are cut off from the others, or are so no more. It does not know this
     /// itself, either.
     Cut(Arc<Cut>),
@@ -113,6 +115,8 @@ pub enum ToTracker {
     DiskLost,
     /// By the world: its node's health script finds the node well, or not.
     Health(bool),
+    /// By the NameNode: where blocks are now.
+    Replicas(Arc<Replicas>),
     /// By the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
     /// By itself: the next heartbeat is due, unless the number is stale.
@@ -157,6 +161,21 @@ pub enum ToNature {
     Ends(Stroke),
 }
 
+/// What the NameNode is told.
+#[derive(Clone, Copy, Debug)]
+pub enum ToNameNode {
+    /// By nature: a machine has gone off.
+    Off(TrackerId),
+    /// By nature: a machine has come back.
+    On(TrackerId),
+    /// By the world: what lay on a machine's disks is gone.
+    DiskLost(TrackerId),
+    /// By itself: a machine has been silent for too long, unless the number is stale.
+    Missed(TrackerId, u32),
+    /// By itself: this copying is over.
+    Copied(u32),
+}
+
 /// Which mishap it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stroke {
@@ -179,6 +198,8 @@ pub enum Mail {
     Fabric(ToFabric),
     /// For nature.
     Nature(ToNature),
+    /// For the NameNode.
+    NameNode(ToNameNode),
 }
 
 impl Message for ToJobTracker {
@@ -188,6 +209,7 @@ impl Message for ToJobTracker {
             Self::Darkness(_)
             | Self::DiskLost(_)
             | Self::Spoilt(_)
+            | Self::Replicas(_)
             | Self::Cut(_)
             | Self::Exclude(_)
             | Self::Include(_)
@@ -221,6 +243,7 @@ impl Message for ToJobTracker {
             | Self::Start => true,
             Self::AskLoad(_)
             | Self::Status(_)
+            | Self::Replicas(_)
             | Self::Serve
             | Self::Expire
             | Self::Tick
@@ -259,6 +282,7 @@ impl Message for ToTracker {
             | Self::Impatient
             | Self::DiskLost
             | Self::Health(_)
+            | Self::Replicas(_)
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -277,7 +301,11 @@ impl Message for ToTracker {
             | Self::PhaseEnds(_)
             | Self::Impatient
             | Self::FlowDone(_) => true,
-            Self::Reply(_) | Self::Speeds(_) | Self::Beat(_) | Self::NoReply(_) => false,
+            Self::Reply(_)
+            | Self::Speeds(_)
+            | Self::Replicas(_)
+            | Self::Beat(_)
+            | Self::NoReply(_) => false,
         }
     }
 }
@@ -319,6 +347,25 @@ impl Message for ToNature {
     }
 }
 
+impl Message for ToNameNode {
+    fn counts(&self) -> bool {
+        match self {
+            Self::Off(_) | Self::On(_) | Self::DiskLost(_) | Self::Missed(..) | Self::Copied(_) => {
+                false
+            }
+        }
+    }
+
+    fn moves(&self) -> bool {
+        match self {
+            // Nobody waits for a copy: who finds none fails.
+            Self::Off(_) | Self::On(_) | Self::DiskLost(_) | Self::Missed(..) | Self::Copied(_) => {
+                false
+            }
+        }
+    }
+}
+
 impl Mail {
     /// Returns whether this counts as a message of the run; see [`Message::counts`].
     pub fn counts(&self) -> bool {
@@ -328,6 +375,7 @@ impl Mail {
             Self::Tracker(_, msg) => msg.counts(),
             Self::Fabric(msg) => msg.counts(),
             Self::Nature(msg) => msg.counts(),
+            Self::NameNode(msg) => msg.counts(),
         }
     }
 
@@ -339,6 +387,7 @@ impl Mail {
             Self::Tracker(_, msg) => msg.moves(),
             Self::Fabric(msg) => msg.moves(),
             Self::Nature(msg) => msg.moves(),
+            Self::NameNode(msg) => msg.moves(),
         }
     }
 }
@@ -358,6 +407,12 @@ impl From<ToInjector> for Mail {
 impl From<ToNature> for Mail {
     fn from(msg: ToNature) -> Self {
         Self::Nature(msg)
+    }
+}
+
+impl From<ToNameNode> for Mail {
+    fn from(msg: ToNameNode) -> Self {
+        Self::NameNode(msg)
     }
 }
 

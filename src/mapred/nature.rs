@@ -12,8 +12,8 @@
 use std::sync::Arc;
 
 use super::{
-    Core, Fact, Incident, Mail, Outbox, Stroke, ToFabric, ToJobTracker, ToNature, ToTracker,
-    TrackerId,
+    Core, Fact, Incident, Mail, Outbox, Stroke, ToFabric, ToJobTracker, ToNameNode, ToNature,
+    ToTracker, TrackerId,
 };
 use crate::cluster::Speeds;
 use crate::random::{ChaCha8Rng, Dist};
@@ -94,6 +94,8 @@ pub struct Nature {
     machines: Vec<Machine>,
     /// Whether there is a fabric, which has to know how fast disks and wires are.
     has_fabric: bool,
+    /// Whether there is a NameNode, which misses machines that are off.
+    has_name_node: bool,
     /// How long it will be to the next time of a mishap that is on, by number.
     pauses: Vec<SimSpan>,
 }
@@ -141,7 +143,14 @@ impl Nature {
             pauses: vec![SimSpan::ZERO; mishaps.len()],
             mishaps,
             has_fabric,
+            has_name_node: false,
         }
+    }
+
+    /// Lets it tell a NameNode of machines that go off and come back.
+    pub fn tell_name_node(mut self) -> Self {
+        self.has_name_node = true;
+        self
     }
 
     fn begin(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
@@ -186,6 +195,15 @@ impl Nature {
                 Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
             }
             switch(now, *node, state, machine.state(), out);
+            match (state, machine.state()) {
+                (State::On | State::WithoutTracker, State::Off) if self.has_name_node => {
+                    out.affect(ToNameNode::Off(*node));
+                }
+                (State::Off, State::On | State::WithoutTracker) if self.has_name_node => {
+                    out.affect(ToNameNode::On(*node));
+                }
+                _ => {}
+            }
             if machine.speeds() != speeds {
                 slow_down(now, *node, machine.speeds(), self.has_fabric, out);
             }
@@ -207,7 +225,7 @@ fn switch(now: SimTime, node: TrackerId, was: State, is: State, out: &mut Outbox
         (State::On, State::WithoutTracker) => (Incident::TrackerGone, Some(ToTracker::Crash)),
         (State::WithoutTracker, State::On) => (Incident::TrackerBack, Some(ToTracker::PowerOn)),
     };
-    out.emit(now, Fact::Incident { tracker: node, incident });
+    out.emit(now, Fact::Incident { tracker: Some(node), incident });
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
     }
@@ -218,7 +236,7 @@ fn switch(now: SimTime, node: TrackerId, was: State, is: State, out: &mut Outbox
 
 /// Lets a machine have other speeds.
 fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, out: &mut Outbox) {
-    out.emit(now, Fact::Incident { tracker: node, incident: Incident::Speeds(speeds) });
+    out.emit(now, Fact::Incident { tracker: Some(node), incident: Incident::Speeds(speeds) });
     let speeds = Arc::new(speeds);
     out.affect(Mail::Tracker(node, ToTracker::Speeds(speeds.clone())));
     if has_fabric {

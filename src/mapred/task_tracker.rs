@@ -21,8 +21,8 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FailedFetch,
-    FlowBegins, FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared,
-    SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    FlowBegins, FlowId, FlowRate, Fuzz, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Replicas,
+    Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::random::mumak::JavaRandom;
@@ -59,6 +59,8 @@ pub struct TaskTracker {
     /// What reduces complain of, until a heartbeat has carried it.
     failed_fetches: Vec<FailedFetch>,
 
+    /// Where blocks are, once something has befallen the nodes that have them.
+    files: Option<Arc<Replicas>>,
     /// In the order in which they were launched.
     attempts: Vec<Attempt>,
     /// How fast the node is.
@@ -142,6 +144,7 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             failed_fetches: Vec::new(),
+            files: None,
             attempts: Vec::new(),
             speeds: Speeds::USUAL,
             clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
@@ -154,6 +157,10 @@ impl TaskTracker {
     fn power_on(&mut self, now: SimTime, out: &mut Outbox) {
         if self.is_up {
             return;
+        }
+        let is_first = self.beat == 0;
+        if is_first && SimTime::ZERO < now {
+            self.note(now, Incident::Joined, out);
         }
         self.is_up = true;
         self.restarted = true;
@@ -182,6 +189,20 @@ impl TaskTracker {
         out.emit(now, Fact::TrackerDown(self.id));
     }
 
+    fn note(&self, now: SimTime, incident: Incident, out: &mut Outbox) {
+        out.emit(now, Fact::Incident { tracker: Some(self.id), incident });
+    }
+
+    /// Takes note of what its node's health script says, of several ailments of one.
+    fn take_health(&mut self, now: SimTime, is_well: bool, out: &mut Outbox) {
+        match (is_well, self.ailments) {
+            (false, 0) => self.note(now, Incident::Unhealthy, out),
+            (true, 1) => self.note(now, Incident::Healthy, out),
+            _ => {}
+        }
+        if is_well { self.ailments -= 1 } else { self.ailments += 1 }
+    }
+
     fn take_speeds(&mut self, now: SimTime, speeds: Speeds, out: &mut Outbox) {
         self.speeds = speeds;
         for attempt in &mut self.attempts {
@@ -208,6 +229,7 @@ impl TaskTracker {
     /// output of maps that have ended, of which the JobTracker may not have heard.
     fn lose_disk(&mut self, now: SimTime, out: &mut Outbox) {
         use AttemptState as S;
+        self.note(now, Incident::DiskLost, out);
         for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
             out.affect(ToJobTracker::Spoilt(map.id()));
         }
@@ -358,7 +380,7 @@ impl TaskTracker {
     /// nobody: its end is on its way.
     fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
         match directive {
-            Directive::Launch(launch) => self.accept(launch),
+            Directive::Launch(launch) => self.accept(now, launch),
             Directive::Kill(id) => self.kill(now, *id, out),
             Directive::Suspend(id) => self.suspend(now, *id, out),
             Directive::Resume(id) => {
@@ -380,10 +402,12 @@ impl TaskTracker {
         self.attempts.iter_mut().find(|attempt| attempt.is(id))
     }
 
-    fn accept(&mut self, launch: &Launch) {
+    fn accept(&mut self, now: SimTime, launch: &Launch) {
         let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
         if !self.attempts.iter().any(is_known) {
-            let plan = self.costs.plan(launch, self.id, &self.node);
+            let files = self.files.as_ref();
+            let reading = files.and_then(|files| self.costs.open(files, now, launch, self.id));
+            let plan = self.costs.plan(launch, self.id, &self.node, reading);
             self.attempts.push(Attempt::new(launch, plan, self.speeds));
         }
     }
@@ -459,7 +483,11 @@ impl TaskTracker {
         self.clockwork.end_flow(attempt, true, out);
         match attempt.finish_part(now) {
             Next::Nothing => {}
-            Next::Hangs => self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out),
+            Next::Hangs => {
+                let hangs = Incident::Hangs(attempt.id());
+                self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
+                self.note(now, hangs, out);
+            }
             Next::Commit => {
                 out.emit(now, Fact::CommitPending { attempt: attempt.id(), tracker: self.id });
                 self.hurry(out);
@@ -632,8 +660,8 @@ impl Core for TaskTracker {
             ToTracker::Crash => self.crash(now, out),
             ToTracker::Speeds(speeds) => self.take_speeds(now, *speeds, out),
             ToTracker::DiskLost => self.lose_disk(now, out),
-            ToTracker::Health(true) => self.ailments -= 1,
-            ToTracker::Health(false) => self.ailments += 1,
+            ToTracker::Replicas(files) => self.files = Some(files),
+            ToTracker::Health(is_well) => self.take_health(now, is_well, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
             ToTracker::Beat(_) => self.send_status(now, out),

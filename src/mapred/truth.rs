@@ -39,7 +39,7 @@ impl Truth {
         };
         let attempt = TaskId { job: job.id(), kind, index }.attempt(0);
         let launch = Launch::work(attempt, job.spec.clone());
-        let plan = self.costs.plan(&launch, TrackerId(0), &self.node);
+        let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }
 

@@ -124,6 +124,8 @@ impl Perfetto {
                 }
             }
             Fact::Incident { tracker, incident } => {
+                // The JobTracker has no track of its own; it is known by what it does not do.
+                let Some(tracker) = tracker else { return Ok(()) };
                 let track = self.lanes.node(tracker, &mut self.packets)?;
                 self.packets.instant(track, at, &told(incident))
             }
@@ -247,6 +249,10 @@ fn told(incident: Incident) -> String {
         Incident::Speeds(speeds) if !speeds.are_usual() => {
             let Speeds { cpu, disk, network } = speeds;
             format!("slow: cpu {cpu}, disk {disk}, network {network}")
+        }
+        Incident::Hangs(attempt) => format!("{attempt} hangs"),
+        Incident::CopyingBegins { blocks, bytes } | Incident::CopyingEnds { blocks, bytes } => {
+            format!("{}: {blocks} blocks, {bytes}", incident.words())
         }
         other => other.words().to_owned(),
     }

@@ -48,6 +48,8 @@ pub struct Setup {
     pub progress: Option<OnProgress>,
     /// Who else watches, after them.
     pub watchers: Vec<Box<dyn Watcher>>,
+    /// Whether the summary is to say what faults cost.
+    pub counts_losses: bool,
 }
 
 /// What tables call a tracker's node and rack: its host's name, or its number.
@@ -122,6 +124,8 @@ struct Writer {
     books: Books,
     tally: Tally,
     waste: Option<Waste>,
+    /// Whether that is an output; if not, it only counts what faults cost.
+    tells_waste: bool,
     /// Those that hear heartbeats stand first.
     watchers: Vec<Box<dyn Watcher>>,
     hearers: usize,
@@ -136,15 +140,17 @@ impl Recorder {
     /// # Errors
     /// If a file cannot be created.
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, labels, progress, watchers: more } = setup;
+        let Setup { settings, folder, labels, progress, watchers: more, counts_losses } = setup;
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
-        let waste = settings.waste.then(|| Waste::create(folder.as_deref())).transpose()?;
+        let table = folder.as_deref().filter(|_| settings.waste);
+        let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
         watchers.extend(more);
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: Books::new(SimTime::ZERO + settings.warm_up),
             tally: Tally::default(),
             waste,
+            tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
             watchers,
             folder,
@@ -286,9 +292,10 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        let end = End { books: &self.books, run, clock_lag, waste: None };
+        let end = End { books: &self.books, run, clock_lag, waste: None, losses: None };
         let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
-        let end = End { waste: waste.as_ref(), ..end };
+        let losses = waste.as_ref();
+        let end = End { waste: losses.filter(|_| self.tells_waste), losses, ..end };
         let summary = self.tally.summary(&end);
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;

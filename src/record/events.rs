@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::incident::Details;
 use super::table::Text;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
-use crate::cluster::Speeds;
 use crate::files;
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, Incident, JobId, Locality, Outcome, PerSlot,
-    Preemption, Reason, Role, TrackerId,
+    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Preemption,
+    Reason, Role, TrackerId,
 };
 
 /// Writes `events.jsonl`.
@@ -93,6 +93,10 @@ struct Line<'a> {
     disk: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,15 +187,19 @@ impl<'a> Line<'a> {
             },
             Fact::TrackerDown(tracker) => Self::named("tracker down").node(tracker),
             Fact::Incident { tracker, incident } => {
-                let line = Self::named(incident.words()).node(tracker);
-                match incident {
-                    Incident::Speeds(Speeds { cpu, disk, network }) => {
-                        Self { cpu: Some(cpu), disk: Some(disk), network: Some(network), ..line }
-                    }
-                    Incident::MachineOff
-                    | Incident::MachineOn
-                    | Incident::TrackerGone
-                    | Incident::TrackerBack => line,
+                let Details { speeds, attempt, copies } = Details::of(incident);
+                let line = Self { tracker, ..Self::named(incident.words()) };
+                let line = match (attempt, tracker) {
+                    (Some(attempt), Some(tracker)) => line.attempt(attempt, tracker),
+                    _ => line,
+                };
+                Self {
+                    cpu: speeds.map(|speeds| speeds.cpu),
+                    disk: speeds.map(|speeds| speeds.disk),
+                    network: speeds.map(|speeds| speeds.network),
+                    blocks: copies.map(|(blocks, _)| blocks),
+                    bytes: copies.map(|(_, bytes)| bytes.get()),
+                    ..line
                 }
             }
             Fact::Started { attempt, tracker, role, .. } => {

@@ -1,20 +1,23 @@
 //! `faults.csv`: what befell machines, a row for each change, in the order of time. A run in which
 //! nothing does has no such file.
 //!
-//! The speeds are those from then on, of what they usually are.
+//! The speeds are those from then on, of what they usually are. The blocks and bytes are those that are
+//! copied again because of the node.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::incident::Details;
 use super::table::Table;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::cluster::Speeds;
 use crate::files;
-use crate::mapred::{Event, Fact, Incident};
+use crate::mapred::{Event, Fact};
 
-const HEADING: &[&str] = &["at_ms", "node", "rack", "what", "cpu", "disk", "network"];
+const HEADING: &[&str] =
+    &["at_ms", "node", "rack", "what", "cpu", "disk", "network", "attempt", "blocks", "bytes"];
 
 /// Writes `faults.csv`.
 #[derive(Debug)]
@@ -35,6 +38,9 @@ struct Row<'a> {
     cpu: Option<f64>,
     disk: Option<f64>,
     network: Option<f64>,
+    attempt: Option<String>,
+    blocks: Option<u32>,
+    bytes: Option<u64>,
 }
 
 impl Faults {
@@ -47,26 +53,23 @@ impl Faults {
 impl Watcher for Faults {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         let Fact::Incident { tracker, incident } = event.fact else { return Ok(()) };
-        let speeds = match incident {
-            Incident::Speeds(speeds) => Some(speeds),
-            Incident::MachineOff
-            | Incident::MachineOn
-            | Incident::TrackerGone
-            | Incident::TrackerBack => None,
-        };
-        let NodeLabel { node, rack } = &self.labels[tracker.index()];
+        let what = Details::of(incident);
+        let label = tracker.map(|tracker| &self.labels[tracker.index()]);
         let table = match &mut self.table {
             Some(table) => table,
             None => self.table.insert(Table::create(&self.folder, files::FAULTS, HEADING)?),
         };
         table.row(Row {
             at_ms: event.at.as_millis(),
-            node,
-            rack,
+            node: label.map_or("jobtracker", |label| &label.node),
+            rack: label.map_or("", |label| &label.rack),
             what: incident.words(),
-            cpu: speeds.map(|Speeds { cpu, .. }| cpu),
-            disk: speeds.map(|Speeds { disk, .. }| disk),
-            network: speeds.map(|Speeds { network, .. }| network),
+            cpu: what.speeds.map(|Speeds { cpu, .. }| cpu),
+            disk: what.speeds.map(|Speeds { disk, .. }| disk),
+            network: what.speeds.map(|Speeds { network, .. }| network),
+            attempt: what.attempt.map(|attempt| attempt.to_string()),
+            blocks: what.copies.map(|(blocks, _)| blocks),
+            bytes: what.copies.map(|(_, bytes)| bytes.get()),
         })
     }
 

@@ -74,6 +74,9 @@ pub struct Summary {
     /// What slots were held for; without `record.waste` and speculation, nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waste: Option<WasteSummary>,
+    /// What befell machines and attempts, and what that cost; nothing, if nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultSummary>,
     /// How many heartbeats were answered.
     pub heartbeats: u64,
     /// How many messages were delivered.
@@ -84,6 +87,17 @@ pub struct Summary {
     /// `time_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<&'static str>,
+}
+
+/// What faults did to a run, in `summary.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FaultSummary {
+    /// How often something befell a machine or let an attempt hang; that it was over does not count.
+    pub incidents: u64,
+    /// How many attempts failed, or were lost with their tracker or their output.
+    pub attempts_lost: u64,
+    /// For how long they had held slots: seconds, times slots.
+    pub slots_lost_s: f64,
 }
 
 /// A share for each locality level.
@@ -110,6 +124,8 @@ pub struct SlotShares {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     heartbeats: u64,
+    /// How often something befell a machine or an attempt.
+    incidents: u64,
     trackers: Vec<PerSlot<u32>>,
     /// The slots with which each tracker first came up.
     first: Vec<Option<PerSlot<u32>>>,
@@ -126,6 +142,16 @@ struct Area {
 }
 
 impl Tally {
+    /// Returns what faults did, if they did anything.
+    fn faults(&self, losses: &WasteSummary) -> Option<FaultSummary> {
+        let faults = FaultSummary {
+            incidents: self.incidents,
+            attempts_lost: losses.attempts_harmed,
+            slots_lost_s: rounded(losses.failed_s + losses.lost_s),
+        };
+        (0 < faults.incidents + faults.attempts_lost).then_some(faults)
+    }
+
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
         if self.trackers.len() <= tracker.index() {
             self.trackers.resize_with(tracker.index() + 1, PerSlot::default);
@@ -149,7 +175,7 @@ impl Tally {
 
     /// Returns the summary of the run.
     pub(super) fn summary(&self, end: &End<'_>) -> Summary {
-        let End { books, run, waste, .. } = *end;
+        let End { books, run, waste, losses, .. } = *end;
         let ended = |outcome| {
             let how = |job: &&super::Job| job.ended.is_some_and(|(_, how)| how == outcome);
             books.counted().filter(how).count() as u64
@@ -195,6 +221,7 @@ impl Tally {
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
             waste: waste.cloned(),
+            faults: losses.and_then(|losses| self.faults(losses)),
             heartbeats: self.heartbeats,
             messages: run.messages,
             virtual_s: rounded(run.ended.as_secs_f64()),
@@ -214,8 +241,8 @@ impl Watcher for Tally {
             Fact::TrackerDown(tracker) => {
                 self.slots_change(event.at, tracker, PerSlot::default());
             }
-            Fact::Incident { .. }
-            | Fact::JobInitialised(_)
+            Fact::Incident { incident, .. } => self.incidents += u64::from(incident.is_trouble()),
+            Fact::JobInitialised(_)
             | Fact::JobRunning(_)
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)

@@ -41,7 +41,7 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
     let folder = folder.map(Path::to_owned);
     let place = |node: &str, rack: &str| NodeLabel { node: node.to_owned(), rack: rack.to_owned() };
     let labels = [place("node-1", "rack-1"), place("node-2", "rack-2")].into();
-    Setup { settings, folder, labels, progress: None, watchers: Vec::new() }
+    Setup { settings, folder, labels, progress: None, watchers: Vec::new(), counts_losses: false }
 }
 
 fn run(millis: u64) -> RunFacts {

@@ -90,6 +90,8 @@ struct Account {
     /// Second attempts of its tasks, and those of them that succeeded.
     second_attempts: u32,
     won: u32,
+    /// Attempts that failed or were lost.
+    harmed: u32,
     maps_done: Option<SimTime>,
     /// Until it ends.
     tasks: PerSlot<Vec<Task>>,
@@ -174,6 +176,9 @@ pub struct WasteSummary {
     pub second_attempts: u64,
     /// How many of them succeeded.
     pub second_attempts_won: u64,
+    /// How many attempts failed or were lost.
+    #[serde(skip)]
+    pub attempts_harmed: u64,
 }
 
 /// A row, in the order of the heading.
@@ -358,6 +363,7 @@ impl Waste {
         if let Some(account) = self.account(attempt.job()) {
             account.sums.useful -= held;
             account.sums.lost += held;
+            account.harmed += 1;
         }
     }
 
@@ -408,6 +414,7 @@ impl Waste {
             task.winner = Some((attempt.number, held));
         }
         let Some(account) = self.account(attempt.job()) else { return };
+        account.harmed += u32::from(matches!(fate, Fate::Failed | Fate::Lost));
         let is_in_vain = account.ended.is_some_and(|outcome| outcome != Outcome::Succeeded);
         let sums = &mut account.sums;
         let sum = match fate {
@@ -550,6 +557,7 @@ impl WasteSummary {
             unfinished_s: sum(|sums| sums.unfinished),
             second_attempts: count(|account| account.second_attempts),
             second_attempts_won: count(|account| account.won),
+            attempts_harmed: count(|account| account.harmed),
         }
     }
 }
@@ -599,7 +607,7 @@ mod tests {
             ended: stream.now,
             stop: None,
         };
-        let end = End { books: &books, run: &run, clock_lag: None, waste: None };
+        let end = End { books: &books, run: &run, clock_lag: None, waste: None, losses: None };
         let summary = waste.finish(&end).unwrap();
         (waste, summary)
     }

@@ -15,7 +15,7 @@ use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Play, RunStats};
 use crate::mapred::{
     Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker,
-    ToNature, ToTracker, TrackerId,
+    ToNameNode, ToNature, ToTracker, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -47,6 +47,7 @@ pub(super) struct Seats<D: Drive> {
     trackers: Vec<D::Seat<ToTracker>>,
     fabric: Option<D::Seat<ToFabric>>,
     nature: Option<D::Seat<ToNature>>,
+    name_node: Option<D::Seat<ToNameNode>>,
 }
 
 impl<D: Drive> Seats<D> {
@@ -60,6 +61,8 @@ impl<D: Drive> Seats<D> {
             trackers: (0..).map(TrackerId).zip(cast.trackers).map(tracker).collect(),
             fabric: cast.fabric.map(|core| drive.seat(Body::new(core, link(Address::Fabric)))),
             nature: cast.nature.map(|core| drive.seat(Body::new(core, link(Address::Nature)))),
+            name_node: (cast.name_node)
+                .map(|core| drive.seat(Body::new(core, link(Address::NameNode)))),
         }
     }
 
@@ -75,6 +78,11 @@ impl<D: Drive> Seats<D> {
             Mail::Nature(msg) => {
                 let nature = self.nature.as_ref().expect("only where there is nature are mishaps");
                 drive.deliver(nature, at, msg);
+            }
+            Mail::NameNode(msg) => {
+                let name_node = self.name_node.as_ref();
+                let name_node = name_node.expect("only where there is a NameNode is it told");
+                drive.deliver(name_node, at, msg);
             }
         }
     }

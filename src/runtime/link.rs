@@ -73,6 +73,7 @@ pub(super) enum Address {
     Tracker(TrackerId),
     Fabric,
     Nature,
+    NameNode,
 }
 
 impl Address {
@@ -83,6 +84,7 @@ impl Address {
             Mail::Tracker(id, _) => Self::Tracker(*id),
             Mail::Fabric(_) => Self::Fabric,
             Mail::Nature(_) => Self::Nature,
+            Mail::NameNode(_) => Self::NameNode,
         }
     }
 
@@ -92,8 +94,8 @@ impl Address {
             Self::JobTracker => Some(0),
             Self::Injector => Some(1),
             Self::Tracker(id) => Some(u64::from(id.0) + 2),
-            // They are no machines: what they say is physics.
-            Self::Fabric | Self::Nature => None,
+            // They are no machines: what they say is physics. What the NameNode says is known at once.
+            Self::Fabric | Self::Nature | Self::NameNode => None,
         }
     }
 
@@ -101,7 +103,9 @@ impl Address {
     fn machine(self) -> Option<TrackerId> {
         match self {
             Self::Tracker(id) => Some(id),
-            Self::JobTracker | Self::Injector | Self::Fabric | Self::Nature => None,
+            Self::JobTracker | Self::Injector | Self::Fabric | Self::Nature | Self::NameNode => {
+                None
+            }
         }
     }
 

@@ -49,6 +49,7 @@ pub(super) fn play(trackers: usize) -> Play {
             trackers: (0..trackers).map(tracker).collect(),
             fabric: None,
             nature: None,
+            name_node: None,
         },
         links: links(trackers),
         opening: Vec::new(),

@@ -64,6 +64,12 @@ impl Rate {
         Self(mb * 1_000_000)
     }
 
+    /// Returns the speed that moves so much in a time, which is not zero; at least a byte a second.
+    pub fn of(bytes: Bytes, span: SimSpan) -> Self {
+        let rate = u128::from(bytes.0) * 1_000_000 / u128::from(span.as_micros());
+        Self(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
+    }
+
     /// Returns the bytes a second.
     pub const fn bytes_per_s(self) -> u64 {
         self.0

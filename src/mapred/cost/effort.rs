@@ -32,6 +32,8 @@ pub enum Means {
     Disk,
     /// The connection.
     Network,
+    /// Nothing: it waits.
+    Patience,
 }
 
 impl From<SimSpan> for Effort {
@@ -57,6 +59,19 @@ impl Effort {
             return Self::from(alone);
         }
         Self { alone, parts: parts.into_iter().filter(|part| !part.alone.is_zero()).collect() }
+    }
+
+    /// Lets it wait for so long before all else.
+    pub fn wait_first(&mut self, waits: SimSpan) {
+        if waits.is_zero() {
+            return;
+        }
+        let wait = Part::fixed(waits, Means::Patience);
+        let rest = std::mem::take(&mut self.parts).into_vec();
+        let whole = Part::fixed(self.alone, Means::Cores);
+        let is_whole = rest.is_empty() && !self.alone.is_zero();
+        self.parts = [wait].into_iter().chain(is_whole.then_some(whole)).chain(rest).collect();
+        self.alone += waits;
     }
 
     /// Returns what is left of the part that is under way after so much of the effort, and that part,

@@ -1,9 +1,9 @@
 //! Who uses what, where disks, wires or cores are shared.
 //!
 //! A map reads from the nearest node that holds its input, one drawn among those equally near; a
-//! real one asks the file system. What an attempt writes goes to one of its node's disks, drawn for
-//! the attempt: a map's output, and all that a reduce fetches and writes. As for placement and
-//! distance, the file system does not notice nodes that are down, and copies nothing again.
+//! real one asks the file system, as does one whose nodes something has befallen
+//! ([`Replicas`](crate::mapred::Replicas)). What an attempt writes goes to one of its node's disks, drawn for
+//! the attempt: a map's output, and all that a reduce fetches and writes.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use super::subject;
 use crate::cluster::{
     BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
-use crate::mapred::{AttemptId, Input, JobSpec, TaskKind};
+use crate::mapred::replicas::nearest;
+use crate::mapred::{AttemptId, Copy, Input, JobSpec, TaskKind};
 use crate::random::{Purpose, stream};
 
 /// What attempts share, and where their input lies.
@@ -50,9 +51,11 @@ impl Shared {
         job: &JobSpec,
         attempt: AttemptId,
         on: TrackerId,
+        copy: Option<Copy>,
     ) -> Option<Demand> {
         let reading = || {
-            let (from, place) = (self.source(job, attempt, on), attempt.task.index);
+            let copy = copy.or_else(|| self.nearest(job, attempt, on));
+            let (from, place) = (self.source(job, attempt, on, copy), attempt.task.index);
             match &job.input {
                 Some(input @ Input::File { file, .. }) => {
                     let block = BlockId { file: *file, place };
@@ -90,33 +93,28 @@ impl Shared {
         DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
     }
 
-    /// Returns where a map reads: on its own node if it can, or if nobody knows where the input is.
-    fn source(&self, job: &JobSpec, attempt: AttemptId, on: TrackerId) -> DiskId {
-        let map = attempt.task.index;
+    /// Returns which copy of its input a map reads, as long as nothing has befallen those who have it.
+    fn nearest(&self, job: &JobSpec, attempt: AttemptId, on: TrackerId) -> Option<Copy> {
         let mut holders = Vec::new();
         if let Some(input) = &job.input {
-            input.locate(map, &self.hdfs, &mut holders);
+            input.locate(attempt.task.index, &self.hdfs, &mut holders);
         }
-        let topology = self.resources.topology();
-        let distance = |node: TrackerId| {
-            let is_near = topology.rack(node) == topology.rack(on);
-            if node == on { 0 } else { 2 - u32::from(is_near) }
-        };
-        let nearest = holders.iter().map(|node| distance(*node)).min();
-        let near: Vec<usize> =
-            (0..holders.len()).filter(|copy| Some(distance(holders[*copy])) == nearest).collect();
-        let copy = match near[..] {
-            [] => 0,
-            [only] => only,
-            _ => {
-                let mut rng = stream(self.seed, Purpose::Source, subject(attempt));
-                near[rng.random_range(0..near.len())]
-            }
-        };
-        DiskId {
-            node: holders.get(copy).copied().unwrap_or(on),
-            disk: self.block_disk(job, attempt, copy),
-        }
+        let copies = (0..).zip(holders).map(|(number, node)| Copy { node, number });
+        let copies: Vec<Copy> = copies.collect();
+        let mut rng = stream(self.seed, Purpose::Source, subject(attempt));
+        nearest(&copies, on, self.resources.topology(), &mut rng)
+    }
+
+    /// Returns where a map reads a copy: on its own node, if nobody knows where the input is.
+    fn source(
+        &self,
+        job: &JobSpec,
+        attempt: AttemptId,
+        on: TrackerId,
+        copy: Option<Copy>,
+    ) -> DiskId {
+        let Copy { node, number } = copy.unwrap_or(Copy { node: on, number: 0 });
+        DiskId { node, disk: self.block_disk(job, attempt, number) }
     }
 
     /// Returns on which of its node's disks a copy of a map's input lies. Maps that read the same
@@ -169,20 +167,24 @@ mod tests {
     #[test]
     fn a_map_reads_from_the_nearest_node_that_holds_its_input() {
         let shared = shared();
-        let source =
-            |holders: &[u32]| shared.source(&held_by(holders), map(0, 0, 0), TrackerId(0)).node;
-        assert_eq!(source(&[5, 2, 0]), TrackerId(0));
-        assert_eq!(source(&[5, 2, 4]), TrackerId(2));
-        assert_eq!(source(&[5]), TrackerId(5));
-        assert_eq!(source(&[]), TrackerId(0), "nobody knows where it is");
+        let source = |holders: &[u32]| {
+            let nearest = shared.nearest(&held_by(holders), map(0, 0, 0), TrackerId(0));
+            nearest.map(|copy| copy.node)
+        };
+        assert_eq!(source(&[5, 2, 0]), Some(TrackerId(0)));
+        assert_eq!(source(&[5, 2, 4]), Some(TrackerId(2)));
+        assert_eq!(source(&[5]), Some(TrackerId(5)));
+        assert_eq!(source(&[]), None, "nobody knows where it is");
+        let own = shared.source(&held_by(&[]), map(0, 0, 0), TrackerId(0), None);
+        assert_eq!(own.node, TrackerId(0));
     }
 
     #[test]
     fn attempts_spread_over_the_copies_that_are_equally_near() {
         let shared = shared();
         let of_attempt =
-            |number| shared.source(&held_by(&[1, 2]), map(0, 0, number), TrackerId(0)).node;
-        let second = (0..200).filter(|number| of_attempt(*number) == TrackerId(2)).count();
+            |number| shared.nearest(&held_by(&[1, 2]), map(0, 0, number), TrackerId(0)).unwrap();
+        let second = (0..200).filter(|number| of_attempt(*number).node == TrackerId(2)).count();
         assert!((60..140).contains(&second), "{second}");
     }
 

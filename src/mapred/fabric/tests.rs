@@ -173,7 +173,7 @@ impl World {
         match mail {
             Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, msg, &mut out),
             Mail::Fabric(msg) => self.fabric.handle(now, msg, &mut out),
-            Mail::JobTracker(_) | Mail::Injector(_) | Mail::Nature(_) => {
+            Mail::JobTracker(_) | Mail::Injector(_) | Mail::Nature(_) | Mail::NameNode(_) => {
                 unreachable!("there is none")
             }
         }

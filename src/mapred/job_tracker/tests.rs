@@ -6,7 +6,7 @@ use super::*;
 use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
     Behind, Fact, FailedFetch, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach,
-    Reason, Role, Rule, TaskId, TaskKind,
+    Reason, Replicas, Role, Rule, TaskId, TaskKind,
 };
 use crate::units::{Bytes, Count, Fraction};
 
@@ -517,6 +517,27 @@ fn what_lay_on_a_lost_disk_cannot_be_read() {
     let (done, missing) = bench.told();
     assert_eq!(done[0].done, 2, "the JobTracker does not know");
     assert!(missing.len() == 2 && missing.iter().all(|m| m.is_unreadable && !m.is_lost));
+}
+
+#[test]
+fn a_job_keeps_the_hosts_that_its_splits_had_when_it_was_submitted() {
+    let mut bench = bench(hadoop());
+    let same_file = |id| {
+        let input = job(0, 1, 0).input.clone();
+        Arc::new(JobSpec { input, ..JobSpec::bare(id, 1, 0) })
+    };
+    let hosts = |bench: &Bench, id| {
+        let mut hosts = Vec::new();
+        bench.tracker.ledger.known(JobId(id)).locate(0, &mut hosts);
+        hosts
+    };
+    bench.submit(same_file(0));
+    let before = hosts(&bench, 0);
+    assert_eq!(before.len(), 1);
+    let mut files = Replicas::clone(&bench.tracker.ledger.files);
+    files.dead.insert(before[0]);
+    bench.hear(ToJobTracker::Replicas(files.into())).submit(same_file(1));
+    assert_eq!((hosts(&bench, 0), hosts(&bench, 1)), (before, vec![]));
 }
 
 #[test]

@@ -330,10 +330,7 @@ impl Ledger {
                 if failed_first {
                     job.failed_maps.insert((Reverse(failures), task.index));
                 } else {
-                    self.holders.clear();
-                    if let Some(input) = &job.spec.input {
-                        input.locate(task.index, &self.hdfs, &mut self.holders);
-                    }
+                    job.locate(task.index, &mut self.holders);
                     job.cache.put_in_front(task.index, &self.holders, &self.topology);
                 }
             }

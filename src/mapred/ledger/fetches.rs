@@ -11,7 +11,8 @@ use super::{Ledger, entry};
 use crate::cluster::{Cut, TrackerId};
 use crate::mapred::job::{Job, Stage};
 use crate::mapred::{
-    AttemptId, AttemptState, FailedFetch, Missing, Outbox, Outcome, TaskId, TaskKind,
+    AttemptId, AttemptState, Fact, FailedFetch, Incident, Missing, Outbox, Outcome, TaskId,
+    TaskKind,
 };
 use crate::units::SimTime;
 
@@ -20,7 +21,11 @@ const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
     /// Notes that nodes are cut off from the others, or are so no more.
-    pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>) {
+    pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>, out: &mut Outbox) {
+        let incident = if cut.holds(now) { Incident::CutOff } else { Incident::Reconnected };
+        for node in &cut.nodes {
+            out.emit(now, Fact::Incident { tracker: Some(*node), incident });
+        }
         self.cuts.push(cut);
         self.cuts.retain(|cut| cut.holds(now));
     }

@@ -21,7 +21,7 @@ impl Ledger {
             self.jobs.resize_with(id.index() + 1, || None);
         }
         out.emit(now, Fact::JobSubmitted(spec.clone()));
-        self.jobs[id.index()] = Some(Box::new(Job::new(spec, now)));
+        self.jobs[id.index()] = Some(Box::new(Job::new(spec, now, self.files.clone())));
         self.arrived += 1;
         self.open.insert(id);
         self.change(now, id, JobChange::Submitted);
@@ -63,8 +63,8 @@ impl Ledger {
             place(&mut job.spec, stories);
         }
         let spec = job.spec.clone();
-        let (input, racks) = (spec.input.as_ref(), &mut self.racks);
-        job.cache = MapCache::new(spec.maps, input, &self.hdfs, &self.topology, racks);
+        let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
+        job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
         job.maps.tasks.resize_with(spec.maps as usize, Task::default);
         job.reduces.tasks.resize_with(spec.reduces as usize, Task::default);
         job.maps.waiting = spec.maps;

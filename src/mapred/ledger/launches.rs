@@ -197,7 +197,7 @@ impl Ledger {
     ) -> Option<(u32, Option<Locality>)> {
         let hosts = self.active;
         let job = entry(&mut self.jobs, id);
-        let Job { cache, maps, barred, failed_maps, spec, .. } = job;
+        let Job { cache, maps, barred, failed_maps, spec, files, submitted_at, .. } = job;
         let verdict = |index: u32| {
             if maps.tasks[index as usize].stage != Stage::Waiting {
                 return Verdict::Drop;
@@ -209,10 +209,8 @@ impl Ledger {
         };
         let first = failed_maps.iter().map(|(_, map)| *map).find(|m| verdict(*m) == Verdict::Take);
         if let Some(map) = first {
-            let locality = spec.input.as_ref().and_then(|input| {
-                input.locate(map, &self.hdfs, &mut self.holders);
-                Locality::of(tracker, &self.holders, &self.topology)
-            });
+            files.locate(*submitted_at, spec, map, &mut self.holders);
+            let locality = Locality::of(tracker, &self.holders, &self.topology);
             failed_maps.retain(|(_, other)| *other != map);
             return Some((map, locality));
         }

@@ -136,8 +136,8 @@ impl Ledger {
         let slow = job.slow[kind].iter().map(|index| TaskId { job: id, kind: of, index: *index });
         let mut slow = slow.filter(fits);
         let mut locality = |task: TaskId| {
-            let input = job.spec.input.as_ref().filter(|_| kind == SlotKind::Map)?;
-            input.locate(task.index, &self.hdfs, &mut self.holders);
+            job.spec.input.as_ref().filter(|_| kind == SlotKind::Map)?;
+            job.locate(task.index, &mut self.holders);
             Locality::of(tracker, &self.holders, &self.topology)
         };
         match rule {

@@ -3,8 +3,8 @@
 use super::{Ledger, Tracker};
 use crate::mapred::job::Stage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId, TaskKind,
-    TrackerId,
+    AttemptId, AttemptState, Fact, Incident, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId,
+    TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -88,15 +88,23 @@ impl Ledger {
     /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
     /// told to end with its next heartbeat.
     pub(in crate::mapred) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
-        self.trackers[id.index()].exclusions += 1;
+        let tracker = &mut self.trackers[id.index()];
+        tracker.exclusions += 1;
+        if tracker.exclusions == 1 {
+            out.emit(now, Fact::Incident { tracker: Some(id), incident: Incident::Excluded });
+        }
         if self.trackers[id.index()].is_registered {
             self.lose_tracker(now, id, out);
         }
     }
 
     /// Takes a node off that list.
-    pub(in crate::mapred) fn include(&mut self, id: TrackerId) {
-        self.trackers[id.index()].exclusions -= 1;
+    pub(in crate::mapred) fn include(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        let tracker = &mut self.trackers[id.index()];
+        tracker.exclusions -= 1;
+        if tracker.exclusions == 0 {
+            out.emit(now, Fact::Incident { tracker: Some(id), incident: Incident::Included });
+        }
     }
 
     /// Forgets all jobs, which fail, and all trackers.

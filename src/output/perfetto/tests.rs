@@ -20,7 +20,14 @@ fn trace(stream: Stream, millis: u64) -> Vec<u8> {
     let file = PerfettoFile::create(&target, false).unwrap();
     let watcher = Box::new(file.watcher(labels.clone()).unwrap());
     let settings = RecordSpec::default();
-    let setup = Setup { settings, folder: None, labels, progress: None, watchers: vec![watcher] };
+    let setup = Setup {
+        settings,
+        folder: None,
+        labels,
+        progress: None,
+        watchers: vec![watcher],
+        counts_losses: false,
+    };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.push(event));
     sender.flush();
@@ -197,7 +204,7 @@ fn attempts_are_slices_in_the_lanes_of_their_node() {
 
 #[test]
 fn what_befalls_a_machine_is_a_mark_on_its_node() {
-    let befalls = |incident| Fact::Incident { tracker: TrackerId(1), incident };
+    let befalls = |incident| Fact::Incident { tracker: Some(TrackerId(1)), incident };
     let stream = Stream::default()
         .at(1_000)
         .fact(befalls(Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL })))

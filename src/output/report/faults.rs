@@ -6,27 +6,33 @@ use super::jobs::JobRow;
 use super::slots::{GRAINS, Level};
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
+use crate::cluster::Speeds;
 use crate::expect::{ReadError, Results, Table};
 use crate::mapred::Incident;
 use crate::page::Block;
 
 const COLUMNS: [&str; 3] = ["at_ms", "node", "what"];
 
-/// What a node counts as; one that is off counts as nothing else.
-const STATES: [&str; 3] = ["off", "without a tracker", "slow"];
+/// What a node counts as: the first that holds. Who is off counts as nothing else.
+const STATES: [&str; 5] = ["off", "not used", "without a tracker", "cut off", "slow"];
 
 /// What a node is at an instant.
 #[derive(Clone, Copy, Default)]
 struct State {
     is_off: bool,
     has_no_tracker: bool,
+    cuts: u32,
+    is_unhealthy: bool,
+    is_excluded: bool,
     is_slow: bool,
 }
 
 impl State {
     /// Returns the place among [`STATES`]; none, if all is well.
     fn place(self) -> Option<usize> {
-        [self.is_off, self.has_no_tracker, self.is_slow].iter().position(|is| *is)
+        let is_unused = self.is_unhealthy || self.is_excluded;
+        let states = [self.is_off, is_unused, self.has_no_tracker, 0 < self.cuts, self.is_slow];
+        states.iter().position(|is| *is)
     }
 
     fn change(&mut self, what: &str) {
@@ -39,22 +45,33 @@ impl State {
             self.has_no_tracker = true;
         } else if is(Incident::TrackerBack) {
             self.has_no_tracker = false;
-        } else {
-            self.is_slow = what != USUAL;
+        } else if is(Incident::CutOff) {
+            self.cuts += 1;
+        } else if is(Incident::Reconnected) {
+            self.cuts = self.cuts.saturating_sub(1);
+        } else if is(Incident::Unhealthy) || is(Incident::Healthy) {
+            self.is_unhealthy = is(Incident::Unhealthy);
+        } else if is(Incident::Excluded) || is(Incident::Included) {
+            self.is_excluded = is(Incident::Excluded);
+        } else if what == SLOW || what == USUAL {
+            self.is_slow = what == SLOW;
         }
     }
 }
 
-const USUAL: &str = Incident::Speeds(crate::cluster::Speeds::USUAL).words();
+const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
+const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
 pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
     if !run.results.has_faults() {
         return Ok(Vec::new());
     }
-    Ok(charted([draw(run.results, run.summary.virtual_s)?]))
+    let drawing = draw(run.results, run.summary.virtual_s)?;
+    Ok(drawing.map_or_else(Vec::new, |drawing| charted([drawing])))
 }
 
-fn draw(results: &dyn Results, until: f64) -> Result<Drawing, ReadError> {
+/// Draws how many nodes were in trouble; nothing, if none was.
+fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError> {
     let mut nodes: FxHashMap<String, State> = FxHashMap::default();
     let mut levels = STATES.map(|_| Level::default());
     results.rows(Table::Faults, &COLUMNS, &mut |row| {
@@ -74,17 +91,24 @@ fn draw(results: &dyn Results, until: f64) -> Result<Drawing, ReadError> {
     let states = STATES.iter().zip(levels).filter(|(_, level)| !level.steps.is_empty());
     let layer =
         |(name, level): (&&str, Level)| Layer { name: (*name).to_owned(), steps: level.steps };
+    let layers: Vec<Layer> = states.map(layer).collect();
+    if layers.is_empty() {
+        return Ok(None);
+    }
     let stack = Stack {
         caption: Caption {
             id: "faults".to_owned(),
-            title: "Nodes that are off or slow".to_owned(),
-            description: "How many nodes are off, without a tracker, or slow over time.".to_owned(),
+            title: "Nodes in trouble".to_owned(),
+            description:
+                "How many nodes are off, not used, without a tracker, cut off or slow over \
+                          time."
+                    .to_owned(),
         },
         x: Axis::linear("Time", Unit::Seconds),
         y: Axis::linear("Nodes", Unit::Count),
-        layers: states.map(layer).collect(),
+        layers,
         capacity: None,
         until,
     };
-    Ok(stack.draw())
+    Ok(Some(stack.draw()))
 }

@@ -106,6 +106,7 @@ fn summary() -> Summary {
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
         slot_utilisation: SlotShares { map: Some(0.4), reduce: Some(0.0) },
         waste: None,
+        faults: None,
         heartbeats: 10,
         messages: 30,
         virtual_s: 10.0,
@@ -191,7 +192,7 @@ fn a_run_in_which_no_job_ended_has_a_report() {
 #[test]
 fn what_befell_machines_is_drawn_over_time() {
     let run = Run::new();
-    assert!(!run.page().html().contains("Nodes that are off or slow"));
+    assert!(!run.page().html().contains("Nodes in trouble"));
     let faults = "\
 at_ms,node,rack,what,cpu,disk,network
 1000,node-0,rack-0,slow,0.5,1.0,1.0
@@ -199,15 +200,20 @@ at_ms,node,rack,what,cpu,disk,network
 4000,node-0,rack-0,machine off,,,
 6000,node-0,rack-0,machine on,,,
 7000,node-1,rack-0,tracker back,,,
+7000,node-1,rack-0,cut off,,,
+7000,jobtracker,,jobtracker pauses,,,
+8000,node-1,rack-0,attempt hangs,,,
+8000,node-1,rack-0,reconnected,,,
 9000,node-0,rack-0,usual speed,1.0,1.0,1.0
 ";
     fs::write(run.folder.path().join("faults.csv"), faults).unwrap();
     let html = run.page().html();
     // The chart begins with the first change. A machine that is off is not slow besides.
     for text in [
-        "Nodes that are off or slow",
+        "Nodes in trouble",
         "off: mean 0.2222, at most 1",
         "without a tracker: mean 0.5556, at most 1",
+        "cut off: mean 0.1111, at most 1",
         "slow: mean 0.6667, at most 1",
     ] {
         assert!(html.contains(text), "{text}\n{html}");

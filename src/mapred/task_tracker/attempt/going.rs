@@ -95,6 +95,7 @@ impl Attempt {
             Means::Cores => cpu,
             Means::Disk => disk,
             Means::Network => network,
+            Means::Patience => 1.0,
         }
     }
 

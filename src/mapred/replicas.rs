@@ -1,0 +1,271 @@
+//! Where the copies of blocks are, once nodes have died or lost their disks: what the NameNode says to
+//! whoever opens a file, and what a client makes of it.
+//!
+//! As long as nothing has befallen a node, a block lies where [`Hdfs`] placed it. What is kept here is
+//! the difference: nodes that do not count, and copies that were made since. It is a snapshot, which the
+//! [`NameNode`](super::NameNode) sends whenever it changes; copies that are under way are in it with the
+//! instants from which they can be read.
+//!
+//! Two things differ on purpose. The NameNode *lists* a node that is off until it has been silent for long
+//! enough; a client that picks it waits in vain and takes the next one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::{AttemptId, Input, JobId, JobSpec, Launch, Role, TaskKind, TrackerId};
+use crate::cluster::{BlockId, Hdfs, Topology};
+use crate::random::ChaCha8Rng;
+use crate::units::{SimSpan, SimTime};
+
+/// How long a client tries to reach a node that is off: `dfs.socket.timeout`.
+const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
+/// How often a client that has found no copy asks the NameNode again before it gives up:
+/// `dfs.client.max.block.acquire.failures`.
+const MORE_ROUNDS: u64 = 3;
+/// How long it waits before that.
+const PAUSE: SimSpan = SimSpan::from_secs(3);
+/// Copies that were made later are numbered from here on: no file has as many from the beginning.
+const FIRST_LATER: usize = 64;
+
+/// What a map reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Block {
+    /// A block of a file, which other jobs may read as well.
+    OfFile(BlockId),
+    /// A split that a trace lists for a job's map.
+    OfTrace(JobId, u32),
+}
+
+/// A copy that was made since the file was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Later {
+    pub(super) node: TrackerId,
+    /// From when on it can be read.
+    pub(super) from: SimTime,
+    /// The copying that it belongs to.
+    pub(super) batch: u32,
+}
+
+/// Where the copies of blocks are.
+#[derive(Clone, Debug)]
+pub struct Replicas {
+    hdfs: Hdfs,
+    /// Nodes that are off.
+    pub(super) off: BTreeSet<TrackerId>,
+    /// Those that have been off for so long that the NameNode does not list them.
+    pub(super) dead: BTreeSet<TrackerId>,
+    /// Nodes that have lost what was written there at first.
+    pub(super) wiped: BTreeSet<TrackerId>,
+    /// What was copied again, block by block.
+    pub(super) later: Arc<BTreeMap<Block, Vec<Later>>>,
+}
+
+/// A copy of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The node that has it.
+    pub node: TrackerId,
+    /// Its number among the copies of the block.
+    pub number: usize,
+}
+
+/// How a map gets at its input when something has befallen the nodes that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The copy that it reads; none, if it finds none.
+    pub from: Option<Copy>,
+    /// How long it has tried before.
+    pub waits: SimSpan,
+}
+
+impl Block {
+    /// Returns what a map reads, if its job has input.
+    pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
+        Some(match job.input.as_ref()? {
+            Input::File { file, .. } => Self::OfFile(BlockId { file: *file, place: map }),
+            Input::Splits(_) => Self::OfTrace(job.id, map),
+        })
+    }
+}
+
+impl Replicas {
+    /// Returns a file system to which nothing has happened.
+    pub fn new(hdfs: Hdfs) -> Self {
+        Self {
+            hdfs,
+            off: BTreeSet::new(),
+            dead: BTreeSet::new(),
+            wiped: BTreeSet::new(),
+            later: Arc::default(),
+        }
+    }
+
+    /// Finds the nodes that hold what a job's map reads, as the NameNode lists them.
+    pub(super) fn locate(
+        &self,
+        at: SimTime,
+        job: &JobSpec,
+        map: u32,
+        holders: &mut Vec<TrackerId>,
+    ) {
+        holders.clear();
+        let Some(input) = &job.input else { return };
+        input.locate(map, &self.hdfs, holders);
+        if self.dead.is_empty() && self.wiped.is_empty() && self.later.is_empty() {
+            return;
+        }
+        let listed = self.listed(at, job, map, holders);
+        holders.clear();
+        holders.extend(listed.iter().map(|copy| copy.node));
+    }
+
+    /// Returns the copies of what a map reads that the NameNode lists, of which these are the first.
+    fn listed(&self, at: SimTime, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
+        let copies = (0..).zip(first).map(|(number, node)| Copy { node: *node, number });
+        let mut listed: Vec<Copy> = copies.filter(|copy| self.keeps(copy.node)).collect();
+        let later = Block::of(job, map).and_then(|block| self.later.get(&block));
+        for (number, copy) in (FIRST_LATER..).zip(later.into_iter().flatten()) {
+            let is_there = copy.from <= at && !self.dead.contains(&copy.node);
+            if is_there && listed.iter().all(|other| other.node != copy.node) {
+                listed.push(Copy { node: copy.node, number });
+            }
+        }
+        listed
+    }
+
+    /// Returns whether a node still has what was written there at first, as far as the NameNode knows.
+    pub(super) fn keeps(&self, node: TrackerId) -> bool {
+        !self.dead.contains(&node) && !self.wiped.contains(&node)
+    }
+
+    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
+    ///
+    /// Whom it picks is drawn from `rng`, as if nothing had: so the first that it picks is the same.
+    /// What is off when the attempt is launched counts as off until it has read.
+    pub(super) fn open(
+        &self,
+        now: SimTime,
+        launch: &Launch,
+        on: TrackerId,
+        topology: &Topology,
+        rng: impl FnOnce() -> ChaCha8Rng,
+    ) -> Option<Reading> {
+        let AttemptId { task, .. } = launch.attempt;
+        let input = launch.job.input.as_ref()?;
+        if launch.role != Role::Work || task.kind != TaskKind::Map {
+            return None;
+        }
+        let mut first = Vec::new();
+        input.locate(task.index, &self.hdfs, &mut first);
+        let block = Block::of(&launch.job, task.index)?;
+        let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
+        if first.is_empty() || !(first.iter().any(is_struck) || self.later.contains_key(&block)) {
+            return None;
+        }
+        let mut left = self.listed(now, &launch.job, task.index, &first);
+        let mut rng = rng();
+        let mut waits = SimSpan::ZERO;
+        while let Some(copy) = nearest(&left, on, topology, &mut rng) {
+            if !self.off.contains(&copy.node) {
+                return Some(Reading { from: Some(copy), waits });
+            }
+            left.retain(|other| *other != copy);
+            waits += CONNECT_TIMEOUT;
+        }
+        let waits = waits * (1 + MORE_ROUNDS) + PAUSE * MORE_ROUNDS;
+        Some(Reading { from: None, waits })
+    }
+}
+
+/// Returns the copy that is nearest to a node, one drawn among those equally near.
+pub(super) fn nearest(
+    copies: &[Copy],
+    on: TrackerId,
+    topology: &Topology,
+    rng: &mut ChaCha8Rng,
+) -> Option<Copy> {
+    let distance = |copy: &Copy| {
+        let is_near = topology.rack(copy.node) == topology.rack(on);
+        if copy.node == on { 0 } else { 2 - u32::from(is_near) }
+    };
+    let least = copies.iter().map(distance).min();
+    let near: Vec<Copy> =
+        copies.iter().filter(|copy| Some(distance(copy)) == least).copied().collect();
+    match near[..] {
+        [] => None,
+        [only] => Some(only),
+        _ => Some(near[rng.random_range(0..near.len())]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Node, PerSlot, Placement};
+    use crate::mapred::{Split, TaskId};
+    use crate::random::{Purpose, stream};
+    use crate::units::Bytes;
+
+    /// What becomes of a map on node 0 whose input nodes 1 and 2 of its rack hold, and node 3 of another.
+    fn open(holders: &[u32], number: u32, change: impl FnOnce(&mut Replicas)) -> Option<Reading> {
+        let node = |rack| Node::plain(rack, PerSlot { map: 1, reduce: 1 });
+        let topology = Arc::new(Topology::from_nodes([0, 0, 0, 1].map(node).to_vec()));
+        let holders = holders.iter().copied().map(TrackerId).collect();
+        let input = Input::Splits([Split { bytes: Bytes::new(1), holders }].into());
+        let job = Arc::new(JobSpec { input: Some(input), ..JobSpec::bare(0, 1, 0) });
+        let attempt = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(number);
+        let mut files = Replicas::new(Hdfs::new(1, topology.clone(), 3, Placement::Hadoop));
+        change(&mut files);
+        let rng = || stream(1, Purpose::Source, u64::from(number));
+        files.open(SimTime::ZERO, &Launch::work(attempt, job), TrackerId(0), &topology, rng)
+    }
+
+    fn off(nodes: &[u32]) -> impl FnOnce(&mut Replicas) {
+        let nodes: BTreeSet<TrackerId> = nodes.iter().copied().map(TrackerId).collect();
+        |files| files.off = nodes
+    }
+
+    fn read(reading: Option<Reading>) -> (Option<u32>, u64) {
+        let Reading { from, waits } = reading.unwrap();
+        (from.map(|copy| copy.node.0), waits.as_millis() / 1_000)
+    }
+
+    #[test]
+    fn whose_nodes_nothing_has_befallen_reads_as_ever() {
+        assert_eq!(open(&[1, 2], 0, off(&[3])), None);
+        assert_eq!(open(&[], 0, off(&[3])), None, "nobody knows where it is");
+    }
+
+    #[test]
+    fn who_picks_a_node_that_is_off_waits_a_minute_and_takes_another() {
+        let found: BTreeSet<_> =
+            (0..50).map(|number| read(open(&[1, 2, 3], number, off(&[1])))).collect();
+        assert_eq!(found, [(Some(2), 0), (Some(2), 60)].into());
+        assert_eq!(read(open(&[1, 2, 3], 0, off(&[1, 2]))), (Some(3), 120), "the far one is last");
+    }
+
+    #[test]
+    fn who_finds_no_copy_asks_three_times_more_and_gives_up() {
+        // Four rounds of two minutes, three pauses of three seconds.
+        assert_eq!(read(open(&[1, 2], 0, off(&[1, 2]))), (None, 489));
+        let dead = |files: &mut Replicas| files.dead = [1, 2].map(TrackerId).into();
+        assert_eq!(read(open(&[1, 2], 0, dead)), (None, 9), "nobody is listed");
+    }
+
+    #[test]
+    fn a_later_copy_is_read_from_when_on_it_is_there() {
+        let later = |from| {
+            move |files: &mut Replicas| {
+                files.wiped.insert(TrackerId(1));
+                let copy = Later { node: TrackerId(2), from, batch: 0 };
+                let block = Block::OfTrace(JobId(0), 0);
+                files.later = Arc::new([(block, vec![copy])].into());
+            }
+        };
+        assert_eq!(read(open(&[1], 0, later(SimTime::ZERO))), (Some(2), 0));
+        let soon = SimTime::ZERO + SimSpan::from_secs(1);
+        assert_eq!(read(open(&[1], 0, later(soon))), (None, 9));
+    }
+}
