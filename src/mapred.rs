@@ -27,10 +27,12 @@ mod traced;
 mod truth;
 
 pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
-pub use event::{AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, Phases, Role};
+pub use event::{
+    AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, Phases, ProcessState, Role,
+};
 pub use fabric::Fabric;
 pub use hadoop::{
-    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
+    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Recovery,
 };
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};

@@ -107,6 +107,16 @@ pub enum Fact {
     TrackerBlacklisted(TrackerId),
     /// The JobTracker gives a tracker tasks again that was blacklisted.
     TrackerForgiven(TrackerId),
+    /// The JobTracker has noted that a tracker is worse than the others. It gets tasks all the same.
+    TrackerGraylisted(TrackerId),
+    /// A tracker is no worse than the others any more.
+    TrackerOffGraylist(TrackerId),
+    /// Something befell the JobTracker's own process, or was over.
+    JobTracker(ProcessState),
+    /// The JobTracker has died, and of a job only its submission is left: its splits are read again and
+    /// all of its tasks run again. What was known of its attempts is taken back right after this: those
+    /// that run and those that had succeeded are killed.
+    JobBegunAnew(JobId),
 
     /// A tracker's process started.
     TrackerUp {
@@ -187,6 +197,17 @@ pub enum Fact {
         /// The part of it spent waiting for the JobTracker to be free.
         queued: SimSpan,
     },
+}
+
+/// What the JobTracker's process does from some instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessState {
+    /// It stands still.
+    Still,
+    /// It has died.
+    Gone,
+    /// It works: it goes on, or has been started again.
+    Works,
 }
 
 /// What befalls a machine.
@@ -292,6 +313,20 @@ impl Incident {
             Self::TrackerBack => "tracker back",
             Self::Speeds(speeds) if speeds.are_usual() => "usual speed",
             Self::Speeds(_) => "slow",
+        }
+    }
+}
+
+impl ProcessState {
+    /// Whose process it is, where tables name a node.
+    pub const WHOSE: &'static str = "jobtracker";
+
+    /// Returns the words used in tables.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Still => "process stands still",
+            Self::Gone => "process gone",
+            Self::Works => "process works",
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `faults.csv`: what befell machines, a row for each change, in the order of time. A run in which
-//! nothing does has no such file.
+//! `faults.csv`: what befell machines and the JobTracker's process, a row for each change, in the order
+//! of time. A run in which nothing does has no such file.
 //!
 //! The speeds are those from then on, of what they usually are.
 
@@ -12,7 +12,7 @@ use super::table::Table;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::cluster::Speeds;
 use crate::files;
-use crate::mapred::{Event, Fact, Incident};
+use crate::mapred::{Event, Fact, Incident, ProcessState};
 
 const HEADING: &[&str] = &["at_ms", "node", "rack", "what", "cpu", "disk", "network"];
 
@@ -46,15 +46,21 @@ impl Faults {
 
 impl Watcher for Faults {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        let Fact::Incident { tracker, incident } = event.fact else { return Ok(()) };
-        let speeds = match incident {
-            Incident::Speeds(speeds) => Some(speeds),
-            Incident::MachineOff
-            | Incident::MachineOn
-            | Incident::TrackerGone
-            | Incident::TrackerBack => None,
+        let (node, rack, what, speeds) = match event.fact {
+            Fact::Incident { tracker, incident } => {
+                let speeds = match incident {
+                    Incident::Speeds(speeds) => Some(speeds),
+                    Incident::MachineOff
+                    | Incident::MachineOn
+                    | Incident::TrackerGone
+                    | Incident::TrackerBack => None,
+                };
+                let NodeLabel { node, rack } = &self.labels[tracker.index()];
+                (&**node, &**rack, incident.words(), speeds)
+            }
+            Fact::JobTracker(state) => (ProcessState::WHOSE, "", state.words(), None),
+            _ => return Ok(()),
         };
-        let NodeLabel { node, rack } = &self.labels[tracker.index()];
         let table = match &mut self.table {
             Some(table) => table,
             None => self.table.insert(Table::create(&self.folder, files::FAULTS, HEADING)?),
@@ -63,7 +69,7 @@ impl Watcher for Faults {
             at_ms: event.at.as_millis(),
             node,
             rack,
-            what: incident.words(),
+            what,
             cpu: speeds.map(|Speeds { cpu, .. }| cpu),
             disk: speeds.map(|Speeds { disk, .. }| disk),
             network: speeds.map(|Speeds { network, .. }| network),

@@ -230,6 +230,10 @@ impl Watcher for Tally {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::JobTracker(_)
+            | Fact::JobBegunAnew(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }

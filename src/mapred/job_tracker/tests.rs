@@ -14,8 +14,8 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{Cut, FileId, Node, Placement};
 use crate::mapred::{
-    Behind, Fact, FailedFetch, Input, Job, JobSpec, Launch, LaunchExpiry, Phase, Preemption, Reach,
-    Reason, Role, Rule, TaskId, TaskKind,
+    Behind, Fact, FailedFetch, Input, Job, JobChange, JobEvent, JobSpec, Launch, LaunchExpiry,
+    Phase, Preemption, Reach, Reason, Role, Rule, TaskId, TaskKind,
 };
 use crate::units::{Bytes, Count, Fraction};
 
@@ -34,6 +34,8 @@ struct Bench {
     failed_fetches: Vec<FailedFetch>,
     replies: Vec<(TrackerId, Arc<Reply>, SimSpan)>,
     facts: Vec<Fact>,
+    /// Whose heartbeats found nobody, and which.
+    refused: Vec<(TrackerId, u32)>,
     to_injector: Vec<ToInjector>,
     own: Vec<(SimTime, ToJobTracker)>,
     /// How far attempts are that are reported.
@@ -90,6 +92,7 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         failed_fetches: Vec::new(),
         replies: Vec::new(),
         facts: Vec::new(),
+        refused: Vec::new(),
         to_injector: Vec::new(),
         own: Vec::new(),
         progress: 0.5,
@@ -113,6 +116,7 @@ impl Bench {
                     self.replies.push((to, reply, letter.after));
                 }
                 Mail::Injector(msg) => self.to_injector.push(msg),
+                Mail::Tracker(to, ToTracker::Refused(call)) => self.refused.push((to, call)),
                 Mail::JobTracker(msg) => self.own.push((self.now + letter.after, msg)),
                 other => unreachable!("a JobTracker sends {other:?}"),
             }
@@ -121,7 +125,7 @@ impl Bench {
         while let Some(index) = self
             .own
             .iter()
-            .position(|(at, m)| *at == self.now && matches!(m, ToJobTracker::Initialised(_)))
+            .position(|(at, m)| *at == self.now && matches!(m, ToJobTracker::Initialised(..)))
         {
             let (_, msg) = self.own.remove(index);
             self.hear(msg);

@@ -62,14 +62,7 @@ impl Ledger {
         id: TrackerId,
         out: &mut Outbox,
     ) {
-        self.set_occupied(id, PerSlot::default());
-        self.change_tracker(id, |tracker| {
-            tracker.is_registered = false;
-            tracker.orders.clear();
-        });
-        self.dark.remove(&id);
-        self.moved_at = now;
-        out.emit(now, Fact::TrackerLost(id));
+        self.strike_off(now, id, out);
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
@@ -85,6 +78,19 @@ impl Ledger {
         self.trackers[id.index()].work = 0;
     }
 
+    /// Takes a tracker that is given up off the list.
+    pub(super) fn strike_off(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.set_occupied(id, PerSlot::default());
+        self.change_tracker(id, |tracker| {
+            tracker.is_registered = false;
+            tracker.orders.clear();
+        });
+        self.dark.remove(&id);
+        self.moved_at = now;
+        out.emit(now, Fact::TrackerLost(id));
+        self.expect_no_more(id);
+    }
+
     /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
     /// told to end with its next heartbeat.
     pub(in crate::mapred) fn exclude(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
@@ -97,28 +103,6 @@ impl Ledger {
     /// Takes a node off that list.
     pub(in crate::mapred) fn include(&mut self, id: TrackerId) {
         self.trackers[id.index()].exclusions -= 1;
-    }
-
-    /// Forgets all jobs, which fail, and all trackers.
-    pub(in crate::mapred) fn forget_all(&mut self, now: SimTime, out: &mut Outbox) {
-        for id in self.open.clone() {
-            let job = self.known_mut(id);
-            job.verdict = Some(Outcome::Failed);
-            for kind in SlotKind::BOTH {
-                let tasks = job.tasks_mut(kind);
-                tasks.waiting = 0;
-                for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
-                    task.stage = Stage::Dead;
-                }
-            }
-            self.end_job(now, id, out);
-        }
-        for index in 0..self.trackers.len() {
-            if self.trackers[index].is_registered {
-                self.lose_tracker(now, TrackerId(index as u32), out);
-            }
-            self.forgive_all(now, TrackerId(index as u32), out);
-        }
     }
 
     fn lose_with_tracker(&mut self, now: SimTime, attempt: AttemptId, out: &mut Outbox) {

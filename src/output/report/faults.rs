@@ -7,7 +7,7 @@ use super::slots::{GRAINS, Level};
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
 use crate::expect::{ReadError, Results, Table};
-use crate::mapred::Incident;
+use crate::mapred::{Incident, ProcessState};
 use crate::page::Block;
 
 const COLUMNS: [&str; 3] = ["at_ms", "node", "what"];
@@ -51,14 +51,17 @@ pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, Re
     if !run.results.has_faults() {
         return Ok(Vec::new());
     }
-    Ok(charted([draw(run.results, run.summary.virtual_s)?]))
+    Ok(charted(draw(run.results, run.summary.virtual_s)?))
 }
 
-fn draw(results: &dyn Results, until: f64) -> Result<Drawing, ReadError> {
+/// Draws the nodes that something befell, if there were any.
+fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError> {
     let mut nodes: FxHashMap<String, State> = FxHashMap::default();
     let mut levels = STATES.map(|_| Level::default());
     results.rows(Table::Faults, &COLUMNS, &mut |row| {
-        let Some(millis) = row.number(0)? else { return Ok(()) };
+        let Some(millis) = row.number(0)?.filter(|_| row.text(1) != ProcessState::WHOSE) else {
+            return Ok(());
+        };
         let state = nodes.entry(row.text(1).to_owned()).or_default();
         let was = state.place();
         state.change(row.text(2));
@@ -71,6 +74,9 @@ fn draw(results: &dyn Results, until: f64) -> Result<Drawing, ReadError> {
         count(state.place(), 1.0);
         Ok(())
     })?;
+    if levels.iter().all(|level| level.steps.is_empty()) {
+        return Ok(None);
+    }
     let states = STATES.iter().zip(levels).filter(|(_, level)| !level.steps.is_empty());
     let layer =
         |(name, level): (&&str, Level)| Layer { name: (*name).to_owned(), steps: level.steps };
@@ -86,5 +92,5 @@ fn draw(results: &dyn Results, until: f64) -> Result<Drawing, ReadError> {
         capacity: None,
         until,
     };
-    Ok(stack.draw())
+    Ok(Some(stack.draw()))
 }

@@ -19,7 +19,7 @@ fn a_heartbeat_waits_while_another_is_served() {
     assert!(bench.beat(1, &[]).is_empty());
     assert_eq!(bench.replies.len(), 1, "the second waits in line");
     bench.now += SimSpan::from_millis(1);
-    bench.hear(ToJobTracker::Serve);
+    bench.hear(ToJobTracker::Serve(0));
     let (to, reply, _) = &bench.replies[1];
     assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
 }

@@ -184,3 +184,28 @@ fn without_blacklisting_a_bad_tracker_gets_tasks() {
     bench.submit(job(1, 60, 0));
     assert!(bench.gets_tasks(0, 30));
 }
+
+#[test]
+fn without_blacklisting_a_bad_tracker_is_noted_until_its_faults_are_three_hours_old() {
+    let mut bench = unforgiving(2);
+    bench.tracker.ledger.hadoop.blacklist = false;
+    let graylist = |bench: &Bench| {
+        let listed = bench.facts.iter().filter_map(|fact| match fact {
+            Fact::TrackerGraylisted(tracker) => Some((tracker.0, true)),
+            Fact::TrackerOffGraylist(tracker) => Some((tracker.0, false)),
+            _ => None,
+        });
+        listed.collect::<Vec<_>>()
+    };
+    bench.avoids(0, 0, 20);
+    assert_eq!(graylist(&bench), []);
+    // In the second quarter of an hour.
+    bench.avoids(0, 1, 1_000);
+    assert_eq!(graylist(&bench), [(0, true)]);
+    // The first fault counts until twelve quarters have begun after its own.
+    bench.at(3 * 3_600 - 1).beat_and_receive(0, &[]);
+    assert_eq!(graylist(&bench).len(), 1);
+    bench.at(3 * 3_600).beat_and_receive(0, &[]);
+    assert_eq!(graylist(&bench), [(0, true), (0, false)]);
+    assert!(bench.blacklisted().is_empty());
+}
