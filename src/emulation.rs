@@ -215,7 +215,10 @@ fn emulate_as(
     let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
     let effects = Effects::of(&scenario.faults, site);
     let links = links(scenario, topology, &effects);
-    let (cast, opening) = assemble(prepared, effects, policy);
+    let successors = (0..effects.restarts)
+        .map(|_| Ok(policy.successor(registry.build(&scenario.scheduler)?)))
+        .collect::<Result<Vec<Stopwatch>, ScenarioError>>()?;
+    let (cast, opening) = assemble(prepared, effects, policy, successors);
     let play = Play {
         cast: recast(cast),
         links,
@@ -309,7 +312,12 @@ fn rules(scenario: &Scenario) -> Rules {
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.
-fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) -> (Cast, Opening) {
+fn assemble(
+    prepared: &Prepared,
+    effects: Effects<'_>,
+    mut policy: Stopwatch,
+    mut successors: Vec<Stopwatch>,
+) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
@@ -339,7 +347,9 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
         may_slow_down,
     });
     if let Some((_, node)) = topology.nodes().next() {
-        policy.foresee(&Truth::new(costs.clone(), node));
+        let truth = Truth::new(costs.clone(), node);
+        policy.foresee(&truth);
+        successors.iter_mut().for_each(|policy| policy.foresee(&truth));
     }
     let name_node = has_name_node.then(|| -> Box<dyn Core<Msg = ToNameNode>> {
         let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
@@ -354,6 +364,9 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
         hdfs,
         cluster.jobtracker.clone(),
         Box::new(policy),
+    );
+    job_tracker.succeed_policy_by(
+        successors.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }),
     );
     if hadoop.draws == Draws::Mumak {
         job_tracker.draw_as_mumak(seed);

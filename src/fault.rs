@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::cluster::{Cut, Topology, TrackerId};
-use crate::mapred::{Doom, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
+use crate::mapred::{Doom, Hadoop, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
 use crate::random::{Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::workload::Workload;
@@ -139,6 +139,8 @@ pub(crate) struct Known<'a> {
     pub(crate) racks: Option<Vec<u32>>,
     /// The names of the jobs, if no file has still to say so.
     pub(crate) jobs: Option<BTreeSet<&'a str>>,
+    /// The protocol's settings, if they are known.
+    pub(crate) hadoop: Option<&'a Hadoop>,
 }
 
 impl Known<'_> {
@@ -200,6 +202,8 @@ pub(crate) struct Effects<'a> {
     /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
     /// network is perfect.
     pub(crate) resends: bool,
+    /// How often the JobTracker's process is started again.
+    pub(crate) restarts: u32,
 }
 
 impl<'a> Effects<'a> {
@@ -217,6 +221,7 @@ impl<'a> Effects<'a> {
             late_by: Dist::Constant(SimSpan::ZERO),
             cuts: Vec::new(),
             resends: false,
+            restarts: 0,
         };
         // How many there are of each kind that strike the same nodes.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
@@ -621,6 +626,7 @@ mod tests {
             nodes: Some(2),
             racks: Some(vec![2]),
             jobs: Some(BTreeSet::from(["small", "large"])),
+            ..Known::default()
         };
         for (fault, at, why) in [
             ("{at: 1s, stop: node-3}", "", "there is no node-3: the cluster has 2 nodes"),

@@ -32,7 +32,7 @@ pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
 pub use event::{AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, Phases, Role};
 pub use fabric::Fabric;
 pub use hadoop::{
-    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
+    Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Recovery,
 };
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};

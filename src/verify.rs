@@ -93,8 +93,10 @@ impl Verifier {
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
-            | Fact::TrackerForgiven(_) => self.trackers.see(fact, &mut check),
-            // Trackers say what they make of it.
+            | Fact::TrackerForgiven(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_) => self.trackers.see(fact, &mut check),
+            // Those whom it befalls say what they make of it.
             Fact::Incident { .. } => {}
             Fact::Started { .. }
             | Fact::CommitPending { .. }
@@ -110,6 +112,7 @@ impl Verifier {
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)
             | Fact::JobEnded { .. }
+            | Fact::JobBegunAnew(_)
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }

@@ -137,6 +137,7 @@ impl Prepared {
             nodes: Some(self.topology.len()),
             racks: Some(self.topology.rack_sizes()),
             jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
+            hadoop: Some(&self.scenario.hadoop),
         };
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement
             && let Err(message) = writer.among(self.topology.len())

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::short::Shorten;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Known};
+use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::{Doom, DoomKind, SlotKind};
 use crate::units::{Bytes, Fraction};
 use crate::yaml::{Path, Problem};
@@ -71,37 +71,42 @@ impl Shorten for Doomed {
     }
 }
 
-impl Doomed {
-    pub(super) fn target(&self) -> Target<'_> {
-        Target::new(self.nodes.as_ref(), self.rack.as_ref())
+/// A kind of fault that strikes attempts.
+pub(super) trait Strikes {
+    /// What becomes of them.
+    const HOW: DoomKind;
+    /// How far they come if nothing else is said; none, if that is drawn.
+    const USUAL: Option<Fraction>;
+
+    /// Returns which attempts.
+    fn whom(&self) -> &Doomed;
+}
+
+impl<S: Strikes> Kind for S {
+    const MOMENT: Moment = Moment::None;
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.whom().target())
     }
 
-    pub(super) fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        if let Some(JobNames(names)) = &self.jobs {
-            for name in names {
-                known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
-            }
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        let doomed = self.whom();
+        for name in doomed.jobs.iter().flat_map(|JobNames(names)| names) {
+            known.has_job(name).map_err(|problem| problem.inside(&Path::of("jobs")))?;
         }
-        self.target().check(known)
+        doomed.target().check(known)
     }
 
-    /// Strikes these attempts, at the `usual` progress if nothing else is said.
-    pub(super) fn apply(
-        &self,
-        kind: DoomKind,
-        usual: Option<Fraction>,
-        cue: &Cue,
-        effects: &mut Effects<'_>,
-    ) {
-        let site = effects.site;
-        let nodes = (!self.target().is_silent()).then(|| {
+    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
+        let (site, doomed) = (effects.site, self.whom());
+        let nodes = (!doomed.target().is_silent()).then(|| {
             let mut is_struck = vec![false; site.topology.len() as usize];
-            for node in self.target().of(site.topology, site.seed, cue) {
+            for node in doomed.target().of(site.topology, site.seed, cue) {
                 is_struck[node.index()] = true;
             }
             is_struck
         });
-        let jobs = self.jobs.as_ref().map(|JobNames(names)| {
+        let jobs = doomed.jobs.as_ref().map(|JobNames(names)| {
             let mut is_struck = vec![false; site.workload.arrivals.len()];
             for job in names.iter().flat_map(|name| site.jobs(name)) {
                 is_struck[job.index()] = true;
@@ -109,17 +114,23 @@ impl Doomed {
             is_struck
         });
         effects.dooms.push(Doom {
-            how: kind,
-            share: self.share.unwrap_or(Fraction::of(1.0)),
+            how: S::HOW,
+            share: doomed.share.unwrap_or(Fraction::of(1.0)),
             nodes: nodes.map(Into::into),
             jobs: jobs.map(Into::into),
-            kind: self.kind.map(|kind| match kind {
+            kind: doomed.kind.map(|kind| match kind {
                 TaskWord::Map => SlotKind::Map,
                 TaskWord::Reduce => SlotKind::Reduce,
             }),
-            memory_above: self.memory_above,
-            at_progress: self.at_progress.or(usual),
+            memory_above: doomed.memory_above,
+            at_progress: doomed.at_progress.or(S::USUAL),
         });
+    }
+}
+
+impl Doomed {
+    fn target(&self) -> Target<'_> {
+        Target::new(self.nodes.as_ref(), self.rack.as_ref())
     }
 }
 

@@ -3,12 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doomed::Doomed;
+use super::doomed::{Doomed, Strikes};
 use super::short::Short;
-use super::target::Target;
-use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::DoomKind;
-use crate::yaml::Problem;
+use crate::units::Fraction;
 
 /// The share of map and reduce attempts that hang, or which of them do. They make no progress from
 /// a point on that is drawn as with `task_failures`, keep their slots, and fail at the first
@@ -17,21 +15,12 @@ use crate::yaml::Problem;
 #[serde(transparent)]
 pub(super) struct Hangs(Short<Doomed>);
 
-impl Kind for Hangs {
-    const MOMENT: Moment = Moment::None;
+impl Strikes for Hangs {
+    const HOW: DoomKind = DoomKind::Hang;
+    const USUAL: Option<Fraction> = None;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn whom(&self) -> &Doomed {
         let Self(Short(doomed)) = self;
-        Some(doomed.target())
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let Self(Short(doomed)) = self;
-        doomed.check(known)
-    }
-
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let Self(Short(doomed)) = self;
-        doomed.apply(DoomKind::Hang, None, cue, effects);
+        doomed
     }
 }

@@ -16,21 +16,42 @@ pub(super) struct JobTrackerProcess {
     /// line. If that takes longer than `hadoop.expiry`, it may miss all trackers then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pause: Option<SimSpan>,
-    /// Its process dies and is started again after so long. Heartbeats find nobody meanwhile; jobs are
-    /// submitted as soon as it is back, and trackers try again after `hadoop.rpc_timeout`. It recovers
-    /// no jobs, which is Hadoop's default: all that have not ended fail, and trackers are told to start
-    /// anew.
+    /// Its process dies and is started again after so long. Heartbeats find nobody meanwhile and are
+    /// tried again each second; jobs are submitted as soon as it is back. Its policy begins anew. What
+    /// becomes of jobs is told by `recover`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<SimSpan>,
+    /// Whether it recovers jobs when it is started again (`mapred.jobtracker.restart.recover`). Without
+    /// this, all that have not ended fail, and trackers are told to start anew. With it they go on as in
+    /// their line of Hadoop: 0.20 keeps what has ended, and what runs where something has ended; 0.21
+    /// and 1.x run all tasks of a job anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    recover: bool,
 }
 
 impl Kind for JobTrackerProcess {
     const MOMENT: Moment = Moment::Named;
 
-    fn check(&self, _: &Known<'_>) -> Result<(), Problem> {
-        let is_one = self.pause.is_some() != self.restart.is_some();
-        let message = "it is one of `pause: 30s` and `restart: 2min`";
-        is_one.then_some(()).ok_or_else(|| Problem::value(Path::default(), message))
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        if self.pause.is_some() == self.restart.is_some() {
+            let message = "it is one of `pause: 30s` and `restart: 2min`";
+            return Err(Problem::value(Path::default(), message));
+        }
+        if !self.recover {
+            return Ok(());
+        }
+        let (message, hint) = match known.hadoop {
+            _ if self.restart.is_none() => {
+                ("a process that stands still knows its jobs".to_owned(), "leave it out")
+            }
+            Some(hadoop) if hadoop.recovery().is_none() => {
+                let message = format!("a JobTracker of the line {} recovers no jobs", hadoop.line);
+                (message, "leave it out, or set `hadoop.line` to 0.20, 0.21 or 1.x")
+            }
+            Some(_) | None => return Ok(()),
+        };
+        let problem = Problem::value(Path::of("recover"), message);
+        Err(Problem { hint: Some(hint.to_owned()), ..problem })
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
@@ -39,8 +60,9 @@ impl Kind for JobTrackerProcess {
             effects.opening.push((at, ToJobTracker::Pause(span).into()));
         }
         if let Some(span) = self.restart {
-            effects.resends = true;
-            effects.opening.push((at, ToJobTracker::Restart(span).into()));
+            effects.restarts += 1;
+            let restart = ToJobTracker::Restart { takes: span, recovers: self.recover };
+            effects.opening.push((at, restart.into()));
         }
     }
 }

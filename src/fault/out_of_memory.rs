@@ -3,13 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doomed::Doomed;
+use super::doomed::{Doomed, Strikes};
 use super::short::Short;
-use super::target::Target;
-use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::DoomKind;
 use crate::units::Fraction;
-use crate::yaml::Problem;
 
 /// The share of map and reduce attempts that fail for want of memory, or which of them do, such as
 /// those with more than a slot has: `{memory_above: 1GiB}`. They fail as soon as their processes have
@@ -18,21 +15,12 @@ use crate::yaml::Problem;
 #[serde(transparent)]
 pub(super) struct OutOfMemory(Short<Doomed>);
 
-impl Kind for OutOfMemory {
-    const MOMENT: Moment = Moment::None;
+impl Strikes for OutOfMemory {
+    const HOW: DoomKind = DoomKind::OutOfMemory;
+    const USUAL: Option<Fraction> = Some(Fraction::ZERO);
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn whom(&self) -> &Doomed {
         let Self(Short(doomed)) = self;
-        Some(doomed.target())
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let Self(Short(doomed)) = self;
-        doomed.check(known)
-    }
-
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let Self(Short(doomed)) = self;
-        doomed.apply(DoomKind::OutOfMemory, Some(Fraction::ZERO), cue, effects);
+        doomed
     }
 }

@@ -3,12 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doomed::Doomed;
+use super::doomed::{Doomed, Strikes};
 use super::short::Short;
-use super::target::Target;
-use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::DoomKind;
-use crate::yaml::Problem;
+use crate::units::Fraction;
 
 /// The share of map and reduce attempts that fail, or which of them do. Where nothing is said of how
 /// far they come, each fails somewhere in the work of a map or in reducing; the time until then is
@@ -17,21 +15,12 @@ use crate::yaml::Problem;
 #[serde(transparent)]
 pub(super) struct TaskFailures(Short<Doomed>);
 
-impl Kind for TaskFailures {
-    const MOMENT: Moment = Moment::None;
+impl Strikes for TaskFailures {
+    const HOW: DoomKind = DoomKind::Failure;
+    const USUAL: Option<Fraction> = None;
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn whom(&self) -> &Doomed {
         let Self(Short(doomed)) = self;
-        Some(doomed.target())
-    }
-
-    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let Self(Short(doomed)) = self;
-        doomed.check(known)
-    }
-
-    fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {
-        let Self(Short(doomed)) = self;
-        doomed.apply(DoomKind::Failure, None, cue, effects);
+        doomed
     }
 }

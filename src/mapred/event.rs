@@ -107,6 +107,14 @@ pub enum Fact {
     TrackerBlacklisted(TrackerId),
     /// The JobTracker gives a tracker tasks again that was blacklisted.
     TrackerForgiven(TrackerId),
+    /// The JobTracker has noted that a tracker is worse than the others. It gets tasks all the same.
+    TrackerGraylisted(TrackerId),
+    /// A tracker is no worse than the others any more.
+    TrackerOffGraylist(TrackerId),
+    /// The JobTracker has died, and of a job only its submission is left: its splits are read again and
+    /// all of its tasks run again. What was known of its attempts is taken back right after this: those
+    /// that run and those that had succeeded are killed.
+    JobBegunAnew(JobId),
 
     /// A tracker's process started.
     TrackerUp {
@@ -325,6 +333,9 @@ pub struct Phases {
 }
 
 impl Incident {
+    /// What tables have for the node where it befalls the JobTracker's process.
+    pub const OF_JOBTRACKER: &'static str = "jobtracker";
+
     /// Returns whether it is trouble of its own, rather than the end of some or what follows from it.
     pub const fn is_trouble(self) -> bool {
         match self {

@@ -61,11 +61,12 @@ pub struct Hadoop {
     pub reduce_failures: Fraction,
     /// A job avoids a tracker after this many failed attempts there.
     pub tracker_failures: Count<1, 1_000_000>,
-    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job. 1.x
-    /// only notes it.
+    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job. Without
+    /// this, as in 1.x, it is only noted, which is called graylisted: `events.jsonl` tells of it.
     pub blacklist: bool,
     /// A tracker can be blacklisted when this many successful jobs have avoided it. Each day
-    /// without another such job takes one off the count.
+    /// without another such job takes one off the count. It can be graylisted when so many have in the
+    /// last three hours.
     pub tracker_faults: Count<1, 1_000_000>,
     /// Where in the line a map stands that must run again.
     pub failed_maps: FailedMaps,
@@ -89,6 +90,16 @@ pub struct Hadoop {
     /// Whose random numbers are drawn for the trackers' first heartbeats, for `heartbeat_fuzz`, and
     /// for what a Rumen trace leaves open.
     pub draws: Draws,
+}
+
+/// How a JobTracker that is started again comes to know its jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// It replays the history of each job: what has ended has ended, and what runs joins in when its
+    /// tracker speaks again.
+    Replay,
+    /// It submits each job again: all tasks run anew.
+    Resubmit,
 }
 
 /// Whose random numbers are drawn.
@@ -170,6 +181,15 @@ impl Hadoop {
     /// Returns whether this is Mumak's model, which also reads traces in its own way.
     pub fn is_mumak(&self) -> bool {
         self.line == "mumak"
+    }
+
+    /// Returns how a JobTracker of this line recovers jobs, if it can.
+    pub fn recovery(&self) -> Option<Recovery> {
+        match &*self.line {
+            "0.20" => Some(Recovery::Replay),
+            "0.21" | "1.x" => Some(Recovery::Resubmit),
+            _ => None,
+        }
     }
 
     /// Returns the heartbeat interval of a cluster of so many trackers.

@@ -33,6 +33,8 @@ pub enum JobState {
 pub struct Job {
     pub(super) spec: Arc<JobSpec>,
     pub(super) state: JobState,
+    /// The number of each task's first attempt: above zero, if the job was begun anew.
+    pub(super) first_attempt: u32,
     /// How it must end, once that is certain; `None` while it may succeed.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
@@ -97,6 +99,8 @@ pub struct Tasks {
 #[derive(Debug, Default)]
 pub(super) struct Task {
     pub(super) stage: Stage,
+    /// The number of the first attempt.
+    pub(super) first: u32,
     /// The number of the next attempt.
     pub(super) next: u32,
     pub(super) failures: u32,
@@ -175,6 +179,7 @@ impl Job {
     pub(super) fn new(spec: Arc<JobSpec>, now: SimTime, files: Arc<Replicas>) -> Self {
         Self {
             state: JobState::Submitted,
+            first_attempt: 0,
             verdict: None,
             submitted_at: now,
             files,
@@ -375,6 +380,16 @@ impl Tasks {
 }
 
 impl Task {
+    /// Returns a task whose first attempt has this number.
+    pub(super) fn new(first: u32) -> Self {
+        Self { first, next: first, ..Self::default() }
+    }
+
+    /// Returns whether it was ever launched, since its job was begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.first < self.next
+    }
+
     pub(super) fn find(&mut self, number: u32) -> Option<&mut Try> {
         self.tries.iter_mut().find(|attempt| attempt.number == number)
     }

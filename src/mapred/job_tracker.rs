@@ -16,9 +16,9 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
-    Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler,
-    SlotKind, Speculation, Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId,
-    View,
+    Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Recovery, Reply, Report,
+    Scheduler, SlotKind, Speculation, Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker,
+    TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -47,10 +47,25 @@ pub struct JobTracker {
     stands_until: SimTime,
     /// What has come meanwhile, but for heartbeats: these wait in the line.
     held: Vec<ToJobTracker>,
-    /// Whether its process is gone: heartbeats find nobody.
-    is_down: bool,
+    /// What its process does. If it is gone, heartbeats find nobody.
+    process: Process,
+    /// How often its process has died: what an earlier one planned is nobody's.
+    deaths: u32,
+    /// The policies of the processes to come, as they are when they begin.
+    successors: VecDeque<Box<dyn Scheduler>>,
     /// The instant of the last message.
     heard_at: SimTime,
+}
+
+/// What its process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Process {
+    /// It works.
+    Works,
+    /// It stands still.
+    Still,
+    /// It has died.
+    Gone,
 }
 
 impl JobTracker {
@@ -77,7 +92,9 @@ impl JobTracker {
             has_clockwork: false,
             stands_until: SimTime::ZERO,
             held: Vec::new(),
-            is_down: false,
+            process: Process::Works,
+            deaths: 0,
+            successors: VecDeque::new(),
             heard_at: SimTime::ZERO,
         }
     }
@@ -94,37 +111,86 @@ impl JobTracker {
         self.ledger.follows_maps = true;
     }
 
+    /// Gives it the policies with which its process begins each time that it is started again. If they
+    /// are used up it goes on with the last.
+    pub fn succeed_policy_by(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
+        self.successors.extend(policies);
+    }
+
     // ---- its process ----
 
-    fn note(&self, now: SimTime, incident: Incident, out: &mut Outbox) {
+    fn pause(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
+        match self.process {
+            Process::Works => self.note_process(now, Process::Still, out),
+            Process::Still => {}
+            // There is nobody to stand still.
+            Process::Gone => return,
+        }
+        self.stand_still(now, span, out);
+    }
+
+    fn note_process(&mut self, now: SimTime, state: Process, out: &mut Outbox) {
+        self.process = state;
+        let incident = match state {
+            Process::Works => Incident::Back,
+            Process::Still => Incident::Pauses,
+            Process::Gone => Incident::Gone,
+        };
         out.emit(now, Fact::Incident { tracker: None, incident });
     }
 
     /// Stands still for a while.
     fn stand_still(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
-        let incident = if self.is_down { Incident::Gone } else { Incident::Pauses };
-        self.note(now, incident, out);
         self.stands_until = self.stands_until.max(now + span);
         self.busy_until = self.busy_until.max(self.stands_until);
         out.plan(span, ToJobTracker::Wake);
     }
 
-    /// Dies: it forgets its jobs, which fail, and its trackers, which will be told to start anew.
-    fn die(&mut self, now: SimTime, span: SimSpan, out: &mut Outbox) {
-        self.line.clear();
+    /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
+    fn die(&mut self, now: SimTime, span: SimSpan, recovers: bool, out: &mut Outbox) {
+        if self.process != Process::Gone {
+            // Whoever stood still does so no more.
+            self.stands_until = now;
+        }
+        self.note_process(now, Process::Gone, out);
+        for (_, status) in self.line.drain(..) {
+            refuse(&status, out);
+        }
         self.unread.clear();
-        self.is_down = true;
-        self.ledger.forget_all(now, out);
+        self.reading = 0;
+        self.deaths += 1;
+        match self.ledger.hadoop.recovery().filter(|_| recovers) {
+            Some(Recovery::Replay) => self.ledger.keep_history(now, out),
+            Some(Recovery::Resubmit) => self.ledger.keep_submissions(now, out),
+            None => self.ledger.fail_all(now, out),
+        }
+        if let Some(policy) = self.successors.pop_front() {
+            self.scheduler = policy;
+            self.ledger.changes.clear();
+        }
+        self.busy_until = now;
         self.stand_still(now, span, out);
+    }
+
+    /// Begins as a process that knows nothing but what is to be recovered.
+    fn begin_anew(&mut self, now: SimTime, out: &mut Outbox) {
+        for job in self.ledger.recover(now) {
+            if !self.reads_on_order {
+                self.unread.push_back(job);
+            }
+        }
+        self.read_splits(now, out);
     }
 
     /// Goes on with what has come meanwhile.
     fn wake(&mut self, now: SimTime, out: &mut Outbox) {
-        if now < self.stands_until {
+        if now < self.stands_until || self.process == Process::Works {
             return;
         }
-        self.is_down = false;
-        self.note(now, Incident::Back, out);
+        if self.process == Process::Gone {
+            self.begin_anew(now, out);
+        }
+        self.note_process(now, Process::Works, out);
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
             self.take(now, msg, out);
@@ -143,7 +209,7 @@ impl JobTracker {
                 continue;
             }
             self.reading += 1;
-            out.plan(self.spec.init, ToJobTracker::Initialised(job));
+            out.plan(self.spec.init, ToJobTracker::Initialised(job, self.deaths));
         }
     }
 
@@ -173,11 +239,10 @@ impl JobTracker {
     }
 
     fn plan_next(&self, now: SimTime, out: &mut Outbox) {
-        out.plan(self.busy_until.saturating_since(now), ToJobTracker::Serve);
+        out.plan(self.busy_until.saturating_since(now), ToJobTracker::Serve(self.deaths));
     }
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
-        // Whoever waited for this turn hung up when the process died.
         let Some((arrived, status)) = self.line.pop_front() else { return };
         self.serve(now, arrived, status, out);
         if !self.line.is_empty() {
@@ -236,7 +301,8 @@ impl JobTracker {
 
         let has_room =
             SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
-        let may_get_tasks = self.ledger.trackers[id.index()].is_active();
+        let may_get_tasks =
+            self.ledger.trackers[id.index()].is_active() && !self.ledger.is_recovering();
         let is_offered = has_room || self.scheduler.wants_full_trackers();
         let (launches, looks) = if is_offered && may_get_tasks {
             self.launch(now, &status, out)
@@ -305,10 +371,16 @@ impl JobTracker {
         let id = status.tracker;
         let tracker = &self.ledger.trackers[id.index()];
         // Calls rise for as long as a machine lives: this one was answered, or has been overtaken.
-        if status.call <= tracker.last_reply.call || tracker.is_excluded() {
+        // A process that has been started anew remembers no answers.
+        let is_answered = status.call <= tracker.last_reply.call && !tracker.rejoins;
+        if is_answered || tracker.is_excluded() {
             return None;
         }
         match status.last_reply {
+            Some(last) if tracker.rejoins && tracker.is_registered => {
+                self.ledger.rejoin(now, id, &status.reports, out);
+                Some(last)
+            }
             None => {
                 if tracker.is_registered {
                     // It has started anew before it was missed: what it ran is gone.
@@ -501,6 +573,11 @@ impl JobTracker {
     }
 }
 
+/// Says to a heartbeat that nobody listens, as the machine does for a process that is gone.
+fn refuse(status: &Status, out: &mut Outbox) {
+    out.affect(Mail::Tracker(status.tracker, ToTracker::Refused(status.call)));
+}
+
 impl Core for JobTracker {
     type Msg = ToJobTracker;
 
@@ -509,7 +586,7 @@ impl Core for JobTracker {
         self.wind_clockwork(out);
         let stands_still = now < self.stands_until;
         match msg {
-            M::Status(_) if stands_still && self.is_down => {}
+            M::Status(status) if self.process == Process::Gone => refuse(&status, out),
             // The world does not wait.
             M::Status(_)
             | M::Darkness(_)
@@ -518,7 +595,7 @@ impl Core for JobTracker {
             | M::Replicas(_)
             | M::Cut(_)
             | M::Pause(_)
-            | M::Restart(_)
+            | M::Restart { .. }
             | M::Wake => self.take(now, msg, out),
             _ if stands_still => self.held.push(msg),
             _ => self.take(now, msg, out),
@@ -534,7 +611,9 @@ impl JobTracker {
     fn take(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
         match msg {
             ToJobTracker::Status(status) => self.queue_up(now, status, out),
-            ToJobTracker::Serve => self.serve_next(now, out),
+            ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
+                if life != self.deaths => {}
+            ToJobTracker::Serve(_) => self.serve_next(now, out),
             ToJobTracker::Submit(spec) => {
                 let job = spec.id;
                 self.ledger.submit(now, spec, out);
@@ -543,7 +622,7 @@ impl JobTracker {
                 }
                 self.read_splits(now, out);
             }
-            ToJobTracker::Initialised(job) => {
+            ToJobTracker::Initialised(job, _) => {
                 self.reading -= 1;
                 self.ledger.initialise(now, job, out);
                 self.read_splits(now, out);
@@ -557,8 +636,8 @@ impl JobTracker {
             ToJobTracker::Spoilt(map) => self.ledger.spoil_output(map),
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
             ToJobTracker::Include(tracker) => self.ledger.include(now, tracker, out),
-            ToJobTracker::Pause(span) => self.stand_still(now, span, out),
-            ToJobTracker::Restart(span) => self.die(now, span, out),
+            ToJobTracker::Pause(span) => self.pause(now, span, out),
+            ToJobTracker::Restart { takes, recovers } => self.die(now, takes, recovers, out),
             ToJobTracker::Wake => self.wake(now, out),
             ToJobTracker::Cut(cut) => self.ledger.cut(now, cut, out),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),

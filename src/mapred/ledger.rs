@@ -7,7 +7,7 @@
 //! Here are the tables, the look-ups and the counts; the moves are in the parts: [`jobs`] (from
 //! submission to end), [`launches`], [`second_tries`] of slow tasks, [`attempts`] (what becomes of
 //! them), [`fetches`] (which outputs of maps are there for the reduces), [`trackers`] and their
-//! [`faults`]. When none will come any more is told by [`rest`]. What must hold between two moves is in
+//! [`faults`], and [`recovery`] after the process has died. When none will come any more is told by [`rest`]. What must hold between two moves is in
 //! [`claims`].
 //!
 //! What comes from outside may be stale: a tracker's word, a policy's wish, a client's kill. It is
@@ -20,6 +20,7 @@ mod faults;
 mod fetches;
 mod jobs;
 mod launches;
+mod recovery;
 mod rest;
 mod second_tries;
 mod trackers;
@@ -70,6 +71,8 @@ pub(super) struct Ledger {
     pub(super) dark: BTreeSet<TrackerId>,
     /// What parts machines that are alive, which the JobTracker does not know.
     cuts: Vec<Arc<Cut>>,
+    /// How many trackers are waited for before anything is launched.
+    rejoining: u32,
     /// How many trackers may get tasks.
     pub(super) active: u32,
     /// Their slots.
@@ -123,12 +126,16 @@ pub(super) struct Tracker {
     pub(super) is_blacklisted: bool,
     /// Whether its node's health script finds the node unfit: it gets no tasks, either.
     is_unhealthy: bool,
+    /// Whether it is known by the history of jobs alone, and has not spoken since.
+    pub(super) rejoins: bool,
     /// How often it is on the list of those that may not take part.
     exclusions: u32,
     /// How many jobs avoided it and succeeded, less what was forgiven.
     faults: u32,
     /// When the last fault was added or forgiven.
     faults_changed_at: SimTime,
+    /// The faults that are only noted.
+    recent_faults: faults::RecentFaults,
     /// How far all tasks are together that succeeded or run there, in millionths, since it joined;
     /// only if slow tasks are looked for.
     work: u64,
@@ -171,6 +178,7 @@ impl Ledger {
             trackers,
             dark: BTreeSet::new(),
             cuts: Vec::new(),
+            rejoining: 0,
             active: 0,
             capacity: PerSlot::default(),
             occupied: PerSlot::default(),

@@ -65,14 +65,20 @@ pub enum ToJobTracker {
     Include(TrackerId),
     /// By the world: its process stops in its tracks for so long.
     Pause(SimSpan),
-    /// By the world: its process dies, and is back, with empty books, after so long.
-    Restart(SimSpan),
+    /// By the world: its process dies, and is back after so long.
+    Restart {
+        /// How long nobody is there.
+        takes: SimSpan,
+        /// Whether it then goes on with its jobs, as its line of Hadoop does; else they fail.
+        recovers: bool,
+    },
     /// By itself: its process works again.
     Wake,
-    /// By itself: it is free for the next heartbeat.
-    Serve,
-    /// By itself: a job's splits are read.
-    Initialised(JobId),
+    /// By itself: it is free for the next heartbeat, unless its process has died since: the number says
+    /// how often it had.
+    Serve(u32),
+    /// By itself: a job's splits are read, unless its process has died since, as above.
+    Initialised(JobId, u32),
     /// By itself: time to look for silent trackers.
     Expire,
     /// By itself: the policy's own time.
@@ -123,6 +129,10 @@ pub enum ToTracker {
     Beat(u32),
     /// By itself: no reply came to this heartbeat.
     NoReply(u32),
+    /// By the JobTracker's machine: nobody is there to take this heartbeat.
+    Refused(u32),
+    /// By itself: time to send a refused heartbeat again, unless the number is stale.
+    Again(u32),
     /// By itself: a phase of an attempt ends, unless the number is stale.
     PhaseEnds(u64),
     /// By itself: an attempt has made no progress for as long as it may.
@@ -214,10 +224,10 @@ impl Message for ToJobTracker {
             | Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
-            | Self::Restart(_)
+            | Self::Restart { .. }
             | Self::Wake
-            | Self::Serve
-            | Self::Initialised(_)
+            | Self::Serve(_)
+            | Self::Initialised(..)
             | Self::Expire
             | Self::Tick
             | Self::Tock
@@ -237,14 +247,14 @@ impl Message for ToJobTracker {
             | Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
-            | Self::Restart(_)
+            | Self::Restart { .. }
             | Self::Wake
-            | Self::Initialised(_)
+            | Self::Initialised(..)
             | Self::Start => true,
             Self::AskLoad(_)
             | Self::Status(_)
             | Self::Replicas(_)
-            | Self::Serve
+            | Self::Serve(_)
             | Self::Expire
             | Self::Tick
             | Self::Tock
@@ -286,6 +296,8 @@ impl Message for ToTracker {
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
+            | Self::Refused(_)
+            | Self::Again(_)
             | Self::FlowDone(_) => false,
         }
     }
@@ -297,15 +309,18 @@ impl Message for ToTracker {
             | Self::Crash
             | Self::DiskLost
             | Self::Health(_)
-            | Self::Rates(_)
             | Self::PhaseEnds(_)
             | Self::Impatient
             | Self::FlowDone(_) => true,
-            Self::Reply(_)
+            // A flow under way has its end planned, at whatever rate.
+            Self::Rates(_)
+            | Self::Reply(_)
             | Self::Speeds(_)
             | Self::Replicas(_)
             | Self::Beat(_)
-            | Self::NoReply(_) => false,
+            | Self::NoReply(_)
+            | Self::Refused(_)
+            | Self::Again(_) => false,
         }
     }
 }
@@ -323,11 +338,9 @@ impl Message for ToFabric {
 
     fn moves(&self) -> bool {
         match self {
-            Self::FlowBegins(_)
-            | Self::FlowEnds { .. }
-            | Self::MemoryLeft(..)
-            | Self::Speeds(..)
-            | Self::Settle => true,
+            Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) => true,
+            // Machines may be slow now and then for ever, with no flow on them.
+            Self::Speeds(..) | Self::Settle => false,
         }
     }
 }

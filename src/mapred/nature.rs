@@ -7,7 +7,8 @@
 //!
 //! What is planned has its instants from outside. What comes again by chance plans its next time
 //! when the last is over, however long the run will be; its draws are its own, so that no other
-//! mishap moves them. What befalls a machine that is off leaves it alone, and comes another time.
+//! mishap moves them. What befalls a machine that is off leaves it alone, and comes another time: it is
+//! not planned before the machine is on, so that nothing seems to be due in a cluster that is off.
 
 use std::sync::Arc;
 
@@ -98,6 +99,9 @@ pub struct Nature {
     has_name_node: bool,
     /// How long it will be to the next time of a mishap that is on, by number.
     pauses: Vec<SimSpan>,
+    /// The mishaps that have come while a machine of theirs was off, with the time of their next try.
+    /// They are planned when the machine is on again: while it is not, nothing comes of them.
+    missed: Vec<(u32, SimTime)>,
 }
 
 /// What is on at a machine.
@@ -144,6 +148,7 @@ impl Nature {
             mishaps,
             has_fabric,
             has_name_node: false,
+            missed: Vec::new(),
         }
     }
 
@@ -155,13 +160,11 @@ impl Nature {
 
     fn begin(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
         let number = stroke.number;
-        let Mishap { nodes, harm, rhythm } = &mut self.mishaps[number as usize];
-        let is_outage = matches!(harm, Harm::Outage | Harm::TrackerOutage);
-        if let Some(rhythm) = rhythm {
+        let may_begin = self.may_begin(number);
+        if let Some(rhythm) = &mut self.mishaps[number as usize].rhythm {
             let (lasts, pause) = rhythm.next();
-            let is_on = |node: &TrackerId| self.machines[node.index()].state() == State::On;
-            if is_outage && !nodes.iter().all(is_on) {
-                return out.plan(pause, Mail::Nature(ToNature::Begins(stroke)));
+            if !may_begin {
+                return self.missed.push((number, now + pause));
             }
             self.pauses[number as usize] = pause;
             if let Some(lasts) = lasts {
@@ -169,6 +172,30 @@ impl Nature {
             }
         }
         self.strike(now, number, true, out);
+    }
+
+    /// Returns whether a mishap finds its machines as it needs them: only what is on can crash.
+    fn may_begin(&self, number: u32) -> bool {
+        let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
+        let is_on = |node: &TrackerId| self.machines[node.index()].state() == State::On;
+        !matches!(harm, Harm::Outage | Harm::TrackerOutage) || nodes.iter().all(is_on)
+    }
+
+    /// Plans the next time of what was missed and could begin now; all times that have passed
+    /// meanwhile were missed as well.
+    fn plan_missed(&mut self, now: SimTime, out: &mut Outbox) {
+        for (number, mut next) in std::mem::take(&mut self.missed) {
+            if !self.may_begin(number) {
+                self.missed.push((number, next));
+                continue;
+            }
+            let Mishap { harm, rhythm, .. } = &mut self.mishaps[number as usize];
+            while let Some(rhythm) = rhythm.as_mut().filter(|_| next < now) {
+                next += rhythm.next().1;
+            }
+            let begins = ToNature::Begins(harm.stroke(number));
+            out.plan(next.saturating_since(now), Mail::Nature(begins));
+        }
     }
 
     fn end(&mut self, now: SimTime, stroke: Stroke, out: &mut Outbox) {
@@ -207,6 +234,9 @@ impl Nature {
             if machine.speeds() != speeds {
                 slow_down(now, *node, machine.speeds(), self.has_fabric, out);
             }
+        }
+        if !self.missed.is_empty() {
+            self.plan_missed(now, out);
         }
     }
 }
@@ -366,13 +396,17 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_off_does_not_crash_but_will_another_time() {
-        let mut nature = Nature::new(1, vec![crashing().0, mishap(Harm::Stop)], false);
+        let mishaps = vec![crashing().0, mishap(Harm::Stop), mishap(Harm::Start)];
+        let mut nature = Nature::new(1, mishaps, false);
         let mut out = Outbox::default();
         nature.handle(at(0), ToNature::Begins(power(1)), &mut out);
         let before = out.letters.len();
         nature.handle(at(5), ToNature::Begins(power(0)), &mut out);
-        let [letter] = &out.letters[before..] else { panic!("{:?}", out.letters) };
-        assert_eq!(letter.after, SimSpan::from_secs(10));
+        assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
+        // It would have come at 15 and 25 s, and not; it will at 35 s.
+        nature.handle(at(28), ToNature::Begins(power(2)), &mut out);
+        let letter = out.letters.last().expect("the machine is on again");
+        assert_eq!(letter.after, SimSpan::from_secs(7));
         assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));
     }
 }

@@ -29,6 +29,10 @@ use crate::random::mumak::JavaRandom;
 use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, SimSpan, SimTime};
 
+/// How long Hadoop's clients wait before they try again where nobody listens. After ten times the
+/// heartbeat has failed, and the tracker begins again with it at once.
+const REFUSED: SimSpan = SimSpan::from_secs(1);
+
 /// A TaskTracker and the node that it runs on.
 pub struct TaskTracker {
     id: TrackerId,
@@ -51,6 +55,8 @@ pub struct TaskTracker {
     beat: u32,
     /// When the heartbeat was sent that has no reply yet.
     sent_at: Option<SimTime>,
+    /// When a refused heartbeat is sent again, or was.
+    tries_at: SimTime,
     /// Whether something happened that calls for a heartbeat out of turn.
     hurried: bool,
     /// The last heartbeat, kept to be sent again and to be filled anew.
@@ -141,6 +147,7 @@ impl TaskTracker {
             last_reply: None,
             beat: 0,
             sent_at: None,
+            tries_at: SimTime::ZERO,
             hurried: false,
             status: Arc::default(),
             failed_fetches: Vec::new(),
@@ -255,6 +262,8 @@ impl TaskTracker {
     }
 
     fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
+        // It is on its way: what ends now calls for no other one.
+        self.sent_at = Some(now);
         self.try_fetches(now, out);
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
         let mut occupied = PerSlot::default();
@@ -276,7 +285,6 @@ impl TaskTracker {
         status.occupied = occupied;
         status.failed_fetches.clone_from(&self.failed_fetches);
         self.hurried = false;
-        self.sent_at = Some(now);
         self.post_status(out);
     }
 
@@ -285,6 +293,14 @@ impl TaskTracker {
         if self.lossy {
             let no_reply = ToTracker::NoReply(self.beat);
             out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
+        }
+    }
+
+    /// Tries a call again in a while that nobody has taken. A second copy of it is refused as well.
+    fn take_refusal(&mut self, now: SimTime, out: &mut Outbox) {
+        if self.tries_at <= now {
+            self.tries_at = now + REFUSED;
+            out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(self.beat)));
         }
     }
 
@@ -668,6 +684,11 @@ impl Core for TaskTracker {
             // The reply has come in time.
             ToTracker::NoReply(number) if number != self.beat || self.sent_at.is_none() => {}
             ToTracker::NoReply(_) => self.post_status(out),
+            ToTracker::Refused(number) | ToTracker::Again(number)
+                if number != self.beat || self.sent_at.is_none() => {}
+            ToTracker::Refused(_) => self.take_refusal(now, out),
+            // The time-out of the call goes on.
+            ToTracker::Again(_) => out.send(ToJobTracker::Status(self.status.clone())),
             // The machine has died while the reply was on its way.
             ToTracker::Reply(_) if !self.is_up => {}
             ToTracker::Reply(reply) => self.hear(now, &reply, out),

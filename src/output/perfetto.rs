@@ -96,7 +96,7 @@ impl Perfetto {
                 self.count(at, job, SlotKind::Map, waiting(*maps), books)?;
                 self.count(at, job, SlotKind::Reduce, waiting(*reduces), books)
             }
-            Fact::JobEnded { job, .. } => SlotKind::BOTH
+            Fact::JobEnded { job, .. } | Fact::JobBegunAnew(job) => SlotKind::BOTH
                 .into_iter()
                 .try_for_each(|kind| self.count(at, job, kind, Counts::default(), books)),
             Fact::Assigned { attempt, counts, .. } | Fact::Learned { attempt, counts, .. } => {
@@ -141,6 +141,8 @@ impl Perfetto {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_) => Ok(()),
         }

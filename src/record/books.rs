@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::mapred::{
     AttemptId, Event, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId,
-    TaskKind, TrackerId,
+    TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -28,7 +28,8 @@ pub struct Books {
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, Attempt)>,
     shift: Option<Shift>,
-    /// The completed map whose output the event at hand has lost, and where it lay.
+    /// The success that the event at hand has lost, and where: a map whose output is gone, or a task of
+    /// a job that is begun anew.
     lost: Option<(AttemptId, TrackerId)>,
     /// Jobs that arrive before this are in no statistics.
     warm_up: SimTime,
@@ -181,7 +182,7 @@ impl Books {
         self.shift
     }
 
-    /// Returns the completed map whose output is lost, by the event at hand, and where it lay.
+    /// Returns the attempt that had succeeded, and is in vain by the event at hand, and where it ran.
     pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
         self.lost
     }
@@ -273,6 +274,9 @@ impl Books {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::JobBegunAnew(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -326,12 +330,12 @@ impl Books {
         }
     }
 
-    /// Returns whether a map had succeeded of which the JobTracker tells another end: before that it was
+    /// Returns whether an attempt had succeeded of which the JobTracker tells another end: before that it was
     /// assigned, and it is closed, or open with a verdict.
     fn has_succeeded(&self, attempt: AttemptId) -> bool {
         let has_ended = |job: &Job| job.ended.is_some();
         let is_open_still = |known: &Attempt| known.verdict.is_none();
-        attempt.task.kind == TaskKind::Map
+        attempt.task.is_work()
             && !self.job(attempt.job()).is_none_or(has_ended)
             && !self.open.get(&attempt).is_some_and(is_open_still)
     }

@@ -180,6 +180,11 @@ impl<'a> Line<'a> {
             Fact::TrackerLost(tracker) => Self::named("tracker lost").node(tracker),
             Fact::TrackerBlacklisted(tracker) => Self::named("tracker blacklisted").node(tracker),
             Fact::TrackerForgiven(tracker) => Self::named("tracker forgiven").node(tracker),
+            Fact::TrackerGraylisted(tracker) => Self::named("tracker graylisted").node(tracker),
+            Fact::TrackerOffGraylist(tracker) => {
+                Self::named("tracker off the graylist").node(tracker)
+            }
+            Fact::JobBegunAnew(job) => Self::named("job begun anew").job(job),
             Fact::TrackerUp { tracker, slots: PerSlot { map, reduce } } => Self {
                 map_slots: Some(map),
                 reduce_slots: Some(reduce),

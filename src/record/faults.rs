@@ -1,5 +1,5 @@
-//! `faults.csv`: what befell machines, a row for each change, in the order of time. A run in which
-//! nothing does has no such file.
+//! `faults.csv`: what befell machines and the JobTracker's process, a row for each change, in the order
+//! of time. A run in which nothing does has no such file.
 //!
 //! The speeds are those from then on, of what they usually are. The blocks and bytes are those that are
 //! copied again because of the node.
@@ -14,7 +14,7 @@ use super::table::Table;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::cluster::Speeds;
 use crate::files;
-use crate::mapred::{Event, Fact};
+use crate::mapred::{Event, Fact, Incident};
 
 const HEADING: &[&str] =
     &["at_ms", "node", "rack", "what", "cpu", "disk", "network", "attempt", "blocks", "bytes"];
@@ -61,7 +61,7 @@ impl Watcher for Faults {
         };
         table.row(Row {
             at_ms: event.at.as_millis(),
-            node: label.map_or("jobtracker", |label| &label.node),
+            node: label.map_or(Incident::OF_JOBTRACKER, |label| &label.node),
             rack: label.map_or("", |label| &label.rack),
             what: incident.words(),
             cpu: what.speeds.map(|Speeds { cpu, .. }| cpu),

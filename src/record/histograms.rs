@@ -187,6 +187,9 @@ impl Watcher for Histograms {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::JobBegunAnew(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. } => {}
         }

@@ -257,6 +257,9 @@ impl Watcher for Tally {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::JobBegunAnew(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }

@@ -6,7 +6,8 @@
 //!
 //! Two things that happen to an attempt have rows of their own. Removing its output is a `map-cleanup`
 //! or `reduce-cleanup` with the attempt's number, on the node that does it. A map whose output is lost
-//! after it had succeeded has a second row, `lost` at the instant at which the JobTracker knew.
+//! after it had succeeded has a second row, `lost` at the instant at which the JobTracker knew. So has
+//! each task that had succeeded when its job was begun anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -165,7 +166,8 @@ impl Watcher for Tasks {
         }
         if let Some((attempt, tracker)) = books.lost() {
             let finish_ms = Some(event.at.as_millis());
-            let row = Row { kind: "map", finish_ms, outcome: "lost", ..Row::default() };
+            let kind = attempt.task.kind.word();
+            let row = Row { kind, finish_ms, outcome: "lost", ..Row::default() };
             self.row_of(attempt, tracker, row)?;
         }
         books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))

@@ -184,7 +184,9 @@ impl Watcher for Timeline {
                 });
                 self.count_job(at, job, pending, books)
             }
-            Fact::JobEnded { job, .. } => self.count_job(at, job, PerSlot::default(), books),
+            Fact::JobEnded { job, .. } | Fact::JobBegunAnew(job) => {
+                self.count_job(at, job, PerSlot::default(), books)
+            }
             Fact::Assigned { attempt, counts, .. } | Fact::Learned { attempt, counts, .. } => {
                 self.count(at, attempt, counts, books)
             }
@@ -199,6 +201,8 @@ impl Watcher for Timeline {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }

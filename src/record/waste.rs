@@ -230,6 +230,7 @@ impl Waste {
                 }
             }
             Fact::JobEnded { job, outcome } => self.end_job(job, outcome, books),
+            Fact::JobBegunAnew(job) => self.begin_anew(job),
             Fact::TrackerLost(tracker) | Fact::TrackerDown(tracker) => {
                 if self.losses.len() <= tracker.index() {
                     self.losses.resize(tracker.index() + 1, 0);
@@ -295,6 +296,8 @@ impl Waste {
             | Fact::TrackerJoined(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::Heartbeat { .. } => {}
         }
@@ -352,7 +355,7 @@ impl Waste {
 
     /// Takes back that an attempt was useful, if it had succeeded and its output is lost.
     fn lose_output(&mut self, attempt: AttemptId, verdict: Outcome) {
-        if verdict == Outcome::Succeeded || attempt.task.kind != TaskKind::Map {
+        if verdict == Outcome::Succeeded {
             return;
         }
         let Some(task) = self.task(attempt.task) else { return };
@@ -367,16 +370,30 @@ impl Waste {
         }
     }
 
-    /// Ends a job, and with it all that is open of it but for the slots that it still holds.
-    fn end_job(&mut self, id: JobId, outcome: Outcome, books: &Books) {
+    /// Returns the open attempts of a job.
+    fn open_of(&self, id: JobId) -> Vec<AttemptId> {
         let all = TaskId { job: id, kind: TaskKind::Map, index: 0 }.attempt(0)..=TaskId {
             job: id,
             kind: TaskKind::Cleanup,
             index: u32::MAX,
         }
         .attempt(u32::MAX);
-        let open: Vec<AttemptId> = self.open.range(all).map(|(attempt, _)| *attempt).collect();
-        for attempt in open {
+        self.open.range(all).map(|(attempt, _)| *attempt).collect()
+    }
+
+    /// Notes that a job's attempts that are under way will have been in vain.
+    fn begin_anew(&mut self, id: JobId) {
+        for attempt in self.open_of(id) {
+            if let Some(open) = self.open.get_mut(&attempt) {
+                open.fate.get_or_insert(Fate::Lost);
+            }
+            self.close_if_over(attempt);
+        }
+    }
+
+    /// Ends a job, and with it all that is open of it but for the slots that it still holds.
+    fn end_job(&mut self, id: JobId, outcome: Outcome, books: &Books) {
+        for attempt in self.open_of(id) {
             let known = &self.open[&attempt];
             let fate = known.fate.unwrap_or_else(|| self.why_killed(known, Fate::Killed));
             if let Some(known) = self.open.get_mut(&attempt) {

@@ -86,7 +86,7 @@ pub(super) fn call(number: u32) -> Mail {
 
 /// Has the JobTracker say a number to itself, which is no message.
 pub(super) fn recall(number: u32) -> Mail {
-    ToJobTracker::Initialised(JobId(number)).into()
+    ToJobTracker::Initialised(JobId(number), 0).into()
 }
 
 /// Says a number to the injector.
@@ -107,7 +107,7 @@ pub(super) fn beat(tracker: u32, number: u32) -> Mail {
 /// Returns the number that the JobTracker is told.
 pub(super) fn called(msg: &ToJobTracker) -> u32 {
     match msg {
-        ToJobTracker::KillJob(id) | ToJobTracker::Initialised(id) => id.0,
+        ToJobTracker::KillJob(id) | ToJobTracker::Initialised(id, _) => id.0,
         other => unreachable!("no test says {other:?}"),
     }
 }

@@ -42,6 +42,11 @@ impl Stopwatch {
         (Self { policy, seen: seen.clone(), offers: 0 }, seen)
     }
 
+    /// Returns a policy that takes the place of this one later, under the same stopwatch.
+    pub fn successor(&self, policy: Box<dyn Scheduler>) -> Self {
+        Self { policy, seen: self.seen.clone(), offers: 0 }
+    }
+
     /// Calls the policy; if it panics, notes so and lets the panic go on.
     fn call<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
         let policy = &mut *self.policy;

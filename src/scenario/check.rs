@@ -624,6 +624,7 @@ fn check_faults(
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
         jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
+        hadoop: intact("hadoop").then_some(&scenario.hadoop),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {
         if let Err(problem) = fault.check(&known) {

@@ -25,6 +25,10 @@ pub enum Breach {
     BlacklistedTwice { tracker: TrackerId },
     #[error("{tracker} was forgiven though it was not blacklisted")]
     ForgivenInVain { tracker: TrackerId },
+    #[error("{tracker} was graylisted twice")]
+    GraylistedTwice { tracker: TrackerId },
+    #[error("{tracker} left the graylist though it was not on it")]
+    OffGraylistInVain { tracker: TrackerId },
     #[error("{tracker} had a reply to a heartbeat while it was down")]
     HeartbeatWhileDown { tracker: TrackerId },
     #[error("{tracker}'s heartbeat waited longer in the queue than it took")]
@@ -57,6 +61,8 @@ pub enum Breach {
 
     #[error("{job} was submitted twice")]
     SubmittedTwice { job: JobId },
+    #[error("{job} was initialised anew, and {left} of its attempts still count from before")]
+    LeftOfBefore { job: JobId, left: u32 },
     #[error("{job} is not known, or has ended")]
     JobNotLive { job: JobId },
     #[error("{job} was initialised twice")]

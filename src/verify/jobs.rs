@@ -85,6 +85,8 @@ struct Attempt {
     commit_pending: bool,
     /// How often reduces complained of its output.
     complaints: u32,
+    /// Whether its job has been begun anew since, so that it counts no more.
+    is_void: bool,
     /// The states that were learned, and the last of them.
     learned: u16,
     state: AttemptState,
@@ -111,6 +113,7 @@ impl Jobs {
                 if let Some(job) = self.live(job, check) {
                     check.that(!job.initialised, || Breach::InitialisedTwice { job: job.id });
                     job.initialised = true;
+                    job.check_void(check);
                 }
             }
             Fact::JobRunning(job) => {
@@ -128,6 +131,11 @@ impl Jobs {
                 }
             }
             Fact::JobEnded { job, outcome } => self.end(job, outcome, check),
+            Fact::JobBegunAnew(job) => {
+                if let Some(job) = self.live(job, check) {
+                    job.begin_anew(check.rules);
+                }
+            }
             Fact::Assigned { attempt, tracker, role, speculative, counts, .. } => {
                 check.that(trackers.joined(tracker), || Breach::AssignedToStranger {
                     attempt,
@@ -160,6 +168,8 @@ impl Jobs {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -197,6 +207,9 @@ impl Jobs {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::JobBegunAnew(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -246,6 +259,9 @@ impl Jobs {
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
+            | Fact::JobBegunAnew(_)
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -408,6 +424,9 @@ impl Job {
             let is_loss = verdict == Outcome::Succeeded && state == AttemptState::Killed;
             if known.state == state {
                 check.breach(Breach::LearnedTwice { attempt, state });
+            } else if is_loss && known.is_void {
+                known.state = state;
+                self.lose(attempt, check.rules);
             } else if is_loss && attempt.task.kind == TaskKind::Map {
                 let lost = known.losses < trackers.losses(known.tracker);
                 check.that(lost, || Breach::LostWithoutLoss { attempt, tracker });
@@ -437,13 +456,37 @@ impl Job {
         }
     }
 
-    /// The output of a completed map is lost.
+    /// The JobTracker knows nothing of the job but its submission. Its setup and cleanup were not in
+    /// vain: they are done once more.
+    #[expect(clippy::iter_over_hash_type, reason = "each task for itself, and a sum")]
+    fn begin_anew(&mut self, rules: Rules) {
+        (self.initialised, self.gives_tasks) = (false, false);
+        self.attempts.values_mut().for_each(|attempt| attempt.is_void = true);
+        for (id, task) in &mut self.by_task {
+            if !id.is_work() {
+                task.winner = None;
+                continue;
+            }
+            let waited = task.waits(rules);
+            task.failures = 0;
+            self.waiting[id.slot()] += u32::from(!waited && task.waits(rules));
+        }
+    }
+
+    /// Checks that nothing is left of what was done before the job was begun anew.
+    fn check_void(&self, check: &mut Check<'_>) {
+        let (job, done) = (self.id, [self.succeeded, self.running]);
+        let left = done.iter().map(|of| of.map + of.reduce).sum();
+        check.that(left == 0, || Breach::LeftOfBefore { job, left });
+    }
+
+    /// The success of a task is lost.
     fn lose(&mut self, attempt: AttemptId, rules: Rules) {
         let task = self.by_task.entry(attempt.task).or_default();
         if task.winner == Some(attempt.number) {
             task.winner = None;
-            self.succeeded.map -= 1;
-            self.waiting.map += u32::from(task.waits(rules));
+            self.succeeded[attempt.slot()] -= 1;
+            self.waiting[attempt.slot()] += u32::from(task.waits(rules));
             self.useful = self.useful.saturating_sub(self.attempts[&attempt].held);
         }
     }
@@ -525,6 +568,7 @@ impl Attempt {
             suspended: false,
             commit_pending: false,
             complaints: 0,
+            is_void: false,
             learned: 0,
             state: AttemptState::Unassigned,
             width: 0,

@@ -679,3 +679,60 @@ fn a_flood_of_violations_is_counted() {
     stream.events.iter().for_each(|event| verifier.check(event));
     assert_eq!((verifier.violations().len(), verifier.more()), (100, 900));
 }
+
+/// A job whose first map and reduce have succeeded is begun anew, and both are taken back.
+fn begun_anew() -> Stream {
+    cluster()
+        .whole(map(0, 0), 0)
+        .assign(reduce(0, 0), 1, (1, 0))
+        .at(1_500)
+        .start(reduce(0, 0), 1)
+        .learn(reduce(0, 0), 1, Running, (1, 0))
+        .end(reduce(0, 0), 1, Outcome::Succeeded)
+        .learn(reduce(0, 0), 1, Succeeded, (0, 0))
+        .fact(Fact::JobBegunAnew(JobId(0)))
+}
+
+#[test]
+fn what_is_begun_anew_runs_once_more() {
+    let anew = begun_anew()
+        .learn(map(0, 0), 0, Killed, (0, 0))
+        .learn(reduce(0, 0), 1, Killed, (0, 0))
+        .fact(Fact::JobInitialised(JobId(0)))
+        .fact(Fact::JobRunning(JobId(0)))
+        .whole(again(map(0, 0)), 0);
+    assert_eq!(found(anew), "");
+}
+
+#[test]
+fn a_success_that_is_kept_when_its_job_is_begun_anew_is_found() {
+    let kept =
+        begun_anew().learn(map(0, 0), 0, Killed, (0, 0)).fact(Fact::JobInitialised(JobId(0)));
+    let says = "job 0 was initialised anew, and 1 of its attempts still count from before";
+    let found = found(kept);
+    assert!(found.ends_with(says), "{found}");
+}
+
+#[test]
+fn a_reduce_that_is_taken_back_for_nothing_is_found() {
+    let lost = cluster()
+        .assign(reduce(0, 0), 1, (1, 0))
+        .start(reduce(0, 0), 1)
+        .learn(reduce(0, 0), 1, Running, (1, 0))
+        .end(reduce(0, 0), 1, Outcome::Succeeded)
+        .learn(reduce(0, 0), 1, Succeeded, (0, 0))
+        .learn(reduce(0, 0), 1, Killed, (0, 1));
+    assert_ne!(found(lost), "");
+}
+
+#[test]
+fn a_graylist_that_makes_no_sense_is_found() {
+    let on = |stream: Stream| stream.fact(Fact::TrackerGraylisted(TrackerId(0)));
+    let off = |stream: Stream| stream.fact(Fact::TrackerOffGraylist(TrackerId(0)));
+    assert_eq!(found(off(on(Stream::default()))), "");
+    assert_eq!(found(on(on(Stream::default()))), "at 0 s: node-1 was graylisted twice");
+    assert_eq!(
+        found(off(Stream::default())),
+        "at 0 s: node-1 left the graylist though it was not on it"
+    );
+}

@@ -42,6 +42,8 @@ struct Tracker {
     joined: bool,
     /// Whether it may get no tasks.
     blacklisted: bool,
+    /// Whether it is noted to be worse than the others.
+    graylisted: bool,
     /// How often the JobTracker has given it up.
     losses: u32,
     slots: PerSlot<u32>,
@@ -145,6 +147,16 @@ impl Trackers {
                 check.that(known.blacklisted, || Breach::ForgivenInVain { tracker });
                 known.blacklisted = false;
             }
+            Fact::TrackerGraylisted(tracker) => {
+                let known = self.at(tracker);
+                check.that(!known.graylisted, || Breach::GraylistedTwice { tracker });
+                known.graylisted = true;
+            }
+            Fact::TrackerOffGraylist(tracker) => {
+                let known = self.at(tracker);
+                check.that(known.graylisted, || Breach::OffGraylistInVain { tracker });
+                known.graylisted = false;
+            }
             Fact::Started { attempt, tracker, role, slots } => {
                 let known = self.at(tracker);
                 check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
@@ -219,6 +231,7 @@ impl Trackers {
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)
             | Fact::JobEnded { .. }
+            | Fact::JobBegunAnew(_)
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Preempted { .. }

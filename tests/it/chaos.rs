@@ -346,10 +346,16 @@ proptest! {
         pause in 1u32..300,
     ) {
         drawn.settings.push("expiry: 2min");
-        let restart = format!("{{at: {at}s, jobtracker: {{restart: 90s}}}}");
         let pause = format!("{{at: 1min, jobtracker: {{pause: {pause}s}}}}");
-        let (succeeded, failed) = outcomes(&drawn.yaml(&[&restart, &pause]));
-        prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+        let recovers = if drawn.line == "mumak" { "" } else { ", recover: true" };
+        for recover in ["", recovers] {
+            let restart = format!("{{at: {at}s, jobtracker: {{restart: 90s{recover}}}}}");
+            let faults = [&restart, &pause, "{loss: 2 %}", "{duplication: 5 %}"];
+            let (succeeded, failed) = outcomes(&drawn.yaml(&faults));
+            prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);
+            // A job that is recovered fails for no other reason here.
+            prop_assert!(failed == 0 || recover.is_empty());
+        }
         let disks = ["{at: 50s, disk: {nodes: [node-1]}}", "{at: 100s, disk: {nodes: [node-1]}}", &pause];
         let (succeeded, failed) = outcomes(&drawn.yaml(&disks));
         prop_assert_eq!(succeeded + failed, drawn.jobs.len() as u64);

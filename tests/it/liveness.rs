@@ -136,6 +136,33 @@ workload: {jobs: [{name: a, maps: 4, map_time: 1min}, {name: b, maps: 1, after: 
     stalls(yaml, 1, &["job a: 2 maps wait for a tracker: none may get tasks"]);
 }
 
+/// What has no machine to crash comes to nothing, however often it is due.
+#[test]
+fn crashes_to_come_of_a_dead_cluster_do_not_put_its_stall_off() {
+    let yaml = "
+cluster: {nodes: 2, hdfs: {replication: 1}}
+faults:
+  - {at: 20s, stop: {nodes: all}}
+  - {crashes: {mtbf: {exponential: {mean: 1h}}, mttr: 5min}}
+workload: {jobs: [{name: a, maps: 4, map_time: 1min}]}
+";
+    stalls(yaml, 1, &["waits for a tracker: none may get tasks"]);
+}
+
+#[test]
+fn slow_spells_of_shared_wires_do_not_put_a_stall_off() {
+    let yaml = "
+cluster: {nodes: 2, network: {model: shared}, contention: true}
+faults: [{slow_spells: {every: 10s, for: 5s, disk: 0.5}}]
+scheduler: {fair: {allocations: {pool_max_jobs: 1}}}
+workload:
+  jobs:
+    - {name: long, pool: p, maps: 30, map_time: 36s, reduces: 4}
+    - {name: urgent, pool: p, priority: high, submit: 2min, maps: 5, reduces: 1}
+";
+    stalls(yaml, 42, &["job urgent: 1 reduce waits for a slot: all are taken"]);
+}
+
 /// Every policy waits for its locality, at the latest for as long as it says.
 #[test]
 fn patience_is_no_stall() {

@@ -149,7 +149,7 @@ impl Ledger {
     }
 
     /// Takes an attempt off the books; returns what was known of it.
-    fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> Try {
+    pub(super) fn close_try(&mut self, now: SimTime, attempt: AttemptId) -> Try {
         self.stop_counting(attempt);
         self.unlist(now, attempt.task);
         let job = entry(&mut self.jobs, attempt.job());

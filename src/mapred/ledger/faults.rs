@@ -7,7 +7,11 @@
 //! A day without a fault forgives one, and that lifts the blacklisting however many are left:
 //! Hadoop's behaviour, kept. A restart of the tracker clears everything.
 //!
-//! A node whose health script complains is blacklisted as well, as long as it does.
+//! Where trackers are not blacklisted, as in 1.x, they are *graylisted*: noted, and given tasks all the
+//! same. There faults are counted in a window of three hours that moves by a quarter of an hour, and who
+//! has too few left in it leaves the list. Mumak knows neither list.
+//!
+//! A node whose health script complains is blacklisted in any case, as long as it does.
 
 use super::{Ledger, Tracker};
 use crate::mapred::{AttemptId, AttemptState, Fact, JobId, Outbox, TrackerId};
@@ -16,16 +20,51 @@ use crate::units::{SimSpan, SimTime};
 /// A fault is forgiven when there was none for longer than this.
 const GRUDGE: SimSpan = SimSpan::from_secs(24 * 60 * 60);
 
+/// Faults are counted in spans of this length, by the clock.
+const BUCKET: SimSpan = SimSpan::from_secs(15 * 60);
+
+/// So many of these spans count, the one under way among them.
+const BUCKETS: u64 = 12;
+
+/// Faults of the last hours.
+#[derive(Debug, Default)]
+pub(super) struct RecentFaults {
+    /// In which spans they were, in order.
+    buckets: Vec<u64>,
+    is_graylisted: bool,
+}
+
+impl RecentFaults {
+    fn bucket(now: SimTime) -> u64 {
+        now.as_micros() / BUCKET.as_micros()
+    }
+
+    fn add(&mut self, now: SimTime) {
+        self.buckets.push(Self::bucket(now));
+    }
+
+    /// Returns how many there are, and forgets those that are too old.
+    fn count(&mut self, now: SimTime) -> u32 {
+        let now = Self::bucket(now);
+        self.buckets.retain(|bucket| now < bucket + BUCKETS);
+        self.buckets.len() as u32
+    }
+}
+
 impl Ledger {
     /// Adds a fault to each tracker that a job which has succeeded avoided.
     pub(super) fn count_faults(&mut self, now: SimTime, job: JobId, out: &mut Outbox) {
         let most = self.hadoop.tracker_failures.get();
-        if !self.hadoop.blacklist {
+        if self.hadoop.is_mumak() {
             return;
         }
         let avoided = self.known(job).failures_on.iter().filter(|(_, failures)| most <= **failures);
         let avoided: Vec<TrackerId> = avoided.map(|(id, _)| *id).collect();
         for id in avoided {
+            if !self.hadoop.blacklist {
+                self.add_recent_fault(now, id, out);
+                continue;
+            }
             let tracker = &mut self.trackers[id.index()];
             tracker.faults += 1;
             tracker.faults_changed_at = now;
@@ -33,6 +72,32 @@ impl Ledger {
             if !is_listed && self.is_too_much(faults) {
                 self.change_shunning(now, id, |tracker| tracker.is_blacklisted = true, out);
             }
+        }
+    }
+
+    /// Adds a fault that is only noted.
+    fn add_recent_fault(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.trackers[id.index()].recent_faults.add(now);
+        let counts = |tracker: &mut Tracker| tracker.recent_faults.count(now);
+        let faults = counts(&mut self.trackers[id.index()]);
+        let all = self.trackers.iter_mut().map(|tracker| u64::from(counts(tracker))).sum();
+        let known = self.trackers.iter().filter(|tracker| tracker.is_registered);
+        let graylisted = known.clone().filter(|known| known.recent_faults.is_graylisted).count();
+        let is_half = known.count() <= 2 * graylisted;
+        let recent = &self.trackers[id.index()].recent_faults;
+        if !recent.is_graylisted && !is_half && self.stands_out(faults, all) {
+            self.trackers[id.index()].recent_faults.is_graylisted = true;
+            out.emit(now, Fact::TrackerGraylisted(id));
+        }
+    }
+
+    /// Takes a tracker off the graylist that has too few recent faults.
+    fn look_at_graylist(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        let least = self.hadoop.tracker_faults.get();
+        let recent = &mut self.trackers[id.index()].recent_faults;
+        if recent.is_graylisted && recent.count(now) < least {
+            recent.is_graylisted = false;
+            out.emit(now, Fact::TrackerOffGraylist(id));
         }
     }
 
@@ -47,15 +112,17 @@ impl Ledger {
     }
 
     fn is_too_much(&self, faults: u32) -> bool {
-        if faults < self.hadoop.tracker_faults.get() {
-            return false;
-        }
-        let all: u64 = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
-        // More than one and a half times the average, all / active.
-        let stands_out = 3 * all < 2 * u64::from(faults) * u64::from(self.active);
+        let all = self.trackers.iter().map(|tracker| u64::from(tracker.faults)).sum();
         let blacklisted = self.blacklisted().count();
         // Less than half of those that are blacklisted or active.
-        stands_out && blacklisted < self.active as usize
+        self.stands_out(faults, all) && blacklisted < self.active as usize
+    }
+
+    /// Returns whether so many faults, of all that there are, are enough to be listed, and more than one
+    /// and a half times the average.
+    fn stands_out(&self, faults: u32, all: u64) -> bool {
+        let is_enough = self.hadoop.tracker_faults.get() <= faults;
+        is_enough && 3 * all < 2 * u64::from(faults) * u64::from(self.active)
     }
 
     /// Returns the registered trackers that are blacklisted. Walks all trackers.
@@ -70,6 +137,7 @@ impl Ledger {
         id: TrackerId,
         out: &mut Outbox,
     ) {
+        self.look_at_graylist(now, id, out);
         let tracker = &mut self.trackers[id.index()];
         if 0 < tracker.faults && GRUDGE < now.saturating_since(tracker.faults_changed_at) {
             tracker.faults -= 1;
@@ -81,6 +149,8 @@ impl Ledger {
     /// Forgives a tracker that has started anew all its faults.
     pub(in crate::mapred) fn forgive_all(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         self.trackers[id.index()].faults = 0;
+        self.trackers[id.index()].recent_faults.buckets.clear();
+        self.look_at_graylist(now, id, out);
         self.lift_blacklisting(now, id, out);
     }
 

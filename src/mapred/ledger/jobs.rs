@@ -65,8 +65,9 @@ impl Ledger {
         let spec = job.spec.clone();
         let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
         job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
-        job.maps.tasks.resize_with(spec.maps as usize, Task::default);
-        job.reduces.tasks.resize_with(spec.reduces as usize, Task::default);
+        let first = job.first_attempt;
+        job.maps.tasks.resize_with(spec.maps as usize, || Task::new(first));
+        job.reduces.tasks.resize_with(spec.reduces as usize, || Task::new(first));
         job.maps.waiting = spec.maps;
         job.reduces.waiting = spec.reduces;
         job.waiting_reduces = (0..spec.reduces).collect();

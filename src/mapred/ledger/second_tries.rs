@@ -173,7 +173,7 @@ impl Tasks {
         let mut begun = Vec::new();
         for (index, task) in (0..).zip(&self.tasks) {
             progress += task.far();
-            if 0 < task.next {
+            if task.has_begun() {
                 let alone = task.lone_try().map(|lone| Alone {
                     progress: f64::from(lone.progress) / MILLIONTHS,
                     launched: lone.launched,

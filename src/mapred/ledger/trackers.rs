@@ -62,14 +62,7 @@ impl Ledger {
         id: TrackerId,
         out: &mut Outbox,
     ) {
-        self.set_occupied(id, PerSlot::default());
-        self.change_tracker(id, |tracker| {
-            tracker.is_registered = false;
-            tracker.orders.clear();
-        });
-        self.dark.remove(&id);
-        self.moved_at = now;
-        out.emit(now, Fact::TrackerLost(id));
+        self.strike_off(now, id, out);
         let jobs: Vec<JobId> = self.jobs.iter().flatten().map(|job| job.id()).collect();
         for job in jobs {
             let mut has_failed = false;
@@ -83,6 +76,19 @@ impl Ledger {
             }
         }
         self.trackers[id.index()].work = 0;
+    }
+
+    /// Takes a tracker that is given up off the list.
+    pub(super) fn strike_off(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
+        self.set_occupied(id, PerSlot::default());
+        self.change_tracker(id, |tracker| {
+            tracker.is_registered = false;
+            tracker.orders.clear();
+        });
+        self.dark.remove(&id);
+        self.moved_at = now;
+        out.emit(now, Fact::TrackerLost(id));
+        self.expect_no_more(id);
     }
 
     /// Puts a node on the list of those that may not take part: its tracker is given up at once, and
@@ -104,28 +110,6 @@ impl Ledger {
         tracker.exclusions -= 1;
         if tracker.exclusions == 0 {
             out.emit(now, Fact::Incident { tracker: Some(id), incident: Incident::Included });
-        }
-    }
-
-    /// Forgets all jobs, which fail, and all trackers.
-    pub(in crate::mapred) fn forget_all(&mut self, now: SimTime, out: &mut Outbox) {
-        for id in self.open.clone() {
-            let job = self.known_mut(id);
-            job.verdict = Some(Outcome::Failed);
-            for kind in SlotKind::BOTH {
-                let tasks = job.tasks_mut(kind);
-                tasks.waiting = 0;
-                for task in tasks.tasks.iter_mut().filter(|task| task.stage == Stage::Waiting) {
-                    task.stage = Stage::Dead;
-                }
-            }
-            self.end_job(now, id, out);
-        }
-        for index in 0..self.trackers.len() {
-            if self.trackers[index].is_registered {
-                self.lose_tracker(now, TrackerId(index as u32), out);
-            }
-            self.forgive_all(now, TrackerId(index as u32), out);
         }
     }
 

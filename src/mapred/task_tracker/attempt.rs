@@ -10,7 +10,7 @@ mod unfetched;
 use std::sync::Arc;
 
 use self::going::{Fetch, Flow, next_poll};
-use super::course::Course;
+use super::course::{Course, at_pace};
 use crate::cluster::Speeds;
 use crate::mapred::{
     AttemptId, AttemptState, Break, JobSpec, Launch, Phase, Phases, Plan, Report, Role, SlotKind,
@@ -45,6 +45,10 @@ pub(super) struct Attempt {
     fetch: Fetch,
     /// Since when it has made no progress, if it hangs.
     hangs_since: Option<SimTime>,
+    /// Until when it waits for its memory.
+    swaps_until: SimTime,
+    /// How long it would have had to wait yet when it was suspended.
+    swaps_for: SimSpan,
 
     /// When its process started.
     started: SimTime,
@@ -97,6 +101,8 @@ impl Attempt {
             flow: None,
             fetch: Fetch::new(speeds.network),
             hangs_since: None,
+            swaps_until: SimTime::ZERO,
+            swaps_for: SimSpan::ZERO,
             started: SimTime::ZERO,
             suspended_at: None,
             work_done: None,
@@ -289,12 +295,22 @@ impl Attempt {
         self.state = AttemptState::Running;
         self.wants_slot = false;
         self.started = now;
-        self.enter(Phase::Start, now, swapping + self.plan.start_up)
+        let wait = self.swap(now, swapping);
+        self.enter_after(wait, Phase::Start, now, self.plan.start_up)
+    }
+
+    /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
+    /// the speed that the disk has now.
+    fn swap(&mut self, now: SimTime, swapping: SimSpan) -> SimSpan {
+        let wait = at_pace(swapping, self.speeds.disk) + std::mem::take(&mut self.swaps_for);
+        self.swaps_until = now + wait;
+        wait
     }
 
     pub(super) fn suspend(&mut self, now: SimTime) {
         self.state = AttemptState::Suspended;
         self.suspended_at = Some(now);
+        self.swaps_for = self.swaps_until.saturating_since(now);
         if self.timer.take().is_some() {
             self.course.settle(now);
         }
@@ -315,8 +331,9 @@ impl Attempt {
             self.suspended_in_phase += now - at;
             self.phases.suspended += now - at;
         }
-        self.fetch.since = now + swapping;
-        self.go_on(now, swapping)
+        let wait = self.swap(now, swapping);
+        self.fetch.since = now + wait;
+        self.go_on(now, wait)
     }
 
     pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
@@ -338,12 +355,17 @@ impl Attempt {
     }
 
     fn enter(&mut self, phase: Phase, now: SimTime, span: SimSpan) -> Next {
+        self.enter_after(SimSpan::ZERO, phase, now, span)
+    }
+
+    /// Begins a phase, of which nothing is done before a while has passed.
+    fn enter_after(&mut self, wait: SimSpan, phase: Phase, now: SimTime, span: SimSpan) -> Next {
         self.phase = phase;
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
         self.course = Course::new(now, span);
         self.fetch.since = now;
-        let next = self.go_on(now, SimSpan::ZERO);
+        let next = self.go_on(now, wait);
         self.pass(now, next)
     }
 

@@ -757,3 +757,74 @@ fn a_process_that_crashes_takes_its_attempts_along_and_comes_back_empty() {
     let status = bench.status();
     assert!(status.restarted && status.last_reply.is_none() && status.reports.is_empty());
 }
+
+#[test]
+fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
+    let mut bench = tracker(|hadoop| hadoop.out_of_band = true);
+    bench.reduces = 1;
+    bench.missing = vec![missing(0, false)];
+    let launch = bench.launch(reduce(0));
+    let there = vec![MapsDone { job: JobId(0), done: 4, total: 4 }];
+    bench.until(secs(0)).reply_with(vec![launch], there.clone());
+    // Its patience lasts a day: thirty pauses, each longer by 1.3.
+    for _ in 0..100_000 {
+        let next = bench.own.iter().map(|(at, _)| *at).min().unwrap();
+        let (before, ended) = (bench.statuses.len(), bench.ends.len());
+        bench.until(next);
+        let sent = bench.statuses.len() - before;
+        assert!(sent <= 1, "{sent} heartbeats at {next}");
+        if ended < bench.ends.len() {
+            return;
+        }
+        if sent == 1 {
+            bench.reply_with(vec![], there.clone());
+        }
+    }
+    panic!("the reduce does not give up");
+}
+
+#[test]
+fn a_heartbeat_that_is_refused_is_sent_again_each_second_until_somebody_answers() {
+    let mut bench = tracker(|_| {});
+    bench.until(secs(0));
+    let call = bench.status().call;
+    for sent in 1..4 {
+        assert_eq!(bench.statuses.len(), sent as usize);
+        // Two copies have come, and both are refused.
+        bench.hear(ToTracker::Refused(call));
+        bench.hear(ToTracker::Refused(call));
+        bench.until(secs(sent));
+    }
+    assert_eq!((bench.statuses.len(), bench.status().call), (4, call));
+    bench.reply(vec![]);
+    bench.hear(ToTracker::Refused(call));
+    bench.until(SimTime::from_micros(5_999_999));
+    assert_eq!(bench.statuses.len(), 4, "the next one is due in three seconds");
+}
+
+#[test]
+fn swapping_goes_at_the_pace_of_the_disk_and_starting_up_at_that_of_the_cores() {
+    for (cpu, disk, start_up) in [(1.0, 1.0, 11), (0.5, 1.0, 12), (1.0, 0.5, 21)] {
+        let mut bench = tracker(|_| {});
+        bench.reduces = 1;
+        // A thousand megabytes, at 100 a second.
+        let size = Bytes::new(1_000_000_000);
+        let node = Node { memory: size, ..bench.tracker.node.clone() };
+        bench.tracker.memory = Memory::new(&node);
+        let large = |attempt| {
+            let mut job = (*job(1)).clone();
+            job.memory.map = size;
+            Directive::Launch(Launch::work(attempt, Arc::new(job)))
+        };
+        let speeds = Speeds { cpu, disk, ..Speeds::USUAL };
+        bench.hear(ToTracker::Speeds(Arc::new(speeds)));
+        bench.until(secs(0)).reply(vec![large(map(0))]);
+        bench.until(secs(3)).reply(vec![Directive::Suspend(map(0)), large(map(1))]);
+        bench.beat_until(secs(60), None);
+        let started = bench.facts.iter().find_map(|fact| match fact {
+            Fact::Ended { attempt, phases, .. } if *attempt == map(1) => Some(phases.start_up),
+            _ => None,
+        });
+        assert_eq!(started, Some(SimSpan::from_secs(start_up)), "cpu {cpu}, disk {disk}");
+    }
+}

@@ -75,7 +75,9 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
     let mut nodes: FxHashMap<String, State> = FxHashMap::default();
     let mut levels = STATES.map(|_| Level::default());
     results.rows(Table::Faults, &COLUMNS, &mut |row| {
-        let Some(millis) = row.number(0)? else { return Ok(()) };
+        let Some(millis) = row.number(0)?.filter(|_| row.text(1) != Incident::OF_JOBTRACKER) else {
+            return Ok(());
+        };
         let state = nodes.entry(row.text(1).to_owned()).or_default();
         let was = state.place();
         state.change(row.text(2));
@@ -88,6 +90,9 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
         count(state.place(), 1.0);
         Ok(())
     })?;
+    if levels.iter().all(|level| level.steps.is_empty()) {
+        return Ok(None);
+    }
     let states = STATES.iter().zip(levels).filter(|(_, level)| !level.steps.is_empty());
     let layer =
         |(name, level): (&&str, Level)| Layer { name: (*name).to_owned(), steps: level.steps };

@@ -1,0 +1,90 @@
+//! Attempts that fail, and launches that nobody hears of.
+
+use super::*;
+
+#[test]
+fn a_failed_attempt_is_cleaned_up_after_before_its_task_runs_again() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 1, 1));
+    let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
+    let told = bench.at(4).beat_and_receive(0, &[(map, AttemptState::FailedUnclean)]);
+    let cleaning = |directive: &Directive| {
+        matches!(directive, Directive::Launch(launch)
+            if launch.attempt == map && launch.role == Role::TaskCleanup)
+    };
+    assert!(told.len() == 1 && cleaning(&told[0]), "{told:?}");
+    assert_eq!(launches(&bench.at(5).beat_and_receive(1, &[])), []);
+    bench.at(7).beat_and_receive(0, &[(map, AttemptState::Failed)]);
+    let again = launches(&bench.at(8).beat_and_receive(1, &[]));
+    assert_eq!(again, [map.task.attempt(1)]);
+}
+
+#[test]
+fn a_task_that_fails_too_often_fails_its_job() {
+    let mut bench = bench(Hadoop { task_cleanup: false, ..hadoop() });
+    bench.everybody_joins().submit(job(0, 1, 0));
+    for number in 0..4 {
+        let at = u64::from(number) * 10 + 20;
+        let map = launches(&bench.at(at).beat_and_receive(number, &[]))[0];
+        assert_eq!(map.number, number);
+        // The tracker on which it failed does not get it again.
+        let failed = [(map, AttemptState::Failed)];
+        assert_eq!(launches(&bench.at(at + 3).beat_and_receive(number, &failed)), []);
+    }
+    assert!(matches!(bench.to_injector[0], ToInjector::JobEnded(JobId(0), Outcome::Failed)));
+}
+
+/// A map is assigned at 20 s to a tracker that then goes on to say this of it.
+fn launched_and(launch_expiry: LaunchExpiry, says: Option<AttemptState>) -> (Bench, AttemptId) {
+    let mut bench = bench(Hadoop { launch_expiry, ..hadoop() });
+    bench.everybody_joins().submit(job(0, 1, 0));
+    let map = launches(&bench.at(20).beat_and_receive(0, &[]))[0];
+    let reports: Vec<_> = says.map(|state| (map, state)).into_iter().collect();
+    for at in [300, 610] {
+        assert_eq!(kills(&bench.at(at).beat_and_receive(0, &reports)), []);
+        (1..8).for_each(|id| drop(bench.at(at + u64::from(id)).beat_and_receive(id, &[])));
+    }
+    bench.at(620).hear(ToJobTracker::Expire);
+    assert!(!bench.has_failed(map), "ten minutes ago, not longer");
+    bench.at(621).hear(ToJobTracker::Expire);
+    (bench, map)
+}
+
+#[test]
+fn a_launch_that_its_tracker_forgets_fails_and_never_counts() {
+    let (mut bench, map) = launched_and(LaunchExpiry::Reported, None);
+    assert!(bench.has_failed(map));
+    let again = launches(&bench.at(622).beat_and_receive(1, &[]))[0];
+    assert_eq!(again, map.task.attempt(1), "the task runs again, elsewhere");
+    let told = bench.at(623).beat_and_receive(0, &[(map, AttemptState::CommitPending)]);
+    assert!(kills(&told).contains(&map) && commits(&told).is_empty(), "{told:?}");
+    bench.at(626).beat_and_receive(0, &[(map, AttemptState::Succeeded)]);
+    assert!(bench.to_injector.is_empty(), "the late success is nobody's");
+    bench.at(627).beat_and_receive(1, &[(again, AttemptState::Succeeded)]);
+    assert_eq!(bench.to_injector.len(), 1);
+}
+
+#[test]
+fn a_launch_that_waits_for_its_slot_fails_where_only_a_start_counts() {
+    let waits = Some(AttemptState::Unassigned);
+    let (bench, map) = launched_and(LaunchExpiry::Reported, waits);
+    assert!(!bench.has_failed(map));
+    let (mut bench, map) = launched_and(LaunchExpiry::Started, waits);
+    assert!(bench.has_failed(map));
+    let told = bench.at(622).beat_and_receive(0, &[(map, AttemptState::Unassigned)]);
+    assert_eq!(kills(&told), [map]);
+    let (bench, map) = launched_and(LaunchExpiry::Started, Some(AttemptState::Running));
+    assert!(!bench.has_failed(map));
+}
+
+#[test]
+fn a_job_avoids_a_tracker_on_which_too_much_failed() {
+    let once = Count::of(1);
+    let mut bench = bench(Hadoop { task_cleanup: false, tracker_failures: once, ..hadoop() });
+    // Fewer than a quarter of the trackers may be avoided: one of eight.
+    bench.everybody_joins().submit(job(0, 60, 0));
+    let maps = launches(&bench.at(20).beat_and_receive(0, &[]));
+    let failed: Vec<_> = maps.iter().map(|map| (*map, AttemptState::Failed)).collect();
+    assert_eq!(launches(&bench.at(24).beat_and_receive(0, &failed)), []);
+    assert_ne!(launches(&bench.at(25).beat_and_receive(1, &[])), []);
+}

@@ -1,0 +1,159 @@
+//! Outputs of maps that reduces cannot fetch.
+
+use super::*;
+
+#[test]
+fn a_reduce_is_told_what_it_cannot_fetch_beside_what_is_done() {
+    let (mut bench, maps, reduces) = fetching();
+    let done = |done| vec![MapsDone { job: JobId(0), done, total: 2 }];
+    assert_eq!(bench.told(), (done(2), vec![]));
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    let missing = |is_lost| {
+        let named = |(order, map): (u32, &AttemptId)| Missing {
+            map: *map,
+            at: TrackerId(0),
+            order,
+            is_lost,
+            is_unreadable: false,
+        };
+        (0..).zip(&maps).map(named).collect::<Vec<_>>()
+    };
+    bench.at(8).beat_and_receive(1, &[(reduces[0], AttemptState::Running)]);
+    assert_eq!(bench.told(), (done(2), missing(false)));
+    // The others go on, and so does this reduce; the tracker of the maps is missed.
+    let runs = (reduces[0], AttemptState::Running);
+    bench.at(600).beat_and_receive(1, &[runs]);
+    bench.at(606).hear(ToJobTracker::Expire);
+    bench.next(1, &[runs, (maps[1].task.attempt(8), runs.1), (maps[1].task.attempt(9), runs.1)]);
+    assert_eq!(bench.told(), (done(0), missing(true)));
+}
+
+#[test]
+fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
+    let (mut bench, _, reduces) = fetching();
+    let until = bench.now + SimSpan::from_secs(60);
+    let nodes = [TrackerId(0), TrackerId(1)].into();
+    let cut = Arc::new(Cut { from: bench.now, until, nodes });
+    bench.hear(ToJobTracker::Cut(cut.clone()));
+    // The second tracker is on the side of the maps' outputs, and nobody else is.
+    for (id, reduce, missing) in [(1, reduces[0], 0), (2, reduces[1], 2)] {
+        bench.next(id, &[(reduce, AttemptState::Running)]);
+        assert_eq!(bench.told().1.len(), missing);
+    }
+    bench.now = until;
+    bench.hear(ToJobTracker::Cut(cut));
+    bench.next(2, &[(reduces[1], AttemptState::Running)]);
+    assert_eq!(bench.told().1, []);
+}
+
+#[test]
+fn what_lay_on_a_lost_disk_cannot_be_read() {
+    let (mut bench, _, reduces) = fetching();
+    bench.hear(ToJobTracker::DiskLost(TrackerId(0)));
+    bench.next(2, &[(reduces[1], AttemptState::Running)]);
+    let (done, missing) = bench.told();
+    assert_eq!(done[0].done, 2, "the JobTracker does not know");
+    assert!(missing.len() == 2 && missing.iter().all(|m| m.is_unreadable && !m.is_lost));
+}
+
+#[test]
+fn a_map_fails_after_three_complaints_of_its_output_and_runs_again() {
+    let (mut bench, maps, reduces) = fetching();
+    for (number, id) in [(0, 1), (1, 2)] {
+        assert_eq!(bench.complain(id, reduces[number], maps[0]), []);
+    }
+    assert!(!bench.has_failed(maps[0]));
+    let launched = bench.complain(3, reduces[2], maps[0]);
+    assert!(bench.has_failed(maps[0]) && !bench.has_failed(maps[1]));
+    assert_eq!(launched, [maps[0].task.attempt(1)], "not where it failed");
+    let (done, missing) = bench.told();
+    assert_eq!((done[0].done, missing[0].map, missing[0].is_lost), (1, maps[0], true));
+    // A complaint that comes late is of an attempt that nobody counts on.
+    bench.complain(1, reduces[0], maps[0]);
+    let runs = (reduces[2], AttemptState::Running);
+    bench.next(3, &[runs, (maps[0].task.attempt(1), AttemptState::Succeeded)]);
+    bench.next(3, &[runs]);
+    let (done, missing) = bench.told();
+    assert_eq!((done[0].done, missing), (2, vec![]));
+}
+
+#[test]
+fn where_many_reduces_run_three_complaints_are_too_few() {
+    let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
+    bench.submit(job(0, 2, 7));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    bench.at(4).end_maps(&maps);
+    let reduces: Vec<_> = (1..8).map(|id| bench.next(id, &[])[0]).collect();
+    for id in 1..4 {
+        bench.complain(id, reduces[id as usize - 1], maps[0]);
+    }
+    assert!(!bench.has_failed(maps[0]), "three of seven");
+    bench.complain(4, reduces[3], maps[0]);
+    assert!(bench.has_failed(maps[0]), "four of seven");
+}
+
+#[test]
+fn a_map_whose_output_cannot_be_fetched_for_the_fourth_time_fails_its_job() {
+    let (mut bench, maps, reduces) = fetching();
+    let mut map = maps[0];
+    for (number, id) in [(0, 0), (1, 5), (2, 6), (3, 7)] {
+        map = map.task.attempt(number);
+        if 0 < number {
+            assert_eq!(bench.next(id, &[]), [map]);
+            bench.next(id, &[(map, AttemptState::Succeeded)]);
+        }
+        for (reduce, at) in reduces.iter().zip(1..) {
+            bench.failed_fetches.push(FailedFetch { reduce: *reduce, map });
+            // Full, so that the map does not run again here.
+            let others = [8, 9].map(|number| maps[1].task.attempt(number));
+            let running = [*reduce, others[0], others[1]].map(|id| (id, AttemptState::Running));
+            bench.next(at, &running);
+        }
+        assert!(bench.has_failed(map));
+    }
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+    );
+}
+
+#[test]
+fn a_job_keeps_the_hosts_that_its_splits_had_when_it_was_submitted() {
+    let mut bench = bench(hadoop());
+    let same_file = |id| {
+        let input = job(0, 1, 0).input.clone();
+        Arc::new(JobSpec { input, ..JobSpec::bare(id, 1, 0) })
+    };
+    let hosts = |bench: &Bench, id| {
+        let mut hosts = Vec::new();
+        bench.tracker.ledger.known(JobId(id)).locate(0, &mut hosts);
+        hosts
+    };
+    bench.submit(same_file(0));
+    let before = hosts(&bench, 0);
+    assert_eq!(before.len(), 1);
+    let mut files = Replicas::clone(&bench.tracker.ledger.files);
+    files.dead.insert(before[0]);
+    bench.hear(ToJobTracker::Replicas(files.into())).submit(same_file(1));
+    assert_eq!((hosts(&bench, 0), hosts(&bench, 1)), (before, vec![]));
+}
+
+#[test]
+fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
+    let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
+    bench.submit(job(0, 2, 1));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    // The first has ended when its disk is lost, the second runs on and ends with its output.
+    bench.at(3).hear(ToJobTracker::DiskLost(TrackerId(0)));
+    bench.hear(ToJobTracker::Spoilt(maps[0]));
+    bench.at(4).end_maps(&maps);
+    let reduce = bench.next(1, &[])[0];
+    bench.next(1, &[(reduce, AttemptState::Running)]);
+    let (_, missing) = bench.told();
+    let [Missing { map, is_unreadable: true, is_lost: false, .. }] = missing[..] else {
+        panic!("{missing:?}")
+    };
+    assert_eq!(map, maps[0]);
+}

@@ -1,0 +1,145 @@
+//! Heartbeats: served one after the other, answered once, and what a reply brings.
+
+use super::*;
+
+#[test]
+fn a_free_slot_gets_a_map_and_the_reply_takes_the_time_of_serving() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 1, 0));
+    let launched = launches(&bench.at(1).beat(0, &[]));
+    assert_eq!(launched.len(), 1);
+    let (_, _, took) = bench.replies[0];
+    assert_eq!(took, SimSpan::from_millis(1 + 2));
+}
+
+#[test]
+fn a_heartbeat_waits_while_another_is_served() {
+    let mut bench = bench(hadoop());
+    bench.at(1).beat(0, &[]);
+    assert!(bench.beat(1, &[]).is_empty());
+    assert_eq!(bench.replies.len(), 1, "the second waits in line");
+    bench.now += SimSpan::from_millis(1);
+    bench.hear(ToJobTracker::Serve(0));
+    let (to, reply, _) = &bench.replies[1];
+    assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
+}
+
+#[test]
+fn a_call_that_is_sent_again_gets_the_same_answer_and_changes_nothing() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 8, 0));
+    bench.at(1).beat_and_receive(0, &[]);
+    let first = launches(&bench.at(4).beat(0, &[]));
+    assert_eq!(first.len(), 2);
+    let facts = bench.facts.len();
+    let again = launches(&bench.at(5).send_again(0, &[]));
+    assert_eq!(first, again);
+    assert_eq!(bench.facts.len(), facts);
+}
+
+#[test]
+fn a_first_contact_that_arrives_twice_registers_once() {
+    let mut bench = bench(hadoop());
+    bench.at(1).beat(0, &[]);
+    bench.at(2).send_again(0, &[]);
+    let joined = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerJoined(_)));
+    assert_eq!(joined.count(), 1);
+}
+
+#[test]
+fn an_unknown_tracker_is_told_to_start_anew() {
+    let mut bench = bench(hadoop());
+    bench.last[0] = Some(7);
+    bench.at(1).beat(0, &[]);
+    assert!(bench.replies[0].1.reinit);
+}
+
+#[test]
+fn the_leave_to_commit_comes_with_the_reply_to_the_report() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 1, 0));
+    let map = launches(&bench.at(1).beat_and_receive(0, &[]))[0];
+    let told = bench.at(4).beat_and_receive(0, &[(map, AttemptState::CommitPending)]);
+    assert_eq!(commits(&told), [map]);
+    bench.at(7).beat_and_receive(0, &[(map, AttemptState::Succeeded)]);
+    let over = [ToInjector::JobEnded(JobId(0), Outcome::Succeeded)];
+    assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+}
+
+#[test]
+fn while_an_attempt_commits_its_slot_is_offered_and_its_job_counts_it() {
+    let mut bench = bench(hadoop());
+    bench.submit(job(0, 3, 0));
+    let first = launches(&bench.at(1).beat_and_receive(0, &[]));
+    assert_eq!(first.len(), 2);
+    let pending = first.iter().map(|a| (*a, AttemptState::CommitPending)).collect::<Vec<_>>();
+    let next = launches(&bench.at(4).beat_and_receive(0, &pending));
+    assert_eq!(next.len(), 1);
+    let running = bench.facts.iter().rev().find_map(|fact| match fact {
+        Fact::Assigned { counts, .. } => Some(counts.running),
+        _ => None,
+    });
+    assert_eq!(running, Some(3), "three run by the job's count, in two slots");
+}
+
+/// Launches a map of the first job at every heartbeat, and suspends what runs if there is no room.
+struct Pushy;
+
+impl Scheduler for Pushy {
+    fn wants_full_trackers(&self) -> bool {
+        true
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        let is_full = offer.free(SlotKind::Map) == 0;
+        let launched = offer.launch_map(JobId(0), Reach::Any, Reason::Other("pushy"));
+        let launched = launched.expect("the job has maps for all").attempt;
+        if is_full {
+            let victim = offer.view().reports(offer.tracker())[0].attempt;
+            assert!(offer.preempt(victim, Preemption::Suspend, launched));
+        }
+    }
+}
+
+#[test]
+fn where_more_is_held_than_there_are_slots_one_may_be_taken_for_another() {
+    let mut bench = bench_under(Box::new(Pushy), hadoop());
+    bench.submit(job(0, 9, 0));
+    let mut running = Vec::new();
+    // Two slots; what is to be suspended does not heed it.
+    for beat in 1..5 {
+        let launched = launches(&bench.at(beat * 3).beat_and_receive(0, &running));
+        assert_eq!(launched.len(), 1, "at heartbeat {beat}");
+        running.push((launched[0], AttemptState::Running));
+    }
+}
+
+#[test]
+fn ticks_of_mumak_are_counted_from_the_start_and_come_after_the_heartbeats_of_their_instant() {
+    let line = Hadoop { line: "mumak".to_owned(), ..hadoop() };
+    let mut bench = bench_under(Box::new(Ticking), line);
+    bench.at(0).hear(ToJobTracker::Start);
+    let ticks = |bench: &Bench| {
+        let ticks = bench.own.iter().filter(|(_, msg)| matches!(msg, ToJobTracker::Tick));
+        ticks.map(|(at, _)| at.as_millis()).collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(&bench), [500]);
+    bench.now = SimTime::from_micros(500_000);
+    bench.own.clear();
+    bench.hear(ToJobTracker::Tick);
+    assert!(matches!(bench.own[..], [(at, ToJobTracker::Tock)] if at == bench.now));
+    bench.own.clear();
+    bench.hear(ToJobTracker::Tock);
+    assert_eq!(ticks(&bench), [1_000]);
+}
+
+/// Does nothing twice a second.
+struct Ticking;
+
+impl Scheduler for Ticking {
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        Some(SimSpan::from_millis(500))
+    }
+}

@@ -1,0 +1,119 @@
+//! Jobs: they are read, set up, run, cleaned up, and end.
+
+use super::*;
+
+#[test]
+fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
+    let mut bench = bench(Hadoop { setup_cleanup: true, ..hadoop() });
+    bench.submit(job(0, 1, 0));
+    let setup = launches(&bench.at(1).beat_and_receive(0, &[]));
+    assert_eq!(setup[0].task.kind, TaskKind::Setup);
+    assert_eq!(setup.len(), 1, "a setup task is the only launch of its heartbeat");
+    assert_eq!(launches(&bench.at(2).beat_and_receive(1, &[])), []);
+    let map = launches(&bench.at(4).beat_and_receive(0, &[(setup[0], AttemptState::Succeeded)]));
+    assert_eq!(map[0].task.kind, TaskKind::Map);
+    bench.at(7).beat_and_receive(0, &[(map[0], AttemptState::CommitPending)]);
+    let cleanup = launches(&bench.at(9).beat_and_receive(0, &[(map[0], AttemptState::Succeeded)]));
+    assert_eq!(cleanup[0].task.kind, TaskKind::Cleanup);
+    assert!(bench.to_injector.is_empty());
+    bench.at(12).beat_and_receive(0, &[(cleanup[0], AttemptState::Succeeded)]);
+    assert_eq!(bench.to_injector.len(), 1);
+}
+
+#[test]
+fn a_job_is_as_far_as_its_running_attempts_are_together() {
+    use AttemptState::{Running, Succeeded};
+    let mut bench = bench(hadoop());
+    bench.everybody_joins().submit(job(0, 3, 1));
+    let maps = launches(&bench.at(20).beat_and_receive(0, &[]));
+    let progress = |bench: &Bench| {
+        let view = View { now: bench.now, heard: None, ledger: &bench.tracker.ledger };
+        let job = view.job(JobId(0)).unwrap().tasks(SlotKind::Map).progress();
+        (job, view.progress(maps[0]), view.progress(maps[1]))
+    };
+    assert_eq!(progress(&bench), (0.0, 0.0, 0.0));
+    bench.at(23).beat_and_receive(0, &[(maps[0], Running), (maps[1], Running)]);
+    assert_eq!(progress(&bench), (1.0, 0.5, 0.5), "half of each");
+    bench.at(26).beat_and_receive(0, &[(maps[0], Succeeded), (maps[1], Running)]);
+    assert_eq!(progress(&bench), (0.5, 0.0, 0.5));
+}
+
+#[test]
+fn reduces_wait_for_the_slow_start() {
+    let mut bench = bench(hadoop());
+    // A twentieth of forty maps is two.
+    bench.submit(job(0, 40, 1));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    let is_reduce = |attempt: &AttemptId| attempt.task.kind == TaskKind::Reduce;
+    assert!(!maps.iter().any(is_reduce));
+    let one = [(maps[0], AttemptState::Succeeded), (maps[1], AttemptState::Running)];
+    let after_one = launches(&bench.at(4).beat_and_receive(0, &one));
+    assert!(!after_one.iter().any(is_reduce));
+    let two = [(maps[1], AttemptState::Succeeded), (after_one[0], AttemptState::Running)];
+    let after_two = launches(&bench.at(7).beat_and_receive(0, &two));
+    assert!(after_two.iter().any(is_reduce));
+}
+
+#[test]
+fn a_killed_job_whose_last_failure_ends_it_does_not_end_what_is_left_twice() {
+    let (once, all) = (Count::of(1), Fraction::of(1.0));
+    let mut bench = bench(Hadoop { max_attempts: once, map_failures: all, ..hadoop() });
+    bench.submit(job(0, 6, 0));
+    let maps = [0, 1].map(|id| launches(&bench.at(u64::from(id) + 1).beat_and_receive(id, &[])));
+    for (id, maps) in (0..).zip(maps) {
+        let failed: Vec<_> = maps.iter().map(|map| (*map, AttemptState::FailedUnclean)).collect();
+        // Each tracker removes the output of one map; two more maps wait for that.
+        bench.at(u64::from(id) + 4).beat_and_receive(id, &failed);
+    }
+    bench.at(20).hear(ToJobTracker::KillJob(JobId(0)));
+    let over = [ToInjector::JobEnded(JobId(0), Outcome::Killed)];
+    assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+}
+
+#[test]
+fn a_twentieth_of_the_maps_is_taken_in_single_precision() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins();
+    bench.at(20).submit(job(0, 140, 1));
+    // In double precision 0.05 times 140 is a little more than seven.
+    for tracker in 0..7 {
+        let at = 20 + 2 * u64::from(tracker);
+        let launched = launches(&bench.at(at).beat_and_receive(tracker, &[]));
+        let reports =
+            [(launched[0], AttemptState::Succeeded), (launched[1], AttemptState::Running)];
+        let launched = launches(&bench.at(at + 1).beat_and_receive(tracker, &reports));
+        let has_reduce = launched.iter().any(|id| id.task.kind == TaskKind::Reduce);
+        assert_eq!(has_reduce, tracker == 6, "after {} maps", tracker + 1);
+    }
+}
+
+/// Lets the first job be read when its time comes.
+struct ReadsLater;
+
+impl Scheduler for ReadsLater {
+    fn orders_reading(&self) -> bool {
+        true
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        orders.read(JobId(0));
+    }
+
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+}
+
+#[test]
+fn in_mumak_splits_are_read_when_a_policy_says_so_that_wants_to() {
+    for (line, at_once) in [("mumak", 0), ("0.21", 1)] {
+        let hadoop = Hadoop { line: line.to_owned(), ..hadoop() };
+        let mut bench = bench_under(Box::new(ReadsLater), hadoop);
+        let read = |bench: &Bench| {
+            let is_read = |fact: &&Fact| matches!(fact, Fact::JobInitialised(_));
+            bench.facts.iter().filter(is_read).count()
+        };
+        bench.hear(ToJobTracker::Submit(job(0, 1, 0)));
+        assert_eq!(read(&bench), at_once, "{line}");
+        bench.hear(ToJobTracker::Tock).hear(ToJobTracker::Tock);
+        assert_eq!(read(&bench), 1, "{line}: and once only");
+    }
+}

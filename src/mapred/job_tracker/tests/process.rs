@@ -1,0 +1,211 @@
+//! The JobTracker's process stands still, or dies and is started again.
+
+use super::*;
+
+#[test]
+fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
+    let mut bench = bench(hadoop());
+    bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(5)));
+    bench.at(11).submit(job(0, 1, 0));
+    assert!(bench.beat(0, &[]).is_empty() && bench.replies.is_empty());
+    let submitted = |bench: &Bench| bench.facts.iter().any(|f| matches!(f, Fact::JobSubmitted(_)));
+    assert!(!submitted(&bench));
+    bench.at(15).hear(ToJobTracker::Wake);
+    assert!(submitted(&bench));
+    bench.hear(ToJobTracker::Serve(0));
+    let (to, reply, _) = bench.replies.last().expect("its turn has come");
+    assert_eq!((*to, reply.queued), (TrackerId(0), SimSpan::from_secs(4)));
+    assert_eq!(launches(&reply.directives).len(), 1);
+}
+
+#[test]
+fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
+    let (mut bench, _, reduces) = fetching();
+    bench.at(100).hear(ToJobTracker::Restart { takes: SimSpan::from_secs(60), recovers: false });
+    assert!(
+        bench
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::JobEnded { job: JobId(0), outcome: Outcome::Failed }))
+    );
+    let lost = bench.facts.iter().filter(|fact| matches!(fact, Fact::TrackerLost(_)));
+    assert_eq!(lost.count(), 4, "those that had joined");
+    let heard = bench.replies.len();
+    bench.at(110).beat(1, &[(reduces[0], AttemptState::Running)]);
+    assert_eq!(bench.replies.len(), heard, "nobody is there");
+    bench.at(160).hear(ToJobTracker::Wake);
+    bench.at(170).send_again(1, &[(reduces[0], AttemptState::Running)]);
+    assert!(bench.replies.last().unwrap().1.reinit);
+    bench.receive();
+    bench.joins_restarted = false;
+    bench.submit(job(1, 1, 0));
+    assert_eq!(bench.next(1, &[]).len(), 1, "it goes on with new jobs");
+}
+
+fn restart(recovers: bool) -> ToJobTracker {
+    ToJobTracker::Restart { takes: SimSpan::from_secs(60), recovers }
+}
+
+fn of_line(line: &str) -> Hadoop {
+    Hadoop { line: line.to_owned(), slow_start: Fraction::of(1.0), ..hadoop() }
+}
+
+#[test]
+fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
+    let mut bench = bench(hadoop());
+    bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(100)));
+    bench.at(11).beat(0, &[]);
+    // It dies while one waits, and is back long before that one's turn.
+    bench.at(12).hear(ToJobTracker::Restart { takes: SimSpan::from_secs(1), recovers: false });
+    assert_eq!(bench.refused, [(TrackerId(0), 1)], "who waits hears of it at once");
+    bench.at(13).hear(ToJobTracker::Wake);
+    bench.send_again(0, &[]);
+    assert_eq!(bench.replies.len(), 1, "it does not go on standing still");
+    bench.beat(1, &[]);
+    bench.beat(2, &[]);
+    bench.hear(ToJobTracker::Serve(0));
+    assert_eq!(bench.replies.len(), 1, "that turn was of the process that has died");
+    bench.hear(ToJobTracker::Serve(1));
+    assert_eq!(bench.replies.len(), 2);
+}
+
+#[test]
+fn the_heartbeats_that_find_nobody_are_refused() {
+    let mut bench = bench(hadoop());
+    bench.at(10).hear(restart(false));
+    bench.at(11).beat(3, &[]);
+    assert_eq!((bench.refused.as_slice(), bench.replies.len()), (&[(TrackerId(3), 1)][..], 0));
+}
+
+/// Launches nothing until it has heard of a job.
+struct Attentive(u32);
+
+impl Scheduler for Attentive {
+    fn job_changed(&mut self, _: &View<'_>, event: &JobEvent) {
+        self.0 += u32::from(event.change == JobChange::Submitted);
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        if self.0 == 1 {
+            Greedy.offer(offer);
+        }
+    }
+}
+
+#[test]
+fn a_process_that_is_started_again_begins_with_a_new_policy() {
+    let mut bench = bench_under(Box::new(Attentive(0)), hadoop());
+    bench.tracker.succeed_policy_by([Box::new(Attentive(0)) as Box<dyn Scheduler>]);
+    bench.submit(job(0, 1, 0));
+    bench.at(10).hear(restart(false));
+    bench.at(70).hear(ToJobTracker::Wake).submit(job(1, 1, 0));
+    bench.joins_restarted = true;
+    assert_eq!(bench.next(0, &[]).len(), 1, "for the old one this is the second job");
+}
+
+/// Returns what was learned of an attempt last.
+fn last(bench: &Bench, attempt: AttemptId) -> Option<AttemptState> {
+    bench.facts.iter().rev().find_map(|fact| match *fact {
+        Fact::Learned { attempt: other, state, .. } if other == attempt => Some(state),
+        _ => None,
+    })
+}
+
+/// Two maps of four have ended on the first tracker, and two run on the second; then the process dies
+/// and is back.
+fn recovered(line: &str) -> (Bench, Vec<AttemptId>, Vec<AttemptId>) {
+    let mut bench = bench(of_line(line));
+    bench.submit(job(0, 4, 1));
+    let done = launches(&bench.at(1).beat_and_receive(0, &[]));
+    let running = launches(&bench.at(2).beat_and_receive(1, &[]));
+    bench.at(4).end_maps(&done);
+    bench.at(5).beat_and_receive(1, &running_all(&running));
+    bench.at(10).hear(restart(true));
+    bench.at(70).hear(ToJobTracker::Wake);
+    assert!(bench.to_injector.is_empty(), "no job is lost");
+    (bench, done, running)
+}
+
+fn running_all(attempts: &[AttemptId]) -> Vec<(AttemptId, AttemptState)> {
+    attempts.iter().map(|attempt| (*attempt, AttemptState::Running)).collect()
+}
+
+#[test]
+fn in_later_lines_a_recovered_job_begins_anew() {
+    for line in ["0.21", "1.x"] {
+        let (mut bench, done, running) = recovered(line);
+        assert!(bench.facts.iter().any(|fact| matches!(fact, Fact::JobBegunAnew(JobId(0)))));
+        for attempt in done.iter().chain(&running) {
+            assert_eq!(last(&bench, *attempt), Some(AttemptState::Killed), "{attempt}");
+        }
+        // Both trackers are unknown, and start anew.
+        for (id, maps) in [(0, &[][..]), (1, &running[..])] {
+            assert_eq!(bench.next(id, &running_all(maps)), []);
+            assert!(bench.replies.last().unwrap().1.reinit);
+        }
+        bench.joins_restarted = false;
+        let again = [bench.next(0, &[]), bench.next(1, &[])].concat();
+        assert_eq!(again.len(), 4, "all maps run again");
+        assert!(again.iter().all(|attempt| attempt.number == 1), "under new names: {again:?}");
+    }
+}
+
+#[test]
+fn in_020_a_recovered_job_keeps_what_has_ended_where_something_has() {
+    let (mut bench, done, running) = recovered("0.20");
+    // Nothing has ended on the second tracker: it is not in the history, and starts anew.
+    for attempt in &running {
+        assert_eq!(last(&bench, *attempt), Some(AttemptState::Killed));
+    }
+    assert_eq!(bench.next(1, &running_all(&running)), []);
+    assert!(bench.replies.last().unwrap().1.reinit);
+    bench.joins_restarted = false;
+    assert_eq!(bench.next(1, &[]), [], "the first tracker has not spoken");
+    // It is in the history, and goes on.
+    bench.next(0, &[]);
+    assert!(!bench.replies.last().unwrap().1.reinit);
+    let mut again = bench.replies.last().map(|(_, reply, _)| launches(&reply.directives)).unwrap();
+    again.sort();
+    assert_eq!(again, [running[0].task.attempt(1), running[1].task.attempt(1)]);
+    for attempt in &done {
+        assert_eq!(last(&bench, *attempt), Some(AttemptState::Succeeded));
+    }
+    let ended: Vec<_> = again.iter().map(|map| (*map, AttemptState::Succeeded)).collect();
+    let reduces = bench.next(0, &ended);
+    assert_eq!(reduces.len(), 1);
+    bench.next(0, &[(reduces[0], AttemptState::Succeeded)]);
+    let over = [ToInjector::JobEnded(JobId(0), Outcome::Succeeded)];
+    assert_eq!(format!("{:?}", bench.to_injector), format!("{over:?}"));
+}
+
+#[test]
+fn in_020_what_runs_joins_in_again_and_what_never_arrived_runs_anew() {
+    let mut bench = bench(of_line("0.20"));
+    bench.submit(job(0, 4, 0));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    let one = [(maps[0], AttemptState::Succeeded), (maps[1], AttemptState::Running)];
+    let third = launches(&bench.at(4).beat_and_receive(0, &one));
+    assert_eq!(third.len(), 1);
+    bench.at(10).hear(restart(true));
+    bench.at(70).hear(ToJobTracker::Wake);
+    // The reply with the third map was lost with the process.
+    let told = bench.next(0, &[(maps[1], AttemptState::Running)]);
+    assert_eq!(last(&bench, third[0]), Some(AttemptState::Killed));
+    assert_ne!(last(&bench, maps[1]), Some(AttemptState::Killed));
+    assert_eq!(told.len(), 1);
+    assert_eq!(bench.tracker.ledger.known(JobId(0)).maps.running, 2);
+}
+
+#[test]
+fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_missed() {
+    let (mut bench, ..) = recovered("0.20");
+    bench.joins_restarted = false;
+    bench.last[1] = None;
+    bench.now = SimTime::from_micros(600_000_000);
+    assert_eq!(bench.next(1, &[]), []);
+    // It counts as heard of when the process was back, at 70 s.
+    bench.at(670).hear(ToJobTracker::Expire);
+    assert_eq!(bench.next(1, &[]), []);
+    bench.at(672).hear(ToJobTracker::Expire);
+    assert_eq!(bench.next(1, &[]).len(), 2, "its maps run again");
+}
