@@ -66,7 +66,10 @@ impl Arguments {
             && registry.get(name).is_none()
         {
             let meant = nearest(name, registry.names());
-            let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+            let hint = meant.map_or_else(
+                || format!("; there are {}", registry.names().collect::<Vec<_>>().join(", ")),
+                |meant| format!("; did you mean `{meant}`?"),
+            );
             return Err(Failure::input(format!("no policy is called `{name}`{hint}")));
         }
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

@@ -75,6 +75,9 @@ pub const LIST: &[Listed] = listed!(
     "L-het" "second attempts where nodes are not alike"
     "L-strag" "second attempts where few nodes are very slow"
     "L-cap" "LATE over its cap"
+    "L-waste" "slot time that crashes cost"
+    "L-loss" "FB2009 while 1 % of the nodes crash an hour"
+    "L-hfsp" "HFSP's sizes and order while nodes crash"
     "MK-19" "Mumak's 19-job trace in Mumak's own model"
 );
 
@@ -134,6 +137,9 @@ const FILES: &[(&str, &str)] = files!(
     "late" / "L-het"
     "late" / "L-strag"
     "late" / "L-cap"
+    "late" / "L-waste"
+    "late" / "L-loss"
+    "late" / "L-hfsp"
     "mumak" / "MK-19"
     "mumak" / "MK-19-stress"
 );
