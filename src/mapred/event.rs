@@ -200,6 +200,8 @@ pub enum Incident {
     TrackerGone,
     /// Its tracker's process came back.
     TrackerBack,
+    /// What tasks had left on its disks is gone.
+    DiskLost,
     /// It is so fast from now on.
     Speeds(Speeds),
 }
@@ -290,6 +292,7 @@ impl Incident {
             Self::MachineOn => "machine on",
             Self::TrackerGone => "tracker gone",
             Self::TrackerBack => "tracker back",
+            Self::DiskLost => "disk lost",
             Self::Speeds(speeds) if speeds.are_usual() => "usual speed",
             Self::Speeds(_) => "slow",
         }

@@ -21,8 +21,8 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FailedFetch,
-    FlowBegins, FlowId, FlowRate, Fuzz, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared,
-    SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    FlowBegins, FlowId, FlowRate, Fuzz, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Reply,
+    Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::random::mumak::JavaRandom;
@@ -213,6 +213,7 @@ impl TaskTracker {
         };
         let hit: Vec<AttemptId> =
             self.attempts.iter().filter(|a| is_hit(a)).map(Attempt::id).collect();
+        out.emit(now, Fact::Incident { tracker: self.id, incident: Incident::DiskLost });
         // What gets their slots begins with empty disks.
         for id in hit {
             if let Some(index) = self.attempts.iter().position(|attempt| attempt.is(id)) {

@@ -191,7 +191,8 @@ impl<'a> Line<'a> {
                     Incident::MachineOff
                     | Incident::MachineOn
                     | Incident::TrackerGone
-                    | Incident::TrackerBack => line,
+                    | Incident::TrackerBack
+                    | Incident::DiskLost => line,
                 }
             }
             Fact::Started { attempt, tracker, role, .. } => {

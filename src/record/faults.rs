@@ -52,7 +52,8 @@ impl Watcher for Faults {
             Incident::MachineOff
             | Incident::MachineOn
             | Incident::TrackerGone
-            | Incident::TrackerBack => None,
+            | Incident::TrackerBack
+            | Incident::DiskLost => None,
         };
         let NodeLabel { node, rack } = &self.labels[tracker.index()];
         let table = match &mut self.table {

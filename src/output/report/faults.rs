@@ -39,7 +39,7 @@ impl State {
             self.has_no_tracker = true;
         } else if is(Incident::TrackerBack) {
             self.has_no_tracker = false;
-        } else {
+        } else if !is(Incident::DiskLost) {
             self.is_slow = what != USUAL;
         }
     }
