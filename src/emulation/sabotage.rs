@@ -91,7 +91,7 @@ pub(crate) const PLANTED: [Planted; 12] = [
         name: "success dropped",
         plant: job_tracker::<SuccessDropped>,
         words: "has ended, and the JobTracker came to rest without having heard of it",
-        first_case: 1,
+        first_case: 3,
     },
     Planted {
         name: "task launched twice",
@@ -103,13 +103,13 @@ pub(crate) const PLANTED: [Planted; 12] = [
         name: "re-run forgotten",
         plant: job_tracker::<RerunForgotten>,
         words: "which has nothing to do and was not told",
-        first_case: 1,
+        first_case: 18,
     },
     Planted {
         name: "resumed elsewhere",
         plant: job_tracker::<ResumedElsewhere>,
         words: "but was not assigned to it",
-        first_case: 1,
+        first_case: 137,
     },
     Planted {
         name: "commit dropped",
@@ -121,13 +121,13 @@ pub(crate) const PLANTED: [Planted; 12] = [
         name: "two successes among twins",
         plant: job_tracker::<TwoWinners>,
         words: "succeeded though another attempt of the task had",
-        first_case: 1,
+        first_case: 5,
     },
     Planted {
         name: "loser forgotten",
         plant: job_tracker::<LoserForgotten>,
         words: "has lost against another attempt of the task, and was not ended",
-        first_case: 1,
+        first_case: 50,
     },
     Planted {
         name: "fetched from a dead disk",
