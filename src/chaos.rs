@@ -128,7 +128,7 @@ fn case(
     let tree = Artist::new(seed, schema, policy).scenario(registry);
     // Twice takes twice as long; one in sixteen is many, of many.
     let repeats = seed.is_multiple_of(16);
-    let trial = Trial { registry, repeats };
+    let trial = Trial { registry, repeats, recast: |cast| cast };
     let found = trial.of(&tree);
     let caught = found.is_wrong().then(|| {
         let tree = shrink::shrink(&tree, &found, &trial);

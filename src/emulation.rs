@@ -7,6 +7,8 @@ mod kept;
 mod prepared;
 #[cfg(test)]
 mod sabotage;
+#[cfg(test)]
+pub(crate) use sabotage::{PLANTED, Planted};
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -179,7 +181,17 @@ impl Prepared {
         registry: &Registry,
         options: Options,
     ) -> Result<Emulated, EmulationError> {
-        emulate_as(self, registry, options, rules(&self.scenario), |cast| cast)
+        self.emulate_as(registry, options, |cast| cast)
+    }
+
+    /// Runs the scenario with the cast that `recast` makes of its own.
+    pub(crate) fn emulate_as(
+        &self,
+        registry: &Registry,
+        options: Options,
+        recast: impl FnOnce(Cast) -> Cast,
+    ) -> Result<Emulated, EmulationError> {
+        emulate_as(self, registry, options, rules(&self.scenario), recast)
     }
 }
 

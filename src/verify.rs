@@ -96,8 +96,8 @@ impl Verifier {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_) => self.trackers.see(fact, &mut check),
-            // Those whom it befalls say what they make of it.
-            Fact::Incident { .. } => {}
+            // Of most of it, those whom it befalls say what they make of it.
+            Fact::Incident { .. } => self.trackers.see(fact, &mut check),
             Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
@@ -105,7 +105,7 @@ impl Verifier {
             | Fact::FetchFailed { .. }
             | Fact::Ended { .. } => {
                 self.trackers.see(fact, &mut check);
-                self.jobs.happened(fact, &mut check);
+                self.jobs.happened(fact, &self.trackers, &mut check);
             }
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
@@ -126,14 +126,15 @@ impl Verifier {
     /// Checks what must hold when a run is over.
     ///
     /// A run that could not go on, or had no more time, has jobs left and says so itself. But if
-    /// nothing moved any more, the JobTracker must know of all that had happened.
+    /// nothing moved any more, the JobTracker must know of all that had happened, and name every job
+    /// that is left among those that wait.
     pub fn check_end(&mut self, at: SimTime, stop: &Stop) {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
         match stop {
-            Stop::Done | Stop::TimeUp if self.rules.cut_off => {}
+            Stop::TimeUp if self.rules.cut_off => {}
             Stop::Done | Stop::TimeUp => self.jobs.over(&mut check),
-            Stop::Stalled(_) => self.jobs.at_rest(&mut check),
+            Stop::Stalled(stall) => self.jobs.at_rest(stall, &self.trackers, &mut check),
             Stop::TimeLimit => {}
         }
     }

@@ -25,17 +25,29 @@ use crate::yaml::{Path, Step};
 /// How often a drawing is mended before another one is begun.
 const MENDINGS: u32 = 40;
 
-/// Settings that are hard together, each laid over what is drawn.
-const THEMES: [&str; 6] = [
+/// Settings that are hard together, each laid over what is drawn. Most are about getting stuck, which no
+/// single option leads to.
+pub(super) const THEMES: [&str; 10] = [
     // A tracker is given up while it waits for the answer to its heartbeat.
-    "hadoop: {expiry: 20s, rpc_timeout: 60s}",
+    "{hadoop: {expiry: 20s, rpc_timeout: 60s}, \
+      faults: [{at: 1min, partition: {nodes: [node-1], for: 90s}}]}",
+    "{hadoop: {expiry: 10s, rpc_timeout: 45s}, \
+      faults: [{loss: 5 %}, {at: 2min, jobtracker: {restart: 30s}}]}",
     // Some nodes can run only a part of the tasks.
     "cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}",
+    "{cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}, \
+      hadoop: {tracker_failures: 1}, faults: [{task_failures: 20 %}]}",
     // One job at a time in a pool, and another of higher priority.
-    "scheduler: {fair: {allocations: {pool_max_jobs: 1}, preemption: true}}",
+    "{scheduler: {fair: {allocations: {pool_max_jobs: 1, user_max_jobs: 1}, preemption: true}}, \
+      workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
+    "{scheduler: {capacity: {allocations: {max_system_jobs: 2, \
+      queues: {default: {supports_priority: true, max_initialised_per_user: 1}}}}}, \
+      workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
     // Nobody lets the reduces of jobs go that were killed.
     "{hadoop: {line: mumak, kill_orphans: false}, cluster: {preset: mumak}, \
       faults: [{at: 3min, kill: job-0}]}",
+    // The same, where all else is as usual and maps are slow.
+    "{hadoop: {kill_orphans: false, slow_start: 0}, faults: [{at: 1min, kill: job-0}]}",
     // Machines are given up soon, and come back.
     "{hadoop: {expiry: 30s}, faults: [{at: 1min, stop: node-1}, {at: 4min, start: node-1}]}",
     // Many tasks fail, and trackers are avoided.
@@ -104,7 +116,7 @@ impl<'s> Artist<'s> {
             tree.insert("faults".into(), faults);
         }
         let mut tree = Value::Mapping(tree);
-        if self.rng.random_bool(0.3) {
+        if self.rng.random_bool(0.4) {
             let theme = THEMES.choose(&mut self.rng).expect("there are some");
             lay(&mut tree, serde_yaml::from_str(theme).expect("themes are YAML"));
         }
@@ -348,8 +360,8 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
     }
 }
 
-/// Lays mappings over mappings; anything else replaces.
-fn lay(under: &mut Value, over: Value) {
+/// Lays mappings over mappings, and appends lists to lists; anything else replaces.
+pub(super) fn lay(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Mapping(under), Value::Mapping(over)) => {
             for (key, value) in over {
@@ -360,6 +372,7 @@ fn lay(under: &mut Value, over: Value) {
                 }
             }
         }
+        (Value::Sequence(under), Value::Sequence(over)) => under.extend(over),
         (under, over) => *under = over,
     }
 }

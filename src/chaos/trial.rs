@@ -12,6 +12,7 @@ use super::draw;
 use crate::emulation::{Emulated, EmulationError, Options, Prepared};
 use crate::mapred::{Event, Fact, Stop};
 use crate::record::{Books, End, RecordError, Watcher};
+use crate::runtime::Cast;
 use crate::scenario::{Registry, Scenario, parse};
 use crate::units::{SimSpan, SimTime};
 
@@ -83,6 +84,8 @@ pub(super) struct Trial<'r> {
     pub(super) registry: &'r Registry,
     /// Whether each is run twice.
     pub(super) repeats: bool,
+    /// Who takes part instead of the own cores: tests put some there that make mistakes.
+    pub(super) recast: fn(Cast) -> Cast,
 }
 
 impl Trial<'_> {
@@ -134,7 +137,8 @@ impl Trial<'_> {
             ..Options::default()
         };
         let emulated = catch_unwind(AssertUnwindSafe(|| {
-            Prepared::new(scenario.clone(), self.registry)?.emulate(self.registry, options)
+            let prepared = Prepared::new(scenario.clone(), self.registry)?;
+            prepared.emulate_as(self.registry, options, self.recast)
         }));
         match emulated {
             Ok(Ok(run)) => Ok(Some(run)),

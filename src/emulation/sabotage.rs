@@ -1,16 +1,19 @@
-//! Mistakes planted on purpose, to see that the invariant checker finds each of them.
+//! Mistakes planted on purpose, to see that each of them is found: by the invariant checker in a
+//! scenario made for it, and by chaos in one of its first thousand cases.
 //!
 //! The cores themselves stay as they are. A mistake sits between a core and the world, and
 //! falsifies what the core hears or what it says, so that the run goes as if the core were wrong.
-//! To plant another one, implement [`Mistake`] and add it to [`planted_mistakes_are_found`] with
-//! the words of a violation that it must cause.
+//! To plant another one, implement [`Mistake`] and add it to [`PLANTED`] with the words of a
+//! violation that it must cause.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, JobId, Mail, Message, Outbox,
-    SlotKind, Status, TaskId, TaskKind, ToJobTracker, ToTracker,
+    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, JobId, Launch, Mail, Message,
+    Outbox, Outcome, Reply, SlotKind, Status, TaskId, TaskKind, ToInjector, ToJobTracker,
+    ToTracker, TrackerId,
 };
 use crate::runtime::Cast;
 use crate::scenario::{self, Registry};
@@ -20,9 +23,9 @@ use crate::verify::Rules;
 /// A way in which a core that is told `M` is wrong.
 trait Mistake<M>: Send {
     /// Falsifies what a core is about to hear.
-    fn hear(&self, _msg: &mut M) {}
+    fn hear(&mut self, _msg: &mut M) {}
     /// Falsifies what a core has just said.
-    fn say(&self, _out: &mut Outbox) {}
+    fn say(&mut self, _out: &mut Outbox) {}
 }
 
 /// A core that makes a mistake.
@@ -47,40 +50,128 @@ impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
 }
 
 /// Lets the JobTracker make a mistake.
-fn job_tracker(mistake: impl Mistake<ToJobTracker> + 'static) -> impl FnOnce(Cast) -> Cast {
-    |cast| Cast { job_tracker: Box::new(Mistaken { core: cast.job_tracker, mistake }), ..cast }
+fn job_tracker<W: Mistake<ToJobTracker> + Default + 'static>(cast: Cast) -> Cast {
+    let mistake = W::default();
+    Cast { job_tracker: Box::new(Mistaken { core: cast.job_tracker, mistake }), ..cast }
 }
 
 /// Lets the first TaskTracker make a mistake.
-fn first_tracker(mistake: impl Mistake<ToTracker> + 'static) -> impl FnOnce(Cast) -> Cast {
-    |mut cast| {
-        let core = cast.trackers.remove(0);
-        cast.trackers.insert(0, Box::new(Mistaken { core, mistake }));
-        cast
-    }
+fn first_tracker<W: Mistake<ToTracker> + Default + 'static>(mut cast: Cast) -> Cast {
+    let core = cast.trackers.remove(0);
+    cast.trackers.insert(0, Box::new(Mistaken { core, mistake: W::default() }));
+    cast
 }
+
+/// A mistake that can be planted, and how it is found.
+pub(crate) struct Planted {
+    pub(crate) name: &'static str,
+    /// Puts it into a cast.
+    pub(crate) plant: fn(Cast) -> Cast,
+    /// Words of a violation that it causes.
+    pub(crate) words: &'static str,
+    /// The first case of chaos, counted from one, in which the checker says them.
+    pub(crate) first_case: u64,
+}
+
+/// All mistakes.
+pub(crate) const PLANTED: [Planted; 12] = [
+    Planted {
+        name: "slot used twice",
+        plant: first_tracker::<SlotUsedTwice>,
+        words: "and held them all",
+        first_case: 1,
+    },
+    Planted {
+        name: "running attempt counted twice",
+        plant: job_tracker::<CountedTwice>,
+        words: "tasks after news of",
+        first_case: 1,
+    },
+    Planted {
+        name: "success dropped",
+        plant: job_tracker::<SuccessDropped>,
+        words: "has ended, and the JobTracker came to rest without having heard of it",
+        first_case: 3,
+    },
+    Planted {
+        name: "task launched twice",
+        plant: job_tracker::<LaunchForgotten>,
+        words: "was assigned, not as speculative, beside another attempt",
+        first_case: 1,
+    },
+    Planted {
+        name: "re-run forgotten",
+        plant: job_tracker::<RerunForgotten>,
+        words: "which has nothing to do and was not told",
+        first_case: 18,
+    },
+    Planted {
+        name: "resumed elsewhere",
+        plant: job_tracker::<ResumedElsewhere>,
+        words: "but was not assigned to it",
+        first_case: 137,
+    },
+    Planted {
+        name: "commit dropped",
+        plant: job_tracker::<CommitDropped>,
+        words: "for its commit, and the JobTracker came to rest",
+        first_case: 1,
+    },
+    Planted {
+        name: "two successes among twins",
+        plant: job_tracker::<TwoWinners>,
+        words: "succeeded though another attempt of the task had",
+        first_case: 5,
+    },
+    Planted {
+        name: "loser forgotten",
+        plant: job_tracker::<LoserForgotten>,
+        words: "has lost against another attempt of the task, and was not ended",
+        first_case: 50,
+    },
+    Planted {
+        name: "fetched from a dead disk",
+        plant: job_tracker::<DeadDiskFetched>,
+        words: "was gone or not yet there",
+        first_case: 1,
+    },
+    Planted {
+        name: "blacklisted tracker offered",
+        plant: job_tracker::<BlacklistIgnored>,
+        words: "which is blacklisted",
+        first_case: 1,
+    },
+    Planted {
+        name: "job lost with the JobTracker",
+        plant: job_tracker::<JobLost>,
+        words: "came to rest and does not name it",
+        first_case: 1,
+    },
+];
 
 /// The attempt that most mistakes concern: the first of the first map of the first job.
 const FIRST: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
 
 /// A tracker uses a slot twice: it runs one map more than it has slots.
+#[derive(Default)]
 struct SlotUsedTwice;
 
 impl Mistake<ToTracker> for SlotUsedTwice {
-    fn say(&self, out: &mut Outbox) {
+    fn say(&mut self, out: &mut Outbox) {
         for event in &mut out.events {
             if let Fact::TrackerUp { slots, .. } = &mut event.fact {
-                slots[SlotKind::Map] -= 1;
+                slots[SlotKind::Map] = slots[SlotKind::Map].saturating_sub(1);
             }
         }
     }
 }
 
 /// The JobTracker overlooks that an attempt has succeeded.
+#[derive(Default)]
 struct SuccessDropped;
 
 impl Mistake<ToJobTracker> for SuccessDropped {
-    fn hear(&self, msg: &mut ToJobTracker) {
+    fn hear(&mut self, msg: &mut ToJobTracker) {
         if let ToJobTracker::Status(status) = msg {
             let status: &mut Status = Arc::make_mut(status);
             status.reports.retain(|report| {
@@ -91,10 +182,11 @@ impl Mistake<ToJobTracker> for SuccessDropped {
 }
 
 /// The JobTracker does not note that it has launched a task, and launches it again.
+#[derive(Default)]
 struct LaunchForgotten;
 
 impl Mistake<ToJobTracker> for LaunchForgotten {
-    fn say(&self, out: &mut Outbox) {
+    fn say(&mut self, out: &mut Outbox) {
         let again = FIRST.task.attempt(1);
         let repeated = out.events.iter().find_map(|Event { at, fact }| {
             let mut fact = fact.clone();
@@ -121,10 +213,11 @@ impl Mistake<ToJobTracker> for LaunchForgotten {
 }
 
 /// The JobTracker takes the success of a second attempt, and that of the first as well.
+#[derive(Default)]
 struct TwoWinners;
 
 impl Mistake<ToJobTracker> for TwoWinners {
-    fn say(&self, out: &mut Outbox) {
+    fn say(&mut self, out: &mut Outbox) {
         let also_won = out.events.iter().find_map(|Event { at, fact }| {
             let Fact::Beaten { attempt, tracker, .. } = *fact else { return None };
             let (state, counts) = (AttemptState::Succeeded, Counts::default());
@@ -135,16 +228,158 @@ impl Mistake<ToJobTracker> for TwoWinners {
 }
 
 /// The JobTracker forgets to have the losers killed.
+#[derive(Default)]
 struct LoserForgotten;
 
 impl Mistake<ToJobTracker> for LoserForgotten {
-    fn say(&self, out: &mut Outbox) {
-        for letter in &mut out.letters {
-            if let Mail::Tracker(_, ToTracker::Reply(reply)) = &mut letter.mail {
-                let directives = &mut Arc::make_mut(reply).directives;
-                directives.retain(|directive| !matches!(directive, Directive::Kill(_)));
+    fn say(&mut self, out: &mut Outbox) {
+        for (_, reply) in replies(out) {
+            reply.directives.retain(|directive| !matches!(directive, Directive::Kill(_)));
+        }
+    }
+}
+
+/// Returns the replies among what a JobTracker says, each with the tracker that it is for.
+fn replies(out: &mut Outbox) -> impl Iterator<Item = (TrackerId, &mut Reply)> {
+    out.letters.iter_mut().filter_map(|letter| match &mut letter.mail {
+        Mail::Tracker(tracker, ToTracker::Reply(reply)) => Some((*tracker, Arc::make_mut(reply))),
+        _ => None,
+    })
+}
+
+/// The JobTracker counts an attempt twice when it launches it.
+#[derive(Default)]
+struct CountedTwice;
+
+impl Mistake<ToJobTracker> for CountedTwice {
+    fn say(&mut self, out: &mut Outbox) {
+        for event in &mut out.events {
+            if let Fact::Assigned { attempt: FIRST, counts, .. } = &mut event.fact {
+                counts.running += 1;
             }
         }
+    }
+}
+
+/// The JobTracker takes a map for launched again whose output is lost, and does not tell the tracker.
+#[derive(Default)]
+struct RerunForgotten {
+    succeeded: BTreeSet<AttemptId>,
+    lost: BTreeSet<TaskId>,
+}
+
+impl Mistake<ToJobTracker> for RerunForgotten {
+    fn say(&mut self, out: &mut Outbox) {
+        for event in &out.events {
+            match event.fact {
+                Fact::Learned { attempt, state: AttemptState::Succeeded, .. } => {
+                    self.succeeded.insert(attempt);
+                }
+                Fact::Learned { attempt, .. } if self.succeeded.remove(&attempt) => {
+                    self.lost.insert(attempt.task);
+                }
+                _ => {}
+            }
+        }
+        let is_forgotten = |directive: &Directive| match directive {
+            Directive::Launch(launch) => self.lost.contains(&launch.attempt.task),
+            _ => false,
+        };
+        for (_, reply) in replies(out) {
+            reply.directives.retain(|directive| !is_forgotten(directive));
+        }
+    }
+}
+
+/// The JobTracker lets the next tracker go on with an attempt that another one has suspended.
+#[derive(Default)]
+struct ResumedElsewhere {
+    launches: BTreeMap<AttemptId, Launch>,
+    homeless: Vec<(TrackerId, Launch)>,
+}
+
+impl Mistake<ToJobTracker> for ResumedElsewhere {
+    fn say(&mut self, out: &mut Outbox) {
+        for (tracker, reply) in replies(out) {
+            let elsewhere = self.homeless.extract_if(.., |(at, _)| *at != tracker);
+            let moved: Vec<Launch> = elsewhere.map(|(_, launch)| launch).collect();
+            for directive in std::mem::take(&mut reply.directives) {
+                match &directive {
+                    Directive::Launch(launch) => {
+                        self.launches.insert(launch.attempt, launch.clone());
+                    }
+                    Directive::Resume(attempt) => {
+                        self.homeless.push((tracker, self.launches[attempt].clone()));
+                        continue;
+                    }
+                    _ => {}
+                }
+                reply.directives.push(directive);
+            }
+            reply.directives.extend(moved.into_iter().map(Directive::Launch));
+        }
+    }
+}
+
+/// The JobTracker overlooks that attempts wait for their commit.
+#[derive(Default)]
+struct CommitDropped;
+
+impl Mistake<ToJobTracker> for CommitDropped {
+    fn hear(&mut self, msg: &mut ToJobTracker) {
+        let ToJobTracker::Status(status) = msg else { return };
+        for report in &mut Arc::<Status>::make_mut(status).reports {
+            if report.state == AttemptState::CommitPending {
+                report.state = AttemptState::Running;
+            }
+        }
+    }
+}
+
+/// Reduces are told of no output that it is out of reach, and fetch what is not there.
+#[derive(Default)]
+struct DeadDiskFetched;
+
+impl Mistake<ToJobTracker> for DeadDiskFetched {
+    fn say(&mut self, out: &mut Outbox) {
+        replies(out).for_each(|(_, reply)| reply.missing.clear());
+    }
+}
+
+/// The JobTracker gives a tracker tasks again though nothing has forgiven it.
+#[derive(Default)]
+struct BlacklistIgnored;
+
+impl Mistake<ToJobTracker> for BlacklistIgnored {
+    fn say(&mut self, out: &mut Outbox) {
+        out.events.retain(|event| !matches!(event.fact, Fact::TrackerForgiven(_)));
+    }
+}
+
+/// The JobTracker, started again, knows nothing of a job that was there before, and tells nobody.
+#[derive(Default)]
+struct JobLost {
+    restarts: bool,
+}
+
+impl Mistake<ToJobTracker> for JobLost {
+    fn hear(&mut self, msg: &mut ToJobTracker) {
+        self.restarts = matches!(msg, ToJobTracker::Restart { .. });
+    }
+
+    fn say(&mut self, out: &mut Outbox) {
+        let lost = out.events.iter().find_map(|event| match event.fact {
+            Fact::JobEnded { job, outcome: Outcome::Failed } if self.restarts => Some(job),
+            _ => None,
+        });
+        let Some(lost) = lost else { return };
+        let is_end = |fact: &Fact| matches!(fact, Fact::JobEnded { job, .. } if *job == lost);
+        out.events.retain(|event| !is_end(&event.fact));
+        out.letters.retain(|letter| {
+            let is_told =
+                |msg: &ToInjector| matches!(msg, ToInjector::JobEnded(job, _) if *job == lost);
+            !matches!(&letter.mail, Mail::Injector(msg) if is_told(msg))
+        });
     }
 }
 
@@ -165,11 +400,25 @@ workload:
 until: 1h
 ";
 
-/// Returns what the checker finds, were no job allowed to be left.
-fn found(recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
-    found_in(TWO_JOBS, recast)
-}
+/// A machine dies with outputs of maps, long before the reduces come.
+const LOST_MAPS: &str = "
+hadoop: {expiry: 30s, slow_start: 1}
+cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: a, maps: 12, reduces: 3, map_time: 20s, reduce_time: 10s}]}
+faults: [{at: 30s, stop: node-1}, {at: 100s, start: node-1}]
+until: 1h
+";
 
+/// A machine dies with outputs of maps, while there are reduces to come.
+const LOST_OUTPUTS: &str = "
+hadoop: {expiry: 40s, slow_start: 1}
+cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: a, maps: 12, reduces: 12, map_time: 20s, reduce_time: 10s}]}
+faults: [{at: 80s, stop: node-1}]
+until: 1h
+";
+
+/// Returns what the checker finds, were no job allowed to be left.
 fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
     let registry = Registry::builtin();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
@@ -183,36 +432,36 @@ fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
 
 #[test]
 fn a_run_without_mistakes_passes_the_checker() {
-    for yaml in [TWO_JOBS, SLOW_NODE] {
+    for yaml in [TWO_JOBS, SLOW_NODE, LOST_MAPS, LOST_OUTPUTS] {
         assert_eq!(found_in(yaml, |cast| cast), Vec::<String>::new());
     }
 }
 
 #[test]
 fn planted_mistakes_are_found() {
-    for (name, found, words) in [
-        ("slot used twice", found(first_tracker(SlotUsedTwice)), "which has 1 and held them all"),
+    for (plant, yaml, words) in [
         (
-            "success dropped",
-            found(job_tracker(SuccessDropped)),
+            first_tracker::<SlotUsedTwice> as fn(Cast) -> Cast,
+            TWO_JOBS,
+            "which has 1 and held them all",
+        ),
+        (
+            job_tracker::<SuccessDropped>,
+            TWO_JOBS,
             "job 0 map 0 attempt 0 has ended, and the JobTracker came to rest",
         ),
+        (job_tracker::<LaunchForgotten>, TWO_JOBS, "job 0 map 0 attempt 1 was assigned, not as"),
+        (job_tracker::<CommitDropped>, TWO_JOBS, "for its commit, and the JobTracker came to rest"),
+        (job_tracker::<TwoWinners>, SLOW_NODE, "succeeded though another attempt of the task had"),
         (
-            "launch forgotten",
-            found(job_tracker(LaunchForgotten)),
-            "job 0 map 0 attempt 1 was assigned, not as",
-        ),
-        (
-            "two winners",
-            found_in(SLOW_NODE, job_tracker(TwoWinners)),
-            "succeeded though another attempt of the task had",
-        ),
-        (
-            "loser forgotten",
-            found_in(SLOW_NODE, job_tracker(LoserForgotten)),
+            job_tracker::<LoserForgotten>,
+            SLOW_NODE,
             "has lost against another attempt of the task, and was not ended",
         ),
+        (job_tracker::<RerunForgotten>, LOST_MAPS, "which has nothing to do and was not told"),
+        (job_tracker::<DeadDiskFetched>, LOST_OUTPUTS, "was gone or not yet there"),
     ] {
-        assert!(found.iter().any(|line| line.contains(words)), "{name}: {found:?}");
+        let found = found_in(yaml, plant);
+        assert!(found.iter().any(|line| line.contains(words)), "{words}: {found:?}");
     }
 }

@@ -242,7 +242,13 @@ impl fmt::Display for Choice {
             Self::Range(from, to) => write!(f, "{}..{}", end(from), end(to)),
             Self::List(items) => write!(f, "[{}]", List(items)),
             Self::Through(key, values) => write!(f, "{key}[{}]", List(values)),
-            Self::Computed(node) => write!(f, "{node}"),
+            Self::Computed(node) => match node.item {
+                // By themselves these would be read as a word or a number.
+                Syntax::Name { .. } | Syntax::Literal(_) | Syntax::Negate(_) => {
+                    write!(f, "({node})")
+                }
+                _ => write!(f, "{node}"),
+            },
         }
     }
 }

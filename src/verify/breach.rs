@@ -79,6 +79,14 @@ pub enum Breach {
     EndUnheard { attempt: AttemptId },
     #[error("{job} never ended")]
     JobUnended { job: JobId },
+    #[error("{job} has not ended, and the JobTracker came to rest and does not name it")]
+    JobForgotten { job: JobId },
+    #[error("{attempt} waits on {tracker} for its commit, and the JobTracker came to rest")]
+    CommitForgotten { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} was assigned to {tracker}, which has nothing to do and was not told")]
+    LaunchForgotten { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} had all its input, but the output of map {map} was gone or not yet there")]
+    FetchedNothing { attempt: AttemptId, map: u32 },
 
     #[error("{} has no {} {}", task.job, task.kind.word(), task.index)]
     NoSuchTask { task: TaskId },

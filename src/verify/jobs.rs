@@ -1,12 +1,14 @@
 //! What the JobTracker decided and learned, held against what happened.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::trackers::Trackers;
 use super::{Breach, Check, Rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Fact, JobId, JobSpec, Outcome, PerSlot, Role, SlotKind,
-    TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, Fact, JobId, JobSpec, Outcome, PerSlot, Phases, Role,
+    SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -33,6 +35,7 @@ enum Life {
 #[derive(Debug)]
 struct Job {
     id: JobId,
+    name: Arc<str>,
     tasks: PerSlot<u32>,
     initialised: bool,
     gives_tasks: bool,
@@ -44,10 +47,21 @@ struct Job {
     waiting: PerSlot<u32>,
     /// What the attempts held that are its tasks' successes: slots times microseconds.
     useful: u128,
+    /// The outputs that its maps left, by map.
+    outputs: Vec<Vec<Output>>,
     /// For look-ups only.
     by_task: FxHashMap<TaskId, Task>,
     /// For look-ups only.
     attempts: FxHashMap<AttemptId, Attempt>,
+}
+
+/// What a map has left.
+#[derive(Debug)]
+struct Output {
+    tracker: TrackerId,
+    made: SimTime,
+    /// How often what lay there had been lost before.
+    times_gone: usize,
 }
 
 #[derive(Debug, Default)]
@@ -76,8 +90,11 @@ struct Attempt {
     /// Where its output was to be removed before, by trackers that were given up since. They may not
     /// know of that.
     given_up: Vec<TrackerId>,
-    /// How often the JobTracker had given up the tracker when it assigned this.
+    /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
     losses: u32,
+    assigned: SimTime,
+    /// When its work started.
+    started: SimTime,
     work: Progress,
     cleanup: Progress,
     /// Whether it was ever suspended, and whether it ever waited for its commit.
@@ -130,7 +147,7 @@ impl Jobs {
                     check.that(done, || Breach::MapsNotDone { job: job.id, succeeded, maps });
                 }
             }
-            Fact::JobEnded { job, outcome } => self.end(job, outcome, check),
+            Fact::JobEnded { job, outcome } => self.end(job, outcome, trackers, check),
             Fact::JobBegunAnew(job) => {
                 if let Some(job) = self.live(job, check) {
                     job.begin_anew(check.rules);
@@ -147,6 +164,7 @@ impl Jobs {
                 });
                 if let Some(job) = self.live(attempt.job(), check) {
                     if role == Role::Work {
+                        trackers.expect_start(attempt, tracker);
                         let losses = trackers.losses(tracker);
                         job.assign(attempt, tracker, losses, speculative, check);
                     } else {
@@ -185,7 +203,7 @@ impl Jobs {
 
     /// Notes what a tracker did, if the job has not ended: what becomes of its last attempts then
     /// is the trackers' affair.
-    pub(super) fn happened(&mut self, fact: &Fact, check: &mut Check<'_>) {
+    pub(super) fn happened(&mut self, fact: &Fact, trackers: &Trackers, check: &mut Check<'_>) {
         let (attempt, tracker) = match *fact {
             Fact::Started { attempt, tracker, .. }
             | Fact::CommitPending { attempt, tracker }
@@ -244,6 +262,9 @@ impl Jobs {
                 check.that(allowed, || Breach::CommittedUnasked { attempt });
                 let ended = known.role(role).ended.replace(outcome);
                 check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
+                if role == Role::Work && outcome == Outcome::Succeeded {
+                    job.produced(attempt, tracker, phases, trackers, check);
+                }
             }
             Fact::JobInitialised(_)
             | Fact::JobRunning(_)
@@ -279,10 +300,22 @@ impl Jobs {
         }
     }
 
-    /// Checks that everything was learned that has happened.
-    pub(super) fn at_rest(&self, check: &mut Check<'_>) {
+    /// Checks that everything was learned that has happened, and answered.
+    pub(super) fn at_rest(&self, stall: &Stall, trackers: &Trackers, check: &mut Check<'_>) {
         for life in &self.all {
             let Life::Live(job) = life else { continue };
+            let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
+            check.that(is_named, || Breach::JobForgotten { job: job.id });
+            let waits = |attempt: &Attempt| {
+                let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
+                attempt.commit_pending && is_here
+            };
+            let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
+            let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
+            waiting.sort();
+            for (attempt, tracker) in waiting {
+                check.breach(Breach::CommitForgotten { attempt, tracker });
+            }
             let is_unheard = |attempt: &Attempt| {
                 attempt.work.ended.is_some()
                     && matches!(
@@ -310,6 +343,7 @@ impl Jobs {
         check.that(matches!(self.all[index], Life::Unknown), || Breach::SubmittedTwice { job });
         self.all[index] = Life::Live(Box::new(Job {
             id: job,
+            name: spec.name.clone(),
             tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
             waiting: PerSlot { map: spec.maps, reduce: spec.reduces },
             useful: 0,
@@ -317,18 +351,22 @@ impl Jobs {
             gives_tasks: false,
             running: PerSlot::default(),
             succeeded: PerSlot::default(),
+            outputs: (0..spec.maps).map(|_| Vec::new()).collect(),
             by_task: FxHashMap::default(),
             attempts: FxHashMap::default(),
         }));
     }
 
-    fn end(&mut self, id: JobId, outcome: Outcome, check: &mut Check<'_>) {
+    fn end(&mut self, id: JobId, outcome: Outcome, trackers: &mut Trackers, check: &mut Check<'_>) {
         match self.all.get_mut(id.index()) {
             Some(life @ Life::Live(_)) => {
                 let Life::Live(job) = std::mem::replace(life, Life::Ended) else { return };
                 if outcome == Outcome::Succeeded {
                     self.useful += job.useful;
                 }
+                // Nobody need start what is left of it.
+                let unstarted = job.attempts.iter().filter(|(_, known)| !known.work.started);
+                unstarted.for_each(|(attempt, known)| trackers.forget(*attempt, known.tracker));
                 if outcome == Outcome::Succeeded && !check.rules.failed_tasks {
                     job.check_complete(check);
                 }
@@ -389,9 +427,44 @@ impl Job {
             *waiting = waiting.saturating_sub(1);
         }
         task.active.push(attempt.number);
-        self.attempts.insert(attempt, Attempt::new(tracker, losses));
+        self.attempts.insert(attempt, Attempt::new(tracker, losses, check.at));
         if attempt.task.is_work() {
             self.running[attempt.slot()] += 1;
+        }
+    }
+
+    /// An attempt has done its work: a map leaves its output, and a reduce has fetched all of them.
+    ///
+    /// What a reduce fetched was there at some instant since it was assigned; when exactly it took which
+    /// output, facts do not tell. A map that may fail for good leaves none.
+    fn produced(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        phases: Phases,
+        trackers: &Trackers,
+        check: &mut Check<'_>,
+    ) {
+        match attempt.task.kind {
+            TaskKind::Map => {
+                if let Some(outputs) = self.outputs.get_mut(attempt.task.index as usize) {
+                    let times_gone = trackers.times_gone(tracker);
+                    outputs.push(Output { tracker, made: check.at, times_gone });
+                }
+            }
+            TaskKind::Reduce if !check.rules.failed_tasks => {
+                let known = &self.attempts[&attempt];
+                let Phases { start_up, shuffle, suspended, .. } = phases;
+                let has_all = known.started + start_up + shuffle + suspended;
+                let was_there = |&Output { tracker, made, times_gone }: &Output| {
+                    made <= has_all && trackers.kept(tracker, times_gone, known.assigned)
+                };
+                let absent = self.outputs.iter().position(|all| !all.iter().any(was_there));
+                if let Some(map) = absent {
+                    check.breach(Breach::FetchedNothing { attempt, map: map as u32 });
+                }
+            }
+            TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup => {}
         }
     }
 
@@ -451,7 +524,7 @@ impl Job {
         }
         known.learn(attempt, state, check);
         if let Some(verdict) = state.outcome() {
-            trackers.forget_loser(attempt, tracker);
+            trackers.forget(attempt, tracker);
             self.judge(attempt, verdict, trackers, check);
         }
     }
@@ -557,12 +630,14 @@ impl Job {
 }
 
 impl Attempt {
-    fn new(tracker: TrackerId, losses: u32) -> Self {
+    fn new(tracker: TrackerId, losses: u32, assigned: SimTime) -> Self {
         Self {
             tracker,
             cleaner: None,
             given_up: Vec::new(),
             losses,
+            assigned,
+            started: assigned,
             work: Progress::default(),
             cleanup: Progress::default(),
             suspended: false,
@@ -583,6 +658,7 @@ impl Attempt {
         let holds = match *fact {
             Fact::Started { role: Role::Work, slots, .. } => {
                 self.width = slots;
+                self.started = at;
                 slots
             }
             Fact::Resumed { .. } => self.width,

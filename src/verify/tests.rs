@@ -19,7 +19,8 @@ fn found(stream: Stream) -> String {
 fn verdict(stream: Stream, rules: Rules) -> String {
     let mut verifier = Verifier::new(rules);
     stream.events.iter().for_each(|event| verifier.check(event));
-    verifier.check_end(stream.now, &Stop::Done);
+    let stop = if rules.cut_off { Stop::TimeUp } else { Stop::Done };
+    verifier.check_end(stream.now, &stop);
     let lines: Vec<_> = verifier.violations().iter().map(Violation::to_string).collect();
     lines.join("\n")
 }
@@ -535,7 +536,58 @@ fn a_completion_that_was_dropped_is_found() {
     let stream = cluster().whole(map(0, 0), 0).whole(reduce(0, 0), 0);
     assert_eq!(
         found(stream.job_ended(0, Outcome::Succeeded)),
-        "at 0 s: job 0 succeeded with 1 of 2 map tasks succeeded"
+        "at 0 s: job 0 reduce 0 attempt 0 had all its input, but the output of map 1 was gone or not \
+         yet there\nat 0 s: job 0 succeeded with 1 of 2 map tasks succeeded"
+    );
+}
+
+/// The machine dies 2 s after the maps' end. A reduce that was assigned before may have fetched from it.
+#[test]
+fn a_fetch_from_a_machine_that_was_dead_before_the_reduce_was_assigned_is_found() {
+    let maps = || cluster().whole(map(0, 0), 0).whole(map(0, 1), 1).at(2_000);
+    let reduce = reduce(0, 0);
+    let died = Fact::TrackerDown(TrackerId(0));
+    let early = maps().assign(reduce, 1, (1, 0)).fact(died.clone()).at(3_000).start(reduce, 1);
+    assert_eq!(found(early.end(reduce, 1, Outcome::Succeeded)), "");
+    let late = maps().fact(died).at(3_000).assign(reduce, 1, (1, 0)).start(reduce, 1);
+    assert_eq!(
+        found(late.end(reduce, 1, Outcome::Succeeded)),
+        "at 3 s: job 0 reduce 0 attempt 0 had all its input, but the output of map 0 was gone or not \
+         yet there"
+    );
+}
+
+/// A reply may be on its way when it is assigned, and with the next one the order comes.
+#[test]
+fn a_launch_that_an_idle_tracker_is_not_told_of_is_found() {
+    let told = |replies: u32| {
+        let stream = cluster().assign(map(0, 0), 0, (1, 1));
+        (0..replies).fold(stream, |stream, _| stream.heartbeat(0, 2_000, 1_000))
+    };
+    assert_eq!(found(told(2)), "");
+    let breach =
+        "job 0 map 0 attempt 0 was assigned to node-1, which has nothing to do and was not told";
+    assert_eq!(found(told(3)), format!("at 0 s: {breach}"));
+}
+
+/// At rest everything has an answer: each job is named, and nobody waits for a commit.
+#[test]
+fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
+    let mut verifier = Verifier::new(Rules { cut_off: true, ..Rules::default() });
+    let joined = Fact::TrackerJoined(TrackerId(0));
+    let stream = one_map()
+        .fact(joined)
+        .fact(Fact::CommitPending { attempt: map(0, 0), tracker: TrackerId(0) });
+    stream.events.iter().for_each(|event| verifier.check(event));
+    let before = verifier.violations().len();
+    verifier.check_end(stream.now, &Stop::Stalled(Box::default()));
+    let lines: Vec<_> = verifier.violations()[before..].iter().map(Violation::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "at 1 s: job 0 has not ended, and the JobTracker came to rest and does not name it",
+            "at 1 s: job 0 map 0 attempt 0 waits on node-1 for its commit, and the JobTracker came to rest"
+        ]
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Breach, Check};
-use crate::mapred::{AttemptId, Fact, Outcome, PerSlot, Role, TrackerId};
+use crate::mapred::{AttemptId, Fact, Incident, Outcome, PerSlot, Role, TrackerId};
 use crate::units::SimTime;
 
 /// All trackers, as they themselves would tell.
@@ -53,7 +53,14 @@ struct Tracker {
     /// Attempts that are to end, since others of their tasks have won, with the replies to heartbeats
     /// that the tracker has had since.
     losers: BTreeMap<AttemptId, u32>,
+    /// Attempts that are to start here, with the replies since while there was nothing else to do.
+    starters: BTreeMap<AttemptId, u32>,
+    /// When what lay on its disks was gone.
+    gone: Vec<SimTime>,
 }
+
+/// One reply may be on its way when an order is given, and with the next one it comes.
+const REPLIES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Presence {
@@ -88,9 +95,27 @@ impl Trackers {
         self.at(tracker).losers.insert(attempt, 0);
     }
 
-    /// Notes that nobody waits for the end of an attempt any more.
-    pub(super) fn forget_loser(&mut self, attempt: AttemptId, tracker: TrackerId) {
-        self.at(tracker).losers.remove(&attempt);
+    /// Notes that an attempt was assigned: a tracker with nothing else to do starts it.
+    pub(super) fn expect_start(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        self.at(tracker).starters.insert(attempt, 0);
+    }
+
+    /// Notes that nobody waits for the start or the end of an attempt any more.
+    pub(super) fn forget(&mut self, attempt: AttemptId, tracker: TrackerId) {
+        let known = self.at(tracker);
+        known.losers.remove(&attempt);
+        known.starters.remove(&attempt);
+    }
+
+    /// Returns how often what lay on a tracker's disks was gone so far.
+    pub(super) fn times_gone(&self, tracker: TrackerId) -> usize {
+        self.all.get(tracker.index()).map_or(0, |tracker| tracker.gone.len())
+    }
+
+    /// Returns whether what was made on a tracker, after so many times, was there at an instant or later.
+    pub(super) fn kept(&self, tracker: TrackerId, times: usize, at: SimTime) -> bool {
+        let gone = self.all.get(tracker.index()).and_then(|tracker| tracker.gone.get(times));
+        gone.is_none_or(|gone| at <= *gone)
     }
 
     /// Checks a fact about a tracker itself, or what it did with an attempt.
@@ -100,12 +125,15 @@ impl Trackers {
                 let up = self.at(tracker).up;
                 check.that(up, || Breach::HeartbeatWhileDown { tracker });
                 check.that(queued <= rtt, || Breach::QueuedTooLong { tracker });
-                let losers = &mut self.at(tracker).losers;
-                losers.values_mut().for_each(|replies| *replies += 1);
+                let known = self.at(tracker);
                 // What a reply orders is done right after it.
-                if let Some((&attempt, _)) = losers.iter().find(|(_, replies)| 3 <= **replies) {
-                    losers.remove(&attempt);
+                if let Some(attempt) = overdue(&mut known.losers) {
                     check.breach(Breach::LoserForgotten { attempt, tracker });
+                }
+                if known.here.is_empty()
+                    && let Some(attempt) = overdue(&mut known.starters)
+                {
+                    check.breach(Breach::LaunchForgotten { attempt, tracker });
                 }
             }
             Fact::TrackerUp { tracker, slots } => {
@@ -121,6 +149,8 @@ impl Trackers {
                 }
                 known.here.clear();
                 known.losers.clear();
+                known.starters.clear();
+                known.gone.push(check.at);
                 let held: u32 = [known.held.map, known.held.reduce].iter().sum();
                 (known.up, known.held) = (false, PerSlot::default());
                 self.held.change(check.at, -i64::from(held));
@@ -136,6 +166,7 @@ impl Trackers {
                 known.joined = false;
                 known.losses += 1;
                 known.losers.clear();
+                known.starters.clear();
             }
             Fact::TrackerBlacklisted(tracker) => {
                 let known = self.at(tracker);
@@ -159,6 +190,9 @@ impl Trackers {
             }
             Fact::Started { attempt, tracker, role, slots } => {
                 let known = self.at(tracker);
+                if role == Role::Work {
+                    known.starters.remove(&attempt);
+                }
                 check.that(known.up, || Breach::StartedWhileDown { attempt, tracker });
                 if let Entry::Vacant(place) = known.here.entry((attempt, role)) {
                     place.insert(Presence { slots, ..Presence::default() });
@@ -209,6 +243,7 @@ impl Trackers {
                 let known = self.at(tracker);
                 if role == Role::Work {
                     known.losers.remove(&attempt);
+                    known.starters.remove(&attempt);
                 }
                 match known.here.remove(&(attempt, role)) {
                     Some(here) if !here.suspended => {
@@ -225,6 +260,9 @@ impl Trackers {
                 }
             }
             // Decisions, what the JobTracker has learned, and what trackers do not say themselves.
+            Fact::Incident { tracker: Some(tracker), incident: Incident::DiskLost } => {
+                self.at(tracker).gone.push(check.at);
+            }
             Fact::Incident { .. }
             | Fact::JobInitialised(_)
             | Fact::JobRunning(_)
@@ -262,4 +300,12 @@ impl Tracker {
             slots,
         });
     }
+}
+
+/// Counts a reply for each of these; returns one that has had too many, and does not expect it again.
+fn overdue(expected: &mut BTreeMap<AttemptId, u32>) -> Option<AttemptId> {
+    expected.values_mut().for_each(|replies| *replies += 1);
+    let attempt = *expected.iter().find(|(_, replies)| REPLIES <= **replies)?.0;
+    expected.remove(&attempt);
+    Some(attempt)
 }

@@ -59,6 +59,7 @@ fn expressions() -> impl Strategy<Value = String> {
         "p99.9(heartbeat_rtt, seeds=pooled)",
         "wait[name=\"a b\", time=100s..]",
         "f(a, n=x*2, w=b-c)",
+        "f(a, n=(x), m=(-x), k=(5s), by=(x[y=1]))",
         "max(x, by=maps[1..2, 3..], class=[a, 4x, 'say \"so\"'])",
     ];
     let atom = proptest::sample::select(atoms.to_vec()).prop_map(str::to_owned);
