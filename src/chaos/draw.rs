@@ -27,7 +27,7 @@ const MENDINGS: u32 = 40;
 
 /// Settings that are hard together, each laid over what is drawn. Most are about getting stuck, which no
 /// single option leads to.
-pub(super) const THEMES: [&str; 10] = [
+pub(super) const THEMES: [&str; 11] = [
     // A tracker is given up while it waits for the answer to its heartbeat.
     "{hadoop: {expiry: 20s, rpc_timeout: 60s}, \
       faults: [{at: 1min, partition: {nodes: [node-1], for: 90s}}]}",
@@ -50,6 +50,10 @@ pub(super) const THEMES: [&str; 10] = [
     "{hadoop: {kill_orphans: false, slow_start: 0}, faults: [{at: 1min, kill: job-0}]}",
     // Machines are given up soon, and come back.
     "{hadoop: {expiry: 30s}, faults: [{at: 1min, stop: node-1}, {at: 4min, start: node-1}]}",
+    // Outputs of maps are out of reach, long before the last reduces come for them.
+    "{hadoop: {slow_start: 1}, \
+      workload: {jobs: [{name: late, submit: 0s, maps: 12, reduces: 24, map_time: 20s}]}, \
+      faults: [{at: 50s, stop: node-1}, {at: 2min, stop: node-2}]}",
     // Many tasks fail, and trackers are avoided.
     "{hadoop: {tracker_failures: 1, tracker_faults: 1, blacklist: true, map_failures: 50 %}, \
       faults: [{task_failures: 20 %}]}",

@@ -364,7 +364,7 @@ struct JobLost {
 
 impl Mistake<ToJobTracker> for JobLost {
     fn hear(&mut self, msg: &mut ToJobTracker) {
-        self.restarts = matches!(msg, ToJobTracker::Restart { .. });
+        self.restarts = matches!(msg, ToJobTracker::Restart(_));
     }
 
     fn say(&mut self, out: &mut Outbox) {

@@ -61,7 +61,10 @@ impl Kind for JobTrackerProcess {
         }
         if let Some(span) = self.restart {
             effects.restarts += 1;
-            let restart = ToJobTracker::Restart { takes: span, recovers: self.recover };
+            let restart = match self.recover {
+                true => ToJobTracker::RestartAndRecover(span),
+                false => ToJobTracker::Restart(span),
+            };
             effects.opening.push((at, restart.into()));
         }
     }

@@ -595,7 +595,8 @@ impl Core for JobTracker {
             | M::Replicas(_)
             | M::Cut(_)
             | M::Pause(_)
-            | M::Restart { .. }
+            | M::Restart(_)
+            | M::RestartAndRecover(_)
             | M::Wake => self.take(now, msg, out),
             _ if stands_still => self.held.push(msg),
             _ => self.take(now, msg, out),
@@ -637,7 +638,8 @@ impl JobTracker {
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
             ToJobTracker::Include(tracker) => self.ledger.include(now, tracker, out),
             ToJobTracker::Pause(span) => self.pause(now, span, out),
-            ToJobTracker::Restart { takes, recovers } => self.die(now, takes, recovers, out),
+            ToJobTracker::Restart(span) => self.die(now, span, false, out),
+            ToJobTracker::RestartAndRecover(span) => self.die(now, span, true, out),
             ToJobTracker::Wake => self.wake(now, out),
             ToJobTracker::Cut(cut) => self.ledger.cut(now, cut, out),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),

@@ -65,13 +65,10 @@ pub enum ToJobTracker {
     Include(TrackerId),
     /// By the world: its process stops in its tracks for so long.
     Pause(SimSpan),
-    /// By the world: its process dies, and is back after so long.
-    Restart {
-        /// How long nobody is there.
-        takes: SimSpan,
-        /// Whether it then goes on with its jobs, as its line of Hadoop does; else they fail.
-        recovers: bool,
-    },
+    /// By the world: its process dies, and is back after so long, without its jobs, which fail.
+    Restart(SimSpan),
+    /// By the world: the same, but it then goes on with its jobs, as its line of Hadoop does.
+    RestartAndRecover(SimSpan),
     /// By itself: its process works again.
     Wake,
     /// By itself: it is free for the next heartbeat, unless its process has died since: the number says
@@ -224,7 +221,8 @@ impl Message for ToJobTracker {
             | Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
-            | Self::Restart { .. }
+            | Self::Restart(_)
+            | Self::RestartAndRecover(_)
             | Self::Wake
             | Self::Serve(_)
             | Self::Initialised(..)
@@ -247,7 +245,8 @@ impl Message for ToJobTracker {
             | Self::Exclude(_)
             | Self::Include(_)
             | Self::Pause(_)
-            | Self::Restart { .. }
+            | Self::Restart(_)
+            | Self::RestartAndRecover(_)
             | Self::Wake
             | Self::Initialised(..)
             | Self::Start => true,

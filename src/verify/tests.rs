@@ -736,6 +736,7 @@ fn a_flood_of_violations_is_counted() {
 fn begun_anew() -> Stream {
     cluster()
         .whole(map(0, 0), 0)
+        .whole(map(0, 1), 1)
         .assign(reduce(0, 0), 1, (1, 0))
         .at(1_500)
         .start(reduce(0, 0), 1)
@@ -749,6 +750,7 @@ fn begun_anew() -> Stream {
 fn what_is_begun_anew_runs_once_more() {
     let anew = begun_anew()
         .learn(map(0, 0), 0, Killed, (0, 0))
+        .learn(map(0, 1), 1, Killed, (0, 0))
         .learn(reduce(0, 0), 1, Killed, (0, 0))
         .fact(Fact::JobInitialised(JobId(0)))
         .fact(Fact::JobRunning(JobId(0)))
@@ -760,7 +762,7 @@ fn what_is_begun_anew_runs_once_more() {
 fn a_success_that_is_kept_when_its_job_is_begun_anew_is_found() {
     let kept =
         begun_anew().learn(map(0, 0), 0, Killed, (0, 0)).fact(Fact::JobInitialised(JobId(0)));
-    let says = "job 0 was initialised anew, and 1 of its attempts still count from before";
+    let says = "job 0 was initialised anew, and 2 of its attempts still count from before";
     let found = found(kept);
     assert!(found.ends_with(says), "{found}");
 }

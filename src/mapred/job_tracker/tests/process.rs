@@ -21,7 +21,7 @@ fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
 #[test]
 fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
     let (mut bench, _, reduces) = fetching();
-    bench.at(100).hear(ToJobTracker::Restart { takes: SimSpan::from_secs(60), recovers: false });
+    bench.at(100).hear(ToJobTracker::Restart(SimSpan::from_secs(60)));
     assert!(
         bench
             .facts
@@ -43,7 +43,8 @@ fn a_restart_fails_all_jobs_and_has_all_trackers_start_anew() {
 }
 
 fn restart(recovers: bool) -> ToJobTracker {
-    ToJobTracker::Restart { takes: SimSpan::from_secs(60), recovers }
+    let span = SimSpan::from_secs(60);
+    if recovers { ToJobTracker::RestartAndRecover(span) } else { ToJobTracker::Restart(span) }
 }
 
 fn of_line(line: &str) -> Hadoop {
@@ -56,7 +57,7 @@ fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
     bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(100)));
     bench.at(11).beat(0, &[]);
     // It dies while one waits, and is back long before that one's turn.
-    bench.at(12).hear(ToJobTracker::Restart { takes: SimSpan::from_secs(1), recovers: false });
+    bench.at(12).hear(ToJobTracker::Restart(SimSpan::from_secs(1)));
     assert_eq!(bench.refused, [(TrackerId(0), 1)], "who waits hears of it at once");
     bench.at(13).hear(ToJobTracker::Wake);
     bench.send_again(0, &[]);
