@@ -27,7 +27,9 @@ mod traced;
 mod truth;
 
 pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
-pub use event::{AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, Phases, Role};
+pub use event::{
+    AttemptState, Counts, Event, Fact, Incident, Locality, Order, Outcome, Phases, Role,
+};
 pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry,
@@ -42,7 +44,7 @@ pub use message::{
     ToInjector, ToJobTracker, ToNature, ToTracker,
 };
 pub use nature::{Harm, Mishap, Nature, Rhythm};
-pub use reason::Reason;
+pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub(crate) use scheduler::steps::step;
 pub use scheduler::{
     Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,

@@ -112,8 +112,7 @@ impl Verifier {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. } => {
                 self.jobs.decided(fact, &mut self.trackers, &mut check);
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
     AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, JobId, Mail, Message, Outbox,
-    SlotKind, Status, TaskId, TaskKind, ToJobTracker, ToTracker,
+    Reason, SlotKind, Status, TaskId, TaskKind, ToJobTracker, ToTracker,
 };
 use crate::runtime::Cast;
 use crate::scenario::{self, Registry};
@@ -126,7 +126,9 @@ struct TwoWinners;
 impl Mistake<ToJobTracker> for TwoWinners {
     fn say(&self, out: &mut Outbox) {
         let also_won = out.events.iter().find_map(|Event { at, fact }| {
-            let Fact::Beaten { attempt, tracker, .. } = *fact else { return None };
+            let Fact::Ordered { attempt, tracker, reason: Reason::LostRace(_), .. } = *fact else {
+                return None;
+            };
             let (state, counts) = (AttemptState::Succeeded, Counts::default());
             Some(Event { at: *at, fact: Fact::Learned { attempt, tracker, state, counts } })
         });

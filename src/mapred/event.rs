@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{AttemptId, JobId, JobSpec, PerSlot, Preemption, Reason, TrackerId};
+use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
 use crate::cluster::{Speeds, Topology};
 use crate::units::{SimSpan, SimTime};
 
@@ -71,26 +71,17 @@ pub enum Fact {
         /// What the JobTracker counts for the job and slot kind, after this.
         counts: Counts,
     },
-    /// The JobTracker has decided to take the slot of an attempt for another.
-    Preempted {
-        /// The attempt that loses its slot.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-        /// How.
-        how: Preemption,
-        /// The attempt that gets the slot.
-        by: AttemptId,
-    },
-    /// The JobTracker has ordered the end of an attempt, since another one of its task has won: it has
-    /// succeeded, or was the first to wait for its commit.
-    Beaten {
-        /// The attempt that has lost.
+    /// The JobTracker has decided that an attempt is to end, to stop or to go on; its tracker hears of it
+    /// with the next reply, if it still hears anything.
+    Ordered {
+        /// The attempt.
         attempt: AttemptId,
         /// Where it runs.
         tracker: TrackerId,
-        /// The attempt that has won.
-        by: AttemptId,
+        /// What is to become of it.
+        order: Order,
+        /// Why.
+        reason: Reason,
     },
     /// The policy has left a note.
     Noted {
@@ -187,6 +178,17 @@ pub enum Fact {
         /// The part of it spent waiting for the JobTracker to be free.
         queued: SimSpan,
     },
+}
+
+/// What is to become of an attempt that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It ends, and its work is lost.
+    Kill,
+    /// It is stopped, and keeps its memory and its work.
+    Suspend,
+    /// It goes on.
+    Resume,
 }
 
 /// What befalls a machine.
@@ -292,6 +294,17 @@ impl Incident {
             Self::TrackerBack => "tracker back",
             Self::Speeds(speeds) if speeds.are_usual() => "usual speed",
             Self::Speeds(_) => "slow",
+        }
+    }
+}
+
+impl Order {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Suspend => "suspend",
+            Self::Resume => "resume",
         }
     }
 }

@@ -470,7 +470,7 @@ impl JobTracker {
     }
 
     fn tick(&mut self, now: SimTime, out: &mut Outbox) {
-        let mut orders = Orders { now, ledger: &mut self.ledger };
+        let mut orders = Orders { now, ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
         let to_read = std::mem::take(&mut self.ledger.to_read);
         if self.reads_on_order {

@@ -17,8 +17,8 @@ use self::steps::step;
 use super::job::Job;
 use super::ledger::{Ledger, Wish};
 use super::{
-    AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Outbox, Outcome, PerSlot,
-    Reach, Reason, Report, SlotKind, TrackerId, Truth,
+    AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Order, Outbox, Outcome,
+    PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -261,6 +261,7 @@ impl<'a> View<'a> {
 pub struct Orders<'a> {
     pub(super) now: SimTime,
     pub(super) ledger: &'a mut Ledger,
+    pub(super) out: &'a mut Outbox,
 }
 
 impl Orders<'_> {
@@ -270,10 +271,10 @@ impl Orders<'_> {
     }
 
     /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
-    pub fn kill(&mut self, attempt: AttemptId) {
+    pub fn kill(&mut self, attempt: AttemptId, reason: Reason) {
         // A policy may name what has ended since it looked.
         if self.ledger.attempt(attempt).is_some() {
-            self.ledger.doom(self.now, attempt);
+            self.ledger.doom(self.now, attempt, reason, self.out);
         }
     }
 
@@ -284,20 +285,21 @@ impl Orders<'_> {
     }
 
     /// Suspends a running attempt, at its tracker's next heartbeat.
-    pub fn suspend(&mut self, attempt: AttemptId) {
-        self.order(attempt, Directive::Suspend(attempt));
+    pub fn suspend(&mut self, attempt: AttemptId, reason: Reason) {
+        self.order(attempt, Order::Suspend, Directive::Suspend(attempt), reason);
     }
 
     /// Lets a suspended attempt go on, at its tracker's next heartbeat.
-    pub fn resume(&mut self, attempt: AttemptId) {
-        self.order(attempt, Directive::Resume(attempt));
+    pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
+        self.order(attempt, Order::Resume, Directive::Resume(attempt), reason);
     }
 
-    fn order(&mut self, attempt: AttemptId, directive: Directive) {
+    fn order(&mut self, attempt: AttemptId, order: Order, directive: Directive, reason: Reason) {
         // As with a kill: it may be over, be it but for its output, and its tracker given up.
         if let Some(record) = self.ledger.attempt(attempt).filter(|record| record.is_active()) {
             let tracker = record.tracker;
             self.ledger.trackers[tracker.index()].orders.push(directive);
+            self.out.emit(self.now, Fact::Ordered { attempt, tracker, order, reason });
         }
     }
 }
@@ -325,7 +327,7 @@ impl Offer<'_> {
 
     /// Returns the power to stop what runs, on any tracker.
     pub fn orders(&mut self) -> Orders<'_> {
-        Orders { now: self.now, ledger: self.ledger }
+        Orders { now: self.now, ledger: self.ledger, out: self.out }
     }
 
     /// Returns the tracker that has sent the heartbeat.
@@ -420,19 +422,18 @@ impl Offer<'_> {
         if !self.can_preempt(victim) {
             return false;
         }
-        let tracker = self.tracker;
+        let reason = Reason::PreemptedFor(by);
         match how {
-            Preemption::Suspend => self.orders().suspend(victim),
-            Preemption::Kill => self.orders().kill(victim),
+            Preemption::Suspend => self.orders().suspend(victim, reason),
+            Preemption::Kill => self.orders().kill(victim, reason),
         }
         self.freed[victim.slot()] += self.width(victim);
-        self.out.emit(self.now, Fact::Preempted { attempt: victim, tracker, how, by });
         true
     }
 
     /// Lets an attempt go on that is suspended on this tracker, in as many slots as it had.
-    pub fn resume(&mut self, attempt: AttemptId) {
-        self.orders().resume(attempt);
+    pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
+        self.orders().resume(attempt, reason);
         self.taken[attempt.slot()] += self.width(attempt);
     }
 

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::mapred::{
-    AttemptId, Event, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId,
+    AttemptId, Event, Fact, JobId, JobSpec, Locality, Order, Outcome, Phases, Reason, Role, TaskId,
     TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
@@ -44,6 +44,10 @@ pub struct Job {
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
     pub submitted: SimTime,
+    /// When its splits were read, and when it gave tasks from.
+    pub initialised: Option<SimTime>,
+    /// When it gave its first tasks.
+    pub running: Option<SimTime>,
     /// When its first map or reduce was assigned.
     pub first_launch: Option<SimTime>,
     /// When the JobTracker knew that its last map had succeeded; the last time, if maps were lost.
@@ -82,8 +86,10 @@ pub struct Attempt {
     pub started: Option<SimTime>,
     /// When and how its work ended, by its tracker.
     pub ending: Option<Ending>,
-    /// How it ended, by the JobTracker.
-    pub verdict: Option<Outcome>,
+    /// When and how it ended, by the JobTracker.
+    pub verdict: Option<(SimTime, Outcome)>,
+    /// Why its end was ordered, if it was.
+    pub killed_for: Option<Reason>,
     /// How long it was stopped the last time that it was resumed.
     pub suspension: SimSpan,
     stopped: Option<SimTime>,
@@ -96,6 +102,8 @@ pub struct Attempt {
 /// Why and how an attempt was launched.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant {
+    /// When.
+    pub at: SimTime,
     /// How far its input is.
     pub locality: Option<Locality>,
     /// Whether another attempt of the task was running.
@@ -208,6 +216,16 @@ impl Books {
         let at = event.at;
         match event.fact {
             Fact::JobSubmitted(ref spec) => self.submit(at, spec),
+            Fact::JobInitialised(job) => {
+                if let Some(job) = self.job_mut(job) {
+                    job.initialised = Some(at);
+                }
+            }
+            Fact::JobRunning(job) => {
+                if let Some(job) = self.job_mut(job) {
+                    job.running = Some(at);
+                }
+            }
             Fact::MapsDone(job) => {
                 if let Some(job) = self.job_mut(job) {
                     job.maps_done = Some(at);
@@ -223,7 +241,7 @@ impl Books {
                 reason,
                 ..
             } => {
-                let grant = Grant { locality, speculative, reason };
+                let grant = Grant { at, locality, speculative, reason };
                 self.attempt_mut(attempt, tracker).grant = Some(grant);
                 self.count_launch(at, attempt.task);
             }
@@ -232,7 +250,12 @@ impl Books {
                     if self.has_succeeded(attempt) {
                         self.lost = Some((attempt, tracker));
                     }
-                    self.judge(attempt, verdict);
+                    self.judge(at, attempt, verdict);
+                }
+            }
+            Fact::Ordered { attempt, order: Order::Kill, reason, .. } => {
+                if let Some(known) = self.open.get_mut(&attempt) {
+                    known.killed_for.get_or_insert(reason);
                 }
             }
             Fact::Started { attempt, tracker, role, slots } => {
@@ -263,11 +286,8 @@ impl Books {
             }
             // Removing an attempt's output is no launch of a task.
             Fact::Assigned { role: Role::TaskCleanup, .. } => {}
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            Fact::FetchFailed { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -290,6 +310,8 @@ impl Books {
         self.jobs[index] = Some(Job {
             spec: Arc::clone(spec),
             submitted: at,
+            initialised: None,
+            running: None,
             first_launch: None,
             maps_done: None,
             ended: None,
@@ -336,10 +358,10 @@ impl Books {
             && !self.open.get(&attempt).is_some_and(is_open_still)
     }
 
-    fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
+    fn judge(&mut self, at: SimTime, attempt: AttemptId, verdict: Outcome) {
         let mut locality = None;
         if let Some(known) = self.open.get_mut(&attempt) {
-            known.verdict = Some(verdict);
+            known.verdict = Some((at, verdict));
             locality = known.grant.and_then(|grant| grant.locality);
         }
         // What the JobTracker says of a job that has ended is no count of that job any more.
@@ -433,6 +455,7 @@ impl Attempt {
             started: None,
             ending: None,
             verdict: None,
+            killed_for: None,
             suspension: SimSpan::ZERO,
             stopped: None,
             width: 0,
@@ -443,7 +466,7 @@ impl Attempt {
     /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its
     /// tracker.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.verdict.or(self.ending.map(|ending| ending.outcome))
+        self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
     }
 
     /// Returns whether anything was heard of its work. Of an attempt of a job that has ended, only

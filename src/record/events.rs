@@ -16,8 +16,9 @@ use crate::cluster::Speeds;
 use crate::files;
 use crate::mapred::{
     AttemptId, AttemptState, Counts, Event, Fact, Incident, JobId, Locality, Outcome, PerSlot,
-    Preemption, Reason, Role, TrackerId,
+    Reason, Role, TrackerId,
 };
+use crate::units::SimSpan;
 
 /// Writes `events.jsonl`.
 #[derive(Debug)]
@@ -94,6 +95,22 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_over_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_share: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_job: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
@@ -151,24 +168,20 @@ impl<'a> Line<'a> {
                 locality: locality.map(Locality::word),
                 speculative: Some(speculative),
                 waited_us: Some(waited.as_micros()),
-                reason: Some(reason.to_string()),
-                ..Self::named("assigned").attempt(attempt, tracker).role(role).counts(counts)
+                ..Self::named("assigned")
+                    .attempt(attempt, tracker)
+                    .role(role)
+                    .counts(counts)
+                    .reason(reason)
             },
             Fact::Learned { attempt, tracker, state, counts } => Self {
                 state: Some(state_word(state)),
                 ..Self::named("learned").attempt(attempt, tracker).counts(counts)
             },
-            Fact::Preempted { attempt, tracker, how, by } => Self {
-                reason: Some(Reason::PreemptedFor(by.job()).to_string()),
-                note: Some(match how {
-                    Preemption::Suspend => "suspend",
-                    Preemption::Kill => "kill",
-                }),
-                ..Self::named("preempted").attempt(attempt, tracker)
+            Fact::Ordered { attempt, tracker, order, reason } => Self {
+                order: Some(order.word()),
+                ..Self::named("ordered").attempt(attempt, tracker).reason(reason)
             },
-            Fact::Beaten { attempt, tracker, .. } => {
-                Self::named("beaten").attempt(attempt, tracker)
-            }
             Fact::Noted { tracker, note } => {
                 Self { note: Some(note), ..Self::named("noted").node(tracker) }
             }
@@ -252,6 +265,21 @@ impl<'a> Line<'a> {
             Role::TaskCleanup => "task cleanup",
         };
         Self { role: Some(word), ..self }
+    }
+
+    fn reason(self, reason: Reason) -> Self {
+        let weighed = reason.weighed();
+        Self {
+            code: Some(reason.code()),
+            place: weighed.place,
+            passed_over_us: weighed.waited.map(SimSpan::as_micros),
+            held: weighed.held,
+            share: weighed.share,
+            min_share: weighed.min_share,
+            for_job: weighed.for_job.map(|job| job.0),
+            reason: Some(reason.to_string()),
+            ..self
+        }
     }
 
     fn outcome(self, outcome: Outcome) -> Self {

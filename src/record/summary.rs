@@ -223,8 +223,7 @@ impl Watcher for Tally {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -192,8 +192,7 @@ impl Watcher for Timeline {
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)
             | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

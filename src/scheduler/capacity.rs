@@ -227,7 +227,7 @@ impl Capacity {
             return Answer::Keep;
         }
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
-        let why = Reason::Other("the tracker was kept for it");
+        let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
     }
 
@@ -286,10 +286,11 @@ impl Capacity {
         }
         if width <= offer.free(kind) {
             let node = self.tree.node(member.queue);
-            let why = match node.used[kind] < node.slots[kind] {
-                _ if !limits_users => Reason::Other("all users are at their limits"),
-                true => Reason::Share,
-                false => Reason::Other("lent to its queue"),
+            let standing = node.standing(kind);
+            let why = match standing.held < node.slots[kind] {
+                _ if !limits_users => Reason::LimitsAside,
+                true => Reason::Share(standing),
+                false => Reason::Lent(standing),
             };
             // By the rules of 1.x, tasks of several slots do not wait for local ones.
             let anywhere = self.options.delay.is_none() && 1 < width;

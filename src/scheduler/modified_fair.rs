@@ -224,12 +224,15 @@ impl ModifiedFair {
                 let jobs = standings.ready_in(pool, kind);
                 let since = |job| standings.runnable_since(job);
                 let mut jobs = standings.reduces().in_order(&offer.view(), jobs, since);
-                jobs.find_map(|job| offer.launch_reduce(job, Reason::Share))
+                let reason = Reason::Share(standings.standing(pool, kind));
+                jobs.find_map(|job| offer.launch_reduce(job, reason))
             });
         }
-        pools.flat_map(|pool| standings.ready_in(pool, kind)).find_map(|job| {
+        let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
+        pools.flat_map(jobs).find_map(|(pool, job)| {
             let waited = delay.waited(job);
-            let launched = delay.launch_map(offer, job, false, Reason::Share)?;
+            let reason = Reason::Share(standings.standing(pool, kind));
+            let launched = delay.launch_map(offer, job, false, reason)?;
             if options.delay_adjustment {
                 waits.note(launched.locality, waited);
                 delay.adjust(waits.delays());

@@ -153,8 +153,7 @@ impl Jobs {
                     job.compare(attempt, counts, check);
                 }
             }
-            Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            Fact::Ordered { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -190,8 +189,7 @@ impl Jobs {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -239,8 +237,7 @@ impl Jobs {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -221,8 +221,7 @@ impl Trackers {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
             | Fact::Noted { .. } => {}
         }
     }

@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::{FairOptions, Variant};
-use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::mapred::{Holding, Job, JobId, PerSlot, Priority, SlotKind, View};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
@@ -125,6 +125,12 @@ impl Tree {
 
     pub(super) fn state(&self, pool: PoolId) -> &PoolState {
         &self.states[pool.index()]
+    }
+
+    /// Returns how a pool stands.
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+        let state = self.state(pool);
+        Holding { min_share: state.min_share[kind], ..Holding::of(state.running[kind]) }
     }
 
     /// Returns the jobs of a pool, in the order of their numbers.

@@ -16,7 +16,9 @@ use super::ModifiedFairOptions;
 use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
-use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View, step};
+use crate::mapred::{
+    Holding, Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View, step,
+};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
@@ -147,6 +149,12 @@ impl Standings {
     /// Returns the pools that could use a slot, the next one first.
     pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
         self.ready[kind].iter().map(|key| key.pool)
+    }
+
+    /// Returns how a pool stands.
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+        let state = &self.pools[pool.index()];
+        Holding { min_share: state.min[kind], ..Holding::of(state.tasks[kind].running) }
     }
 
     /// Returns the jobs of a pool that could use a slot, the next one first.

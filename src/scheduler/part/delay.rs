@@ -298,7 +298,7 @@ mod tests {
             self.0.begin(&offer.view());
             let jobs: Vec<JobId> = offer.running_jobs().map(crate::mapred::Job::id).collect();
             while 0 < offer.free(SlotKind::Map) {
-                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Share);
+                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Sample);
                 if !jobs.iter().any(|job| launch(*job).is_some()) {
                     break;
                 }
