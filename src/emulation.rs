@@ -347,6 +347,9 @@ fn assemble(prepared: &Prepared, effects: Effects<'_>, mut policy: Stopwatch) ->
     if workload.submission == Submission::Stress {
         job_tracker.follow_maps();
     }
+    if scenario.record.decisions {
+        job_tracker.keep_refusals();
+    }
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {

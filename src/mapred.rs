@@ -18,6 +18,7 @@ mod map_cache;
 mod message;
 mod nature;
 mod reason;
+mod refusals;
 mod scheduler;
 mod spec;
 mod speculation;

@@ -113,6 +113,7 @@ impl Verifier {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. } => {
                 self.jobs.decided(fact, &mut self.trackers, &mut check);
             }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
-use crate::cluster::{Speeds, Topology};
+use crate::cluster::{SlotKind, Speeds, Topology};
 use crate::units::{SimSpan, SimTime};
 
 /// A fact with its instant.
@@ -70,6 +70,22 @@ pub enum Fact {
         state: AttemptState,
         /// What the JobTracker counts for the job and slot kind, after this.
         counts: Counts,
+    },
+    /// The policy has refused a job with something to launch a slot, for one cause and again and again,
+    /// until now or until not long ago. Only told if the JobTracker [keeps](super::JobTracker) refusals.
+    Refused {
+        /// The job.
+        job: JobId,
+        /// The kind of slot.
+        kind: SlotKind,
+        /// From the first time.
+        from: SimTime,
+        /// To when it got a slot, or to the last time.
+        to: SimTime,
+        /// How often.
+        times: u32,
+        /// Why, the last time.
+        reason: Reason,
     },
     /// The JobTracker has decided that an attempt is to end, to stop or to go on; its tracker hears of it
     /// with the next reply, if it still hears anything.

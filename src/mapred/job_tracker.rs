@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::ledger::Ledger;
+use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Hadoop, JobId, Mail, MapsDone,
     Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reply, Report, Scheduler, SlotKind,
@@ -91,6 +92,11 @@ impl JobTracker {
     /// busy the cluster is. This costs a look-up for each map in every heartbeat.
     pub fn follow_maps(&mut self) {
         self.ledger.follows_maps = true;
+    }
+
+    /// Lets it keep why jobs with something to launch get nothing, and tell it.
+    pub fn keep_refusals(&mut self) {
+        self.ledger.refusals = Some(Refusals::default());
     }
 
     // ---- its process ----
@@ -282,6 +288,7 @@ impl JobTracker {
     fn review(&mut self, now: SimTime, out: &mut Outbox) {
         let interval = self.ledger.heartbeat_interval();
         self.reviews_at = now + interval;
+        self.note_withheld(now, out);
         if now < self.ledger.moved_at + interval {
             return;
         }
@@ -290,6 +297,19 @@ impl JobTracker {
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         out.calm = self.ledger.calm(patience);
+    }
+
+    /// Notes which jobs are held back without being asked, if that is kept.
+    fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
+        let Some(mut refusals) = self.ledger.refusals.take() else { return };
+        let view = View { now, heard: None, ledger: &self.ledger };
+        self.scheduler.withheld(&view, &mut |job, kind, reason| {
+            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+                refusals.note(now, job, kind, reason);
+            }
+        });
+        refusals.sweep(now, out);
+        self.ledger.refusals = Some(refusals);
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.

@@ -66,8 +66,6 @@ pub enum Reason {
     BadTracker,
     /// The tracker has its part of the cluster's work.
     TrackerLoad,
-    /// The last slots of a full cluster are kept for the job at the head of the line.
-    KeptForFirst,
     /// The group has as many slots as it may have.
     GroupLimit(Holding),
     /// The user has as many slots as one may have.
@@ -161,7 +159,6 @@ impl Reason {
             Self::LongTasks => "long-tasks",
             Self::BadTracker => "bad-tracker",
             Self::TrackerLoad => "tracker-load",
-            Self::KeptForFirst => "kept-for-first",
             Self::GroupLimit(_) => "group-limit",
             Self::UserLimit => "user-limit",
             Self::JobLimit => "job-limit",
@@ -203,7 +200,6 @@ impl Reason {
             | Self::LongTasks
             | Self::BadTracker
             | Self::TrackerLoad
-            | Self::KeptForFirst
             | Self::UserLimit
             | Self::JobLimit
             | Self::Other(_) => none,
@@ -245,7 +241,6 @@ impl fmt::Display for Reason {
             Self::LongTasks => f.write_str("the node has its part of the long tasks"),
             Self::BadTracker => f.write_str("nothing that this node may run"),
             Self::TrackerLoad => f.write_str("the node has its part of the work"),
-            Self::KeptForFirst => f.write_str("the last slots are kept for the first in line"),
             Self::GroupLimit(holding) => write!(f, "at its maximum{holding}"),
             Self::UserLimit => f.write_str("its user is at the limit"),
             Self::JobLimit => f.write_str("as many jobs run as may"),

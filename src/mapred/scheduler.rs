@@ -49,6 +49,11 @@ pub trait Scheduler: Send {
         SimSpan::from_secs(24 * 60 * 60)
     }
 
+    /// Says which jobs with something to launch it does not even ask, and why: those that are held back
+    /// by a limit. Called about once in a heartbeat interval, and only while refusals are kept; what it
+    /// refuses to jobs that it does ask is said with [`Offer::refuse`].
+    fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
+
     /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
     /// look-up for each of them in every heartbeat.
     fn reads_progress(&self) -> bool {
@@ -378,8 +383,16 @@ impl Offer<'_> {
         step();
         self.looks += 1;
         let wish = Wish { job, tracker: self.tracker, slots, reason };
-        let launch = self.ledger.launch_map(self.now, wish, reach, self.out)?;
-        Some(self.launch(launch))
+        match self.ledger.launch_map(self.now, wish, reach, self.out) {
+            Some(launch) => Some(self.launch(launch)),
+            None => {
+                // What has reach left to gain is not refused by the tracker.
+                if reach == Reach::Any {
+                    self.refuse(job, SlotKind::Map, Reason::BadTracker);
+                }
+                None
+            }
+        }
     }
 
     /// Launches the job's next waiting reduce, if there is one, or else a second attempt of a slow one.
@@ -397,8 +410,28 @@ impl Offer<'_> {
         step();
         self.looks += 1;
         let wish = Wish { job, tracker: self.tracker, slots, reason };
-        let launch = self.ledger.launch_reduce(self.now, wish, self.out)?;
-        Some(self.launch(launch))
+        match self.ledger.launch_reduce(self.now, wish, self.out) {
+            Some(launch) => Some(self.launch(launch)),
+            None => {
+                self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
+                None
+            }
+        }
+    }
+
+    /// Returns whether refusals are kept: what only serves to say why may be left out otherwise.
+    pub fn keeps_refusals(&self) -> bool {
+        self.ledger.refusals.is_some()
+    }
+
+    /// Says why a job gets nothing here, if it has something of the kind to launch. Costs nothing unless
+    /// refusals are kept.
+    pub fn refuse(&mut self, job: JobId, kind: SlotKind, reason: Reason) {
+        let Some(mut refusals) = self.ledger.refusals.take() else { return };
+        if self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+            refusals.note(self.now, job, kind, reason);
+        }
+        self.ledger.refusals = Some(refusals);
     }
 
     /// Returns whether a job would have this tracker, with so many slots for a task: not if too many

@@ -133,6 +133,7 @@ impl Perfetto {
             | Fact::MapsDone(_)
             | Fact::FetchFailed { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -288,6 +288,7 @@ impl Books {
             Fact::Assigned { role: Role::TaskCleanup, .. } => {}
             Fact::FetchFailed { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -467,6 +468,11 @@ impl Attempt {
     /// tracker.
     pub fn outcome(&self) -> Option<Outcome> {
         self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
+    }
+
+    /// Returns how many slots its work takes, or took; none if it never started.
+    pub const fn width(&self) -> u32 {
+        self.width
     }
 
     /// Returns whether anything was heard of its work. Of an attempt of a job that has ended, only

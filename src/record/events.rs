@@ -95,6 +95,12 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    from_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'a str>,
@@ -177,6 +183,13 @@ impl<'a> Line<'a> {
             Fact::Learned { attempt, tracker, state, counts } => Self {
                 state: Some(state_word(state)),
                 ..Self::named("learned").attempt(attempt, tracker).counts(counts)
+            },
+            Fact::Refused { job, kind, from, to, times, reason } => Self {
+                kind: Some(kind.word()),
+                from_us: Some(from.as_micros()),
+                to_us: Some(to.as_micros()),
+                times: Some(times),
+                ..Self::named("refused").job(job).reason(reason)
             },
             Fact::Ordered { attempt, tracker, order, reason } => Self {
                 order: Some(order.word()),

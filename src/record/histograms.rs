@@ -173,6 +173,7 @@ impl Watcher for Histograms {
             | Fact::Incident { .. }
             | Fact::FetchFailed { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Resumed { .. }
             | Fact::Ended { .. } => {}
             Fact::JobInitialised(_)

@@ -224,6 +224,7 @@ impl Watcher for Tally {
             | Fact::Learned { .. }
             | Fact::FetchFailed { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

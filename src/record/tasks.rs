@@ -31,8 +31,10 @@ const HEADING: &[&str] = &[
     "node",
     "rack",
     "locality",
+    "slots",
     "launch_ms",
     "start_ms",
+    "start_up_ms",
     "shuffle_ms",
     "sort_ms",
     "finish_ms",
@@ -74,8 +76,10 @@ struct Row<'a> {
     node: &'a str,
     rack: &'a str,
     locality: Option<&'a str>,
+    slots: u32,
     launch_ms: Option<u64>,
     start_ms: Option<u64>,
+    start_up_ms: Option<u64>,
     shuffle_ms: Option<u64>,
     sort_ms: Option<u64>,
     finish_ms: Option<u64>,
@@ -129,8 +133,10 @@ impl Tasks {
             node,
             rack,
             locality: attempt.grant.and_then(|grant| grant.locality).map(Locality::word),
+            slots: attempt.width(),
             launch_ms: attempt.grant.map(|grant| grant.at.as_millis()),
             start_ms: attempt.started.map(SimTime::as_millis),
+            start_up_ms: phases.map(|phases| phases.start_up.as_millis()),
             shuffle_ms: fetched.map(|phases| phases.shuffle.as_millis()),
             sort_ms: fetched.map(|phases| phases.sort.as_millis()),
             finish_ms: ending.map(|ending| ending.at.as_millis()),
@@ -178,6 +184,7 @@ impl Tasks {
                 SlotKind::Map => "map-cleanup",
                 SlotKind::Reduce => "reduce-cleanup",
             },
+            slots: 1,
             start_ms: Some(start.as_millis()),
             finish_ms: end.map(|(at, _)| at.as_millis()),
             outcome: end.map_or("unfinished", |(_, outcome)| outcome.word()),
@@ -206,7 +213,7 @@ impl Watcher for Tasks {
         }
         if let Some((attempt, tracker)) = books.lost() {
             let finish_ms = Some(event.at.as_millis());
-            let row = Row { kind: "map", finish_ms, outcome: "lost", ..Row::default() };
+            let row = Row { kind: "map", slots: 0, finish_ms, outcome: "lost", ..Row::default() };
             self.row_of(attempt, tracker, row)?;
         }
         books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt))

@@ -193,6 +193,7 @@ impl Watcher for Timeline {
             | Fact::JobSubmitted(_)
             | Fact::FetchFailed { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

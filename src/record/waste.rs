@@ -285,6 +285,7 @@ impl Waste {
             | Fact::JobRunning(_)
             | Fact::CommitPending { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::Incident { .. }
             | Fact::FetchFailed { .. }

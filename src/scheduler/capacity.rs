@@ -141,6 +141,23 @@ impl Scheduler for Capacity {
         true
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
+            for kind in SlotKind::BOTH {
+                let node = self.tree.node(leaf);
+                for job in node.ready[kind].in_order() {
+                    let Some(member) = self.tree.member(job) else { continue };
+                    let width = member.width[kind];
+                    if !self.tree.has_room(leaf, kind, width) {
+                        say(job, kind, Reason::GroupLimit(node.standing(kind)));
+                    } else if !node.may_have(self.rules, kind, &member.user, width) {
+                        say(job, kind, Reason::UserLimit);
+                    }
+                }
+            }
+        }
+    }
+
     fn reads_progress(&self) -> bool {
         self.reclaim.is_some() || self.tree.reduces().read_progress()
     }
@@ -224,6 +241,13 @@ impl Capacity {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
         let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
         if member.is_some_and(|member| offer.free(kind) < member.width[kind]) {
+            let leaves = self.tree.ids().filter(|_| offer.keeps_refusals());
+            for leaf in leaves.filter(|id| self.tree.is_leaf(*id)).collect::<Vec<_>>() {
+                let first = self.tree.node(leaf).ready[kind].next(&mut Walk::default(), |_| true);
+                if let Some(first) = first.filter(|first| *first != job) {
+                    offer.refuse(first, kind, Reason::KeptFor(job));
+                }
+            }
             return Answer::Keep;
         }
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);

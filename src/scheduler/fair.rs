@@ -198,6 +198,10 @@ impl Scheduler for Fair {
         needs_ticks.then_some(self.options.update_interval)
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.tree.withheld(say);
+    }
+
     fn reads_progress(&self) -> bool {
         self.tree.reduces().read_progress()
     }

@@ -143,6 +143,12 @@ impl Scheduler for FairDeficit {
         }
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        for (job, _) in self.jobs.iter().filter(|(_, job)| job.runnable_since.is_none()) {
+            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, Reason::JobLimit));
+        }
+    }
+
     fn reads_progress(&self) -> bool {
         self.reduces.read_progress()
     }

@@ -41,7 +41,7 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, JobChange, JobEvent, Launched, Offer, Orders, PerSlot, Policy, Reason,
+    Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
     Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
@@ -168,6 +168,10 @@ impl Scheduler for ModifiedFair {
                 self.standings.refresh(view, event.job);
             }
         }
+    }
+
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.standings.withheld(say);
     }
 
     fn reads_progress(&self) -> bool {

@@ -154,6 +154,7 @@ impl Jobs {
                 }
             }
             Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -190,6 +191,7 @@ impl Jobs {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -238,6 +240,7 @@ impl Jobs {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

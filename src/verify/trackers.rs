@@ -222,6 +222,7 @@ impl Trackers {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. } => {}
         }
     }
