@@ -27,6 +27,7 @@ mod chaos;
 mod check;
 mod compare;
 mod completions;
+mod explain;
 mod failure;
 mod file;
 #[cfg(test)]
@@ -81,6 +82,7 @@ enum Command {
     Run(run::Arguments),
     Study(study::Arguments),
     Compare(compare::Arguments),
+    Explain(explain::Arguments),
     Papers(papers::Arguments),
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
@@ -143,6 +145,7 @@ impl Command {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
             Self::Compare(arguments) => arguments.run(),
+            Self::Explain(arguments) => arguments.run(),
             Self::Papers(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),

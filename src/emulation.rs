@@ -386,6 +386,9 @@ fn assemble(
     if workload.submission == Submission::Stress {
         job_tracker.follow_maps();
     }
+    if scenario.record.decisions {
+        job_tracker.keep_refusals();
+    }
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {

@@ -29,6 +29,9 @@ pub const FAULTS: &str = "faults.csv";
 /// What each job held slots for.
 pub const WASTE: &str = "waste.csv";
 
+/// What policies refused and ordered, and why.
+pub const DECISIONS: &str = "decisions.csv";
+
 /// A line for each fact.
 pub const EVENTS: &str = "events.jsonl";
 
@@ -60,7 +63,7 @@ pub const STUDY: &str = "study.json";
 pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
 
 /// All that a run may leave, but for Parquet.
-pub const OF_A_RUN: [&str; 15] = [
+pub const OF_A_RUN: [&str; 16] = [
     RESOLVED,
     SUMMARY,
     JOBS,
@@ -71,6 +74,7 @@ pub const OF_A_RUN: [&str; 15] = [
     CHAINS,
     FAULTS,
     WASTE,
+    DECISIONS,
     EXPECTATIONS,
     REPORT,
     LATENCY,

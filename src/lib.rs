@@ -85,6 +85,7 @@ pub mod cluster;
 pub mod disk;
 pub mod emulation;
 pub mod expect;
+pub mod explain;
 pub mod fault;
 pub mod files;
 pub mod guide;

@@ -19,6 +19,7 @@ mod message;
 mod name_node;
 mod nature;
 mod reason;
+mod refusals;
 mod replicas;
 mod scheduler;
 mod spec;
@@ -29,7 +30,9 @@ mod traced;
 mod truth;
 
 pub use cost::{Break, Costs, Doom, DoomKind, Effort, Means, Part, Plan, Shared};
-pub use event::{AttemptState, Counts, Event, Fact, Incident, Locality, Outcome, Phases, Role};
+pub use event::{
+    AttemptState, Counts, Event, Fact, Incident, Locality, Order, Outcome, Phases, Role,
+};
 pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Recovery,
@@ -45,7 +48,7 @@ pub use message::{
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
-pub use reason::Reason;
+pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Copy, Reading, Replicas};
 pub(crate) use scheduler::steps::step;
 pub use scheduler::{

@@ -25,6 +25,7 @@ mod alone;
 mod books;
 mod chains;
 mod channel;
+mod decisions;
 mod events;
 mod faults;
 mod hdr;

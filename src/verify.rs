@@ -115,8 +115,8 @@ impl Verifier {
             | Fact::JobBegunAnew(_)
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. } => {
                 self.jobs.decided(fact, &mut self.trackers, &mut check);
             }

@@ -104,6 +104,17 @@ fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
     Ok(first)
 }
 
+/// Checks that a folder holds a run.
+pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
+    match kind_of(folder)? {
+        Kind::Run => Ok(()),
+        Kind::Study => Err(Failure::input(format!(
+            "{} is a study; name the folder of one of its runs",
+            folder.display()
+        ))),
+    }
+}
+
 fn kind_of(folder: &Path) -> Result<Kind, Failure> {
     let has = |name: &str| folder.join(name).is_file();
     if has(STUDY) {
@@ -139,7 +150,7 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
 }
 
 /// What cannot be read in a folder that the user has named is wrong input.
-fn unreadable(error: ReadError) -> Failure {
+pub(super) fn unreadable(error: ReadError) -> Failure {
     Failure::Input(anyhow::Error::new(error))
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
     AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, JobId, Launch, Mail, Message,
-    Outbox, Outcome, Reply, SlotKind, Status, TaskId, TaskKind, ToInjector, ToJobTracker,
+    Outbox, Outcome, Reason, Reply, SlotKind, Status, TaskId, TaskKind, ToInjector, ToJobTracker,
     ToTracker, TrackerId,
 };
 use crate::runtime::Cast;
@@ -219,7 +219,9 @@ struct TwoWinners;
 impl Mistake<ToJobTracker> for TwoWinners {
     fn say(&mut self, out: &mut Outbox) {
         let also_won = out.events.iter().find_map(|Event { at, fact }| {
-            let Fact::Beaten { attempt, tracker, .. } = *fact else { return None };
+            let Fact::Ordered { attempt, tracker, reason: Reason::LostRace(_), .. } = *fact else {
+                return None;
+            };
             let (state, counts) = (AttemptState::Succeeded, Counts::default());
             Some(Event { at: *at, fact: Fact::Learned { attempt, tracker, state, counts } })
         });

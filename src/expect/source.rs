@@ -29,6 +29,8 @@ pub enum Table {
     Faults,
     /// `waste.csv`: what each job held slots for.
     Waste,
+    /// `decisions.csv`: what policies refused and ordered; only where it is recorded.
+    Decisions,
 }
 
 impl Table {
@@ -42,6 +44,7 @@ impl Table {
             Self::Chains => files::CHAINS,
             Self::Faults => files::FAULTS,
             Self::Waste => files::WASTE,
+            Self::Decisions => files::DECISIONS,
         }
     }
 }

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use super::{AttemptId, JobId, JobSpec, PerSlot, Preemption, Reason, TrackerId};
-use crate::cluster::{Speeds, Topology};
+use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
+use crate::cluster::{SlotKind, Speeds, Topology};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A fact with its instant.
@@ -71,26 +71,33 @@ pub enum Fact {
         /// What the JobTracker counts for the job and slot kind, after this.
         counts: Counts,
     },
-    /// The JobTracker has decided to take the slot of an attempt for another.
-    Preempted {
-        /// The attempt that loses its slot.
-        attempt: AttemptId,
-        /// Where.
-        tracker: TrackerId,
-        /// How.
-        how: Preemption,
-        /// The attempt that gets the slot.
-        by: AttemptId,
+    /// The policy has refused a job with something to launch a slot, for one cause and again and again,
+    /// until now or until not long ago. Only told if the JobTracker [keeps](super::JobTracker) refusals.
+    Refused {
+        /// The job.
+        job: JobId,
+        /// The kind of slot.
+        kind: SlotKind,
+        /// From the first time.
+        from: SimTime,
+        /// To when it got a slot, or to the last time.
+        to: SimTime,
+        /// How often.
+        times: u32,
+        /// Why, the last time.
+        reason: Reason,
     },
-    /// The JobTracker has ordered the end of an attempt, since another one of its task has won: it has
-    /// succeeded, or was the first to wait for its commit.
-    Beaten {
-        /// The attempt that has lost.
+    /// The JobTracker has decided that an attempt is to end, to stop or to go on; its tracker hears of it
+    /// with the next reply, if it still hears anything.
+    Ordered {
+        /// The attempt.
         attempt: AttemptId,
         /// Where it runs.
         tracker: TrackerId,
-        /// The attempt that has won.
-        by: AttemptId,
+        /// What is to become of it.
+        order: Order,
+        /// Why.
+        reason: Reason,
     },
     /// The policy has left a note.
     Noted {
@@ -195,6 +202,17 @@ pub enum Fact {
         /// The part of it spent waiting for the JobTracker to be free.
         queued: SimSpan,
     },
+}
+
+/// What is to become of an attempt that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It ends, and its work is lost.
+    Kill,
+    /// It is stopped, and keeps its memory and its work.
+    Suspend,
+    /// It goes on.
+    Resume,
 }
 
 /// What befalls a machine.
@@ -388,6 +406,17 @@ impl Incident {
             Self::BackInHdfs => "back in hdfs",
             Self::CopyingBegins { .. } => "copying begins",
             Self::CopyingEnds { .. } => "copying ends",
+        }
+    }
+}
+
+impl Order {
+    /// Returns the word used in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Suspend => "suspend",
+            Self::Resume => "resume",
         }
     }
 }

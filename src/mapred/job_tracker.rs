@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::ledger::Ledger;
+use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
     Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Recovery, Reply, Report,
@@ -115,6 +116,11 @@ impl JobTracker {
     /// are used up it goes on with the last.
     pub fn succeed_policy_by(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
+    }
+
+    /// Lets it keep why jobs with something to launch get nothing, and tell it.
+    pub fn keep_refusals(&mut self) {
+        self.ledger.refusals = Some(Refusals::default());
     }
 
     // ---- its process ----
@@ -356,6 +362,7 @@ impl JobTracker {
     fn review(&mut self, now: SimTime, out: &mut Outbox) {
         let interval = self.ledger.heartbeat_interval();
         self.reviews_at = now + interval;
+        self.note_withheld(now, out);
         if now < self.ledger.moved_at + interval {
             return;
         }
@@ -364,6 +371,19 @@ impl JobTracker {
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
         let patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         out.calm = self.ledger.calm(patience);
+    }
+
+    /// Notes which jobs are held back without being asked, if that is kept.
+    fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
+        let Some(mut refusals) = self.ledger.refusals.take() else { return };
+        let view = View { now, heard: None, ledger: &self.ledger };
+        self.scheduler.withheld(&view, &mut |job, kind, reason| {
+            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+                refusals.note(now, job, kind, reason);
+            }
+        });
+        refusals.sweep(now, out);
+        self.ledger.refusals = Some(refusals);
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
@@ -550,7 +570,7 @@ impl JobTracker {
     }
 
     fn tick(&mut self, now: SimTime, out: &mut Outbox) {
-        let mut orders = Orders { now, ledger: &mut self.ledger };
+        let mut orders = Orders { now, ledger: &mut self.ledger, out };
         self.scheduler.tick(&mut orders);
         let to_read = std::mem::take(&mut self.ledger.to_read);
         if self.reads_on_order {

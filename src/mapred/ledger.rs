@@ -33,6 +33,7 @@ use rustc_hash::FxHashMap;
 pub(super) use self::launches::Wish;
 use super::job::{Job, JobState, Try};
 use super::map_cache::RackOrder;
+use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
     Outcome, PerSlot, Replicas, Reply, Report, SlotKind, TaskId, TrackerId,
@@ -95,6 +96,8 @@ pub(super) struct Ledger {
     racks: RackOrder,
     /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
     pub(super) stories: Option<Stories>,
+    /// Why jobs got nothing, if that is kept.
+    pub(super) refusals: Option<Refusals>,
     /// Whether it adds up how far the maps of jobs are.
     pub(super) follows_maps: bool,
     /// When it last looked for slow tasks.
@@ -190,6 +193,7 @@ impl Ledger {
             to_read: Vec::new(),
             racks: RackOrder::default(),
             stories: None,
+            refusals: None,
             follows_maps: false,
             looked_at: None,
             seconds: PerSlot::default(),

@@ -17,8 +17,8 @@ use self::steps::step;
 use super::job::Job;
 use super::ledger::{Ledger, Wish};
 use super::{
-    AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Outbox, Outcome, PerSlot,
-    Reach, Reason, Report, SlotKind, TrackerId, Truth,
+    AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Order, Outbox, Outcome,
+    PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -48,6 +48,11 @@ pub trait Scheduler: Send {
         // As long as Hadoop's own longest grudge, and far longer than its policies wait.
         SimSpan::from_secs(24 * 60 * 60)
     }
+
+    /// Says which jobs with something to launch it does not even ask, and why: those that are held back
+    /// by a limit. Called about once in a heartbeat interval, and only while refusals are kept; what it
+    /// refuses to jobs that it does ask is said with [`Offer::refuse`].
+    fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
 
     /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
     /// look-up for each of them in every heartbeat.
@@ -261,6 +266,7 @@ impl<'a> View<'a> {
 pub struct Orders<'a> {
     pub(super) now: SimTime,
     pub(super) ledger: &'a mut Ledger,
+    pub(super) out: &'a mut Outbox,
 }
 
 impl Orders<'_> {
@@ -270,10 +276,10 @@ impl Orders<'_> {
     }
 
     /// Kills an attempt, at its tracker's next heartbeat; its work is lost.
-    pub fn kill(&mut self, attempt: AttemptId) {
+    pub fn kill(&mut self, attempt: AttemptId, reason: Reason) {
         // A policy may name what has ended since it looked.
         if self.ledger.attempt(attempt).is_some() {
-            self.ledger.doom(self.now, attempt);
+            self.ledger.doom(self.now, attempt, reason, self.out);
         }
     }
 
@@ -284,20 +290,21 @@ impl Orders<'_> {
     }
 
     /// Suspends a running attempt, at its tracker's next heartbeat.
-    pub fn suspend(&mut self, attempt: AttemptId) {
-        self.order(attempt, Directive::Suspend(attempt));
+    pub fn suspend(&mut self, attempt: AttemptId, reason: Reason) {
+        self.order(attempt, Order::Suspend, Directive::Suspend(attempt), reason);
     }
 
     /// Lets a suspended attempt go on, at its tracker's next heartbeat.
-    pub fn resume(&mut self, attempt: AttemptId) {
-        self.order(attempt, Directive::Resume(attempt));
+    pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
+        self.order(attempt, Order::Resume, Directive::Resume(attempt), reason);
     }
 
-    fn order(&mut self, attempt: AttemptId, directive: Directive) {
+    fn order(&mut self, attempt: AttemptId, order: Order, directive: Directive, reason: Reason) {
         // As with a kill: it may be over, be it but for its output, and its tracker given up.
         if let Some(record) = self.ledger.attempt(attempt).filter(|record| record.is_active()) {
             let tracker = record.tracker;
             self.ledger.trackers[tracker.index()].orders.push(directive);
+            self.out.emit(self.now, Fact::Ordered { attempt, tracker, order, reason });
         }
     }
 }
@@ -325,7 +332,7 @@ impl Offer<'_> {
 
     /// Returns the power to stop what runs, on any tracker.
     pub fn orders(&mut self) -> Orders<'_> {
-        Orders { now: self.now, ledger: self.ledger }
+        Orders { now: self.now, ledger: self.ledger, out: self.out }
     }
 
     /// Returns the tracker that has sent the heartbeat.
@@ -376,8 +383,16 @@ impl Offer<'_> {
         step();
         self.looks += 1;
         let wish = Wish { job, tracker: self.tracker, slots, reason };
-        let launch = self.ledger.launch_map(self.now, wish, reach, self.out)?;
-        Some(self.launch(launch))
+        match self.ledger.launch_map(self.now, wish, reach, self.out) {
+            Some(launch) => Some(self.launch(launch)),
+            None => {
+                // What has reach left to gain is not refused by the tracker.
+                if reach == Reach::Any {
+                    self.refuse(job, SlotKind::Map, Reason::BadTracker);
+                }
+                None
+            }
+        }
     }
 
     /// Launches the job's next waiting reduce, if there is one, or else a second attempt of a slow one.
@@ -395,8 +410,28 @@ impl Offer<'_> {
         step();
         self.looks += 1;
         let wish = Wish { job, tracker: self.tracker, slots, reason };
-        let launch = self.ledger.launch_reduce(self.now, wish, self.out)?;
-        Some(self.launch(launch))
+        match self.ledger.launch_reduce(self.now, wish, self.out) {
+            Some(launch) => Some(self.launch(launch)),
+            None => {
+                self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
+                None
+            }
+        }
+    }
+
+    /// Returns whether refusals are kept: what only serves to say why may be left out otherwise.
+    pub fn keeps_refusals(&self) -> bool {
+        self.ledger.refusals.is_some()
+    }
+
+    /// Says why a job gets nothing here, if it has something of the kind to launch. Costs nothing unless
+    /// refusals are kept.
+    pub fn refuse(&mut self, job: JobId, kind: SlotKind, reason: Reason) {
+        let Some(mut refusals) = self.ledger.refusals.take() else { return };
+        if self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+            refusals.note(self.now, job, kind, reason);
+        }
+        self.ledger.refusals = Some(refusals);
     }
 
     /// Returns whether a job would have this tracker, with so many slots for a task: not if too many
@@ -420,19 +455,18 @@ impl Offer<'_> {
         if !self.can_preempt(victim) {
             return false;
         }
-        let tracker = self.tracker;
+        let reason = Reason::PreemptedFor(by);
         match how {
-            Preemption::Suspend => self.orders().suspend(victim),
-            Preemption::Kill => self.orders().kill(victim),
+            Preemption::Suspend => self.orders().suspend(victim, reason),
+            Preemption::Kill => self.orders().kill(victim, reason),
         }
         self.freed[victim.slot()] += self.width(victim);
-        self.out.emit(self.now, Fact::Preempted { attempt: victim, tracker, how, by });
         true
     }
 
     /// Lets an attempt go on that is suspended on this tracker, in as many slots as it had.
-    pub fn resume(&mut self, attempt: AttemptId) {
-        self.orders().resume(attempt);
+    pub fn resume(&mut self, attempt: AttemptId, reason: Reason) {
+        self.orders().resume(attempt, reason);
         self.taken[attempt.slot()] += self.width(attempt);
     }
 

@@ -134,8 +134,8 @@ impl Perfetto {
             | Fact::JobInitialised(_)
             | Fact::MapsDone(_)
             | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -181,7 +181,8 @@ impl Perfetto {
         let kind = id.task.kind;
         let known = known(id, books).filter(|_| role == Role::Work);
         // Whoever gave a verdict by now is the JobTracker.
-        let outcome = known.and_then(|known| known.verdict).or(ending.outcome);
+        let verdict = known.and_then(|known| known.verdict);
+        let outcome = verdict.map(|(_, outcome)| outcome).or(ending.outcome);
         let attempt = Shown { id, role, job, known, outcome };
         self.name.clear();
         attempt.name(&mut self.name);

@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
-use crate::files::{FAULTS, LATENCY, SUMMARY};
+use crate::files::{DECISIONS, FAULTS, LATENCY, SUMMARY};
 use crate::units::SimTime;
 
 /// The folder of a run.
@@ -42,9 +42,25 @@ impl RunResults {
         Ok(self.summary.get_or_init(|| summary))
     }
 
+    /// Returns a text of the summary.
+    ///
+    /// # Errors
+    /// If the summary cannot be read or has no such text.
+    pub fn text(&self, key: &str) -> Result<String, ReadError> {
+        let text = self.summary()?.get(key).and_then(Value::as_str);
+        text.map(str::to_owned).ok_or_else(|| {
+            ReadError::row(&self.folder.join(SUMMARY), 1, format!("there is no text `{key}`"))
+        })
+    }
+
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
         self.folder.join(LATENCY).exists()
+    }
+
+    /// Returns whether the run has recorded decisions.
+    pub fn has_decisions(&self) -> bool {
+        self.folder.join(DECISIONS).exists()
     }
 
     /// Returns whether something befell a machine in the run.

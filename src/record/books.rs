@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::mapred::{
-    AttemptId, Event, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId,
+    AttemptId, Event, Fact, JobId, JobSpec, Locality, Order, Outcome, Phases, Reason, Role, TaskId,
     TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
@@ -45,6 +45,10 @@ pub struct Job {
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
     pub submitted: SimTime,
+    /// When its splits were read, and when it gave tasks from.
+    pub initialised: Option<SimTime>,
+    /// When it gave its first tasks.
+    pub running: Option<SimTime>,
     /// When its first map or reduce was assigned.
     pub first_launch: Option<SimTime>,
     /// When the JobTracker knew that its last map had succeeded; the last time, if maps were lost.
@@ -83,8 +87,10 @@ pub struct Attempt {
     pub started: Option<SimTime>,
     /// When and how its work ended, by its tracker.
     pub ending: Option<Ending>,
-    /// How it ended, by the JobTracker.
-    pub verdict: Option<Outcome>,
+    /// When and how it ended, by the JobTracker.
+    pub verdict: Option<(SimTime, Outcome)>,
+    /// Why its end was ordered, if it was.
+    pub killed_for: Option<Reason>,
     /// How long it was stopped the last time that it was resumed.
     pub suspension: SimSpan,
     stopped: Option<SimTime>,
@@ -97,6 +103,8 @@ pub struct Attempt {
 /// Why and how an attempt was launched.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant {
+    /// When.
+    pub at: SimTime,
     /// How far its input is.
     pub locality: Option<Locality>,
     /// Whether another attempt of the task was running.
@@ -209,6 +217,16 @@ impl Books {
         let at = event.at;
         match event.fact {
             Fact::JobSubmitted(ref spec) => self.submit(at, spec),
+            Fact::JobInitialised(job) => {
+                if let Some(job) = self.job_mut(job) {
+                    job.initialised = Some(at);
+                }
+            }
+            Fact::JobRunning(job) => {
+                if let Some(job) = self.job_mut(job) {
+                    job.running = Some(at);
+                }
+            }
             Fact::MapsDone(job) => {
                 if let Some(job) = self.job_mut(job) {
                     job.maps_done = Some(at);
@@ -224,7 +242,7 @@ impl Books {
                 reason,
                 ..
             } => {
-                let grant = Grant { locality, speculative, reason };
+                let grant = Grant { at, locality, speculative, reason };
                 self.attempt_mut(attempt, tracker).grant = Some(grant);
                 self.count_launch(at, attempt.task);
             }
@@ -233,7 +251,12 @@ impl Books {
                     if self.has_succeeded(attempt) {
                         self.lost = Some((attempt, tracker));
                     }
-                    self.judge(attempt, verdict);
+                    self.judge(at, attempt, verdict);
+                }
+            }
+            Fact::Ordered { attempt, order: Order::Kill, reason, .. } => {
+                if let Some(known) = self.open.get_mut(&attempt) {
+                    known.killed_for.get_or_insert(reason);
                 }
             }
             Fact::Started { attempt, tracker, role, slots } => {
@@ -264,11 +287,9 @@ impl Books {
             }
             // Removing an attempt's output is no launch of a task.
             Fact::Assigned { role: Role::TaskCleanup, .. } => {}
-            Fact::JobInitialised(_)
-            | Fact::JobRunning(_)
-            | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            Fact::FetchFailed { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -294,6 +315,8 @@ impl Books {
         self.jobs[index] = Some(Job {
             spec: Arc::clone(spec),
             submitted: at,
+            initialised: None,
+            running: None,
             first_launch: None,
             maps_done: None,
             ended: None,
@@ -340,10 +363,10 @@ impl Books {
             && !self.open.get(&attempt).is_some_and(is_open_still)
     }
 
-    fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
+    fn judge(&mut self, at: SimTime, attempt: AttemptId, verdict: Outcome) {
         let mut locality = None;
         if let Some(known) = self.open.get_mut(&attempt) {
-            known.verdict = Some(verdict);
+            known.verdict = Some((at, verdict));
             locality = known.grant.and_then(|grant| grant.locality);
         }
         // What the JobTracker says of a job that has ended is no count of that job any more.
@@ -437,6 +460,7 @@ impl Attempt {
             started: None,
             ending: None,
             verdict: None,
+            killed_for: None,
             suspension: SimSpan::ZERO,
             stopped: None,
             width: 0,
@@ -447,7 +471,12 @@ impl Attempt {
     /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its
     /// tracker.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.verdict.or(self.ending.map(|ending| ending.outcome))
+        self.verdict.map(|(_, outcome)| outcome).or(self.ending.map(|ending| ending.outcome))
+    }
+
+    /// Returns how many slots its work takes, or took; none if it never started.
+    pub const fn width(&self) -> u32 {
+        self.width
     }
 
     /// Returns whether anything was heard of its work. Of an attempt of a job that has ended, only

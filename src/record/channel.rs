@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
 
+use super::decisions::Decisions;
 use super::events::Events;
 use super::faults::Faults;
 use super::histograms::Histograms;
@@ -336,6 +337,9 @@ fn open(
     }
     if settings.histograms {
         watchers.push(Box::new(Histograms::create(folder)?));
+    }
+    if settings.decisions {
+        watchers.push(Box::new(Decisions::create(folder)?));
     }
     if settings.events {
         watchers.push(Box::new(Events::create(folder, labels.clone())?));

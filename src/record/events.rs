@@ -15,9 +15,10 @@ use super::table::Text;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
 use crate::files;
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Preemption,
-    Reason, Role, TrackerId,
+    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Reason, Role,
+    TrackerId,
 };
+use crate::units::SimSpan;
 
 /// Writes `events.jsonl`.
 #[derive(Debug)]
@@ -98,6 +99,28 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    from_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_over_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_share: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_job: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
@@ -155,24 +178,27 @@ impl<'a> Line<'a> {
                 locality: locality.map(Locality::word),
                 speculative: Some(speculative),
                 waited_us: Some(waited.as_micros()),
-                reason: Some(reason.to_string()),
-                ..Self::named("assigned").attempt(attempt, tracker).role(role).counts(counts)
+                ..Self::named("assigned")
+                    .attempt(attempt, tracker)
+                    .role(role)
+                    .counts(counts)
+                    .reason(reason)
             },
             Fact::Learned { attempt, tracker, state, counts } => Self {
                 state: Some(state_word(state)),
                 ..Self::named("learned").attempt(attempt, tracker).counts(counts)
             },
-            Fact::Preempted { attempt, tracker, how, by } => Self {
-                reason: Some(Reason::PreemptedFor(by.job()).to_string()),
-                note: Some(match how {
-                    Preemption::Suspend => "suspend",
-                    Preemption::Kill => "kill",
-                }),
-                ..Self::named("preempted").attempt(attempt, tracker)
+            Fact::Refused { job, kind, from, to, times, reason } => Self {
+                kind: Some(kind.word()),
+                from_us: Some(from.as_micros()),
+                to_us: Some(to.as_micros()),
+                times: Some(times),
+                ..Self::named("refused").job(job).reason(reason)
             },
-            Fact::Beaten { attempt, tracker, .. } => {
-                Self::named("beaten").attempt(attempt, tracker)
-            }
+            Fact::Ordered { attempt, tracker, order, reason } => Self {
+                order: Some(order.word()),
+                ..Self::named("ordered").attempt(attempt, tracker).reason(reason)
+            },
             Fact::Noted { tracker, note } => {
                 Self { note: Some(note), ..Self::named("noted").node(tracker) }
             }
@@ -265,6 +291,21 @@ impl<'a> Line<'a> {
             Role::TaskCleanup => "task cleanup",
         };
         Self { role: Some(word), ..self }
+    }
+
+    fn reason(self, reason: Reason) -> Self {
+        let weighed = reason.weighed();
+        Self {
+            code: Some(reason.code()),
+            place: weighed.place,
+            passed_over_us: weighed.waited.map(SimSpan::as_micros),
+            held: weighed.held,
+            share: weighed.share,
+            min_share: weighed.min_share,
+            for_job: weighed.for_job.map(|job| job.0),
+            reason: Some(reason.to_string()),
+            ..self
+        }
     }
 
     fn outcome(self, outcome: Outcome) -> Self {

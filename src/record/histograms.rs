@@ -152,7 +152,7 @@ impl Watcher for Histograms {
             {
                 self.assigned(attempt, waited, reason);
             }
-            Fact::Preempted { by, .. } if books.counts(by.job()) => {
+            Fact::Ordered { reason: Reason::PreemptedFor(by), .. } if books.counts(by.job()) => {
                 self.awaited.insert(by, event.at);
             }
             Fact::Started { attempt, .. } => self.has_slot(event.at, attempt),
@@ -172,8 +172,8 @@ impl Watcher for Histograms {
             Fact::Assigned { .. }
             | Fact::Incident { .. }
             | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Resumed { .. }
             | Fact::Ended { .. } => {}
             Fact::JobInitialised(_)

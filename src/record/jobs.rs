@@ -1,7 +1,7 @@
 //! `jobs.csv`: a row for each submitted job, in the order of their ids.
 //!
-//! Written when the run is over, from the books, since jobs end in any order. Spans are truncated
-//! to milliseconds on their own, so `sojourn_ms` may be one less than `finish_ms - submit_ms`.
+//! Written when the run is over, from the books, since jobs end in any order. Instants are truncated to
+//! milliseconds; spans are what lies between two of them, so that they add up.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::table::Table;
 use super::{Books, End, Job, RecordError, Watcher};
 use crate::files;
 use crate::mapred::{Event, Outcome};
-use crate::units::{SimSpan, SimTime};
+use crate::units::SimTime;
 
 const HEADING: &[&str] = &[
     "job",
@@ -23,6 +23,8 @@ const HEADING: &[&str] = &[
     "maps",
     "reduces",
     "submit_ms",
+    "initialised_ms",
+    "running_ms",
     "first_launch_ms",
     "maps_done_ms",
     "finish_ms",
@@ -55,6 +57,8 @@ struct Row<'a> {
     maps: u32,
     reduces: u32,
     submit_ms: u64,
+    initialised_ms: Option<u64>,
+    running_ms: Option<u64>,
     first_launch_ms: Option<u64>,
     maps_done_ms: Option<u64>,
     finish_ms: Option<u64>,
@@ -91,6 +95,7 @@ impl Watcher for Jobs {
 impl<'a> Row<'a> {
     fn of(job: &'a Job) -> Self {
         let spec = &*job.spec;
+        let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();
         Self {
             job: spec.id.0,
             name: &spec.name,
@@ -101,11 +106,13 @@ impl<'a> Row<'a> {
             maps: spec.maps,
             reduces: spec.reduces,
             submit_ms: job.submitted.as_millis(),
+            initialised_ms: job.initialised.map(SimTime::as_millis),
+            running_ms: job.running.map(SimTime::as_millis),
             first_launch_ms: job.first_launch.map(SimTime::as_millis),
             maps_done_ms: job.maps_done.map(SimTime::as_millis),
             finish_ms: job.ended.map(|(at, _)| at.as_millis()),
-            sojourn_ms: job.sojourn().map(SimSpan::as_millis),
-            wait_ms: job.wait().map(SimSpan::as_millis),
+            sojourn_ms: job.ended.map(|(at, _)| since(at)),
+            wait_ms: job.first_launch.map(since),
             node_local: job.maps_by_locality.node,
             rack_local: job.maps_by_locality.rack,
             off_rack: job.maps_by_locality.off_rack,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot,
-    Phases, Reason, Role, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, Event, Fact, JobId, JobSpec, Locality, Order, Outcome,
+    PerSlot, Phases, Reason, Role, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -114,6 +114,16 @@ impl Stream {
     pub(crate) fn start_in(self, slots: u32, attempt: AttemptId, tracker: u32) -> Self {
         let (tracker, role) = (TrackerId(tracker), Role::Work);
         self.fact(Fact::Started { attempt, tracker, role, slots })
+    }
+
+    pub(crate) fn order(
+        self,
+        attempt: AttemptId,
+        tracker: u32,
+        order: Order,
+        reason: Reason,
+    ) -> Self {
+        self.fact(Fact::Ordered { attempt, tracker: TrackerId(tracker), order, reason })
     }
 
     pub(crate) fn suspend(self, attempt: AttemptId, tracker: u32) -> Self {

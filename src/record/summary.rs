@@ -250,8 +250,8 @@ impl Watcher for Tally {
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -32,14 +32,28 @@ const HEADING: &[&str] = &[
     "node",
     "rack",
     "locality",
+    "slots",
+    "launch_ms",
     "start_ms",
+    "start_up_ms",
     "shuffle_ms",
     "sort_ms",
     "finish_ms",
+    "heard_ms",
     "commit_ms",
     "suspended_ms",
     "outcome",
     "speculative",
+    "code",
+    "place",
+    "waited_ms",
+    "held",
+    "share",
+    "min_share",
+    "killed_code",
+    "killed_for_job",
+    "killed_held",
+    "killed_share",
     "reason",
 ];
 
@@ -63,14 +77,28 @@ struct Row<'a> {
     node: &'a str,
     rack: &'a str,
     locality: Option<&'a str>,
+    slots: u32,
+    launch_ms: Option<u64>,
     start_ms: Option<u64>,
+    start_up_ms: Option<u64>,
     shuffle_ms: Option<u64>,
     sort_ms: Option<u64>,
     finish_ms: Option<u64>,
+    heard_ms: Option<u64>,
     commit_ms: Option<u64>,
     suspended_ms: Option<u64>,
     outcome: &'a str,
     speculative: Option<bool>,
+    code: &'a str,
+    place: Option<u32>,
+    waited_ms: Option<u64>,
+    held: Option<u32>,
+    share: Option<f64>,
+    min_share: Option<u32>,
+    killed_code: &'a str,
+    killed_for_job: Option<u32>,
+    killed_held: Option<u32>,
+    killed_share: Option<f64>,
     reason: &'a str,
 }
 
@@ -86,9 +114,13 @@ impl Tasks {
             return Ok(());
         }
         self.reason.clear();
-        if let Some(grant) = attempt.grant {
-            write!(self.reason, "{}", grant.reason).expect("a string takes every text");
+        let launch = attempt.grant.map(|grant| grant.reason);
+        if let Some(reason) = launch {
+            write!(self.reason, "{reason}").expect("a string takes every text");
         }
+        let weighed = launch.map(|reason| reason.weighed()).unwrap_or_default();
+        let kill = attempt.killed_for.filter(|_| attempt.outcome() == Some(Outcome::Killed));
+        let killed = kill.map(|reason| reason.weighed()).unwrap_or_default();
         let NodeLabel { node, rack } = &self.labels[attempt.tracker.index()];
         let ending = attempt.ending;
         // An attempt that was killed before it started had no phases.
@@ -102,14 +134,28 @@ impl Tasks {
             node,
             rack,
             locality: attempt.grant.and_then(|grant| grant.locality).map(Locality::word),
+            slots: attempt.width(),
+            launch_ms: attempt.grant.map(|grant| grant.at.as_millis()),
             start_ms: attempt.started.map(SimTime::as_millis),
+            start_up_ms: phases.map(|phases| phases.start_up.as_millis()),
             shuffle_ms: fetched.map(|phases| phases.shuffle.as_millis()),
             sort_ms: fetched.map(|phases| phases.sort.as_millis()),
             finish_ms: ending.map(|ending| ending.at.as_millis()),
+            heard_ms: attempt.verdict.map(|(at, _)| at.as_millis()),
             commit_ms: phases.and_then(|phases| phases.commit).map(SimSpan::as_millis),
             suspended_ms: phases.map(|phases| phases.suspended.as_millis()),
             outcome: attempt.outcome().map_or("unfinished", Outcome::word),
             speculative: attempt.grant.map(|grant| grant.speculative),
+            code: launch.as_ref().map_or("", Reason::code),
+            place: weighed.place,
+            waited_ms: weighed.waited.map(SimSpan::as_millis),
+            held: weighed.held,
+            share: weighed.share,
+            min_share: weighed.min_share,
+            killed_code: kill.as_ref().map_or("", Reason::code),
+            killed_for_job: killed.for_job.map(|job| job.0),
+            killed_held: killed.held,
+            killed_share: killed.share,
             reason: &self.reason,
         })
     }
@@ -139,10 +185,12 @@ impl Tasks {
                 SlotKind::Map => "map-cleanup",
                 SlotKind::Reduce => "reduce-cleanup",
             },
+            slots: 1,
             start_ms: Some(start.as_millis()),
             finish_ms: end.map(|(at, _)| at.as_millis()),
             outcome: end.map_or("unfinished", |(_, outcome)| outcome.word()),
             speculative: Some(false),
+            code: Reason::TaskCleanup.code(),
             reason: &Reason::TaskCleanup.to_string(),
             ..Row::default()
         };

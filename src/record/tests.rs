@@ -131,9 +131,9 @@ fn small_run() -> Stream {
 fn jobs_have_a_row_each() {
     let left = record(small_run().at(15_500).submit(JobSpec::bare(2, 1, 0)), everything(), 16_000);
     assert_snapshot!(left.read("jobs.csv"), @r"
-    job,name,user,pool,class,priority,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
-    0,job-0,ann,research,small,normal,2,1,100,1000,9000,15000,14900,900,2,0,0,1,0,1,succeeded
-    2,job-2,ann,research,small,normal,1,0,15500,,,,,,0,0,0,0,0,0,unfinished
+    job,name,user,pool,class,priority,maps,reduces,submit_ms,initialised_ms,running_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
+    0,job-0,ann,research,small,normal,2,1,100,100,100,1000,9000,15000,14900,900,2,0,0,1,0,1,succeeded
+    2,job-2,ann,research,small,normal,1,0,15500,15500,15500,,,,,,0,0,0,0,0,0,unfinished
     ");
 }
 
@@ -180,11 +180,11 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
 fn attempts_have_a_row_each() {
     let left = record(small_run(), everything(), 16_000);
     assert_snapshot!(left.read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
-    0,map,0,0,node-1,rack-1,node,1001,,,4000,,0,succeeded,false,head of line
-    0,map,1,0,node-2,rack-2,off-rack,2001,,,5000,,0,failed,false,after 1.9 s of waiting for a place near its input
-    0,map,1,1,node-1,rack-1,node,6000,,,9000,,0,succeeded,false,head of line
-    0,reduce,0,0,node-2,rack-2,,7000,1500,80,12700,700,2000,succeeded,false,head of line
+    job,kind,task,attempt,node,rack,locality,launch_ms,start_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
+    0,map,0,0,node-1,rack-1,node,1000,1001,,,4000,4000,,0,succeeded,false,in-line,0,,,,,,,,,head of line
+    0,map,1,0,node-2,rack-2,off-rack,2000,2001,,,5000,6000,,0,failed,false,waited,,1900,,,,,,,,after 1.9 s of waiting for a place near its input
+    0,map,1,1,node-1,rack-1,node,6000,6000,,,9000,9000,,0,succeeded,false,in-line,0,,,,,,,,,head of line
+    0,reduce,0,0,node-2,rack-2,,7000,7000,1500,80,12700,15000,700,2000,succeeded,false,in-line,0,,,,,,,,,head of line
     ");
 }
 
@@ -204,10 +204,10 @@ fn attempts_that_are_open_at_the_end_come_last_in_their_order() {
         .at(20)
         .learn(map(0, 2), 0, AttemptState::Killed, (2, 1));
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
-    0,map,0,0,node-1,rack-1,node,1,,,10,,0,succeeded,false,head of line
-    0,map,1,0,node-1,rack-1,node,1,,,,,,unfinished,false,head of line
-    0,map,2,0,node-1,rack-1,node,,,,,,,killed,false,head of line
+    job,kind,task,attempt,node,rack,locality,launch_ms,start_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
+    0,map,0,0,node-1,rack-1,node,0,1,,,10,,,0,succeeded,false,in-line,0,,,,,,,,,head of line
+    0,map,1,0,node-1,rack-1,node,0,1,,,,,,,unfinished,false,in-line,0,,,,,,,,,head of line
+    0,map,2,0,node-1,rack-1,node,0,,,,,20,,,killed,false,in-line,0,,,,,,,,,head of line
     ");
 }
 
@@ -226,9 +226,9 @@ fn an_attempt_that_outlives_its_job_has_its_trackers_word() {
         .at(20)
         .end(map(0, 1), 0, Outcome::Killed);
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
-    0,map,0,0,node-1,rack-1,node,5,,,5,,0,failed,false,head of line
-    0,map,1,0,node-1,rack-1,node,,,,20,,,killed,false,head of line
+    job,kind,task,attempt,node,rack,locality,launch_ms,start_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
+    0,map,0,0,node-1,rack-1,node,0,5,,,5,,,0,failed,false,in-line,0,,,,,,,,,head of line
+    0,map,1,0,node-1,rack-1,node,0,,,,20,,,,killed,false,in-line,0,,,,,,,,,head of line
     ");
 }
 
@@ -246,9 +246,9 @@ fn a_map_whose_output_is_lost_has_a_second_row() {
         .at(20)
         .learn(map(0, 0), 0, AttemptState::Killed, (0, 1));
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
-    0,map,0,0,node-1,rack-1,node,0,,,10,,0,succeeded,false,head of line
-    0,map,0,0,node-1,rack-1,,,,,20,,,lost,,
+    job,kind,task,attempt,node,rack,locality,launch_ms,start_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
+    0,map,0,0,node-1,rack-1,node,0,0,,,10,12,,0,succeeded,false,in-line,0,,,,,,,,,head of line
+    0,map,0,0,node-1,rack-1,,,,,,20,,,,lost,,,,,,,,,,,,
     ");
 }
 
@@ -274,9 +274,9 @@ fn the_removal_of_an_output_has_a_row_of_its_own() {
         .learn(attempt, 1, AttemptState::Killed, (0, 1));
     let left = record(stream, everything(), 30);
     assert_snapshot!(left.read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,start_ms,shuffle_ms,sort_ms,finish_ms,commit_ms,suspended_ms,outcome,speculative,reason
-    0,map-cleanup,0,0,node-2,rack-2,,11,,,12,,,killed,false,cleaning up after an attempt
-    0,map,0,0,node-1,rack-1,node,0,,,10,,0,killed,false,head of line
+    job,kind,task,attempt,node,rack,locality,launch_ms,start_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
+    0,map-cleanup,0,0,node-2,rack-2,,,11,,,12,,,,killed,false,task-cleanup,,,,,,,,,,cleaning up after an attempt
+    0,map,0,0,node-1,rack-1,node,0,0,,,10,12,,0,killed,false,in-line,0,,,,,,,,,head of line
     ");
     assert_snapshot!(left.read("timeline.csv"), @r"
     time_ms,kind,job,pool,running,slots,suspended,pending
@@ -405,18 +405,18 @@ fn events_are_lines_of_json() {
     {"at_us":100000,"fact":"job initialised","job":0}
     {"at_us":100000,"fact":"job running","job":0}
     {"at_us":1000000,"fact":"heartbeat","node":"node-1","rtt_us":2000,"queued_us":1000}
-    {"at_us":1000000,"fact":"assigned","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work","locality":"node","speculative":false,"waited_us":10000,"running":1,"pending":1,"reason":"head of line"}
+    {"at_us":1000000,"fact":"assigned","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work","locality":"node","speculative":false,"waited_us":10000,"running":1,"pending":1,"code":"in-line","place":0,"reason":"head of line"}
     {"at_us":1001000,"fact":"started","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work"}
     {"at_us":2000000,"fact":"heartbeat","node":"node-2","rtt_us":2500,"queued_us":0}
-    {"at_us":2000000,"fact":"assigned","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work","locality":"off-rack","speculative":false,"waited_us":10000,"running":2,"pending":0,"reason":"after 1.9 s of waiting for a place near its input"}
+    {"at_us":2000000,"fact":"assigned","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work","locality":"off-rack","speculative":false,"waited_us":10000,"running":2,"pending":0,"code":"waited","passed_over_us":1900000,"reason":"after 1.9 s of waiting for a place near its input"}
     {"at_us":2001000,"fact":"started","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work"}
     {"at_us":4000000,"fact":"ended","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","role":"work","outcome":"succeeded","shuffle_us":0,"sort_us":0,"suspended_us":0}
     {"at_us":4000000,"fact":"learned","job":0,"kind":"map","task":0,"attempt":0,"node":"node-1","state":"succeeded","running":1,"pending":0}
     {"at_us":5000000,"fact":"ended","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","role":"work","outcome":"failed","shuffle_us":0,"sort_us":0,"suspended_us":0}
     {"at_us":6000000,"fact":"learned","job":0,"kind":"map","task":1,"attempt":0,"node":"node-2","state":"failed","running":0,"pending":1}
-    {"at_us":6000000,"fact":"assigned","job":0,"kind":"map","task":1,"attempt":1,"node":"node-1","role":"work","locality":"node","speculative":false,"waited_us":10000,"running":1,"pending":0,"reason":"head of line"}
+    {"at_us":6000000,"fact":"assigned","job":0,"kind":"map","task":1,"attempt":1,"node":"node-1","role":"work","locality":"node","speculative":false,"waited_us":10000,"running":1,"pending":0,"code":"in-line","place":0,"reason":"head of line"}
     {"at_us":6000000,"fact":"started","job":0,"kind":"map","task":1,"attempt":1,"node":"node-1","role":"work"}
-    {"at_us":7000000,"fact":"assigned","job":0,"kind":"reduce","task":0,"attempt":0,"node":"node-2","role":"work","speculative":false,"waited_us":10000,"running":1,"pending":0,"reason":"head of line"}
+    {"at_us":7000000,"fact":"assigned","job":0,"kind":"reduce","task":0,"attempt":0,"node":"node-2","role":"work","speculative":false,"waited_us":10000,"running":1,"pending":0,"code":"in-line","place":0,"reason":"head of line"}
     {"at_us":7000000,"fact":"started","job":0,"kind":"reduce","task":0,"attempt":0,"node":"node-2","role":"work"}
     {"at_us":8000000,"fact":"suspended","job":0,"kind":"reduce","task":0,"attempt":0,"node":"node-2"}
     {"at_us":9000000,"fact":"ended","job":0,"kind":"map","task":1,"attempt":1,"node":"node-1","role":"work","outcome":"succeeded","shuffle_us":0,"sort_us":0,"suspended_us":0}

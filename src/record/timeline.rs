@@ -194,8 +194,8 @@ impl Watcher for Timeline {
             | Fact::MapsDone(_)
             | Fact::JobSubmitted(_)
             | Fact::FetchFailed { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

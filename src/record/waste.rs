@@ -30,7 +30,8 @@ use super::table::Table;
 use super::{Books, End, RecordError};
 use crate::files;
 use crate::mapred::{
-    AttemptId, Event, Fact, JobId, Outcome, PerSlot, Role, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, Event, Fact, JobId, Outcome, PerSlot, Reason, Role, SlotKind, TaskId, TaskKind,
+    TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -245,7 +246,7 @@ impl Waste {
                     account.second_attempts += 1;
                 }
             }
-            Fact::Beaten { attempt, .. } => {
+            Fact::Ordered { attempt, reason: Reason::LostRace(_), .. } => {
                 if let Some(open) = self.open.get_mut(&attempt) {
                     open.is_beaten = true;
                 }
@@ -289,7 +290,8 @@ impl Waste {
             | Fact::JobInitialised(_)
             | Fact::JobRunning(_)
             | Fact::CommitPending { .. }
-            | Fact::Preempted { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::Incident { .. }
             | Fact::FetchFailed { .. }
@@ -603,7 +605,7 @@ fn rounded(number: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{AttemptState, JobSpec};
+    use crate::mapred::{AttemptState, JobSpec, Order};
     use crate::record::RunFacts;
     use crate::record::stream::{Stream, again, map, reduce};
 
@@ -668,7 +670,7 @@ mod tests {
             .start(other, 1)
             .at(8_000)
             .ends(other, 1, Succeeded)
-            .fact(Fact::Beaten { attempt: map(0, 0), tracker: TrackerId(0), by: other })
+            .order(map(0, 0), 0, Order::Kill, Reason::LostRace(other))
             .at(10_000)
             .ends(map(0, 0), 0, Killed)
             .assign(map(0, 1), 0, (1, 0))

@@ -112,6 +112,9 @@ pub struct RecordSpec {
     /// What jobs held slots for, and what their stragglers cost them, in `waste.csv`, and in sum in the
     /// summary. Where `hadoop.speculation` is on this is always recorded.
     pub waste: bool,
+    /// What policies refused jobs and ordered of their attempts, and why, in `decisions.csv`. With it
+    /// `mumakil explain` tells more of the rules by which jobs waited.
+    pub decisions: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
@@ -132,6 +135,7 @@ impl Default for RecordSpec {
             alone: false,
             chains: false,
             waste: false,
+            decisions: false,
             report: true,
             sample: SimSpan::from_secs(10),
             warm_up: SimSpan::ZERO,

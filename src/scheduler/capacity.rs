@@ -141,6 +141,23 @@ impl Scheduler for Capacity {
         true
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
+            for kind in SlotKind::BOTH {
+                let node = self.tree.node(leaf);
+                for job in node.ready[kind].in_order() {
+                    let Some(member) = self.tree.member(job) else { continue };
+                    let width = member.width[kind];
+                    if !self.tree.has_room(leaf, kind, width) {
+                        say(job, kind, Reason::GroupLimit(node.standing(kind)));
+                    } else if !node.may_have(self.rules, kind, &member.user, width) {
+                        say(job, kind, Reason::UserLimit);
+                    }
+                }
+            }
+        }
+    }
+
     fn reads_progress(&self) -> bool {
         self.reclaim.is_some() || self.tree.reduces().read_progress()
     }
@@ -224,10 +241,17 @@ impl Capacity {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
         let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
         if member.is_some_and(|member| offer.free(kind) < member.width[kind]) {
+            let leaves = self.tree.ids().filter(|_| offer.keeps_refusals());
+            for leaf in leaves.filter(|id| self.tree.is_leaf(*id)).collect::<Vec<_>>() {
+                let first = self.tree.node(leaf).ready[kind].next(&mut Walk::default(), |_| true);
+                if let Some(first) = first.filter(|first| *first != job) {
+                    offer.refuse(first, kind, Reason::KeptFor(job));
+                }
+            }
             return Answer::Keep;
         }
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
-        let why = Reason::Other("the tracker was kept for it");
+        let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
     }
 
@@ -286,10 +310,11 @@ impl Capacity {
         }
         if width <= offer.free(kind) {
             let node = self.tree.node(member.queue);
-            let why = match node.used[kind] < node.slots[kind] {
-                _ if !limits_users => Reason::Other("all users are at their limits"),
-                true => Reason::Share,
-                false => Reason::Other("lent to its queue"),
+            let standing = node.standing(kind);
+            let why = match standing.held < node.slots[kind] {
+                _ if !limits_users => Reason::LimitsAside,
+                true => Reason::Share(standing),
+                false => Reason::Lent(standing),
             };
             // By the rules of 1.x, tasks of several slots do not wait for local ones.
             let anywhere = self.options.delay.is_none() && 1 < width;

@@ -198,6 +198,10 @@ impl Scheduler for Fair {
         needs_ticks.then_some(self.options.update_interval)
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.tree.withheld(say);
+    }
+
     fn reads_progress(&self) -> bool {
         self.tree.reduces().read_progress()
     }
@@ -260,14 +264,15 @@ impl Fair {
         // for local ones.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            let reason = Reason::Share(tree.standing(pool, kind));
             let mut jobs = tree.ready(pool, kind).map(JobId);
             if kind == SlotKind::Map {
                 let anywhere = is_starved(pool);
-                return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, Reason::Share));
+                return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, reason));
             }
             let since = |job| tree.runnable_since(job);
             let mut jobs = tree.reduces().in_order(&offer.view(), jobs, since);
-            jobs.find_map(|job| offer.launch_reduce(job, Reason::Share))
+            jobs.find_map(|job| offer.launch_reduce(job, reason))
         })
     }
 

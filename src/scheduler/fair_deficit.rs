@@ -27,8 +27,8 @@ use super::part::share::weight;
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority, Reach,
-    Reason, Scheduler, Site, SlotKind, View, step,
+    Complaint, Holding, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority,
+    Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View, step,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -143,6 +143,12 @@ impl Scheduler for FairDeficit {
         }
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        for (job, _) in self.jobs.iter().filter(|(_, job)| job.runnable_since.is_none()) {
+            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, Reason::JobLimit));
+        }
+    }
+
     fn reads_progress(&self) -> bool {
         self.reduces.read_progress()
     }
@@ -208,9 +214,17 @@ impl FairDeficit {
             line = self.in_order(&view, line);
         }
         let mut line = line.into_iter();
+        let reason = |id| {
+            let part = &self.jobs[&id].of[kind];
+            Reason::Share(Holding {
+                held: part.running,
+                share: Some(SlotShare::of(part.share)),
+                min_share: part.min_slots,
+            })
+        };
         let launched = match kind {
-            SlotKind::Map => line.find_map(|id| offer.launch_map(id, Reach::Any, Reason::Share)),
-            SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, Reason::Share)),
+            SlotKind::Map => line.find_map(|id| offer.launch_map(id, Reach::Any, reason(id))),
+            SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, reason(id))),
         };
         let Some(launched) = launched else { return false };
         if let Some(job) = self.jobs.get_mut(&launched.attempt.job()) {

@@ -113,6 +113,10 @@ impl Scheduler for Fifo {
 impl Fifo {
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
         let turns = free_part(offer, SlotKind::Map);
+        if turns == 0 && 0 < offer.free(SlotKind::Map) {
+            let first = self.line.first().map(|(.., job)| *job);
+            first.inspect(|job| offer.refuse(*job, SlotKind::Map, Reason::TrackerLoad));
+        }
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
             // The tracker's load is that of its report, so the turns are not counted anew.

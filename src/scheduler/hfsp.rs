@@ -241,13 +241,13 @@ fn begin(
     kind: SlotKind,
 ) -> Option<AttemptId> {
     let job = claim.place.1;
-    let reason = Reason::Other(match claim.what {
-        What::Sample => "its time tells the job's size",
-        _ => "the first that can use the slot",
-    });
+    let reason = match claim.what {
+        What::Sample => Reason::Sample,
+        _ => Reason::EndsFirst,
+    };
     let launched = match (claim.what, kind) {
         (What::Resume(attempt), _) => {
-            offer.resume(attempt);
+            offer.resume(attempt, reason);
             return Some(attempt);
         }
         (_, SlotKind::Map) => delay.launch_map(offer, job, false, reason),

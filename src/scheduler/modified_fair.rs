@@ -41,7 +41,7 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, JobChange, JobEvent, Launched, Offer, Orders, PerSlot, Policy, Reason,
+    Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
     Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
@@ -170,6 +170,10 @@ impl Scheduler for ModifiedFair {
         }
     }
 
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.standings.withheld(say);
+    }
+
     fn reads_progress(&self) -> bool {
         self.standings.reduces().read_progress()
     }
@@ -224,12 +228,15 @@ impl ModifiedFair {
                 let jobs = standings.ready_in(pool, kind);
                 let since = |job| standings.runnable_since(job);
                 let mut jobs = standings.reduces().in_order(&offer.view(), jobs, since);
-                jobs.find_map(|job| offer.launch_reduce(job, Reason::Share))
+                let reason = Reason::Share(standings.standing(pool, kind));
+                jobs.find_map(|job| offer.launch_reduce(job, reason))
             });
         }
-        pools.flat_map(|pool| standings.ready_in(pool, kind)).find_map(|job| {
+        let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
+        pools.flat_map(jobs).find_map(|(pool, job)| {
             let waited = delay.waited(job);
-            let launched = delay.launch_map(offer, job, false, Reason::Share)?;
+            let reason = Reason::Share(standings.standing(pool, kind));
+            let launched = delay.launch_map(offer, job, false, reason)?;
             if options.delay_adjustment {
                 waits.note(launched.locality, waited);
                 delay.adjust(waits.delays());

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    JobEvent, JobId, Launched, Offer, PerSlot, Policy, Reason, Scheduler, SlotKind, View,
+    Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Reason, Scheduler, SlotKind, View,
 };
 use crate::units::{Count, SimSpan, SimTime};
 
@@ -75,13 +75,18 @@ impl FewestFirst {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
         let mut line = lines[kind].iter().map(|(.., job)| *job);
+        let held = |offer: &Offer<'_>, job| {
+            let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
+            Reason::Share(Holding::of(running))
+        };
         match kind {
-            SlotKind::Map => {
-                line.find_map(|job| delay.launch_map(offer, job, false, Reason::Share))
-            }
+            SlotKind::Map => line.find_map(|job| {
+                let reason = held(offer, job);
+                delay.launch_map(offer, job, false, reason)
+            }),
             SlotKind::Reduce => {
                 let mut line = reduces.in_order(&offer.view(), line, |_| None);
-                line.find_map(|job| offer.launch_reduce(job, Reason::Share))
+                line.find_map(|job| offer.launch_reduce(job, held(offer, job)))
             }
         }
     }

@@ -179,8 +179,8 @@ impl Jobs {
                     job.compare(attempt, counts, check);
                 }
             }
-            Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -218,8 +218,8 @@ impl Jobs {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
@@ -273,8 +273,8 @@ impl Jobs {
             | Fact::JobEnded { .. }
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. }
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)

@@ -272,8 +272,8 @@ impl Trackers {
             | Fact::JobBegunAnew(_)
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
-            | Fact::Preempted { .. }
-            | Fact::Beaten { .. }
+            | Fact::Ordered { .. }
+            | Fact::Refused { .. }
             | Fact::Noted { .. } => {}
         }
     }

@@ -42,7 +42,7 @@ impl Scheduler for Restless {
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
         for attempt in std::mem::take(&mut self.suspended) {
-            orders.resume(attempt);
+            orders.resume(attempt, Reason::Other("again"));
             self.running.push(attempt);
         }
         if self.running.is_empty() {
@@ -50,12 +50,12 @@ impl Scheduler for Restless {
         }
         let victim = self.running[self.rng.random_range(0..self.running.len())];
         if self.rng.random_bool(0.5) {
-            orders.suspend(victim);
+            orders.suspend(victim, Reason::Other("for a while"));
             self.running.retain(|other| *other != victim);
             self.suspended.push(victim);
         } else if 0 < self.kills_left {
             self.kills_left -= 1;
-            orders.kill(victim);
+            orders.kill(victim, Reason::Other("at random"));
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use mumakil::emulation::{Emulated, Options, emulate};
-use mumakil::mapred::{AttemptId, Event, Fact, Outcome, TaskId, TrackerId};
+use mumakil::mapred::{AttemptId, Event, Fact, Outcome, Reason, TaskId, TrackerId};
 use mumakil::record::{Books, End, RecordError, Watcher};
 use mumakil::scenario::{self, Registry};
 use mumakil::theory::fluid::{Discipline, FluidJob, approximate, exact};
@@ -68,7 +68,7 @@ impl Watcher for Teller {
                     story.worked.insert(attempt.task, worked);
                 }
             }
-            Fact::Preempted { attempt, .. } => {
+            Fact::Ordered { attempt, reason: Reason::PreemptedFor(_), .. } => {
                 story.preempted += 1;
                 story.victims.push(attempt);
             }

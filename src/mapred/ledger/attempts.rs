@@ -6,14 +6,20 @@ use super::second_tries::MILLIONTHS;
 use super::{Ledger, entry, is_a_few, unclean_outcome};
 use crate::mapred::job::{JobState, Stage, Try};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Outbox, Outcome, Report, SlotKind,
-    TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, FailedMaps, JobId, Order, Outbox, Outcome, Reason,
+    Report, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
 impl Ledger {
     /// Orders the end of an attempt at its tracker's next heartbeat.
-    pub(in crate::mapred) fn doom(&mut self, now: SimTime, attempt: AttemptId) {
+    pub(in crate::mapred) fn doom(
+        &mut self,
+        now: SimTime,
+        attempt: AttemptId,
+        reason: Reason,
+        out: &mut Outbox,
+    ) {
         let record = self.known_try(attempt);
         if !record.is_active() || record.is_doomed {
             return;
@@ -25,16 +31,7 @@ impl Ledger {
         let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
         if !is_orphan || self.hadoop.kill_orphans {
             self.trackers[tracker.index()].orders.push(Directive::Kill(attempt));
-        }
-    }
-
-    /// Orders the end of an attempt that has lost against another one of its task.
-    fn beat(&mut self, now: SimTime, loser: AttemptId, by: AttemptId, out: &mut Outbox) {
-        let record = self.known_try(loser);
-        if record.is_active() && !record.is_doomed {
-            let tracker = record.tracker;
-            self.doom(now, loser);
-            out.emit(now, Fact::Beaten { attempt: loser, tracker, by });
+            out.emit(now, Fact::Ordered { attempt, tracker, order: Order::Kill, reason });
         }
     }
 
@@ -43,7 +40,7 @@ impl Ledger {
         // The end of another attempt may have ended the job, and with it what was left of this one.
         let Some(record) = self.find_try(attempt) else { return };
         if !record.waits_for_cleaner() {
-            return self.doom(now, attempt);
+            return self.doom(now, attempt, Reason::JobOver, out);
         }
         let outcome = unclean_outcome(record.state);
         let unclean = &mut self.known_mut(attempt.job()).unclean[attempt.slot()];
@@ -80,7 +77,7 @@ impl Ledger {
         let first = task.tries.iter().find(waits).map_or(attempt.number, |first| first.number);
         let is_winner = first == attempt.number;
         if !is_winner {
-            self.beat(now, attempt, attempt.task.attempt(first), out);
+            self.doom(now, attempt, Reason::LostRace(attempt.task.attempt(first)), out);
         }
         is_winner
     }
@@ -188,7 +185,7 @@ impl Ledger {
         task.order = order;
         let rivals: Vec<u32> = task.tries.iter().map(|rival| rival.number).collect();
         for number in rivals {
-            self.beat(now, attempt.task.attempt(number), attempt, out);
+            self.doom(now, attempt.task.attempt(number), Reason::LostRace(attempt), out);
         }
         match attempt.task.kind {
             TaskKind::Map | TaskKind::Reduce => {
@@ -281,7 +278,9 @@ impl Ledger {
             self.put_back(now, attempt.task);
         }
         self.recount(now, id);
-        rivals.into_iter().for_each(|rival| self.doom(now, attempt.task.attempt(rival)));
+        for rival in rivals {
+            self.doom(now, attempt.task.attempt(rival), Reason::TaskGivenUp, out);
+        }
         self.learn(now, attempt, record.tracker, state, out);
         if is_last && is_exhausted && may_go_on {
             self.give_up(now, attempt.task, out);

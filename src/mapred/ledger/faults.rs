@@ -14,7 +14,7 @@
 //! A node whose health script complains is blacklisted in any case, as long as it does.
 
 use super::{Ledger, Tracker};
-use crate::mapred::{AttemptId, AttemptState, Fact, JobId, Outbox, TrackerId};
+use crate::mapred::{AttemptId, AttemptState, Fact, JobId, Outbox, Reason, TrackerId};
 use crate::units::{SimSpan, SimTime};
 
 /// A fault is forgiven when there was none for longer than this.
@@ -102,13 +102,15 @@ impl Ledger {
     }
 
     /// Ends what is suspended on a tracker: nobody will let it go on there. Walks all tasks.
-    fn end_suspended(&mut self, now: SimTime, id: TrackerId) {
+    fn end_suspended(&mut self, now: SimTime, id: TrackerId, out: &mut Outbox) {
         let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
         let is_suspended = |attempt: &AttemptId| {
             self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
         };
         let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
-        suspended.into_iter().for_each(|attempt| self.doom(now, attempt));
+        for attempt in suspended {
+            self.doom(now, attempt, Reason::TrackerShunned, out);
+        }
     }
 
     fn is_too_much(&self, faults: u32) -> bool {
@@ -186,7 +188,7 @@ impl Ledger {
         match (was_shunned, self.trackers[id.index()].is_shunned()) {
             (false, true) => {
                 out.emit(now, Fact::TrackerBlacklisted(id));
-                self.end_suspended(now, id);
+                self.end_suspended(now, id, out);
             }
             (true, false) => {
                 self.moved_at = now;

@@ -135,6 +135,9 @@ impl Ledger {
             self.wind_up(now, attempt, out);
         }
         self.recount(now, id);
+        if let Some(refusals) = &mut self.refusals {
+            refusals.ended(now, id, out);
+        }
         out.emit(now, Fact::JobEnded { job: id, outcome });
         if outcome == Outcome::Succeeded {
             self.count_faults(now, id, out);

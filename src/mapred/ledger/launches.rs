@@ -73,6 +73,9 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Launch {
         let Wish { tracker, slots, reason, .. } = wish;
+        if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
+            refusals.launched(now, task.job, task.slot(), out);
+        }
         let job = entry(&mut self.jobs, task.job);
         let ready_at = match task.kind {
             TaskKind::Reduce => job.reduces_ready_at.unwrap_or(job.running_at),

@@ -3,8 +3,8 @@
 use super::{Ledger, Tracker};
 use crate::mapred::job::Stage;
 use crate::mapred::{
-    AttemptId, AttemptState, Fact, Incident, JobId, Outbox, Outcome, PerSlot, SlotKind, TaskId,
-    TaskKind, TrackerId,
+    AttemptId, AttemptState, Fact, Incident, JobId, Order, Outbox, Outcome, PerSlot, Reason,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -119,6 +119,8 @@ impl Ledger {
         if record.waits_for_cleaner() {
             return;
         }
+        let (order, reason) = (Order::Kill, Reason::TrackerLost);
+        out.emit(now, Fact::Ordered { attempt, tracker: record.tracker, order, reason });
         let was_at_work = matches!(record.state, AttemptState::Running | AttemptState::Suspended);
         // In Hadoop what waits for its commit or is cleaned up after leaves nothing unclean.
         if was_at_work && self.cleans_up_after(attempt) {

@@ -90,7 +90,8 @@ impl<P: Scheduler> Bench<P> {
 
     /// Lets the policy's time pass: what it does now and then, it does now.
     pub(crate) fn tick(&mut self) -> &mut Self {
-        self.policy.tick(&mut Orders { now: self.now, ledger: &mut self.ledger });
+        let Self { now, ledger, out, .. } = self;
+        self.policy.tick(&mut Orders { now: *now, ledger, out });
         self.tell();
         self
     }

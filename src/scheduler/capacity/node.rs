@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::lines::{Lines, Turn};
 use super::queues::{Limit, Queue};
 use super::rules::Rules;
-use crate::mapred::{PerSlot, SlotKind};
+use crate::mapred::{Holding, PerSlot, SlotKind, SlotShare};
 use crate::units::{Factor, Fraction, SimSpan, SimTime};
 
 /// What is off in binary fractions, of slots.
@@ -160,6 +160,12 @@ impl Node {
         } else {
             self.ready[kind].remove(line, turn);
         }
+    }
+
+    /// Returns how the queue stands.
+    pub(super) fn standing(&self, kind: SlotKind) -> Holding {
+        let share = SlotShare::of(self.slots[kind].into());
+        Holding { share: Some(share), ..Holding::of(self.used[kind]) }
     }
 
     /// Returns what orders queues side by side, lower first: until when it is to get slots back, and

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::node::QueueId;
 use super::tree::Tree;
 use crate::mapred::{
-    AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, SlotKind, TrackerId, View,
+    AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, TrackerId, View,
 };
 use crate::scheduler::part::launches::Launches;
 use crate::units::{SimSpan, SimTime};
@@ -145,7 +145,7 @@ impl Reclaim {
             if 0 < most {
                 let attempts = self.least_far(&orders.view(), job, kind);
                 for attempt in attempts.into_iter().take(most as usize) {
-                    orders.kill(attempt);
+                    orders.kill(attempt, Reason::Reclaimed(tree.node(id).standing(kind)));
                     self.launches.doom(attempt, (id, width));
                     killed += width;
                 }

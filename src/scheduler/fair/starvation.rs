@@ -7,7 +7,10 @@
 
 use super::tree::Tree;
 use super::{FairOptions, Variant};
-use crate::mapred::{AttemptId, JobEvent, Launched, Orders, PerSlot, SlotKind, TrackerId, View};
+use crate::mapred::{
+    AttemptId, Holding, JobEvent, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare,
+    TrackerId, View,
+};
 use crate::scheduler::part::launches::Launches;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::share::{Claim, bisected, max_min};
@@ -202,7 +205,11 @@ impl Starvation {
                 break;
             }
             if has_more(pool, books) {
-                orders.kill(attempt);
+                let standing = Holding {
+                    share: Some(SlotShare::of(books.shares[pool.index()])),
+                    ..tree.standing(pool, books.kind)
+                };
+                orders.kill(attempt, Reason::OverShare(standing));
                 self.launches.doom(attempt, pool);
                 books.strike_off(pools, pool);
                 lacks -= 1;

@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::{FairOptions, Variant};
-use crate::mapred::{Job, JobId, PerSlot, Priority, SlotKind, View};
+use crate::mapred::{Holding, Job, JobId, PerSlot, Priority, Reason, SlotKind, SlotShare, View};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
@@ -127,6 +127,12 @@ impl Tree {
         &self.states[pool.index()]
     }
 
+    /// Returns how a pool stands.
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+        let state = self.state(pool);
+        Holding { min_share: state.min_share[kind], ..Holding::of(state.running[kind]) }
+    }
+
     /// Returns the jobs of a pool, in the order of their numbers.
     pub(super) fn jobs_of(&self, pool: PoolId) -> impl Iterator<Item = JobId> {
         self.state(pool).jobs.iter().copied()
@@ -140,6 +146,30 @@ impl Tree {
     /// Returns the numbers of the jobs or pools in a pool that are asked, the next one first.
     pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
         self.state(pool).ready[kind].iter().map(|key| key.who)
+    }
+
+    /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
+    /// as much as they may have.
+    pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        let members = (0..).map(JobId).zip(&self.jobs);
+        for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
+            for kind in SlotKind::BOTH {
+                if member.runnable_since.is_none() {
+                    say(job, kind, Reason::JobLimit);
+                } else if let Some(full) = self.full_around(member.pool, kind) {
+                    say(job, kind, Reason::GroupLimit(full));
+                }
+            }
+        }
+    }
+
+    /// Returns how a pool, or one around it, stands that has as much as it may have.
+    fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<Holding> {
+        self.pools.upwards(pool).find_map(|id| {
+            let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
+            let share = Some(SlotShare::of(most.into()));
+            (most <= held).then_some(Holding { share, ..Holding::of(held) })
+        })
     }
 
     // ---- jobs ----

@@ -16,7 +16,10 @@ use super::ModifiedFairOptions;
 use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
-use crate::mapred::{Job, JobId, Launched, Locality, PerSlot, Priority, SlotKind, View, step};
+use crate::mapred::{
+    Holding, Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
+    step,
+};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::JobOrder;
@@ -149,6 +152,12 @@ impl Standings {
         self.ready[kind].iter().map(|key| key.pool)
     }
 
+    /// Returns how a pool stands.
+    pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> Holding {
+        let state = &self.pools[pool.index()];
+        Holding { min_share: state.min[kind], ..Holding::of(state.tasks[kind].running) }
+    }
+
     /// Returns the jobs of a pool that could use a slot, the next one first.
     pub(super) fn ready_in(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = JobId> {
         self.pools[pool.index()].ready[kind].iter().map(|key| key.job)
@@ -161,6 +170,23 @@ impl Standings {
 
     pub(super) fn reduces(&self) -> &Reduces {
         &self.reduces
+    }
+
+    /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
+    /// as much as was allotted to them.
+    pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        for (job, member) in &self.jobs {
+            let pool = &self.pools[member.pool.index()];
+            for kind in SlotKind::BOTH {
+                let (held, most) = (pool.tasks[kind].running, pool.limit[kind]);
+                let share = Some(SlotShare::of(most.into()));
+                if member.runnable_since.is_none() {
+                    say(*job, kind, Reason::JobLimit);
+                } else if pool.told_by[kind] == self.allotments && most <= held {
+                    say(*job, kind, Reason::GroupLimit(Holding { share, ..Holding::of(held) }));
+                }
+            }
+        }
     }
 
     // ---- jobs ----

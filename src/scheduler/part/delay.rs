@@ -228,7 +228,17 @@ impl Delay {
                     long_tasks.launched(now, offer.tracker(), launched);
                 }
             }
-            None => self.pass_over(&offer.view(), job, reach != Reach::Any),
+            None => {
+                self.pass_over(&offer.view(), job, reach != Reach::Any);
+                if is_blocked {
+                    offer.refuse(job, SlotKind::Map, Reason::LongTasks);
+                } else if reach != Reach::Any && offer.keeps_refusals() {
+                    let since = self.jobs.get(&job).and_then(|waiting| waiting.since);
+                    let since = since.unwrap_or(now);
+                    let waited = now.saturating_since(since);
+                    offer.refuse(job, SlotKind::Map, Reason::Delay(waited));
+                }
+            }
         }
         launched
     }
@@ -298,7 +308,7 @@ mod tests {
             self.0.begin(&offer.view());
             let jobs: Vec<JobId> = offer.running_jobs().map(crate::mapred::Job::id).collect();
             while 0 < offer.free(SlotKind::Map) {
-                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Share);
+                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Sample);
                 if !jobs.iter().any(|job| launch(*job).is_some()) {
                     break;
                 }

@@ -120,7 +120,7 @@ mod tests {
             for job in jobs {
                 while 0 < offer.free(SlotKind::Map)
                     && !self.0.crowds(&offer.view(), job, offer.tracker())
-                    && let Some(launched) = offer.launch_map(job, Reach::Any, Reason::Share)
+                    && let Some(launched) = offer.launch_map(job, Reach::Any, Reason::Sample)
                 {
                     self.0.launched(offer.view().now(), offer.tracker(), launched);
                 }

@@ -61,7 +61,7 @@ fn the_first_to_succeed_wins_and_the_other_is_killed() {
     bench.at(80).beat_and_receive(2, &[(one, AttemptState::Succeeded), running]);
     let beaten = one.task.attempt(0);
     let by_whom = bench.facts.iter().find_map(|fact| match *fact {
-        Fact::Beaten { attempt, by, .. } => Some((attempt, by)),
+        Fact::Ordered { attempt, reason: Reason::LostRace(by), .. } => Some((attempt, by)),
         _ => None,
     });
     assert_eq!(by_whom, Some((beaten, one)));

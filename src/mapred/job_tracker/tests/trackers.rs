@@ -45,7 +45,7 @@ impl Scheduler for Hopeful {
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
         let first = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 };
-        orders.resume(first.attempt(0));
+        orders.resume(first.attempt(0), Reason::Other("hope"));
     }
 }
 

@@ -1,0 +1,284 @@
+//! `mumakil explain`: why a job of a run took as long as it did, or which jobs waited most.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::compare;
+use super::failure::Failure;
+use super::lines::Lines;
+use super::table::{Align, table};
+use super::terminal;
+use crate::expect::Results as _;
+use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
+use crate::nearest::nearest;
+use crate::output::results::RunResults;
+use crate::units::tell::{self, counted, percent, span};
+
+/// So many jobs are shown of those that were slowed down most.
+const WORST: usize = 10;
+
+/// So many of those who held slots are named in a line.
+const NAMED: usize = 3;
+
+/// Tell why a job took as long as it did
+///
+/// A job's time, from its arrival to its end, is split into parts that add up to the millisecond: what
+/// it did, what it waited for, by which rule, and who held the slots meanwhile. Without a job, the ten
+/// that were slowed down most have a line each, and what all jobs together waited for is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil explain out/quickstart-42
+  mumakil explain out/quickstart-42 index
+  mumakil explain out/quickstart-42 3 --json
+
+Exit codes:
+  0  done
+  2  the folder holds no run that can be explained, or the run has no such job")]
+pub(super) struct Arguments {
+    /// The folder of a run
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The number or the name of a job
+    #[arg(value_name = "JOB")]
+    job: Option<String>,
+    /// Print JSON: an object for the job, or an array of all jobs
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let told = read(&self.folder)?;
+        let holders = Holders::new(told.holds.iter().copied());
+        let explain = |place| Explained::of(&told, place, Some(&holders));
+        if let Some(name) = &self.job {
+            let one = explain(find(&told, name)?);
+            return match self.json {
+                true => print_json(&OneJob::of(&told, &one)),
+                false => Ok(terminal::print(&story_of(&told, &one))?),
+            };
+        }
+        let all: Vec<Explained> = (0..told.jobs.len()).map(explain).collect();
+        if self.json {
+            let all: Vec<OneJob<'_>> = all.iter().map(|one| OneJob::of(&told, one)).collect();
+            return print_json(&all);
+        }
+        Ok(terminal::print(&worst_of(&told, &all))?)
+    }
+}
+
+/// Reads the run in a folder.
+fn read(folder: &Path) -> Result<Told, Failure> {
+    compare::expect_run(folder)?;
+    let results = RunResults::new(folder);
+    let read = || {
+        let policy = results.text("policy")?;
+        let ended = results.number("virtual_s")?.unwrap_or_default();
+        explain::read(&results, &policy, (ended * 1e3) as u64, results.has_decisions())
+    };
+    read().map_err(compare::unreadable)
+}
+
+/// Returns the place of the job with this number or name.
+fn find(told: &Told, name: &str) -> Result<usize, Failure> {
+    let number: Option<u32> = name.parse().ok();
+    let has_number = |job: &ToldJob| Some(job.id) == number;
+    let named = |job: &ToldJob| job.name == name;
+    let jobs = &told.jobs;
+    if let Some(place) = jobs.iter().position(has_number).or_else(|| jobs.iter().position(named)) {
+        return Ok(place);
+    }
+    let hint = match nearest(name, jobs.iter().map(|job| job.name.as_str())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`mumakil explain` without a job lists those that waited most".to_owned(),
+    };
+    Err(Failure::input(format!("the run has no job `{name}`\n   = {hint}")))
+}
+
+// ---- for people ----
+
+fn story_of(told: &Told, one: &Explained) -> Lines {
+    let job = &told.jobs[one.place];
+    let mut lines = Lines::default();
+    let took = span(one.sojourn_ms as f64 / 1e3);
+    let end = match job.outcome.as_str() {
+        "unfinished" => format!("not done after {took}"),
+        outcome => format!("{outcome} after {took}"),
+    };
+    lines.bold(format!("job {} · {}", job.id, job.name), format!("{}   {end}", group(job)));
+    lines += parts(told, &one.sums, one.sojourn_ms);
+    lines
+}
+
+fn worst_of(told: &Told, all: &[Explained]) -> Lines {
+    let mut worst: Vec<&Explained> = all.iter().collect();
+    worst.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
+    let mut lines = Lines::default();
+    let about = format!(
+        "   of {}, by the time that they would have taken undelayed",
+        counted(all.len() as u64, "job")
+    );
+    lines.bold("the most delayed jobs", about);
+    let mut rows = vec![texts(["job", "name", "group", "took", "times", "above all"])];
+    for one in worst.into_iter().take(WORST) {
+        let job = &told.jobs[one.place];
+        let longest = one.sums.iter().filter(|sum| sum.part.is_delay()).max_by_key(|sum| sum.ms);
+        let longest = longest.map(|sum| described(told, sum, one.sojourn_ms)).unwrap_or_default();
+        rows.push(vec![
+            job.id.to_string(),
+            job.name.clone(),
+            group_of(job).to_owned(),
+            span(one.sojourn_ms as f64 / 1e3),
+            tell::times(one.slowdown()),
+            longest,
+        ]);
+    }
+    use Align::{Left, Right};
+    lines += table(&rows, &[Right, Left, Left, Right, Right, Left]);
+    let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
+    lines.bold("all jobs together", "");
+    lines + parts(told, &Explained::whole(all), total)
+}
+
+/// Returns a line for each part.
+fn parts(told: &Told, sums: &[Sum], total: u64) -> Lines {
+    let mut rows = Vec::new();
+    for sum in sums {
+        let mut by = sum.rule.map_or("", explain::Rule::words).to_owned();
+        let held = holders(told, sum);
+        if !held.is_empty() {
+            by = format!("{by}; {held}");
+        }
+        rows.push(vec![
+            sum.part.words().to_owned(),
+            span(sum.ms as f64 / 1e3),
+            percent(sum.ms as f64 / total.max(1) as f64),
+            by,
+        ]);
+    }
+    use Align::{Left, Right};
+    table(&rows, &[Left, Right, Right, Left])
+}
+
+/// Tells a wait in a few words.
+fn described(told: &Told, sum: &Sum, total: u64) -> String {
+    let share = percent(sum.ms as f64 / total.max(1) as f64);
+    let mut text = format!("{share} {}", sum.part.words());
+    if let Some(rule) = sum.rule {
+        text += &format!(", {}", rule.words());
+    }
+    if let Some(first) = sum.held.first() {
+        text += &format!(" ({})", name_of(told, first.job));
+    }
+    text
+}
+
+/// Tells who held the slots.
+fn holders(told: &Told, sum: &Sum) -> String {
+    let all: f64 = sum.held.iter().map(|held| held.slot_ms).sum();
+    let tell = |held: &explain::Held| {
+        format!("{} {}", name_of(told, held.job), percent(held.slot_ms / all))
+    };
+    let mut named: Vec<String> = sum.held.iter().take(NAMED).map(tell).collect();
+    if NAMED < sum.held.len() {
+        named.push(format!("{} more", sum.held.len() - NAMED));
+    }
+    named.join(", ")
+}
+
+fn name_of(told: &Told, job: u32) -> String {
+    let place = told.jobs.binary_search_by_key(&job, |job| job.id);
+    place.map_or_else(|_| format!("job {job}"), |place| told.jobs[place].name.clone())
+}
+
+/// Returns what a job belongs to: its pool, or its user.
+fn group_of(job: &ToldJob) -> &str {
+    if job.pool.is_empty() { &job.user } else { &job.pool }
+}
+
+fn group(job: &ToldJob) -> String {
+    let group = group_of(job);
+    if group.is_empty() { String::new() } else { format!(" · {group}") }
+}
+
+fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
+// ---- for programs ----
+
+/// A job as JSON has it.
+#[derive(Serialize)]
+struct OneJob<'a> {
+    job: u32,
+    name: &'a str,
+    user: &'a str,
+    pool: &'a str,
+    outcome: &'a str,
+    sojourn_ms: u64,
+    undelayed_ms: u64,
+    slowdown: f64,
+    parts: Vec<OnePart<'a>>,
+}
+
+#[derive(Serialize)]
+struct OnePart<'a> {
+    part: explain::Part,
+    ms: u64,
+    rule: Option<explain::Rule>,
+    /// The jobs that held slots, those first that held most, and then their pools.
+    held_by: Vec<OneHolder<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case", untagged)]
+enum OneHolder<'a> {
+    Job { job: u32, slot_ms: u64 },
+    Pool { pool: &'a str, slot_ms: u64 },
+}
+
+impl<'a> OneJob<'a> {
+    fn of(told: &'a Told, one: &Explained) -> Self {
+        let job = &told.jobs[one.place];
+        Self {
+            job: job.id,
+            name: &job.name,
+            user: &job.user,
+            pool: &job.pool,
+            outcome: &job.outcome,
+            sojourn_ms: one.sojourn_ms,
+            undelayed_ms: one.undelayed_ms(),
+            slowdown: one.slowdown(),
+            parts: one.sums.iter().map(|sum| OnePart::of(told, sum)).collect(),
+        }
+    }
+}
+
+impl<'a> OnePart<'a> {
+    fn of(told: &'a Told, sum: &Sum) -> Self {
+        let mut pools: IndexMap<&str, f64> = IndexMap::new();
+        for held in &sum.held {
+            let place = told.jobs.binary_search_by_key(&held.job, |job| job.id);
+            if let Ok(place) = place {
+                *pools.entry(&told.jobs[place].pool).or_default() += held.slot_ms;
+            }
+        }
+        pools.sort_by(|_, a, _, b| b.total_cmp(a));
+        let rounded = |slot_ms: f64| slot_ms.round() as u64;
+        let jobs = sum.held.iter();
+        let jobs =
+            jobs.map(|held| OneHolder::Job { job: held.job, slot_ms: rounded(held.slot_ms) });
+        let pools = pools.into_iter();
+        let pools =
+            pools.map(|(pool, slot_ms)| OneHolder::Pool { pool, slot_ms: rounded(slot_ms) });
+        Self { part: sum.part, ms: sum.ms, rule: sum.rule, held_by: jobs.chain(pools).collect() }
+    }
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).expect("names and numbers are JSON");
+    Ok(terminal::print_file(&format!("{text}\n"))?)
+}

@@ -1,0 +1,22 @@
+//! Why a job took as long as it did: its sojourn, split into parts that add up to the millisecond.
+//!
+//! [`story`] walks back from a job's end along the attempts that kept it waiting, and so makes a row of
+//! [`Stretch`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
+//! `tasks.csv` hold ([`read`](mod@read)), so any run's folder can be explained; the checker of invariants
+//! makes it of the stream of facts and looks whether it adds up. Who held the slots for which a job
+//! waited is found by [`Holders`]. [`Explained`] is what is told of a job: its stretches, added up by
+//! part and rule.
+
+mod holders;
+mod part;
+mod read;
+mod refused;
+mod story;
+mod sums;
+
+pub use holders::{Hold, Holders};
+pub use part::{Part, Rule};
+pub use read::{Told, ToldJob, read};
+pub use refused::{Refused, ruled};
+pub use story::{Course, Stretch, Try, story};
+pub use sums::{Explained, Held, Sum, Whole};

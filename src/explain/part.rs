@@ -1,0 +1,146 @@
+//! The parts of a sojourn, and the rules by which jobs wait.
+
+use serde::Serialize;
+
+use crate::cluster::SlotKind;
+
+/// What a stretch of a job's time went into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Until its splits were read.
+    Initialisation,
+    /// Its setup task ran.
+    Setup,
+    /// No map of it had been launched yet.
+    FirstMapWait,
+    /// The map ran that kept it waiting.
+    Mapping,
+    /// The map that kept it waiting had no slot yet.
+    MapWait,
+    /// All maps were done, and the reduce that kept it waiting had no slot yet.
+    ReduceWait,
+    /// All maps were done, and a reduce that had been launched before still fetched.
+    FetchingBehindMaps,
+    /// A reduce that was launched after the maps were done fetched.
+    Fetching,
+    /// The reduce that kept it waiting sorted.
+    Sorting,
+    /// The reduce that kept it waiting reduced.
+    Reducing,
+    /// The attempt that kept it waiting was stopped, for another job's sake.
+    Suspended,
+    /// Something was decided, done or committed, and waited for a heartbeat to tell it.
+    Heartbeats,
+    /// Work that was lost, or came to nothing, and had to be done again.
+    Redone,
+    /// Its cleanup task ran.
+    Cleanup,
+}
+
+impl Part {
+    /// All parts, as they follow one another in a job without mishaps.
+    pub const ALL: [Self; 14] = [
+        Self::Initialisation,
+        Self::Setup,
+        Self::FirstMapWait,
+        Self::Mapping,
+        Self::MapWait,
+        Self::ReduceWait,
+        Self::FetchingBehindMaps,
+        Self::Fetching,
+        Self::Sorting,
+        Self::Reducing,
+        Self::Suspended,
+        Self::Heartbeats,
+        Self::Redone,
+        Self::Cleanup,
+    ];
+
+    /// Returns the words for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Initialisation => "initialisation",
+            Self::Setup => "setup",
+            Self::FirstMapWait => "waiting for the first map slot",
+            Self::Mapping => "maps, one after the other",
+            Self::MapWait => "waiting for map slots",
+            Self::ReduceWait => "waiting for reduce slots",
+            Self::FetchingBehindMaps => "fetching behind the maps",
+            Self::Fetching => "fetching",
+            Self::Sorting => "sorting",
+            Self::Reducing => "reducing",
+            Self::Suspended => "suspended",
+            Self::Heartbeats => "heartbeats and commits",
+            Self::Redone => "work done again",
+            Self::Cleanup => "cleanup",
+        }
+    }
+
+    /// Returns the kind of slot that is waited for, if it is a wait for one.
+    pub const fn slot(self) -> Option<SlotKind> {
+        match self {
+            Self::FirstMapWait | Self::MapWait => Some(SlotKind::Map),
+            Self::ReduceWait => Some(SlotKind::Reduce),
+            _ => None,
+        }
+    }
+
+    /// Returns whether this is time that others or mishaps cost: without it the job would be as fast as
+    /// alone, on a cluster large enough.
+    pub const fn is_delay(self) -> bool {
+        self.slot().is_some() || matches!(self, Self::Suspended | Self::Redone)
+    }
+}
+
+/// By which rule a job had to wait for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Others stood before it in the line.
+    HeadOfLine,
+    /// Others were further below their shares.
+    Share,
+    /// Others would have ended first.
+    Size,
+    /// It is the order of a policy of one's own.
+    Order,
+    /// It waited for a node near its input.
+    LocalityDelay,
+    /// Its pool, queue or user had as much as it may have.
+    Limit,
+    /// The tracker that asked was none for it.
+    BadTracker,
+    /// Slots were kept for others.
+    Reservation,
+    /// The trackers that asked had their part of the work.
+    TrackerLoad,
+}
+
+impl Rule {
+    /// Returns the rule by which a policy puts jobs in order.
+    pub fn of_policy(policy: &str) -> Self {
+        match policy {
+            "fifo" => Self::HeadOfLine,
+            "hfsp" => Self::Size,
+            "fair" | "fair-deficit" | "modified-fair" | "capacity" | "naive-fair" | "fair-skip"
+            | "fair-wait" => Self::Share,
+            _ => Self::Order,
+        }
+    }
+
+    /// Returns the words for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::HeadOfLine => "behind others in line",
+            Self::Share => "others further below their shares",
+            Self::Size => "others would end first",
+            Self::Order => "others came first",
+            Self::LocalityDelay => "waiting for a node near its input",
+            Self::Limit => "at a limit",
+            Self::BadTracker => "trackers that are none for it",
+            Self::Reservation => "slots kept for others",
+            Self::TrackerLoad => "trackers with their part of the work",
+        }
+    }
+}

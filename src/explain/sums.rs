@@ -1,0 +1,105 @@
+//! What is told of a job: its stretches, added up by part and rule, and who held what it waited for.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::part::{Part, Rule};
+use super::story::Stretch;
+use super::{Holders, Told, ruled, story};
+
+/// A job's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// Its place among the jobs of the run.
+    pub place: usize,
+    /// From its arrival to its end, or to that of the run.
+    pub sojourn_ms: u64,
+    /// What it went into, in the order in which parts follow one another.
+    pub sums: Vec<Sum>,
+    /// In the order of time.
+    pub stretches: Vec<Stretch>,
+}
+
+/// A part of a job's time, or of that of all jobs, by one rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sum {
+    /// What it went into.
+    pub part: Part,
+    /// By which rule, if it is a wait for a slot.
+    pub rule: Option<Rule>,
+    /// How long.
+    pub ms: u64,
+    /// Who held the slots in that time, those first that held most.
+    pub held: Vec<Held>,
+}
+
+/// Who held slots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    /// The number of the job.
+    pub job: u32,
+    /// Slots times milliseconds.
+    pub slot_ms: f64,
+}
+
+/// What all jobs together waited for.
+pub type Whole = Vec<Sum>;
+
+impl Explained {
+    /// Explains a job; says who held slots if that is known.
+    pub fn of(told: &Told, place: usize, holders: Option<&Holders>) -> Self {
+        let job = &told.jobs[place];
+        let stretches = story(&job.course, &job.tries, told.order);
+        let stretches = ruled(stretches, &job.refusals);
+        let mut sums: BTreeMap<(Part, Option<Rule>), (u64, BTreeMap<u32, f64>)> = BTreeMap::new();
+        for stretch in &stretches {
+            let (ms, held) = sums.entry((stretch.part, stretch.rule)).or_default();
+            *ms += stretch.ms();
+            let (Some(holders), Some(kind)) = (holders, stretch.part.slot()) else { continue };
+            for (job, slot_ms) in holders.between(kind, stretch.from, stretch.to) {
+                *held.entry(job).or_default() += slot_ms;
+            }
+        }
+        let sum = |((part, rule), (ms, held))| Sum { part, rule, ms, held: ranked(held) };
+        Self {
+            place,
+            sojourn_ms: stretches.iter().map(Stretch::ms).sum(),
+            sums: sums.into_iter().map(sum).collect(),
+            stretches,
+        }
+    }
+
+    /// Returns how long the job would have taken without waits for slots and without mishaps.
+    pub fn undelayed_ms(&self) -> u64 {
+        self.sums.iter().filter(|sum| !sum.part.is_delay()).map(|sum| sum.ms).sum()
+    }
+
+    /// Returns how many times as long as without those it took.
+    pub fn slowdown(&self) -> f64 {
+        self.sojourn_ms as f64 / self.undelayed_ms().max(1) as f64
+    }
+
+    /// Adds up what all jobs waited for.
+    pub fn whole(all: &[Self]) -> Whole {
+        let mut sums: IndexMap<(Part, Option<Rule>), (u64, BTreeMap<u32, f64>)> = IndexMap::new();
+        for sum in all.iter().flat_map(|one| &one.sums) {
+            let (ms, held) = sums.entry((sum.part, sum.rule)).or_default();
+            *ms += sum.ms;
+            for one in &sum.held {
+                *held.entry(one.job).or_default() += one.slot_ms;
+            }
+        }
+        sums.sort_unstable_keys();
+        let sum = |((part, rule), (ms, held))| Sum { part, rule, ms, held: ranked(held) };
+        sums.into_iter().map(sum).collect()
+    }
+}
+
+/// Returns who held slots, those first that held most.
+fn ranked(held: BTreeMap<u32, f64>) -> Vec<Held> {
+    let mut all: Vec<Held> = held.into_iter().map(|(job, slot_ms)| Held { job, slot_ms }).collect();
+    // A stable sort: of equals the order of the numbers holds.
+    all.sort_by(|a, b| b.slot_ms.total_cmp(&a.slot_ms));
+    all
+}

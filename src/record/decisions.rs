@@ -1,0 +1,163 @@
+//! `decisions.csv`: what was refused, and what was ordered of running attempts, with the reasons.
+//!
+//! A refusal is a row for the time in which a job with something to launch was refused a slot for one
+//! cause, again and again, with those jobs that held most slots of the kind when it was over. Kills,
+//! suspensions and resumptions have a row each. (Launches are in `tasks.csv`.) Rows are in the order in
+//! which they were told: refusals at their end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::table::Table;
+use super::{Books, End, RecordError, Watcher};
+use crate::files;
+use crate::mapred::{Event, Fact, JobId, PerSlot, Reason};
+use crate::units::{SimSpan, SimTime};
+
+const HEADING: &[&str] = &[
+    "what",
+    "job",
+    "kind",
+    "task",
+    "attempt",
+    "from_ms",
+    "to_ms",
+    "times",
+    "code",
+    "waited_ms",
+    "held",
+    "share",
+    "min_share",
+    "for_job",
+    "held_by",
+    "reason",
+];
+
+/// So many of the jobs that held slots are named.
+const NAMED: usize = 3;
+
+/// Writes `decisions.csv`.
+#[derive(Debug)]
+pub(super) struct Decisions {
+    table: Table,
+    /// What jobs hold of each kind, and the jobs by what they hold.
+    held: PerSlot<BTreeMap<JobId, u32>>,
+    ranked: PerSlot<BTreeSet<(u32, JobId)>>,
+    words: [String; 2],
+}
+
+/// A row, in the order of the heading.
+#[derive(Default, Serialize)]
+struct Row<'a> {
+    what: &'a str,
+    job: u32,
+    kind: &'a str,
+    task: Option<u32>,
+    attempt: Option<u32>,
+    from_ms: u64,
+    to_ms: u64,
+    times: u32,
+    code: &'a str,
+    waited_ms: Option<u64>,
+    held: Option<u32>,
+    share: Option<f64>,
+    min_share: Option<u32>,
+    for_job: Option<u32>,
+    held_by: &'a str,
+    reason: &'a str,
+}
+
+impl Decisions {
+    /// Creates the table.
+    pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
+        Ok(Self {
+            table: Table::create(folder, files::DECISIONS, HEADING)?,
+            held: PerSlot::default(),
+            ranked: PerSlot::default(),
+            words: Default::default(),
+        })
+    }
+
+    /// Keeps count of what jobs hold.
+    fn follow(&mut self, books: &Books) {
+        let Some(shift) = books.shift().filter(|shift| shift.slots != 0) else { return };
+        let (job, kind) = (shift.task.job, shift.task.slot());
+        let held = self.held[kind].entry(job).or_default();
+        self.ranked[kind].remove(&(*held, job));
+        *held = held.saturating_add_signed(shift.slots);
+        if *held == 0 {
+            self.held[kind].remove(&job);
+        } else {
+            self.ranked[kind].insert((*held, job));
+        }
+    }
+
+    fn row(&mut self, reason: Reason, row: Row<'_>) -> Result<(), RecordError> {
+        let weighed = reason.weighed();
+        let [_, words] = &mut self.words;
+        words.clear();
+        write!(words, "{reason}").expect("a string takes every text");
+        self.table.row(Row {
+            code: reason.code(),
+            waited_ms: weighed.waited.map(SimSpan::as_millis),
+            held: weighed.held,
+            share: weighed.share,
+            min_share: weighed.min_share,
+            for_job: weighed.for_job.map(|job| job.0),
+            reason: words,
+            ..row
+        })
+    }
+}
+
+impl Watcher for Decisions {
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        self.follow(books);
+        match event.fact {
+            Fact::Refused { job, kind, from, to, times, reason } => {
+                let mut holders = std::mem::take(&mut self.words[0]);
+                holders.clear();
+                for (slots, job) in self.ranked[kind].iter().rev().take(NAMED) {
+                    let space = if holders.is_empty() { "" } else { " " };
+                    write!(holders, "{space}{}:{slots}", job.0).expect("a string takes every text");
+                }
+                let row = Row {
+                    what: "refuse",
+                    job: job.0,
+                    kind: kind.word(),
+                    from_ms: from.as_millis(),
+                    to_ms: to.as_millis(),
+                    times,
+                    held_by: &holders,
+                    ..Row::default()
+                };
+                let written = self.row(reason, row);
+                self.words[0] = holders;
+                written
+            }
+            Fact::Ordered { attempt, order, reason, .. } => {
+                let at = SimTime::as_millis(event.at);
+                let row = Row {
+                    what: order.word(),
+                    job: attempt.job().0,
+                    kind: attempt.task.kind.word(),
+                    task: Some(attempt.task.index),
+                    attempt: Some(attempt.number),
+                    from_ms: at,
+                    to_ms: at,
+                    times: 1,
+                    ..Row::default()
+                };
+                self.row(reason, row)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
+        self.table.finish()
+    }
+}
