@@ -479,6 +479,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         alone: false,
         chains: false,
         waste: false,
+        decisions: false,
         report: false,
         warm_up: SimSpan::ZERO,
         sample: SimSpan::ZERO,
