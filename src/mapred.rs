@@ -37,9 +37,9 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail,
-    MapsDone, Message, Missing, Outbox, Phase, Reply, Report, Status, Stop, Stroke, ToFabric,
-    ToInjector, ToJobTracker, ToNature, ToTracker,
+    Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Launch,
+    Letter, Load, Mail, MapsDone, Message, Missing, Outbox, Phase, Reply, Report, Status, Stop,
+    Stroke, ToFabric, ToInjector, ToJobTracker, ToNature, ToTracker,
 };
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::Reason;

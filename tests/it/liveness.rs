@@ -116,6 +116,26 @@ workload: {jobs: [{name: a, maps: 4, reduces: 1, count: 3}], submission: stress}
     ends(yaml, 1);
 }
 
+/// Its first probe finds no job to come; the one that follows comes when nobody is registered.
+#[test]
+fn stress_after_a_restart_of_the_jobtracker_is_no_stall() {
+    let yaml = "
+hadoop: {line: 1.x}
+cluster: {nodes: 3}
+faults: [{at: 60s, jobtracker: {restart: 2s}}]
+workload:
+  submission: stress
+  jobs: [{name: a, maps: 1, map_time: 10min}, {name: b, maps: 1, after: [a]}]
+";
+    stress_ends(yaml);
+}
+
+fn stress_ends(yaml: &str) {
+    let output = run(yaml, 1);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!told.contains("stalled"), "{told}");
+}
+
 #[test]
 fn a_machine_that_will_start_is_no_stall() {
     let yaml = "
