@@ -42,9 +42,9 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, Launch, Letter, Load, Mail,
-    MapsDone, Message, Missing, Outbox, Phase, Reply, Report, Status, Stop, Stroke, ToFabric,
-    ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
+    Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Launch,
+    Letter, Load, Mail, MapsDone, Message, Missing, Outbox, Phase, Reply, Report, Status, Stop,
+    Stroke, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};

@@ -53,6 +53,38 @@ fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
     }
 }
 
+fn found(yaml: &str) -> Found {
+    let registry = Registry::builtin();
+    Trial { registry: &registry, repeats: false, recast: |cast| cast }
+        .of(&serde_yaml::from_str(yaml).unwrap())
+}
+
+/// Each map takes 1 s / 0.01 % = 2 h 47 min to start, so that 40 of them take 2 d 08 h in two slots.
+#[test]
+fn a_run_whose_tasks_end_one_by_one_is_slow_but_not_endless() {
+    let slow = "
+cluster: {nodes: 1, hdfs: {replication: 1}}
+hadoop: {start_up: 1s, task_timeout: 0s}
+faults: [{slow: {cpu: 1 %}, at: 1s}, {slow: {cpu: 1 %}, at: 2s}]
+workload: {jobs: [{name: a, maps: 40, map_time: 1s}]}
+until: 1d
+";
+    assert_eq!(found(slow), Found::Unended);
+    assert_eq!(found(&slow.replace("until: 1d", "until: 1h")), Found::Endless, "nothing is done");
+}
+
+/// Now and then a heartbeat is under way for longer than the expiry, and its tracker is missed.
+#[test]
+fn a_stall_may_end_by_a_latency_without_a_bound() {
+    let yaml = "
+cluster: {nodes: 1, network: {latency: {log_normal: {mean: 167ms, cv: 2}}}}
+hadoop: {expiry: 20s}
+faults: [{unhealthy: {nodes: [node-1]}, at: 17270ms}]
+workload: {jobs: [{name: job-0, submit: 361851ms, maps: 1}]}
+";
+    assert_eq!(found(yaml), Found::Deadlock);
+}
+
 /// `MUMAKIL_CASES` says how many are run.
 #[test]
 fn a_hunt_finds_nothing_in_what_is_right() {

@@ -1,5 +1,6 @@
 //! Runs a case under the checker, and says what is wrong with it.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::draw;
 use crate::emulation::{Emulated, EmulationError, Options, Prepared};
-use crate::mapred::{Event, Fact, Stop};
+use crate::mapred::{Event, Fact, Outcome, Stop, TaskId};
+use crate::random::{Dist, Shape};
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::runtime::Cast;
 use crate::scenario::{Registry, Scenario, parse};
@@ -94,7 +96,7 @@ impl Trial<'_> {
         let loaded = parse("chaos.yaml", &draw::text(tree), &[], self.registry);
         let Ok(loaded) = loaded else { return Found::Nothing };
         let scenario = loaded.scenario;
-        let first = Arc::new(Mutex::new(Print(Sha256::new())));
+        let first = Arc::new(Mutex::new(Print::default()));
         let run = match self.run(&scenario, first.clone(), false) {
             Ok(Some(run)) => run,
             Ok(None) => return Found::Nothing,
@@ -108,14 +110,23 @@ impl Trial<'_> {
         match run.stop {
             // What happens by chance may move what nothing else does.
             Stop::Stalled(_) if has(tree, &["loss", "delay", "crashes"]) => Found::Deadlock,
+            // So may a heartbeat that is under way for longer than its tracker may be silent.
+            Stop::Stalled(_) if lags_by_chance(&scenario) => Found::Deadlock,
             Stop::Stalled(_) => self.outlast(&scenario, &run),
             Stop::TimeUp | Stop::TimeLimit if has(tree, &FOR_EVER) => Found::Unended,
+            // On machines slowed to a hundredth of a hundredth a task takes days: that is no fault, nor is
+            // it one that the machine on which chaos runs is busy.
+            Stop::TimeUp | Stop::TimeLimit
+                if run.summary.virtual_s < 2.0 * first.lock().farther_s() =>
+            {
+                Found::Unended
+            }
             Stop::TimeUp | Stop::TimeLimit => Found::Endless,
             Stop::Done if self.repeats => {
-                let second = Arc::new(Mutex::new(Print(Sha256::new())));
+                let second = Arc::new(Mutex::new(Print::default()));
                 let again = self.run(&scenario, second.clone(), false);
                 let is_same =
-                    first.lock().0.clone().finalize() == second.lock().0.clone().finalize();
+                    first.lock().hash.clone().finalize() == second.lock().hash.clone().finalize();
                 if again.is_ok() && is_same { Found::Nothing } else { Found::Differs }
             }
             Stop::Done => Found::Nothing,
@@ -179,6 +190,17 @@ const FOR_EVER: [&str; 8] = [
     "out_of_memory",
 ];
 
+/// Returns whether the latency of its network is drawn from a distribution that has no largest value.
+fn lags_by_chance(scenario: &Scenario) -> bool {
+    let network = &scenario.cluster.network;
+    let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
+    let latencies = [Some(&network.latency), Some(&network.cross_rack), pods];
+    let is_bounded = |dist: &Dist<SimSpan>| {
+        matches!(dist, Dist::Constant(_) | Dist::Drawn(Shape::Uniform { .. }))
+    };
+    !latencies.into_iter().flatten().all(is_bounded)
+}
+
 /// Returns whether a scenario has a fault of one of these kinds.
 fn has(tree: &Value, kinds: &[&str]) -> bool {
     let faults = tree.get("faults").and_then(Value::as_sequence);
@@ -186,12 +208,30 @@ fn has(tree: &Value, kinds: &[&str]) -> bool {
     faults.into_iter().flatten().any(is_one)
 }
 
-/// The hash of all events.
-struct Print(Sha256);
+/// The hash of all events, and how far they have come.
+#[derive(Default)]
+struct Print {
+    hash: Sha256,
+    /// The tasks of which an attempt has ever succeeded. What is done again and again is in it once.
+    done: BTreeSet<TaskId>,
+    /// When the last one joined them.
+    farther_at: SimTime,
+}
+
+impl Print {
+    fn farther_s(&self) -> f64 {
+        self.farther_at.as_secs_f64()
+    }
+}
 
 impl Watcher for Print {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        self.0.update(format!("{event:?}"));
+        self.hash.update(format!("{event:?}"));
+        if let Fact::Ended { attempt, outcome: Outcome::Succeeded, .. } = &event.fact
+            && self.done.insert(attempt.task)
+        {
+            self.farther_at = event.at;
+        }
         Ok(())
     }
 

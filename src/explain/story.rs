@@ -405,9 +405,9 @@ mod tests {
     fn between_waves_it_waits_for_slots() {
         let tries = [setup(), one(Map, 0, 5, 19), one(Map, 1, 30, 40), one(Map, 2, 6, 9)];
         let parts = told(&course(Some(41), 41), &tries);
-        let parts: Vec<_> = parts.into_iter().skip(4).collect();
+        let parts: Vec<_> = parts.into_iter().skip(3).collect();
         let expected = [
-            (P::Heartbeats, 1),
+            (P::Heartbeats, 2),
             (P::Mapping, 13),
             (P::Heartbeats, 1),
             (P::MapWait, 10),

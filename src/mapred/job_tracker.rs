@@ -17,9 +17,9 @@ use super::ledger::Ledger;
 use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
-    Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Recovery, Reply, Report,
-    Scheduler, SlotKind, Speculation, Status, Stop, TaskKind, ToInjector, ToJobTracker, ToTracker,
-    TrackerId, View,
+    LONGEST_PROBE, Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Recovery,
+    Reply, Report, Scheduler, SlotKind, Speculation, Status, Stop, TaskKind, ToInjector,
+    ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -369,7 +369,12 @@ impl JobTracker {
         let view = View { now, heard: None, ledger: &self.ledger };
         // What a policy does when time passes it does with a tick, and the next one may see it.
         let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
-        let patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
+        let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
+        if self.ledger.follows_maps {
+            // A probe that was on its way when the last thing changed knows nothing of it; the one after
+            // it does, and may find room for the next job.
+            patience = patience.max(LONGEST_PROBE * 2);
+        }
         out.calm = self.ledger.calm(patience);
     }
 

@@ -434,6 +434,9 @@ impl From<ToFabric> for Mail {
     }
 }
 
+/// Who asks how busy the cluster is, and may submit a job then, asks again after so long at the latest.
+pub const LONGEST_PROBE: SimSpan = SimSpan::from_secs(320);
+
 /// How busy the cluster is, as the JobTracker knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {

@@ -13,12 +13,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::mapred::{JobId, Load, Outbox, ToInjector, ToJobTracker};
+use crate::mapred::{JobId, LONGEST_PROBE, Load, Outbox, ToInjector, ToJobTracker};
 use crate::units::{SimSpan, SimTime};
 
-/// What is waited for the first probe, and at most for a later one.
+/// What is waited for the first probe; for a later one at most [`LONGEST_PROBE`].
 const SHORTEST_WAIT: SimSpan = SimSpan::from_secs(1);
-const LONGEST_WAIT: SimSpan = SimSpan::from_secs(320);
 /// What is waited between two jobs.
 pub(super) const STEP: SimSpan = SimSpan::from_millis(1);
 /// More map work than so many times the map slots is too much.
@@ -147,20 +146,29 @@ impl Stress {
 
     /// Looks at the load, as long as there are jobs to come.
     pub(super) fn look(&mut self, is_probe: bool, due: &mut Due, out: &mut Outbox) {
+        if !self.ask(is_probe, due, out) && is_probe {
+            // It was the planned one, and no answer will say that it is over.
+            self.probe = None;
+        }
+    }
+
+    /// Returns whether there was something to ask, and nobody who asks it anyway.
+    fn ask(&mut self, is_probe: bool, due: &mut Due, out: &mut Outbox) -> bool {
         if self.next.is_none() {
             self.fetch(due);
         }
-        let Some(next) = self.next.filter(|_| self.start.is_none()) else { return };
+        let Some(next) = self.next.filter(|_| self.start.is_none()) else { return false };
         if !self.has_twins && self.is_submitting() {
             // That job looks itself.
-            return;
+            return false;
         }
         if !self.has_twins && !self.looks.is_empty() {
             self.looks_again = true;
-            return;
+            return false;
         }
         self.looks.push_back(Look { next, is_probe });
         out.send(ToJobTracker::AskLoad(Arc::new(self.running.clone())));
+        true
     }
 
     /// Hears how busy the cluster is; returns how many jobs will never come.
@@ -185,7 +193,7 @@ impl Stress {
         if !is_overloaded {
             self.wait = SHORTEST_WAIT;
         } else if self.probe.is_none() {
-            self.wait = (self.wait * 2).min(LONGEST_WAIT);
+            self.wait = (self.wait * 2).min(LONGEST_PROBE);
         }
         if self.probe.is_none_or(|(at, _)| now + self.wait < at) {
             self.plan_probe(now, now, out);
@@ -363,6 +371,23 @@ mod tests {
             waits.push((bench.probe().unwrap() - at) / 1_000);
         }
         assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 320, 320]);
+    }
+
+    /// The probe at 11 s finds no job to come. Then one comes, for which there is no room at 12 s.
+    #[test]
+    fn a_probe_for_nothing_is_over_and_the_next_job_is_probed_for() {
+        for has_twins in [true, false] {
+            let mut bench = bench(1, has_twins);
+            bench.pass(10_000, 0.0);
+            bench.pass(11_000, 0.0);
+            assert_eq!(bench.probe(), None);
+            bench.due.push(Reverse((ms(11_500), 1, JobId(1))));
+            bench.stress.look(false, &mut bench.due, &mut bench.out);
+            bench.answer(12_000, 99.0);
+            bench.pass(bench.probe().unwrap(), 0.0);
+            bench.until(30_000, 0.0);
+            assert_eq!(bench.submitted.len(), 2);
+        }
     }
 
     #[test]

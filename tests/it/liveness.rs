@@ -116,6 +116,49 @@ workload: {jobs: [{name: a, maps: 4, reduces: 1, count: 3}], submission: stress}
     ends(yaml, 1);
 }
 
+/// Its first probe finds no job to come; the one that follows comes when nobody is registered.
+#[test]
+fn stress_after_a_restart_of_the_jobtracker_is_no_stall() {
+    let yaml = "
+hadoop: {line: 1.x}
+cluster: {nodes: 3}
+faults: [{at: 60s, jobtracker: {restart: 2s}}]
+workload:
+  submission: stress
+  jobs: [{name: a, maps: 1, map_time: 10min}, {name: b, maps: 1, after: [a]}]
+";
+    goes_on(yaml, 1);
+}
+
+/// No probe has seen yet that there is room, when nothing else has moved for some heartbeats.
+#[test]
+fn stress_that_has_not_probed_since_the_last_change_is_no_stall() {
+    let yaml = "
+hadoop: {line: 1.x, tracker_failures: 1, tracker_faults: 1, blacklist: true}
+cluster:
+  nodes: 3
+  map_slots: 0
+  groups: [{count: 1, map_slots: 1}]
+  hdfs: {replication: 1}
+faults: [{task_failures: 20 %}]
+workload:
+  submission: stress
+  jobs:
+    - {name: a, maps: 12, map_time: 5s, reduces: 1}
+    - {name: b, maps: 6, reduces: 5, map_time: 5s}
+    - {name: c, maps: 6, map_time: 5s, reduces: 5}
+until: 30min
+";
+    goes_on(yaml, 3);
+}
+
+/// Jobs may fail, or be left.
+fn goes_on(yaml: &str, seed: u32) {
+    let output = run(yaml, seed);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!told.contains("stalled"), "seed {seed}: {told}");
+}
+
 #[test]
 fn a_machine_that_will_start_is_no_stall() {
     let yaml = "
