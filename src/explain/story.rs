@@ -123,7 +123,9 @@ struct Walk<'t> {
 impl<'t> Walk<'t> {
     fn to_the_start(&mut self) {
         let mut next = Next::End;
-        while let Some(step) = self.step(next) {
+        while self.job.submitted < self.at
+            && let Some(step) = self.step(next)
+        {
             next = step;
         }
         // What is left lies before the first map or reduce.
