@@ -2,10 +2,9 @@
 //!
 //! [`story`] walks back from a job's end along the attempts that kept it waiting, and so makes a row of
 //! [`Stretch`]es without a gap between the job's arrival and its end. It is made of what `jobs.csv` and
-//! `tasks.csv` hold ([`read`](mod@read)), so any run's folder can be explained; the checker of invariants
-//! makes it of the stream of facts and looks whether it adds up. Who held the slots for which a job
-//! waited is found by [`Holders`]. [`Explained`] is what is told of a job: its stretches, added up by
-//! part and rule.
+//! `tasks.csv` hold, so any run's folder can be explained, and of `decisions.csv` where that was recorded.
+//! Who held the slots for which a job waited is found by [`Holders`]. [`Explained`] is what is told of a
+//! job: its stretches, added up by part and rule.
 
 mod holders;
 mod part;

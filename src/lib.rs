@@ -67,6 +67,7 @@
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies, workloads and formats |
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
 //! | [`record`] | facts become tables, timelines and histograms |
+//! | [`explain`] | a job's time, split into parts that add up, and who held what it waited for |
 //! | [`verify`] | a checker of invariants that trusts only the facts |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | where these meet: a scenario in, a recording out |

@@ -91,7 +91,7 @@ pub(crate) const PLANTED: [Planted; 12] = [
         name: "success dropped",
         plant: job_tracker::<SuccessDropped>,
         words: "has ended, and the JobTracker came to rest without having heard of it",
-        first_case: 3,
+        first_case: 2,
     },
     Planted {
         name: "task launched twice",
@@ -103,7 +103,7 @@ pub(crate) const PLANTED: [Planted; 12] = [
         name: "re-run forgotten",
         plant: job_tracker::<RerunForgotten>,
         words: "which has nothing to do and was not told",
-        first_case: 18,
+        first_case: 6,
     },
     Planted {
         name: "resumed elsewhere",
@@ -133,19 +133,19 @@ pub(crate) const PLANTED: [Planted; 12] = [
         name: "fetched from a dead disk",
         plant: job_tracker::<DeadDiskFetched>,
         words: "was gone or not yet there",
-        first_case: 1,
+        first_case: 92,
     },
     Planted {
         name: "blacklisted tracker offered",
         plant: job_tracker::<BlacklistIgnored>,
         words: "which is blacklisted",
-        first_case: 1,
+        first_case: 413,
     },
     Planted {
         name: "job lost with the JobTracker",
         plant: job_tracker::<JobLost>,
         words: "came to rest and does not name it",
-        first_case: 1,
+        first_case: 31,
     },
 ];
 

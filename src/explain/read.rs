@@ -105,8 +105,9 @@ pub fn read(
         results.rows(Table::Decisions, &OF_DECISIONS, &mut |row| {
             let id = row.id(1)?;
             let place = jobs.binary_search_by_key(&id, |job| job.id);
-            let refused = refused(row)?.zip(place.ok());
-            refused.map(|(refused, place)| jobs[place].refusals.push(refused));
+            if let Some((refused, place)) = refused(row)?.zip(place.ok()) {
+                jobs[place].refusals.push(refused);
+            }
             Ok(())
         })?;
     }

@@ -92,7 +92,7 @@ pub fn story(job: &Course, tries: &[Try], order: Rule) -> Vec<Stretch> {
     let mut by_end: Vec<&Try> = tries.iter().collect();
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
     let mut walk = Walk { job, by_end, order, at: job.ended.max(job.submitted), back: Vec::new() };
-    walk.to_the_start();
+    walk.back_to_the_start();
     walk.back.reverse();
     walk.back
 }
@@ -121,7 +121,7 @@ struct Walk<'t> {
 }
 
 impl<'t> Walk<'t> {
-    fn to_the_start(&mut self) {
+    fn back_to_the_start(&mut self) {
         let mut next = Next::End;
         while self.job.submitted < self.at
             && let Some(step) = self.step(next)

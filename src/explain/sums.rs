@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
-
 use super::part::{Part, Rule};
 use super::story::Stretch;
 use super::{Holders, Told, ruled, story};
@@ -52,20 +50,19 @@ impl Explained {
         let job = &told.jobs[place];
         let stretches = story(&job.course, &job.tries, told.order);
         let stretches = ruled(stretches, &job.refusals);
-        let mut sums: BTreeMap<(Part, Option<Rule>), (u64, BTreeMap<u32, f64>)> = BTreeMap::new();
+        let mut sums = Sums::default();
         for stretch in &stretches {
-            let (ms, held) = sums.entry((stretch.part, stretch.rule)).or_default();
-            *ms += stretch.ms();
+            let sum = sums.entry((stretch.part, stretch.rule)).or_default();
+            sum.ms += stretch.ms();
             let (Some(holders), Some(kind)) = (holders, stretch.part.slot()) else { continue };
             for (job, slot_ms) in holders.between(kind, stretch.from, stretch.to) {
-                *held.entry(job).or_default() += slot_ms;
+                *sum.held.entry(job).or_default() += slot_ms;
             }
         }
-        let sum = |((part, rule), (ms, held))| Sum { part, rule, ms, held: ranked(held) };
         Self {
             place,
             sojourn_ms: stretches.iter().map(Stretch::ms).sum(),
-            sums: sums.into_iter().map(sum).collect(),
+            sums: listed(sums),
             stretches,
         }
     }
@@ -82,18 +79,31 @@ impl Explained {
 
     /// Adds up what all jobs waited for.
     pub fn whole(all: &[Self]) -> Whole {
-        let mut sums: IndexMap<(Part, Option<Rule>), (u64, BTreeMap<u32, f64>)> = IndexMap::new();
-        for sum in all.iter().flat_map(|one| &one.sums) {
-            let (ms, held) = sums.entry((sum.part, sum.rule)).or_default();
-            *ms += sum.ms;
-            for one in &sum.held {
-                *held.entry(one.job).or_default() += one.slot_ms;
+        let mut sums = Sums::default();
+        for one in all.iter().flat_map(|one| &one.sums) {
+            let sum = sums.entry((one.part, one.rule)).or_default();
+            sum.ms += one.ms;
+            for held in &one.held {
+                *sum.held.entry(held.job).or_default() += held.slot_ms;
             }
         }
-        sums.sort_unstable_keys();
-        let sum = |((part, rule), (ms, held))| Sum { part, rule, ms, held: ranked(held) };
-        sums.into_iter().map(sum).collect()
+        listed(sums)
     }
+}
+
+/// What is being added up.
+type Sums = BTreeMap<(Part, Option<Rule>), Adding>;
+
+/// A sum that grows: the time, and what each job held in it.
+#[derive(Default)]
+struct Adding {
+    ms: u64,
+    held: BTreeMap<u32, f64>,
+}
+
+fn listed(sums: Sums) -> Vec<Sum> {
+    let sum = |((part, rule), Adding { ms, held })| Sum { part, rule, ms, held: ranked(held) };
+    sums.into_iter().map(sum).collect()
 }
 
 /// Returns who held slots, those first that held most.

@@ -325,14 +325,11 @@ fn a_tracker_is_kept_for_a_job_whose_tasks_take_several_slots() {
 
 #[test]
 fn every_launch_says_whether_its_slot_was_owed_lent_or_kept() {
-    for (rules, reasons) in [
-        ("0.20", "furthest below its share, lent to its queue"),
-        ("1.x", "furthest below its share, lent to its queue, the tracker was kept for it"),
-    ] {
+    for (rules, reasons) in [("0.20", "lent, share"), ("1.x", "lent, reserved, share")] {
         let (folder, _) = run(&wide(rules));
         let mut told = std::collections::BTreeSet::new();
         let results = RunResults::new(folder.path());
-        let read = results.rows(Table::Tasks, &["reason"], &mut |row| {
+        let read = results.rows(Table::Tasks, &["code"], &mut |row| {
             told.insert(row.text(0).to_owned());
             Ok(())
         });

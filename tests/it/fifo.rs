@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario::{self, Registry};
+use serde::Deserialize;
 
 /// One attempt.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 struct Row {
     job: u32,
     kind: String,
@@ -34,19 +35,7 @@ workload: {{jobs: [{jobs}]}}
     let run = emulate(&loaded.scenario, &registry, options).unwrap();
     assert!(run.verifier.unwrap().violations().is_empty());
     let mut table = csv::Reader::from_path(folder.path().join("tasks.csv")).unwrap();
-    let mut rows: Vec<Row> = table
-        .records()
-        .map(|record| {
-            let record = record.unwrap();
-            Row {
-                job: record[0].parse().unwrap(),
-                kind: record[1].to_owned(),
-                node: record[4].to_owned(),
-                locality: record[6].to_owned(),
-                start_ms: record[7].parse().unwrap(),
-            }
-        })
-        .collect();
+    let mut rows: Vec<Row> = table.deserialize().map(Result::unwrap).collect();
     rows.sort_by_key(|row| (row.start_ms, row.job));
     rows
 }

@@ -12,6 +12,7 @@ mod charts;
 mod command_line;
 mod commit_pending;
 mod determinism;
+mod explain;
 mod fair;
 mod fifo;
 mod guide;

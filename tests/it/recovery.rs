@@ -23,8 +23,9 @@ fn run(line: &str, recover: bool) -> (usize, usize, String) {
     assert_eq!(output.status.code(), Some(0), "{line}: {told}");
     let read = |file: &str| fs::read_to_string(room.path(&format!("out/a-42/{file}"))).unwrap();
     // Without its job, the run ends when the process does.
-    let works = if recover { "140000,jobtracker,,process works,,,\n" } else { "" };
-    let gone = "at_ms,node,rack,what,cpu,disk,network\n110000,jobtracker,,process gone,,,\n";
+    let works = if recover { "140000,jobtracker,,jobtracker back,,,,,,\n" } else { "" };
+    let gone = "at_ms,node,rack,what,cpu,disk,network,attempt,blocks,bytes\n\
+        110000,jobtracker,,jobtracker gone,,,,,,\n";
     assert_eq!(read("faults.csv"), format!("{gone}{works}"));
     let tasks = read("tasks.csv");
     let maps = |outcome: &str| {

@@ -175,7 +175,9 @@ impl Standings {
     /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
     /// as much as was allotted to them.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
-        for (job, member) in &self.jobs {
+        let mut jobs: Vec<(&JobId, &Member)> = self.jobs.iter().collect();
+        jobs.sort_unstable_by_key(|(job, _)| **job);
+        for (job, member) in jobs {
             let pool = &self.pools[member.pool.index()];
             for kind in SlotKind::BOTH {
                 let (held, most) = (pool.tasks[kind].running, pool.limit[kind]);

@@ -1,0 +1,129 @@
+//! `explain`: parts that add up, whoever schedules and whatever goes wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::Room;
+
+/// Jobs that crowd a small cluster, of which one task in ten fails and a node goes off for a while.
+const SCENARIO: &str = "
+name: a
+cluster: {nodes: 5, map_slots: 2, reduce_slots: 1}
+workload:
+  jobs:
+    - {name: large, pool: p, maps: 60, reduces: 6, map_time: 20s, reduce_time: 30s}
+    - {name: small, pool: q, submit: 30s, maps: 6, reduces: 2, map_time: 10s, count: 4, every: 40s}
+    - {name: bare, submit: 1min, maps: 4, map_time: 5s}
+faults: [{task_failures: 10 %}, {at: 2min, stop: node-2}, {at: 10min, start: node-2}]
+hadoop: {expiry: 1min}
+record: {decisions: true}
+";
+
+/// Runs the scenario; returns what is explained of all jobs.
+fn explained(room: &Room, scheduler: &str) -> Vec<Value> {
+    room.write("a.yaml", &format!("{SCENARIO}scheduler: {scheduler}\n"));
+    let ran = room.mumakil("run a.yaml --verify --quiet --force").output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let told = room.mumakil("explain out/a-42 --json").output().unwrap();
+    serde_json::from_slice(&told.stdout).unwrap()
+}
+
+#[test]
+fn the_parts_of_every_job_are_its_sojourn() {
+    let room = Room::new();
+    for scheduler in ["fifo", "fair", "capacity", "hfsp", "fair-deficit", "modified-fair", "srpt"] {
+        let jobs = explained(&room, scheduler);
+        let table = fs::read_to_string(room.path("out/a-42/jobs.csv")).unwrap();
+        let mut rows = csv::Reader::from_reader(table.as_bytes());
+        let rows = rows.deserialize::<BTreeMap<String, String>>().map(Result::unwrap);
+        let sojourns: Vec<u64> = rows.map(|row| row["sojourn_ms"].parse().unwrap()).collect();
+        assert_eq!(jobs.len(), sojourns.len(), "{scheduler}");
+        for (job, sojourn) in jobs.iter().zip(&sojourns) {
+            let parts = job["parts"].as_array().unwrap();
+            let sum: u64 = parts.iter().map(|part| part["ms"].as_u64().unwrap()).sum();
+            assert_eq!((sum, job["sojourn_ms"].as_u64()), (*sojourn, Some(*sojourn)), "{job}");
+            let waits = parts.iter().filter(|part| !part["rule"].is_null());
+            for wait in waits.filter(|wait| 10_000 < wait["ms"].as_u64().unwrap()) {
+                // Nobody waits ten seconds for what nobody holds.
+                assert!(!wait["held_by"].as_array().unwrap().is_empty(), "{scheduler}: {job}");
+            }
+        }
+    }
+}
+
+/// What the policy puts first decides who waits for whom.
+#[test]
+fn a_wait_is_told_by_the_rule_of_the_policy() {
+    let room = Room::new();
+    for (scheduler, rule) in [("fifo", "head-of-line"), ("fair", "share"), ("hfsp", "size")] {
+        let jobs = explained(&room, scheduler);
+        let parts = jobs.iter().flat_map(|job| job["parts"].as_array().unwrap());
+        let mut rules: Vec<&str> = parts.filter_map(|part| part["rule"].as_str()).collect();
+        rules.retain(|one| ["head-of-line", "share", "size"].contains(one));
+        assert!(
+            !rules.is_empty() && rules.iter().all(|one| *one == rule),
+            "{scheduler}: {rules:?}"
+        );
+    }
+}
+
+/// Under FIFO the small jobs stand behind the large one.
+#[test]
+fn who_held_the_slots_is_named() {
+    let room = Room::new();
+    explained(&room, "fifo");
+    let told = room.mumakil("explain out/a-42 small-1").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.starts_with("job 1 · small-1 · q   succeeded after "), "{told}");
+    let wait = told.lines().find(|line| line.contains("waiting for the first map slot")).unwrap();
+    assert!(wait.contains("behind others in line; large "), "{wait}");
+    let worst = room.mumakil("explain out/a-42").output().unwrap();
+    let worst = String::from_utf8(worst.stdout).unwrap();
+    let [first, .., all] = ["the most delayed jobs", "small-", "all jobs together"];
+    assert!(worst.contains(first) && worst.contains(all), "{worst}");
+}
+
+#[test]
+fn what_cannot_be_explained_says_why() {
+    let room = Room::new();
+    explained(&room, "fifo");
+    for (arguments, message) in [
+        ("explain out/a-42 smal-1", "did you mean `small-1`?"),
+        ("explain out/a-42 4711", "the run has no job `4711`"),
+        ("explain out", "holds neither a run nor a study"),
+        ("explain nothing", "is no folder"),
+    ] {
+        let output = room.mumakil(arguments).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains(message), "{arguments}: {told}");
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+    }
+    // Without the attempts there is nothing to walk back along.
+    fs::remove_file(room.path("out/a-42/tasks.csv")).unwrap();
+    let output = room.mumakil("explain out/a-42").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("tasks.csv"));
+}
+
+#[test]
+fn decisions_say_who_was_refused_what() {
+    let room = Room::new();
+    explained(&room, "{fair: {allocations: {pools: {p: {max_maps: 4}}}, delay: {w1: 5s, w2: 5s}}}");
+    let table = fs::read_to_string(room.path("out/a-42/decisions.csv")).unwrap();
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = rows.deserialize().map(Result::unwrap).collect();
+    let of = |code: &str| rows.iter().filter(|row| row["code"] == code).collect::<Vec<_>>();
+    let limited = of("group-limit");
+    assert!(!limited.is_empty(), "{table}");
+    for row in limited {
+        let number = |column: &str| row[column].parse::<f64>().unwrap();
+        assert_eq!((row["job"].as_str(), row["kind"].as_str(), number("share")), ("0", "map", 4.0));
+        assert!(number("from_ms") <= number("to_ms") && 4.0 <= number("held"), "{row:?}");
+    }
+    assert!(rows.iter().any(|row| row["what"] == "kill"), "a node goes off with attempts");
+    let without = room.mumakil("run a.yaml --quiet --force --set record.decisions=false");
+    assert_eq!({ without }.output().unwrap().status.code(), Some(0));
+    assert!(!room.path("out/a-42/decisions.csv").exists());
+}
