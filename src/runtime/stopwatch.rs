@@ -10,7 +10,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{JobEvent, Offer, Orders, Scheduler, Truth, View};
+use crate::mapred::{JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, Truth, View};
 use crate::units::SimSpan;
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
@@ -76,6 +76,10 @@ impl Scheduler for Stopwatch {
 
     fn tick_every(&self) -> Option<SimSpan> {
         self.policy.tick_every()
+    }
+
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.policy.withheld(view, say);
     }
 
     fn reads_progress(&self) -> bool {
