@@ -18,4 +18,4 @@ pub use part::{Part, Rule};
 pub use read::{Told, ToldJob, read};
 pub use refused::{Refused, ruled};
 pub use story::{Course, Stretch, Try, story};
-pub use sums::{Explained, Held, Sum, Whole};
+pub use sums::{Explained, Held, Sum};

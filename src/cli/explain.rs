@@ -190,8 +190,7 @@ fn holders(told: &Told, sum: &Sum) -> String {
 }
 
 fn name_of(told: &Told, job: u32) -> String {
-    let place = told.jobs.binary_search_by_key(&job, |job| job.id);
-    place.map_or_else(|_| format!("job {job}"), |place| told.jobs[place].name.clone())
+    told.job(job).map_or_else(|| format!("job {job}"), |job| job.name.clone())
 }
 
 /// Returns what a job belongs to: its pool, or its user.
@@ -261,9 +260,8 @@ impl<'a> OnePart<'a> {
     fn of(told: &'a Told, sum: &Sum) -> Self {
         let mut pools: IndexMap<&str, f64> = IndexMap::new();
         for held in &sum.held {
-            let place = told.jobs.binary_search_by_key(&held.job, |job| job.id);
-            if let Ok(place) = place {
-                *pools.entry(&told.jobs[place].pool).or_default() += held.slot_ms;
+            if let Some(job) = told.job(held.job) {
+                *pools.entry(&job.pool).or_default() += held.slot_ms;
             }
         }
         pools.sort_by(|_, a, _, b| b.total_cmp(a));

@@ -39,24 +39,6 @@ pub enum Part {
 }
 
 impl Part {
-    /// All parts, as they follow one another in a job without mishaps.
-    pub const ALL: [Self; 14] = [
-        Self::Initialisation,
-        Self::Setup,
-        Self::FirstMapWait,
-        Self::Mapping,
-        Self::MapWait,
-        Self::ReduceWait,
-        Self::FetchingBehindMaps,
-        Self::Fetching,
-        Self::Sorting,
-        Self::Reducing,
-        Self::Suspended,
-        Self::Heartbeats,
-        Self::Redone,
-        Self::Cleanup,
-    ];
-
     /// Returns the words for people.
     pub const fn words(self) -> &'static str {
         match self {
@@ -123,8 +105,9 @@ impl Rule {
         match policy {
             "fifo" => Self::HeadOfLine,
             "hfsp" => Self::Size,
-            "fair" | "fair-deficit" | "modified-fair" | "capacity" | "naive-fair" | "fair-skip"
-            | "fair-wait" => Self::Share,
+            "fair" | "fair-deficit" | "modified-fair" | "capacity" | "naive-fair" | "fair-skip" => {
+                Self::Share
+            }
             _ => Self::Order,
         }
     }

@@ -57,6 +57,13 @@ pub struct Told {
     pub holds: Vec<Hold>,
 }
 
+impl Told {
+    /// Returns the job of a number.
+    pub fn job(&self, id: u32) -> Option<&ToldJob> {
+        place_of(&self.jobs, id).map(|place| &self.jobs[place])
+    }
+}
+
 /// A job.
 #[derive(Clone, Debug)]
 pub struct ToldJob {
@@ -97,21 +104,24 @@ pub fn read(
     let Told { jobs, holds, .. } = &mut told;
     results.rows(Table::Tasks, &OF_TASKS, &mut |row| {
         let id = row.id(0)?;
-        let place = jobs.binary_search_by_key(&id, |job| job.id);
-        let place = place.map_err(|_| format!("job {id} is not in {}", Table::Jobs.file()))?;
+        let unknown = || format!("job {id} is not in {}", Table::Jobs.file());
+        let place = place_of(jobs, id).ok_or_else(unknown)?;
         attempt(row, &mut jobs[place], holds, ended)
     })?;
     if has_decisions {
         results.rows(Table::Decisions, &OF_DECISIONS, &mut |row| {
             let id = row.id(1)?;
-            let place = jobs.binary_search_by_key(&id, |job| job.id);
-            if let Some((refused, place)) = refused(row)?.zip(place.ok()) {
+            if let Some((refused, place)) = refused(row)?.zip(place_of(jobs, id)) {
                 jobs[place].refusals.push(refused);
             }
             Ok(())
         })?;
     }
     Ok(told)
+}
+
+fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
+    jobs.binary_search_by_key(&id, |job| job.id).ok()
 }
 
 /// Returns what a row refuses, if it does.

@@ -81,6 +81,27 @@ fn cut(stretch: Stretch, refusals: &[Refused]) -> Vec<Stretch> {
 mod tests {
     use super::*;
     use crate::explain::Part;
+    use crate::mapred::{Holding, JobId, Reason};
+    use crate::units::SimSpan;
+
+    /// Tables have the codes as texts: one that is spelt otherwise here would be overlooked.
+    #[test]
+    fn every_refusal_has_a_rule() {
+        let refusals = [
+            Reason::Delay(SimSpan::ZERO),
+            Reason::LongTasks,
+            Reason::BadTracker,
+            Reason::TrackerLoad,
+            Reason::GroupLimit(Holding::of(1)),
+            Reason::UserLimit,
+            Reason::JobLimit,
+            Reason::KeptFor(JobId(0)),
+        ];
+        for reason in refusals {
+            assert!(Refused::rule(reason.code()).is_some(), "{reason:?}");
+        }
+        assert_eq!(Refused::rule(Reason::JobOver.code()), None);
+    }
 
     #[test]
     fn a_wait_is_cut_where_the_reason_changes() {

@@ -50,9 +50,9 @@ pub struct Try {
     pub launched: u64,
     /// When it started.
     pub started: u64,
-    /// When it had fetched, sorted and done its work, before the commit.
+    /// When it had fetched the maps' output; of other attempts, when it started.
     pub fetched: u64,
-    /// When it had sorted.
+    /// When it had sorted that; of other attempts, when it started.
     pub sorted: u64,
     /// When its work was done, before the commit.
     pub worked: u64,

@@ -41,9 +41,6 @@ pub struct Held {
     pub slot_ms: f64,
 }
 
-/// What all jobs together waited for.
-pub type Whole = Vec<Sum>;
-
 impl Explained {
     /// Explains a job; says who held slots if that is known.
     pub fn of(told: &Told, place: usize, holders: Option<&Holders>) -> Self {
@@ -78,7 +75,7 @@ impl Explained {
     }
 
     /// Adds up what all jobs waited for.
-    pub fn whole(all: &[Self]) -> Whole {
+    pub fn whole(all: &[Self]) -> Vec<Sum> {
         let mut sums = Sums::default();
         for one in all.iter().flat_map(|one| &one.sums) {
             let sum = sums.entry((one.part, one.rule)).or_default();

@@ -427,11 +427,13 @@ impl Offer<'_> {
     /// Says why a job gets nothing here, if it has something of the kind to launch. Costs nothing unless
     /// refusals are kept.
     pub fn refuse(&mut self, job: JobId, kind: SlotKind, reason: Reason) {
-        let Some(mut refusals) = self.ledger.refusals.take() else { return };
-        if self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+        let has_pending = || self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind));
+        if self.keeps_refusals()
+            && has_pending()
+            && let Some(refusals) = &mut self.ledger.refusals
+        {
             refusals.note(self.now, job, kind, reason);
         }
-        self.ledger.refusals = Some(refusals);
     }
 
     /// Returns whether a job would have this tracker, with so many slots for a task: not if too many

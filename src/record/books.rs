@@ -45,9 +45,9 @@ pub struct Job {
     pub spec: Arc<JobSpec>,
     /// When it arrived at the JobTracker.
     pub submitted: SimTime,
-    /// When its splits were read, and when it gave tasks from.
+    /// When its splits were read; the last time, if it was begun anew.
     pub initialised: Option<SimTime>,
-    /// When it gave its first tasks.
+    /// From when on it gave tasks; the last time, if it was begun anew.
     pub running: Option<SimTime>,
     /// When its first map or reduce was assigned.
     pub first_launch: Option<SimTime>,

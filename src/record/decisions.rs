@@ -6,7 +6,6 @@
 //! which they were told: refusals at their end.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -46,7 +45,6 @@ pub(super) struct Decisions {
     /// What jobs hold of each kind, and the jobs by what they hold.
     held: PerSlot<BTreeMap<JobId, u32>>,
     ranked: PerSlot<BTreeSet<(u32, JobId)>>,
-    words: [String; 2],
 }
 
 /// A row, in the order of the heading.
@@ -77,7 +75,6 @@ impl Decisions {
             table: Table::create(folder, files::DECISIONS, HEADING)?,
             held: PerSlot::default(),
             ranked: PerSlot::default(),
-            words: Default::default(),
         })
     }
 
@@ -97,9 +94,6 @@ impl Decisions {
 
     fn row(&mut self, reason: Reason, row: Row<'_>) -> Result<(), RecordError> {
         let weighed = reason.weighed();
-        let [_, words] = &mut self.words;
-        words.clear();
-        write!(words, "{reason}").expect("a string takes every text");
         self.table.row(Row {
             code: reason.code(),
             waited_ms: weighed.waited.map(SimSpan::as_millis),
@@ -107,7 +101,7 @@ impl Decisions {
             share: weighed.share,
             min_share: weighed.min_share,
             for_job: weighed.for_job.map(|job| job.0),
-            reason: words,
+            reason: &reason.to_string(),
             ..row
         })
     }
@@ -118,12 +112,10 @@ impl Watcher for Decisions {
         self.follow(books);
         match event.fact {
             Fact::Refused { job, kind, from, to, times, reason } => {
-                let mut holders = std::mem::take(&mut self.words[0]);
-                holders.clear();
-                for (slots, job) in self.ranked[kind].iter().rev().take(NAMED) {
-                    let space = if holders.is_empty() { "" } else { " " };
-                    write!(holders, "{space}{}:{slots}", job.0).expect("a string takes every text");
-                }
+                let most = self.ranked[kind].iter().rev().take(NAMED);
+                let holders: Vec<String> =
+                    most.map(|(slots, job)| format!("{}:{slots}", job.0)).collect();
+                let held_by = holders.join(" ");
                 let row = Row {
                     what: "refuse",
                     job: job.0,
@@ -131,12 +123,10 @@ impl Watcher for Decisions {
                     from_ms: from.as_millis(),
                     to_ms: to.as_millis(),
                     times,
-                    held_by: &holders,
+                    held_by: &held_by,
                     ..Row::default()
                 };
-                let written = self.row(reason, row);
-                self.words[0] = holders;
-                written
+                self.row(reason, row)
             }
             Fact::Ordered { attempt, order, reason, .. } => {
                 let at = SimTime::as_millis(event.at);
