@@ -296,6 +296,7 @@ impl Books {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
