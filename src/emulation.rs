@@ -24,9 +24,9 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
-    CommitPending, Core, Costs, Draws, Fabric, JobTracker, Mail, NameNode, Nature, Scheduler,
-    Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
-    TrackerId, Truth, Upkeep,
+    CommitPending, Core, Costs, Draws, Fabric, JobId, JobTracker, Mail, NameNode, Nature,
+    Scheduler, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature,
+    ToTracker, TrackerId, Truth, Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -73,6 +73,8 @@ pub struct Emulated {
     pub stop: Stop,
     /// How many jobs have ended, in the warm-up too.
     pub ended: u32,
+    /// The jobs that were never submitted, by name.
+    pub unsubmitted: Vec<Arc<str>>,
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
@@ -276,6 +278,7 @@ fn emulate_as(
                 .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
                 .collect(),
             ended: recording.ended,
+            unsubmitted: unsubmitted(prepared, recording.submitted),
             summary: recording.summary,
             lag: stats.lag,
             verifier,
@@ -289,6 +292,14 @@ fn emulate_as(
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
         }
     }
+}
+
+/// Returns the names of the jobs of which none was submitted.
+fn unsubmitted(prepared: &Prepared, mut submitted: Vec<JobId>) -> Vec<Arc<str>> {
+    submitted.sort_unstable();
+    let jobs = prepared.workload.arrivals.iter().map(|arrival| &arrival.spec);
+    let left = jobs.filter(|job| submitted.binary_search(&job.id).is_err());
+    left.map(|job| job.name.clone()).collect()
 }
 
 /// Returns a warning if the scaled clock was too late.

@@ -6,6 +6,7 @@
 //! Who held the slots for which a job waited is found by [`Holders`]. [`Explained`] is what is told of a
 //! job: its stretches, added up by part and rule.
 
+mod away;
 mod holders;
 mod part;
 mod read;
@@ -15,7 +16,7 @@ mod sums;
 
 pub use holders::{Hold, Holders};
 pub use part::{Part, Rule};
-pub use read::{Told, ToldJob, read};
+pub use read::{About, Told, ToldJob, read};
 pub use refused::{Refused, ruled};
 pub use story::{Course, Stretch, Try, story};
 pub use sums::{Explained, Held, Sum};

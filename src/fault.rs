@@ -30,6 +30,7 @@ mod stop;
 mod target;
 mod task_failures;
 mod unhealthy;
+mod whom;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -244,7 +245,8 @@ impl<'a> Effects<'a> {
 
     /// Returns whether nodes may go off or lose their disks, and with that copies of blocks.
     pub(crate) fn strike_files(&self) -> bool {
-        let is_off = |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage);
+        let is_off =
+            |mishap: &Mishap| matches!(mishap.harm, Harm::Stop | Harm::Outage | Harm::Absence);
         let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
         self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
     }
@@ -439,6 +441,14 @@ impl Fault {
     /// Returns the key that names what goes wrong, such as `stop`.
     pub fn key(&self) -> &'static str {
         self.what.key()
+    }
+
+    /// Returns the job that it kills, if it does.
+    pub(crate) fn killed(&self) -> Option<&str> {
+        match &self.what {
+            What::Kill(kill) => Some(kill.job()),
+            _ => None,
+        }
     }
 
     /// Returns whether a second one of its kind would take its place.

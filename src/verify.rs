@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use crate::mapred::{Event, Fact, Stop};
+use crate::mapred::{Event, Fact, Incident, Stop};
 use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
 
@@ -58,6 +58,8 @@ pub struct Verifier {
     now: SimTime,
     trackers: trackers::Trackers,
     jobs: jobs::Jobs,
+    /// Whether the JobTracker's process stands still or is gone.
+    is_away: bool,
     findings: Findings,
 }
 
@@ -76,6 +78,7 @@ impl Verifier {
             now: SimTime::ZERO,
             trackers: trackers::Trackers::default(),
             jobs: jobs::Jobs::default(),
+            is_away: false,
             findings: Findings::default(),
         }
     }
@@ -96,6 +99,9 @@ impl Verifier {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_) => self.trackers.see(fact, &mut check),
+            Fact::Incident { tracker: None, incident } => {
+                self.is_away = *incident != Incident::Back;
+            }
             // Of most of it, those whom it befalls say what they make of it.
             Fact::Incident { .. } => self.trackers.see(fact, &mut check),
             Fact::Started { .. }
@@ -119,6 +125,9 @@ impl Verifier {
             | Fact::Ordered { .. }
             | Fact::Refused { .. }
             | Fact::Noted { .. } => {
+                if let Fact::Assigned { attempt, .. } = *fact {
+                    check.that(!self.is_away, || Breach::AssignedByNobody { attempt });
+                }
                 self.jobs.decided(fact, &mut self.trackers, &mut check);
             }
         }

@@ -31,8 +31,10 @@ pub(super) const THEMES: [&str; 11] = [
     // A tracker is given up while it waits for the answer to its heartbeat.
     "{hadoop: {expiry: 20s, rpc_timeout: 60s}, \
       faults: [{at: 1min, partition: {nodes: [node-1], for: 90s}}]}",
-    "{hadoop: {expiry: 10s, rpc_timeout: 45s}, \
-      faults: [{loss: 5 %}, {at: 2min, jobtracker: {restart: 30s}}]}",
+    // Heartbeats that were answered come again, at a JobTracker that is back.
+    "{hadoop: {expiry: 10s, rpc_timeout: 45s}, faults: [{loss: 5 %}, \
+      {delay: {share: 20 %, by: {uniform: {from: 1s, to: 1min}}}}, \
+      {at: 2min, jobtracker: {restart: 30s, recover: true}}]}",
     // Some nodes can run only a part of the tasks.
     "cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}",
     "{cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}, \

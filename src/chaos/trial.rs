@@ -252,8 +252,14 @@ struct Late {
 
 impl Watcher for Late {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        // Words of a policy change nothing, nor does how fast a machine is that does nothing.
-        let is_nothing = matches!(event.fact, Fact::Noted { .. } | Fact::Incident { .. });
+        // Words change nothing, nor does how fast a machine is that does nothing.
+        let is_nothing = matches!(
+            event.fact,
+            Fact::Noted { .. }
+                | Fact::Incident { .. }
+                | Fact::TrackerGraylisted(_)
+                | Fact::TrackerOffGraylist(_)
+        );
         if self.after < event.at && self.seen.is_none() && !is_nothing {
             self.seen = Some(format!("at {}: {:?}", event.at, event.fact));
         }

@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::table::{Align, table};
 use super::terminal;
 use crate::expect::Results as _;
-use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
+use crate::explain::{self, About, Explained, Holders, Sum, Told, ToldJob};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
 use crate::units::tell::{self, counted, percent, span};
@@ -76,8 +76,13 @@ fn read(folder: &Path) -> Result<Told, Failure> {
     let results = RunResults::new(folder);
     let read = || {
         let ended = results.number("virtual_s")?.unwrap_or_default();
-        let policies = results.policies()?;
-        explain::read(&results, &policies, (ended * 1e3) as u64, results.has_decisions())
+        let about = About {
+            policies: results.policies()?,
+            ended: (ended * 1e3) as u64,
+            has_decisions: results.has_decisions(),
+            has_faults: results.has_faults(),
+        };
+        explain::read(&results, &about)
     };
     read().map_err(compare::unreadable)
 }

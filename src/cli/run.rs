@@ -189,6 +189,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
         Stop::Stalled(stall) => {
             let lines: String =
                 stall.to_string().lines().map(|line| format!("\n  {line}")).collect();
+            let lines = lines + &unsubmitted(&emulated.unsubmitted);
             Err(Failure::run(format!(
                 "the run stalled after {after}: {} left under `{policy}`, and nothing can move any \
                  more{lines}",
@@ -201,4 +202,14 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
             left()
         ))),
     }
+}
+
+/// Returns a line about jobs that were never submitted, if there are some.
+fn unsubmitted(jobs: &[std::sync::Arc<str>]) -> String {
+    let Some(first) = jobs.first() else { return String::new() };
+    let others = match jobs.len() - 1 {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("\n  never submitted, since others have to end before: {first}{others}")
 }

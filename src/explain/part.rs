@@ -32,6 +32,8 @@ pub enum Part {
     Suspended,
     /// Something was decided, done or committed, and waited for a heartbeat to tell it.
     Heartbeats,
+    /// The JobTracker's process stood still or was gone, so that nothing could be decided.
+    JobTrackerAway,
     /// Work that was lost, or came to nothing, and had to be done again.
     Redone,
     /// Its cleanup task ran.
@@ -54,6 +56,7 @@ impl Part {
             Self::Reducing => "reducing",
             Self::Suspended => "suspended",
             Self::Heartbeats => "heartbeats and commits",
+            Self::JobTrackerAway => "without the JobTracker",
             Self::Redone => "work done again",
             Self::Cleanup => "cleanup",
         }
@@ -68,10 +71,18 @@ impl Part {
         }
     }
 
+    /// Returns whether somebody waited then, or worked in vain, so that nobody else's absence is at fault
+    /// if the JobTracker was not there.
+    pub const fn is_idle(self) -> bool {
+        self.slot().is_some()
+            || matches!(self, Self::Initialisation | Self::Heartbeats | Self::Redone)
+    }
+
     /// Returns whether this is time that others or mishaps cost: without it the job would be as fast as
     /// alone, on a cluster large enough.
     pub const fn is_delay(self) -> bool {
-        self.slot().is_some() || matches!(self, Self::Suspended | Self::Redone)
+        self.slot().is_some()
+            || matches!(self, Self::Suspended | Self::JobTrackerAway | Self::Redone)
     }
 }
 

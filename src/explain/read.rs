@@ -6,7 +6,7 @@ use super::refused::Refused;
 use super::story::{Course, Try};
 use crate::cluster::SlotKind;
 use crate::expect::{ReadError, Results, Row, Table};
-use crate::mapred::TaskKind;
+use crate::mapred::{Incident, TaskKind};
 
 const OF_JOBS: [&str; 13] = [
     "job",
@@ -46,6 +46,8 @@ const OF_TASKS: [&str; 17] = [
 
 const OF_DECISIONS: [&str; 6] = ["what", "job", "kind", "from_ms", "to_ms", "code"];
 
+const OF_FAULTS: [&str; 3] = ["at_ms", "node", "what"];
+
 /// What is known of a run.
 #[derive(Clone, Debug)]
 pub struct Told {
@@ -54,6 +56,8 @@ pub struct Told {
     /// The rules by which its policies put jobs in order, each with the millisecond from which on it
     /// holds; the first from the beginning.
     pub orders: Vec<(u64, Rule)>,
+    /// When the JobTracker's process stood still or was gone: from and to, in milliseconds.
+    pub absences: Vec<(u64, u64)>,
     /// What attempts held.
     pub holds: Vec<Hold>,
 }
@@ -86,20 +90,32 @@ pub struct ToldJob {
     pub refusals: Vec<Refused>,
 }
 
-/// Reads what a run has left. `policies` are their names, each with the millisecond from which on it
-/// decided, `ended` the millisecond at which the run stopped, and
-/// it may have recorded its decisions.
+/// What is known of a run beside its tables of jobs and attempts.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The names of its policies, each with the millisecond from which on it decided.
+    pub policies: Vec<(u64, String)>,
+    /// The millisecond at which it stopped.
+    pub ended: u64,
+    /// Whether it recorded its decisions.
+    pub has_decisions: bool,
+    /// Whether something befell a machine.
+    pub has_faults: bool,
+}
+
+/// Reads what a run has left.
 ///
 /// # Errors
 /// If its tables cannot be read.
-pub fn read(
-    results: &dyn Results,
-    policies: &[(u64, String)],
-    ended: u64,
-    has_decisions: bool,
-) -> Result<Told, ReadError> {
-    let orders = policies.iter().map(|(from, policy)| (*from, Rule::of_policy(policy)));
-    let mut told = Told { jobs: Vec::new(), orders: orders.collect(), holds: Vec::new() };
+pub fn read(results: &dyn Results, about: &About) -> Result<Told, ReadError> {
+    let ended = about.ended;
+    let orders = about.policies.iter().map(|(from, policy)| (*from, Rule::of_policy(policy)));
+    let mut told = Told {
+        jobs: Vec::new(),
+        orders: orders.collect(),
+        absences: Vec::new(),
+        holds: Vec::new(),
+    };
     results.rows(Table::Jobs, &OF_JOBS, &mut |row| {
         told.jobs.push(job(row, ended)?);
         Ok(())
@@ -111,7 +127,22 @@ pub fn read(
         let place = place_of(jobs, id).ok_or_else(unknown)?;
         attempt(row, &mut jobs[place], holds, ended)
     })?;
-    if has_decisions {
+    if about.has_faults {
+        let mut since = None;
+        results.rows(Table::Faults, &OF_FAULTS, &mut |row| {
+            if row.text(1) == Incident::OF_JOBTRACKER {
+                let at = millis(row, 0)?.unwrap_or_default();
+                match row.text(2) == Incident::Back.words() {
+                    false => _ = since.get_or_insert(at),
+                    true => told.absences.extend(since.take().map(|since| (since, at))),
+                }
+            }
+            Ok(())
+        })?;
+        told.absences.extend(since.map(|since| (since, ended)));
+    }
+    let Told { jobs, .. } = &mut told;
+    if about.has_decisions {
         results.rows(Table::Decisions, &OF_DECISIONS, &mut |row| {
             let id = row.id(1)?;
             if let Some((refused, place)) = refused(row)?.zip(place_of(jobs, id)) {
@@ -210,6 +241,7 @@ fn attempt(
         worked,
         suspended,
         heard,
+        is_vain: matches!(outcome, "failed" | "killed"),
         lost: None,
         passed_over: at(16)?,
     });

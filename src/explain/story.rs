@@ -60,6 +60,8 @@ pub struct Try {
     pub suspended: u64,
     /// When the JobTracker knew that it had ended; if it never did, when the job or the run ended.
     pub heard: u64,
+    /// Whether it came to nothing: it failed or was killed.
+    pub is_vain: bool,
     /// When its output was lost, if it was.
     pub lost: Option<u64>,
     /// For how long the job had been passed over for want of input near, when it was launched.
@@ -239,6 +241,9 @@ impl<'t> Walk<'t> {
 
     /// Goes back through an attempt, to its launch or to `floor` if that is later.
     fn spend(&mut self, one: &Try, floor: u64) {
+        if one.is_vain {
+            return self.to(one.launched.max(floor), Part::Redone);
+        }
         let is_early = one.launched < floor && one.kind == TaskKind::Reduce;
         let [fetching, work] = match one.kind {
             TaskKind::Setup => [Part::Setup; 2],
@@ -352,6 +357,7 @@ mod tests {
             worked,
             suspended: 0,
             heard: worked + 1_000,
+            is_vain: false,
             lost: None,
             passed_over: None,
         }
@@ -485,6 +491,10 @@ mod tests {
         let lost = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let lost = told(&course(Some(41), 41), &[setup(), lost, again(33, 40)]);
         assert_eq!(lost[4..7], [(P::FirstMapWait, 1), (P::Redone, 24), (P::MapWait, 3)]);
+        // Of another task: it held the slot that the map then got.
+        let vain = Try { is_vain: true, ..one(Map, 1, 6, 19) };
+        let vain = told(&course(Some(41), 41), &[setup(), vain, one(Map, 0, 25, 40)]);
+        assert_eq!(vain[4..7], [(P::FirstMapWait, 1), (P::Redone, 14), (P::MapWait, 5)]);
         let faster = Try { is_second: true, ..again(25, 40) };
         let slow = one(Map, 0, 6, 40);
         let faster = told(&course(Some(41), 41), &[setup(), slow, faster]);
@@ -537,6 +547,7 @@ mod tests {
                     worked,
                     suspended,
                     heard,
+                    is_vain: number == 1,
                     lost,
                     passed_over,
                 }

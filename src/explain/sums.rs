@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::away::without_job_tracker;
 use super::part::{Part, Rule};
 use super::story::Stretch;
 use super::{Holders, Told, ruled, story};
@@ -47,6 +48,7 @@ impl Explained {
         let job = &told.jobs[place];
         let stretches = story(&job.course, &job.tries, &told.orders);
         let stretches = ruled(stretches, &job.refusals);
+        let stretches = without_job_tracker(stretches, &told.absences);
         let mut sums = Sums::default();
         for stretch in &stretches {
             let sum = sums.entry((stretch.part, stretch.rule)).or_default();

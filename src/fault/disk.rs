@@ -3,29 +3,28 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Moment};
+use super::target::Target;
+use super::whom::Whom;
+use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::{Mail, ToJobTracker, ToNameNode, ToTracker};
+use crate::yaml::Problem;
 
 /// Nodes lose their disks and go on with empty ones. Maps and reduces that work there fail. Reduces
 /// cannot read the outputs of maps that lie there and complain at once, until the maps run again.
 /// The copies of blocks that lay there are gone, and are made again elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Disk {
-    /// Which nodes; without this, all of the rack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    nodes: Option<Nodes>,
-    /// The rack that they stand in, or several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rack: Option<Racks>,
-}
+#[serde(transparent)]
+pub(super) struct Disk(Whom);
 
 impl Kind for Disk {
     const MOMENT: Moment = Moment::Named;
 
     fn target(&self) -> Option<Target<'_>> {
-        Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+        Some(self.0.target())
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        self.0.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -12,6 +12,12 @@ use crate::yaml::Problem;
 #[serde(transparent)]
 pub(super) struct Kill(String);
 
+impl Kill {
+    pub(super) fn job(&self) -> &str {
+        &self.0
+    }
+}
+
 impl Kind for Kill {
     const MOMENT: Moment = Moment::Named;
 

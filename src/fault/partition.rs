@@ -5,11 +5,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Moment};
+use super::{Cue, Effects, Kind, Known, Moment};
 use crate::cluster::Cut;
 use crate::mapred::ToJobTracker;
 use crate::units::SimSpan;
+use crate::yaml::{Path, Problem};
 
 /// Nodes are cut off from all others, and from the JobTracker, which misses them after
 /// `hadoop.expiry`. What runs on them goes on; their heartbeats are lost, and reduces do not reach map
@@ -34,6 +36,16 @@ impl Kind for Partition {
 
     fn target(&self) -> Option<Target<'_>> {
         Some(Target::new(self.nodes.as_ref(), self.rack.as_ref()))
+    }
+
+    fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
+        if self.lasts.is_zero() {
+            let message = "nodes are cut off for more than 0s";
+            return Err(Problem::value(Path::of("for"), message));
+        }
+        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
+        needs_target(target)?;
+        target.check(known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::short::{Short, Shorten};
 use super::target::{Nodes, Racks, Target};
+use super::whom::check_short;
 use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::Harm;
 use crate::units::SimSpan;
@@ -82,12 +83,7 @@ impl Kind for Stop {
     fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
         let Self(Short(spec)) = self;
         let target = Target::new(spec.nodes.as_ref(), spec.rack.as_ref());
-        needs_target(target)?;
-        let is_short = spec.bare().is_some();
-        target.check(known).map_err(|problem| match is_short {
-            true => Problem { path: Path::default(), ..problem },
-            false => problem,
-        })
+        check_short(target, spec.bare().is_some(), known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

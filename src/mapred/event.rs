@@ -365,7 +365,6 @@ impl Incident {
             | Self::DiskLost
             | Self::CutOff
             | Self::Unhealthy
-            | Self::Excluded
             | Self::Hangs(_)
             | Self::Pauses
             | Self::Gone => true,
@@ -374,6 +373,8 @@ impl Incident {
             | Self::Reconnected
             | Self::Healthy
             | Self::Included
+            // That its tracker is gone is told, too.
+            | Self::Excluded
             | Self::Joined
             | Self::Back
             | Self::DeadToHdfs

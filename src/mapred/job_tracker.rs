@@ -161,8 +161,8 @@ impl JobTracker {
         if self.process != Process::Gone {
             // Whoever stood still does so no more.
             self.stands_until = now;
+            self.note_process(now, Process::Gone, out);
         }
-        self.note_process(now, Process::Gone, out);
         for (_, status) in self.line.drain(..) {
             refuse(&status, out);
         }
@@ -424,10 +424,10 @@ impl JobTracker {
     fn admit(&mut self, now: SimTime, status: &Status, out: &mut Outbox) -> Option<u16> {
         let id = status.tracker;
         let tracker = &self.ledger.trackers[id.index()];
-        // Calls rise for as long as a machine lives: this one was answered, or has been overtaken.
-        // A process that has been started anew remembers no answers.
-        let is_answered = status.call <= tracker.last_reply.call && !tracker.rejoins;
-        if is_answered || tracker.is_excluded() {
+        // Calls rise for as long as a machine lives: this one was answered, or has been overtaken. A
+        // process that has been started anew would not know that, and take what a tracker said long ago
+        // for what it says now; Hadoop's never hears of it, since there a call ends with its connection.
+        if status.call <= tracker.last_reply.call || tracker.is_excluded() {
             return None;
         }
         match status.last_reply {
@@ -646,6 +646,10 @@ impl Core for JobTracker {
         use ToJobTracker as M;
         self.wind_clockwork(out);
         let stands_still = now < self.stands_until;
+        if !stands_still {
+            // What waits was there before, be the message that wakes it first or last of this instant.
+            self.wake(now, out);
+        }
         match msg {
             M::Status(status) if self.process == Process::Gone => refuse(&status, out),
             // The world does not wait.

@@ -40,6 +40,8 @@ pub enum Harm {
     Start,
     /// The machine is off until this is over.
     Outage,
+    /// The machine is not there yet until this is over.
+    Absence,
     /// The tracker's process is gone until this is over; the machine stays on.
     TrackerOutage,
     /// The machine is slower until this is over.
@@ -216,12 +218,13 @@ impl Nature {
             match *harm {
                 Harm::Stop => machine.is_stopped = begins,
                 Harm::Start => machine.is_stopped = false,
-                Harm::Outage => count(&mut machine.outages),
+                Harm::Outage | Harm::Absence => count(&mut machine.outages),
                 Harm::TrackerOutage => count(&mut machine.tracker_outages),
                 Harm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
                 Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
             }
-            switch(now, *node, state, machine.state(), out);
+            let is_told = *harm != Harm::Absence;
+            switch(now, *node, [state, machine.state()], is_told, out);
             match (state, machine.state()) {
                 (State::On | State::WithoutTracker, State::Off) if self.has_name_node => {
                     out.affect(ToNameNode::Off(*node));
@@ -241,21 +244,25 @@ impl Nature {
     }
 }
 
-/// Lets a machine be in another state.
-fn switch(now: SimTime, node: TrackerId, was: State, is: State, out: &mut Outbox) {
-    let (incident, message) = match (was, is) {
+/// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
+/// that it has joined.
+fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], is_told: bool, out: &mut Outbox) {
+    use Incident as I;
+    let (incidents, message): (&[I], _) = match (was, is) {
         (State::On, State::On)
         | (State::WithoutTracker, State::WithoutTracker)
         | (State::Off, State::Off) => return,
         (State::On | State::WithoutTracker, State::Off) => {
-            (Incident::MachineOff, Some(ToTracker::PowerOff))
+            (&[I::MachineOff], Some(ToTracker::PowerOff))
         }
-        (State::Off, State::On) => (Incident::MachineOn, Some(ToTracker::PowerOn)),
-        (State::Off, State::WithoutTracker) => (Incident::MachineOn, None),
-        (State::On, State::WithoutTracker) => (Incident::TrackerGone, Some(ToTracker::Crash)),
-        (State::WithoutTracker, State::On) => (Incident::TrackerBack, Some(ToTracker::PowerOn)),
+        (State::Off, State::On) => (&[I::MachineOn], Some(ToTracker::PowerOn)),
+        (State::Off, State::WithoutTracker) => (&[I::MachineOn, I::TrackerGone], None),
+        (State::On, State::WithoutTracker) => (&[I::TrackerGone], Some(ToTracker::Crash)),
+        (State::WithoutTracker, State::On) => (&[I::TrackerBack], Some(ToTracker::PowerOn)),
     };
-    out.emit(now, Fact::Incident { tracker: Some(node), incident });
+    for incident in incidents.iter().filter(|_| is_told) {
+        out.emit(now, Fact::Incident { tracker: Some(node), incident: *incident });
+    }
     if let Some(message) = message {
         out.affect(Mail::Tracker(node, message));
     }

@@ -77,6 +77,8 @@ pub enum Wait {
     Resumption,
     /// To be let go: its job has ended before its maps.
     Orphan,
+    /// Its job's setup.
+    Setup,
     /// An end that does not come: nothing on its tracker is due.
     End,
 }
@@ -125,6 +127,7 @@ impl fmt::Display for Waiting {
             Wait::SlotThere => f.write_str("for a slot on the tracker"),
             Wait::Resumption => f.write_str("suspended, to be resumed"),
             Wait::Orphan => f.write_str("for maps that will not come: the job has ended"),
+            Wait::Setup => f.write_str("for the job's setup"),
             Wait::End => f.write_str("for an end that does not come"),
         }
     }

@@ -124,9 +124,10 @@ impl Perfetto {
                 }
             }
             Fact::Incident { tracker, incident } => {
-                // The JobTracker has no track of its own; it is known by what it does not do.
-                let Some(tracker) = tracker else { return Ok(()) };
-                let track = self.lanes.node(tracker, &mut self.packets)?;
+                let track = match tracker {
+                    Some(tracker) => self.lanes.node(tracker, &mut self.packets)?,
+                    None => self.counters.top(),
+                };
                 self.packets.instant(track, at, &told(incident))
             }
             Fact::Heartbeat { queued, .. } => self.counters.hear(at, queued, &mut self.packets),

@@ -25,7 +25,7 @@ use super::tasks::Tasks;
 use super::timeline::Timeline;
 use super::waste::Waste;
 use super::{Books, End, RecordError, RunFacts, Watcher};
-use crate::mapred::{Event, Fact};
+use crate::mapred::{Event, Fact, JobId};
 use crate::runtime::EventSink;
 use crate::scenario::RecordSpec;
 use crate::units::SimTime;
@@ -87,6 +87,8 @@ pub struct Recording {
     pub summary: Summary,
     /// How many jobs have ended, in the warm-up too.
     pub ended: u32,
+    /// The jobs that were submitted.
+    pub submitted: Vec<JobId>,
 }
 
 /// Where actors put their events. The default one leads nowhere.
@@ -304,7 +306,8 @@ impl Writer {
         if let Some(folder) = &self.folder {
             summary.write(folder)?;
         }
-        Ok(Recording { summary, ended: self.books.ended() })
+        let submitted = self.books.jobs().map(|job| job.spec.id).collect();
+        Ok(Recording { summary, ended: self.books.ended(), submitted })
     }
 
     fn progress(&self) -> Progress {

@@ -20,7 +20,8 @@ use crate::random::Dist;
 use crate::trace::TraceFile;
 use crate::units::{Bytes, Count, Factor, SimSpan};
 use crate::workload::{
-    JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, TakenNames, WorkloadSpec, cycle, file_clashes,
+    JobEntry, LATEST, MOST_JOBS, ONE_SIZE, Source, Submission, TakenNames, WorkloadSpec, cycle,
+    file_clashes,
 };
 use crate::yaml::{Displaced, Path, Problem, Step};
 
@@ -98,6 +99,15 @@ pub enum Warning {
         /// The node.
         node: String,
     },
+    /// A job is killed before it is submitted.
+    EarlyKill {
+        /// Which of the faults.
+        number: usize,
+        /// The job.
+        job: String,
+        /// When it is submitted.
+        submit: SimSpan,
+    },
     /// What the policy says of its options.
     Policy(String),
 }
@@ -149,6 +159,11 @@ impl fmt::Display for Warning {
                      or mend its time or node"
                 )
             }
+            Self::EarlyKill { number, job, submit } => write!(
+                f,
+                "faults[{number}] has no effect: `{job}` is submitted later, at {submit}; kill it after \
+                 that"
+            ),
             Self::NothingShared { setting } => write!(
                 f,
                 "`{setting}` has no effect, since transfers share nothing; set \
@@ -669,6 +684,7 @@ fn check_faults(
     // Of what a file holds it is not known yet; that is checked when it has been read.
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
+    let own = jobs;
     let is_listed = !jobs.is_empty();
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
     let jobs: BTreeSet<&str> = jobs.iter().chain(later).map(|job| job.name.as_str()).collect();
@@ -687,6 +703,24 @@ fn check_faults(
         }
     }
     check_fault_list(&scenario.faults, found);
+    check_kills(scenario, own, found);
+}
+
+/// Finds kills of jobs that are not there yet, of those that are submitted at times of their own.
+fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
+    let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
+    let at_their_times =
+        *submission == Submission::Replay && *start == Auto::Auto && warm_start.is_none();
+    let own = jobs.iter().filter(|job| at_their_times && job.after.is_empty()).cloned();
+    let submits: BTreeMap<String, SimSpan> =
+        own.chain(Later::jobs(&scenario.later)).map(|job| (job.name, job.submit)).collect();
+    for (number, fault) in scenario.faults.iter().enumerate() {
+        let Some(job) = fault.killed() else { continue };
+        if let Some(submit) = submits.get(job).filter(|submit| fault.at() < Some(**submit)) {
+            let (job, submit) = (job.to_owned(), *submit);
+            found.warnings.push(Warning::EarlyKill { number, job, submit });
+        }
+    }
 }
 
 /// Finds what faults do to each other.

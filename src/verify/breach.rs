@@ -81,6 +81,8 @@ pub enum Breach {
     JobUnended { job: JobId },
     #[error("{job} has not ended, and the JobTracker came to rest and does not name it")]
     JobForgotten { job: JobId },
+    #[error("{attempt} was assigned while the JobTracker stood still or was gone")]
+    AssignedByNobody { attempt: AttemptId },
     #[error("{attempt} waits on {tracker} for its commit, and the JobTracker came to rest")]
     CommitForgotten { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was assigned to {tracker}, which has nothing to do and was not told")]

@@ -596,6 +596,19 @@ fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
 }
 
 #[test]
+fn an_assignment_by_a_job_tracker_that_is_away_is_found() {
+    let met = |incident| Fact::Incident { tracker: None, incident };
+    for away in [Incident::Gone, Incident::Pauses] {
+        let stream = cluster().fact(met(away)).assign(map(0, 0), 0, (1, 1));
+        let breach =
+            "job 0 map 0 attempt 0 was assigned while the JobTracker stood still or was gone";
+        assert_eq!(found(stream), format!("at 0 s: {breach}"));
+    }
+    let back = cluster().fact(met(Incident::Gone)).fact(met(Incident::Back));
+    assert_eq!(found(back.assign(map(0, 0), 0, (1, 1))), "");
+}
+
+#[test]
 fn an_assignment_that_must_not_be_is_found() {
     let setup = TaskId { job: JobId(0), kind: TaskKind::Setup, index: 0 }.attempt(0);
     let spec = std::sync::Arc::new(JobSpec::bare(0, 1, 0));

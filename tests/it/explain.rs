@@ -127,3 +127,28 @@ fn decisions_say_who_was_refused_what() {
     assert_eq!({ without }.output().unwrap().status.code(), Some(0));
     assert!(!room.path("out/a-42/decisions.csv").exists());
 }
+
+/// While the JobTracker is away nobody else holds slots that a job waits for, and nothing is done again.
+#[test]
+fn a_job_that_waits_for_the_job_tracker_is_told_so() {
+    for fault in ["restart: 30min, recover: true", "pause: 30min"] {
+        for line in ["0.20", "1.x"] {
+            let room = Room::new();
+            let yaml = format!(
+                "hadoop: {{line: \"{line}\"}}\ncluster: {{nodes: 5}}\n\
+                 workload: {{jobs: [{{name: a, maps: 100, map_time: 20s}}]}}\n\
+                 faults: [{{at: 1min, jobtracker: {{{fault}}}}}]\n"
+            );
+            room.write("a.yaml", &yaml);
+            room.mumakil("run a.yaml --out a --quiet").assert().success();
+            let told = room.mumakil("explain a a --json").output().unwrap().stdout;
+            let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+            let parts = told["parts"].as_array().unwrap();
+            let away = parts.iter().find(|part| part["part"] == "job-tracker-away");
+            let away = away.map_or(0, |part| part["ms"].as_u64().unwrap());
+            // But for tasks that were under way when it went.
+            let range = 29 * 60_000..=30 * 60_000;
+            assert!(range.contains(&away), "{fault} in {line}: {away} of {told}");
+        }
+    }
+}

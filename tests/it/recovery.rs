@@ -59,3 +59,100 @@ fn in_later_lines_all_that_has_ended_runs_again() {
         assert!(0 < in_vain, "{line}");
     }
 }
+
+/// Runs a scenario, and returns what it left in a file.
+fn left(name: &str, scenario: &str, file: &str) -> String {
+    let room = Room::new();
+    room.write(&format!("{name}.yaml"), scenario);
+    let run = format!("run {name}.yaml --seed 1 --verify --quiet --time-limit 1min");
+    let output = room.mumakil(&run).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{name}: {told}");
+    fs::read_to_string(room.path(&format!("out/{name}-1/{file}"))).unwrap()
+}
+
+/// What a tracker said long ago is not what it says now: a copy of a heartbeat that was answered before
+/// the process died would have what runs there killed, and the tracker shut out.
+#[test]
+fn late_copies_of_heartbeats_do_not_harm_a_job_tracker_that_is_back() {
+    let scenario = "
+hadoop: {line: '0.20'}
+cluster: {nodes: 20}
+workload: {jobs: [{name: a, maps: 1200, reduces: 5, map_time: 20s, reduce_time: 60s}]}
+faults:
+  - {at: 3min, jobtracker: {restart: 10s, recover: true}}
+  - {duplication: 100 %}
+  - {delay: {share: 50 %, by: {uniform: {from: 1s, to: 1min}}}}
+record: {events: true}
+";
+    let events = left("late", scenario, "events.jsonl");
+    assert!(!events.contains(r#""fact":"tracker lost""#), "a tracker was given up");
+    assert!(!events.contains(r#""outcome":"killed""#), "an attempt was killed");
+}
+
+/// A kill at the very instant at which the process works again finds the job that waited to be submitted.
+#[test]
+fn what_waits_for_a_job_tracker_goes_before_what_comes_when_it_is_back() {
+    let jobs = "
+cluster: {nodes: 10}
+workload:
+  jobs:
+    - {name: a, maps: 100, reduces: 5, map_time: 20s, reduce_time: 60s}
+    - {name: b, submit: 150s, maps: 20, map_time: 20s}
+faults:
+  - {at: 2min, jobtracker: {pause: 1min}}
+  - {at: 3min, kill: b}
+";
+    let table = left("overtake", jobs, "jobs.csv");
+    assert!(
+        table.lines().any(|row| row.starts_with("1,b,") && row.ends_with(",killed")),
+        "{table}"
+    );
+    // A pause that begins at the instant of the return is one.
+    let pause = "
+cluster: {nodes: 10}
+workload: {jobs: [{name: a, maps: 100, map_time: 20s}]}
+faults:
+  - {at: 2min, jobtracker: {restart: 1min, recover: true}}
+  - {at: 3min, jobtracker: {pause: 30s}}
+";
+    let rows = left("pause", pause, "faults.csv");
+    let rows: Vec<&str> = rows.lines().skip(1).map(|row| row.trim_end_matches(',')).collect();
+    let told = |at: u32, what| format!("{at},jobtracker,,jobtracker {what}");
+    let expected = [(120_000, "gone"), (180_000, "back"), (180_000, "pauses"), (210_000, "back")];
+    assert_eq!(rows, expected.map(|(at, what)| told(at, what)));
+}
+
+/// An absence within another is the longer of them, and one incident.
+#[test]
+fn a_restart_within_an_absence_is_no_second_one() {
+    let scenario = "
+cluster: {nodes: 4}
+workload: {jobs: [{name: a, maps: 40, map_time: 20s}]}
+faults:
+  - {at: 1min, jobtracker: {restart: 2min, recover: true}}
+  - {at: 90s, jobtracker: {restart: 1s, recover: true}}
+";
+    let rows = left("within", scenario, "faults.csv");
+    let rows: Vec<&str> = rows.lines().skip(1).map(|row| row.trim_end_matches(',')).collect();
+    assert_eq!(rows, ["60000,jobtracker,,jobtracker gone", "180000,jobtracker,,jobtracker back"]);
+}
+
+/// Who wants a job to be killed would ask again.
+#[test]
+fn a_kill_outlives_the_process_in_every_line() {
+    for line in ["0.20", "0.21", "1.x"] {
+        let scenario = format!(
+            "
+hadoop: {{line: '{line}'}}
+cluster: {{nodes: 10}}
+workload: {{jobs: [{{name: a, maps: 200, reduces: 5, map_time: 20s, reduce_time: 60s}}]}}
+faults:
+  - {{at: 2min, kill: a}}
+  - {{at: 121s, jobtracker: {{restart: 1min, recover: true}}}}
+"
+        );
+        let table = left("kill", &scenario, "jobs.csv");
+        assert!(table.trim_end().ends_with(",killed"), "{line}: {table}");
+    }
+}

@@ -41,7 +41,11 @@ impl Ledger {
     /// Keeps of jobs that they were submitted, and forgets all trackers.
     pub(in crate::mapred) fn keep_submissions(&mut self, now: SimTime, out: &mut Outbox) {
         for id in self.open.clone() {
+            let is_killed = self.known(id).verdict == Some(Outcome::Killed);
             self.begin_anew(now, id, out);
+            if is_killed {
+                self.condemn(now, id, Outcome::Killed, out);
+            }
         }
         self.forget_trackers(now, |_| true, out);
     }

@@ -97,8 +97,7 @@ impl Ledger {
                 SlotKind::Reduce if job.is_running() => {
                     Wait::Maps(job.maps.total - job.maps_over())
                 }
-                // Its setup has not ended.
-                SlotKind::Map | SlotKind::Reduce => Wait::End,
+                SlotKind::Map | SlotKind::Reduce => Wait::Setup,
             };
         }
         let barred = job.barred.get(&task);

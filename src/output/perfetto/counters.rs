@@ -21,6 +21,7 @@ const SECOND: u64 = 1_000_000;
 /// The counters, and their tracks.
 #[derive(Debug)]
 pub(super) struct Counters {
+    top: Track,
     jobs: Vec<PerSlot<Counts>>,
     cluster: Gauge,
     pools: IndexMap<Arc<str>, Gauge>,
@@ -68,6 +69,7 @@ impl Counters {
         let group =
             packets.track(TrackFacts { name: "Pools", rank: 1, ..TrackFacts::default() })?;
         Ok(Self {
+            top,
             jobs: Vec::new(),
             cluster,
             pools: IndexMap::new(),
@@ -76,6 +78,11 @@ impl Counters {
             changed: Vec::new(),
             wait: Wait { track: wait, second: 0, longest: SimSpan::ZERO, written: SimSpan::ZERO },
         })
+    }
+
+    /// Returns the JobTracker's own track.
+    pub(super) fn top(&self) -> Track {
+        self.top
     }
 
     /// Notes what the JobTracker counts for a job of a pool.

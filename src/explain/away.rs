@@ -1,0 +1,58 @@
+//! Stretches, cut where the JobTracker was not there: what a job waited for meanwhile is that it comes back.
+
+use super::part::Part;
+use super::story::Stretch;
+
+/// Returns the stretches, with those that lie in the JobTracker's absences as such; `spans` are these, in
+/// the order of time. What went on without it, such as tasks under way, stays what it was.
+pub(super) fn without_job_tracker(stretches: Vec<Stretch>, spans: &[(u64, u64)]) -> Vec<Stretch> {
+    if spans.is_empty() {
+        return stretches;
+    }
+    stretches.into_iter().flat_map(|stretch| cut(stretch, spans)).collect()
+}
+
+fn cut(stretch: Stretch, spans: &[(u64, u64)]) -> Vec<Stretch> {
+    if !stretch.part.is_idle() {
+        return vec![stretch];
+    }
+    let mut pieces = Vec::new();
+    let mut at = stretch.from;
+    for (from, to) in spans {
+        let (from, to) = ((*from).clamp(at, stretch.to), (*to).clamp(at, stretch.to));
+        if from < to {
+            pieces.push(Stretch { from: at, to: from, ..stretch });
+            pieces.push(Stretch { part: Part::JobTrackerAway, from, to, rule: None });
+            at = to;
+        }
+    }
+    pieces.push(Stretch { from: at, ..stretch });
+    pieces.retain(|piece| piece.from < piece.to);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::Rule;
+
+    #[test]
+    fn what_waits_meanwhile_waits_for_the_job_tracker_and_what_works_goes_on() {
+        let of = |part, from, to| Stretch { part, from, to, rule: None };
+        let ruled = |from, to| Stretch { rule: Some(Rule::Share), ..of(Part::MapWait, from, to) };
+        let told = vec![ruled(0, 50), of(Part::Mapping, 50, 70), of(Part::Heartbeats, 70, 80)];
+        let away = |from, to| of(Part::JobTrackerAway, from, to);
+        let cut = without_job_tracker(told.clone(), &[(10, 20), (40, 75), (90, 99)]);
+        let expected = [
+            ruled(0, 10),
+            away(10, 20),
+            ruled(20, 40),
+            away(40, 50),
+            of(Part::Mapping, 50, 70),
+            away(70, 75),
+            of(Part::Heartbeats, 75, 80),
+        ];
+        assert_eq!(cut, expected);
+        assert_eq!(without_job_tracker(told.clone(), &[]), told);
+    }
+}
