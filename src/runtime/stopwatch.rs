@@ -10,7 +10,9 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, Truth, View};
+use crate::mapred::{
+    Contender, JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, Truth, View,
+};
 use crate::units::SimSpan;
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
@@ -80,6 +82,10 @@ impl Scheduler for Stopwatch {
 
     fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         self.policy.withheld(view, say);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        self.policy.contenders(offer, kind)
     }
 
     fn reads_progress(&self) -> bool {

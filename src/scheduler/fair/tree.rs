@@ -9,7 +9,9 @@ use std::mem;
 use std::sync::Arc;
 
 use super::{FairOptions, Variant};
-use crate::mapred::{Holding, Job, JobId, PerSlot, Priority, Reason, SlotKind, SlotShare, View};
+use crate::mapred::{
+    Holding, Job, JobId, Measure, PerSlot, Priority, Reason, SlotKind, SlotShare, Standing, View,
+};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
@@ -146,6 +148,65 @@ impl Tree {
     /// Returns the numbers of the jobs or pools in a pool that are asked, the next one first.
     pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
         self.state(pool).ready[kind].iter().map(|key| key.who)
+    }
+
+    /// Returns the jobs of a pool that are asked, in the order in which they get slots.
+    ///
+    /// Costs nothing unless reduces have an order of their own, then a sort.
+    pub(super) fn in_order<'t>(
+        &'t self,
+        view: &View<'_>,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = JobId> + use<'t> {
+        let jobs = self.ready(pool, kind).map(JobId);
+        let since = move |job| self.runnable_since(job);
+        self.reduces.in_order(kind, view, jobs, since)
+    }
+
+    /// Returns how a job stands that is asked, and the pools that it is in.
+    pub(super) fn standings(
+        &self,
+        view: &View<'_>,
+        pool: PoolId,
+        job: &Job,
+        kind: SlotKind,
+    ) -> Vec<Standing> {
+        let around: Vec<PoolId> =
+            self.pools.upwards(pool).filter(|id| *id != PoolId::ROOT).collect();
+        let mut standings: Vec<Standing> =
+            around.into_iter().rev().map(|id| self.standing_of(id, kind)).collect();
+        if let Some(Some(member)) = self.jobs.get(job.id().index()) {
+            let by_srt = self.reduces.numbers(view, job, kind, member.runnable_since);
+            let in_line = Standing::in_line(member.priority, member.arrived);
+            let own = match self.pools.pool(pool).order {
+                JobOrder::Fifo => in_line.to_vec(),
+                JobOrder::Fair => vec![
+                    (Measure::Ratio, f64::from(member.running[kind]) / member.weight[kind]),
+                    Measure::arrived(member.arrived),
+                    Measure::Held.count(member.running[kind]),
+                    (Measure::Weight, member.weight[kind]),
+                ],
+            };
+            standings.push(Standing::of_job(by_srt.into_iter().chain(own)));
+        }
+        standings
+    }
+
+    /// Returns how a pool stands that is asked.
+    fn standing_of(&self, id: PoolId, kind: SlotKind) -> Standing {
+        let (pool, state) = (self.pools.pool(id), self.state(id));
+        let place = state.key[kind].as_ref();
+        Standing::of_group(
+            &pool.name,
+            [
+                Measure::BelowMinShare.flag(place.is_some_and(|key| key.class == 0)),
+                (Measure::Ratio, place.map_or(f64::NAN, |key| f64::from_bits(key.ratio))),
+                Measure::Held.count(state.running[kind]),
+                Measure::MinShare.count(state.min_share[kind]),
+                (Measure::Weight, pool.weight),
+            ],
+        )
     }
 
     /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
