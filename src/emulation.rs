@@ -4,6 +4,7 @@
 //! the runtime makes them actors, and the recorder writes down what they do.
 
 mod kept;
+mod listening;
 mod prepared;
 #[cfg(test)]
 mod sabotage;
@@ -41,6 +42,7 @@ use crate::verify::{Rules, Verifier};
 use crate::workload::{JobInjector, Submission};
 
 pub use kept::Kept;
+pub use listening::{Heard, HeardOffer, Listener, Listening};
 pub use prepared::Prepared;
 
 /// How a scenario is to be run.
@@ -58,6 +60,8 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more, to see whether that is so.
     pub outlasts: bool,
+    /// Who listens to the policy, if somebody does.
+    pub listener: Option<Listener>,
 }
 
 /// What a run left beside its files.
@@ -205,7 +209,15 @@ fn emulate_as(
     recast: impl FnOnce(Cast) -> Cast,
 ) -> Result<Emulated, EmulationError> {
     let Prepared { scenario, topology, .. } = prepared;
-    let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
+    let listener = options.listener;
+    let build = || -> Result<Box<dyn Scheduler>, ScenarioError> {
+        let policy = registry.build(&scenario.scheduler)?;
+        Ok(match &listener {
+            Some(listener) => listener.around(policy),
+            None => policy,
+        })
+    };
+    let (policy, thinking) = Stopwatch::new(build()?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
     let verifier =
         (options.verify && is_virtual).then(|| Arc::new(Mutex::new(Verifier::new(rules))));
@@ -228,7 +240,7 @@ fn emulate_as(
     let effects = Effects::of(&scenario.faults, site);
     let links = links(scenario, topology, &effects);
     let successors = (0..effects.restarts)
-        .map(|_| Ok(policy.successor(registry.build(&scenario.scheduler)?)))
+        .map(|_| Ok(policy.successor(build()?)))
         .collect::<Result<Vec<Stopwatch>, ScenarioError>>()?;
     let (cast, opening) = assemble(prepared, effects, policy, successors);
     let play = Play {

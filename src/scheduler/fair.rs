@@ -35,6 +35,7 @@ use self::starvation::Starvation;
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
+use super::part::line::NOT_COUNTED;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
@@ -45,9 +46,6 @@ use crate::mapred::{
     Policy, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
-
-/// Why nobody is asked while all that was demanded at the last update runs.
-const NOT_COUNTED: Reason = Reason::Other("what it demands is not counted yet");
 
 /// The options of `fair`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

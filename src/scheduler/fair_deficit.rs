@@ -146,7 +146,7 @@ impl Scheduler for FairDeficit {
 
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         for (job, _) in self.jobs.iter().filter(|(_, job)| job.runnable_since.is_none()) {
-            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, Reason::JobLimit));
+            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, self.line.refusal()));
         }
     }
 

@@ -125,14 +125,7 @@ impl<P: Scheduler> Bench<P> {
             lineups: listens.then(Vec::new),
         };
         self.policy.offer(&mut offer);
-        let launched: Vec<AttemptId> = offer
-            .directives
-            .iter()
-            .filter_map(|directive| match directive {
-                Directive::Launch(launch) => Some(launch.attempt),
-                _ => None,
-            })
-            .collect();
+        let launched: Vec<AttemptId> = offer.launched().collect();
         let lineups = offer.told_contenders();
         self.running[tracker as usize].extend(&launched);
         self.tell();

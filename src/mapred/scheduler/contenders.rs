@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::Offer;
-use crate::mapred::{JobId, Priority, Reach, Reason, SlotKind};
+use crate::mapred::{AttemptId, Directive, JobId, Priority, Reach, Reason, SlotKind};
 use crate::units::SimTime;
 
 /// A job with something to launch, as a policy ranks it for a slot.
@@ -105,6 +105,16 @@ pub struct Lineup {
     pub launched: usize,
     /// The jobs, in the policy's order.
     pub contenders: Vec<Contender>,
+}
+
+impl Lineup {
+    /// Adds a job that is not asked, unless it is there.
+    pub fn add_withheld(&mut self, job: JobId, reason: Reason) {
+        if self.contenders.iter().all(|one| one.job != job) {
+            let withheld = Contender { job, standings: Vec::new(), refusal: Some(reason) };
+            self.contenders.push(withheld);
+        }
+    }
 }
 
 impl Standing {
@@ -251,6 +261,14 @@ impl Offer<'_> {
     /// Returns what was told of contenders since somebody began to listen, who then does so no more.
     pub fn told_contenders(&mut self) -> Vec<Lineup> {
         self.lineups.take().unwrap_or_default()
+    }
+
+    /// Returns what was launched in this offer, in that order.
+    pub fn launched(&self) -> impl Iterator<Item = AttemptId> {
+        self.directives.iter().filter_map(|directive| match directive {
+            Directive::Launch(launch) => Some(launch.attempt),
+            _ => None,
+        })
     }
 
     /// Returns whether a job has a map for this tracker within reach, as

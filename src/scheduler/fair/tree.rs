@@ -216,7 +216,7 @@ impl Tree {
         for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
             for kind in SlotKind::BOTH {
                 if member.runnable_since.is_none() {
-                    say(job, kind, Reason::JobLimit);
+                    say(job, kind, self.line.refusal());
                 } else if let Some(full) = self.full_around(member.pool, kind) {
                     say(job, kind, Reason::GroupLimit(full));
                 }

@@ -223,7 +223,7 @@ impl Standings {
                 let (held, most) = (pool.tasks[kind].running, pool.limit[kind]);
                 let share = Some(SlotShare::of(most.into()));
                 if member.runnable_since.is_none() {
-                    say(*job, kind, Reason::JobLimit);
+                    say(*job, kind, self.line.refusal());
                 } else if pool.told_by[kind] == self.allotments && most <= held {
                     say(*job, kind, Reason::GroupLimit(Holding { share, ..Holding::of(held) }));
                 }
