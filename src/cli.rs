@@ -146,8 +146,8 @@ impl Command {
         match self {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
-            Self::Compare(arguments) => arguments.run(),
             Self::Branch(arguments) => arguments.run(registry),
+            Self::Compare(arguments) => arguments.run(registry),
             Self::Explain(arguments) => arguments.run(),
             Self::Papers(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),

@@ -4,6 +4,7 @@
 //! the runtime makes them actors, and the recorder writes down what they do.
 
 mod kept;
+mod listening;
 mod prepared;
 #[cfg(test)]
 mod sabotage;
@@ -45,6 +46,7 @@ use crate::verify::{Rules, Verifier};
 use crate::workload::{Arrival, JobInjector, Submission, Way, Workload};
 
 pub use kept::Kept;
+pub use listening::{Heard, HeardOffer, Listener, Listening};
 pub use prepared::Prepared;
 
 /// How a scenario is to be run.
@@ -62,6 +64,8 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more, to see whether that is so.
     pub outlasts: bool,
+    /// Who listens to the policy, if somebody does.
+    pub listener: Option<Listener>,
 }
 
 /// What a run left beside its files.
@@ -211,7 +215,15 @@ fn emulate_as(
     recast: impl FnOnce(Cast) -> Cast,
 ) -> Result<Emulated, EmulationError> {
     let Prepared { scenario, topology, .. } = prepared;
-    let (policy, thinking) = Stopwatch::new(registry.build(&scenario.scheduler)?);
+    let listener = options.listener;
+    let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, ScenarioError> {
+        let policy = registry.build(choice)?;
+        Ok(match &listener {
+            Some(listener) => listener.around(policy),
+            None => policy,
+        })
+    };
+    let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
     let verifier =
         (options.verify && is_virtual).then(|| Arc::new(Mutex::new(Verifier::new(rules))));
@@ -233,8 +245,7 @@ fn emulate_as(
     let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
     let effects = Effects::of(&scenario.faults, site);
     let links = links(scenario, topology, &effects);
-    let successors =
-        successors(scenario, &effects, |choice| Ok(policy.successor(registry.build(choice)?)));
+    let successors = successors(scenario, &effects, |choice| Ok(policy.successor(build(choice)?)));
     let successors = successors.collect::<Result<Vec<Stopwatch>, ScenarioError>>()?;
     let (cast, opening) = assemble(prepared, effects, policy, successors);
     let play = Play {

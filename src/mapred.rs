@@ -52,8 +52,8 @@ pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Copy, Reading, Replicas};
 pub(crate) use scheduler::steps::step;
 pub use scheduler::{
-    Complaint, Expected, JobChange, JobEvent, Launched, Offer, Orders, Policy, Preemption,
-    Scheduler, Site, View,
+    Complaint, Contender, Expected, JobChange, JobEvent, Launched, Lineup, Measure, Offer, Orders,
+    Policy, Preemption, Scheduler, Site, Standing, Told, View,
 };
 #[cfg(test)]
 pub(crate) use scheduler::{bench, steps::steps_of};

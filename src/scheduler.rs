@@ -1,6 +1,8 @@
 //! The scheduling policies, one file or folder each, and the parts that they share.
 
 mod capacity;
+#[cfg(test)]
+mod contenders;
 mod fair;
 mod fair_deficit;
 mod fifo;

@@ -51,6 +51,11 @@ struct Drawn {
 impl Stack {
     /// Returns the chart. Values below zero count as zero.
     pub fn draw(&self) -> Drawing {
+        self.draw_marked(None)
+    }
+
+    /// Returns the chart with an instant marked, under a name.
+    pub fn draw_marked(&self, mark: Option<(f64, &str)>) -> Drawing {
         let mut sheet = Sheet::new(&self.caption);
         let layers: Vec<Steps> = self.layers.iter().map(|layer| Steps::new(&layer.steps)).collect();
         let capacity = self.capacity.as_ref().map(|layer| (&layer.name, Steps::new(&layer.steps)));
@@ -61,7 +66,8 @@ impl Stack {
         let capacity = capacity.map(|(name, steps)| (name, positive(&steps, &edges)));
 
         let mut time = Extent::default();
-        edges.iter().for_each(|edge| _ = time.see(&self.x, *edge));
+        let marked = mark.iter().map(|(at, _)| at);
+        edges.iter().chain(marked).for_each(|edge| _ = time.see(&self.x, *edge));
         let mut extent = Extent::default().include(&self.y, 0.0);
         let totals = totals(&drawn, edges.len().saturating_sub(1));
         for value in totals.iter().chain(capacity.iter().flat_map(|(_, means)| means)) {
@@ -93,8 +99,16 @@ impl Stack {
             let line = path(&plot.outline(means));
             sheet.add(html! { path class="line dash" d=(line) { (tip(name)) } });
         }
+        if let Some((at, name)) = mark {
+            let at = plot.area.x(plot.x.place(at));
+            let line = path(&[(at, plot.area.top), (at, plot.area.bottom)]);
+            sheet.add(html! { path class="c-ink line" d=(line) { (tip(name)) } });
+        }
         if drawn.is_empty() || edges.len() < 2 {
             sheet.nothing(&area);
+        }
+        if let Some((_, name)) = mark {
+            sheet.note(&format!("The line across: {name}."));
         }
         if let Some(interval) = averaged {
             sheet.note(&format!("Averaged over intervals of {}.", self.x.unit.text(interval)));

@@ -86,7 +86,7 @@ impl Arguments {
         }
         let same = counted(before.events(), "event");
         terminal::print(&Lines::of(format!("the same up to {}: {same}", self.at)))?;
-        compare::folders(vec![first, second], Some(target.join(PAGE)), self.force)
+        compare::folders(registry, vec![first, second], Some(target.join(PAGE)), self.force)
     }
 }
 

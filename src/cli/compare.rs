@@ -1,7 +1,9 @@
 //! `mumakil compare`: runs, or studies, side by side.
 //!
-//! The first is what the others are measured by. Only what their folders hold is read.
+//! The first is what the others are measured by. Only what their folders hold is read; to tell where two
+//! runs part they are repeated ([`first`]).
 
+mod first;
 mod page;
 mod pairs;
 mod runs;
@@ -11,6 +13,7 @@ mod studies;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use self::first::First;
 use self::runs::Run;
 use self::studies::Study;
 use super::failure::Failure;
@@ -18,6 +21,7 @@ use super::lines::Lines;
 use super::{file, terminal};
 use crate::expect::ReadError;
 use crate::files::{RESOLVED, STUDY, SUMMARY};
+use crate::scenario::Registry;
 
 /// Compare runs, or studies, with each other
 ///
@@ -28,6 +32,7 @@ use crate::files::{RESOLVED, STUDY, SUMMARY};
 Examples:
   mumakil compare out/quickstart-42 out/quickstart-43
   mumakil compare out/fifo out/fair out/hfsp --out policies.html
+  mumakil compare out/fifo out/fair --first
   mumakil compare out/study-before out/study-after
 
 Exit codes:
@@ -43,6 +48,19 @@ pub(super) struct Arguments {
     /// Replace the page if it exists
     #[arg(long)]
     force: bool,
+    /// Of two runs of the same jobs: tell the first instant at which they launch other tasks, how their
+    /// policies ranked the jobs there, and which jobs went other ways from then on
+    #[arg(long)]
+    first: bool,
+    /// With --first: print it as JSON
+    #[arg(long, requires = "first")]
+    json: bool,
+}
+
+/// What is printed.
+enum Told {
+    Lines(Lines),
+    Json(String),
 }
 
 /// What a folder is of.
@@ -53,18 +71,31 @@ enum Kind {
 }
 
 impl Arguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
         let names = names(&self.folders);
-        let (lines, page) = match kind_of_all(&self.folders)? {
+        let (told, page) = match kind_of_all(&self.folders)? {
             Kind::Run => {
                 let folders = self.folders.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let page = self.out.is_some().then(|| page::of_runs(&runs));
-                (runs::tell(&runs), page)
+                let first = self.first.then(|| First::find(&self.folders, &runs, registry));
+                let first = first.transpose()?;
+                let mut page = self.out.is_some().then(|| page::of_runs(&runs));
+                if let (Some(first), Some(page)) = (&first, &mut page) {
+                    page.sections.insert(1, first.section().map_err(unreadable)?);
+                }
+                let told = match first {
+                    Some(first) if self.json => Told::Json(first.json()),
+                    Some(first) => Told::Lines(first.tell()),
+                    None => Told::Lines(runs::tell(&runs)),
+                };
+                (told, page)
+            }
+            Kind::Study if self.first => {
+                return Err(Failure::input("--first compares two runs, and these are studies"));
             }
             Kind::Study => {
                 let folders = self.folders.iter().zip(names);
@@ -72,7 +103,7 @@ impl Arguments {
                 let studies = studies.collect::<Result<Vec<_>, _>>()?;
                 let tables = studies::side_by_side(&studies)?;
                 let page = self.out.is_some().then(|| studies::page(&studies, &tables));
-                (studies::tell(&tables), page)
+                (Told::Lines(studies::tell(&tables)), page)
             }
         };
         let wrote = match (&self.out, page) {
@@ -82,17 +113,22 @@ impl Arguments {
             }
             _ => Lines::default(),
         };
-        Ok(terminal::print(&(lines + wrote))?)
+        match told {
+            // What programs read stands alone.
+            Told::Json(text) => Ok(terminal::print_file(&text)?),
+            Told::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
+        }
     }
 }
 
 /// Compares what these folders hold, with a page if there is to be one.
 pub(super) fn folders(
+    registry: &Registry,
     folders: Vec<PathBuf>,
     out: Option<PathBuf>,
     force: bool,
 ) -> Result<(), Failure> {
-    Arguments { folders, out, force }.run()
+    Arguments { folders, first: false, json: false, out, force }.run(registry)
 }
 
 /// Returns what all folders are of.

@@ -525,6 +525,7 @@ impl JobTracker {
             taken: PerSlot::default(),
             freed: PerSlot::default(),
             looks: 0,
+            lineups: None,
         };
         self.scheduler.offer(&mut offer);
         (offer.directives, offer.looks)

@@ -38,7 +38,7 @@ pub(super) enum Verdict {
 }
 
 /// The waiting maps of a job.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
@@ -71,7 +71,7 @@ impl RackOrder {
 const NOWHERE: u32 = u32::MAX;
 
 /// Lists by the number of a node or rack.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Lists {
     /// The places that have a list, rising.
     places: Vec<u32>,

@@ -7,12 +7,14 @@
 
 #[cfg(test)]
 pub(crate) mod bench;
+mod contenders;
 pub(crate) mod steps;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::contenders::{Contender, Lineup, Measure, Standing, Told};
 use self::steps::step;
 use super::job::Job;
 use super::ledger::{Ledger, Wish};
@@ -60,6 +62,15 @@ pub trait Scheduler: Send {
     /// by a limit. Called about once in a heartbeat interval, and only while refusals are kept; what it
     /// refuses to jobs that it does ask is said with [`Offer::refuse`].
     fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
+
+    /// Says who contends for a slot of this kind on the tracker of an offer: the jobs with something to
+    /// launch that it would ask, in its order, the numbers that rank them, and why some would get nothing.
+    /// It changes nothing, and is called only when somebody wishes to know. `None` if it does not tell.
+    ///
+    /// What it gives one slot after the other in an offer it tells with [`Offer::tell_contenders`].
+    fn contenders(&self, _offer: &Offer<'_>, _kind: SlotKind) -> Option<Vec<Contender>> {
+        None
+    }
 
     /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
     /// look-up for each of them in every heartbeat.
@@ -331,6 +342,8 @@ pub struct Offer<'a> {
     pub(super) freed: PerSlot<u32>,
     /// How many times a job was looked at.
     pub(super) looks: u32,
+    /// Who contended for its slots, if somebody listens.
+    pub(super) lineups: Option<Vec<Lineup>>,
 }
 
 impl Offer<'_> {

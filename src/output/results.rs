@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
-use crate::files::{DECISIONS, FAULTS, LATENCY, SUMMARY};
+use crate::files::{DECISIONS, FAULTS, LATENCY, SUMMARY, TIMELINE};
 use crate::units::SimTime;
 
 /// The folder of a run.
@@ -70,6 +70,11 @@ impl RunResults {
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
         self.folder.join(LATENCY).exists()
+    }
+
+    /// Returns whether the run has recorded a timeline.
+    pub fn has_timeline(&self) -> bool {
+        self.folder.join(TIMELINE).exists()
     }
 
     /// Returns whether the run has recorded decisions.

@@ -11,7 +11,8 @@ use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
 use crate::mapred::{
-    AttemptId, JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, TrackerId, Truth, View,
+    AttemptId, Contender, JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, TrackerId,
+    Truth, View,
 };
 use crate::units::SimSpan;
 
@@ -86,6 +87,10 @@ impl Scheduler for Stopwatch {
 
     fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         self.policy.withheld(view, say);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        self.policy.contenders(offer, kind)
     }
 
     fn reads_progress(&self) -> bool {

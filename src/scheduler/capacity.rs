@@ -25,7 +25,7 @@ mod unheeded;
 
 use self::admission::Admission;
 use self::lines::Walk;
-use self::node::QueueId;
+use self::node::{LineOf, QueueId};
 pub use self::options::CapacityOptions;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
@@ -36,8 +36,8 @@ use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, Policy, Reach, Reason,
-    Scheduler, Site, SlotKind, View,
+    Complaint, Contender, JobChange, JobEvent, JobId, Launched, Measure, Offer, Orders, Policy,
+    Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -158,6 +158,22 @@ impl Scheduler for Capacity {
         }
     }
 
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        let mut contenders = self.in_queues(offer, kind);
+        let Some(kept) = self.reserved.by(offer.tracker(), kind) else { return Some(contenders) };
+        if self.lacks_slots(offer, kept, kind) {
+            for contender in &mut contenders {
+                contender.refusal = Some(Reason::KeptFor(kept));
+            }
+        } else {
+            contenders.retain(|contender| contender.job != kept);
+            let refusal = self.refusal(offer, kept, kind, true);
+            let standings = vec![Standing::of_job([Measure::Reserved.flag(true)])];
+            contenders.insert(0, Contender { job: kept, standings, refusal });
+        }
+        Some(contenders)
+    }
+
     fn reads_progress(&self) -> bool {
         self.reclaim.is_some() || self.tree.reduces().read_progress()
     }
@@ -204,6 +220,18 @@ impl Scheduler for Capacity {
     }
 }
 
+/// What is to be done with a job whose turn it is.
+enum Verdict {
+    /// A task of it is to be launched, for this reason, if it has one for this tracker.
+    Launch(Reason),
+    /// Nothing.
+    Pass(Reason),
+    /// The tracker's slots are to stay free for it.
+    Keep,
+    /// The tracker is to be kept for it.
+    Reserve,
+}
+
 /// What became of a job that was asked for a task.
 enum Answer {
     /// Here it is.
@@ -212,6 +240,20 @@ enum Answer {
     No,
     /// The tracker's slots are to stay free.
     Keep,
+}
+
+/// How far a pass over the jobs of a queue is.
+struct Turns<'j> {
+    limits_users: bool,
+    walk: Walk<LineOf>,
+    /// The jobs that are left, if their order is not that of the queue.
+    sorted: Option<std::slice::Iter<'j, JobId>>,
+}
+
+impl<'j> Turns<'j> {
+    fn new(sorted: Option<&'j [JobId]>, limits_users: bool) -> Self {
+        Self { limits_users, walk: Walk::default(), sorted: sorted.map(<[JobId]>::iter) }
+    }
 }
 
 impl Capacity {
@@ -225,6 +267,7 @@ impl Capacity {
             Answer::Keep => return None,
             Answer::No => {}
         }
+        offer.tell_contenders(kind, |offer| Some(self.in_queues(offer, kind)));
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
@@ -239,8 +282,8 @@ impl Capacity {
     /// Serves the job that a tracker is kept for.
     fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Answer {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
-        let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
-        if member.is_some_and(|member| offer.free(kind) < member.width[kind]) {
+        offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
+        if self.lacks_slots(offer, job, kind) {
             let leaves = self.tree.ids().filter(|_| offer.keeps_refusals());
             for leaf in leaves.filter(|id| self.tree.is_leaf(*id)).collect::<Vec<_>>() {
                 let first = self.tree.node(leaf).ready[kind].next(&mut Walk::default(), |_| true);
@@ -255,26 +298,19 @@ impl Capacity {
         self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
     }
 
+    /// Returns whether a job that the tracker is kept for needs more slots than are free.
+    fn lacks_slots(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind) -> bool {
+        let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
+        member.is_some_and(|member| offer.free(kind) < member.width[kind])
+    }
+
     /// Serves a queue: first its users below their limits, and up to 0.21 then all. Costs a look for
     /// each user, and one for each job that is asked; by `srt` one for each job.
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> Answer {
-        let (rules, by_srt) = (self.rules, self.by_srt(&offer.view(), leaf, kind));
-        let passes: &[bool] = if rules == Rules::V1 { &[true] } else { &[true, false] };
-        for limits_users in passes {
-            let mut walk = Walk::default();
-            let mut sorted = by_srt.as_ref().map(|jobs| jobs.iter());
-            loop {
-                let (tree, node) = (&self.tree, self.tree.node(leaf));
-                let may =
-                    |user: &str, width| !limits_users || node.may_have(rules, kind, user, width);
-                let next = match &mut sorted {
-                    None => node.ready[kind].next(&mut walk, |(user, width)| may(user, *width)),
-                    Some(jobs) => {
-                        let may = |job: &Member| may(&job.user, job.width[kind]);
-                        jobs.find(|job| tree.member(**job).is_some_and(may)).copied()
-                    }
-                };
-                let Some(job) = next else { break };
+        let by_srt = self.by_srt(&offer.view(), leaf, kind);
+        for limits_users in self.passes() {
+            let mut turns = Turns::new(by_srt.as_deref(), *limits_users);
+            while let Some(job) = self.next(&mut turns, leaf, kind) {
                 match self.ask(offer, job, kind, *limits_users) {
                     Answer::No => {}
                     answer => return answer,
@@ -284,6 +320,25 @@ impl Capacity {
         Answer::No
     }
 
+    /// Returns whether the limits of users hold in each pass over a queue.
+    fn passes(&self) -> &'static [bool] {
+        if self.rules == Rules::V1 { &[true] } else { &[true, false] }
+    }
+
+    /// Returns the job of a queue whose turn it is.
+    fn next(&self, turns: &mut Turns<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
+        let (tree, node) = (&self.tree, self.tree.node(leaf));
+        let limits_users = turns.limits_users;
+        let may = |user: &str, width| !limits_users || node.may_have(self.rules, kind, user, width);
+        match &mut turns.sorted {
+            None => node.ready[kind].next(&mut turns.walk, |(user, width)| may(user, *width)),
+            Some(jobs) => {
+                let may = |job: &Member| may(&job.user, job.width[kind]);
+                jobs.find(|job| tree.member(**job).is_some_and(may)).copied()
+            }
+        }
+    }
+
     /// Returns the jobs of a queue in the order of their reduces, if that is not that of maps.
     fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
         let reduces = self.tree.reduces();
@@ -291,7 +346,7 @@ impl Capacity {
         has_order.then(|| {
             let jobs = self.tree.node(leaf).ready[kind].in_order().into_iter();
             let since = |job| self.tree.member(job)?.admitted_at;
-            reduces.in_order(view, jobs, since).collect()
+            reduces.in_order(kind, view, jobs, since).collect()
         })
     }
 
@@ -303,32 +358,96 @@ impl Capacity {
         kind: SlotKind,
         limits_users: bool,
     ) -> Answer {
-        let Some(member) = self.tree.member(job) else { return Answer::No };
+        match self.judge(offer, job, kind, limits_users) {
+            Verdict::Pass(_) => Answer::No,
+            Verdict::Launch(why) => {
+                let anywhere = self.goes_anywhere(job, kind);
+                let launched = self.launch(offer, job, kind, anywhere, why);
+                launched.map_or(Answer::No, Answer::Launched)
+            }
+            Verdict::Keep => Answer::Keep,
+            Verdict::Reserve => {
+                self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
+                Answer::Keep
+            }
+        }
+    }
+
+    /// Says what is to be done with a job whose turn it is.
+    fn judge(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind, limits_users: bool) -> Verdict {
+        let Some(member) = self.tree.member(job) else { return Verdict::Pass(Reason::BadTracker) };
         let width = member.width[kind];
-        if !self.tree.has_room(member.queue, kind, width) || !offer.suits(job, kind, width) {
-            return Answer::No;
+        let (node, free) = (self.tree.node(member.queue), offer.free(kind));
+        let standing = node.standing(kind);
+        if !self.tree.has_room(member.queue, kind, width) {
+            Verdict::Pass(Reason::GroupLimit(standing))
+        } else if !offer.suits(job, kind, width) {
+            Verdict::Pass(Reason::BadTracker)
+        } else if width <= free && !limits_users {
+            Verdict::Launch(Reason::LimitsAside)
+        } else if width <= free && standing.held < node.slots[kind] {
+            Verdict::Launch(Reason::Share(standing))
+        } else if width <= free {
+            Verdict::Launch(Reason::Lent(standing))
+        } else if self.rules == Rules::V20 || !limits_users {
+            Verdict::Keep
+        } else if member.pending[kind] <= member.reserved[kind] {
+            Verdict::Pass(Reason::BadTracker)
+        } else {
+            Verdict::Reserve
         }
-        if width <= offer.free(kind) {
-            let node = self.tree.node(member.queue);
-            let standing = node.standing(kind);
-            let why = match standing.held < node.slots[kind] {
-                _ if !limits_users => Reason::LimitsAside,
-                true => Reason::Share(standing),
-                false => Reason::Lent(standing),
-            };
-            // By the rules of 1.x, tasks of several slots do not wait for local ones.
-            let anywhere = self.options.delay.is_none() && 1 < width;
-            let launched = self.launch(offer, job, kind, anywhere, why);
-            return launched.map_or(Answer::No, Answer::Launched);
+    }
+
+    /// By the rules of 1.x, tasks of several slots do not wait for local ones.
+    fn goes_anywhere(&self, job: JobId, kind: SlotKind) -> bool {
+        let width = self.tree.member(job).map_or(1, |member| member.width[kind]);
+        self.options.delay.is_none() && 1 < width
+    }
+
+    /// Returns the jobs in the order in which queues serve them, whoever the tracker is kept for.
+    fn in_queues(&self, offer: &Offer<'_>, kind: SlotKind) -> Vec<Contender> {
+        let mut keeper = None;
+        let mut contenders: Vec<Contender> = Vec::new();
+        for leaf in self.tree.in_order(kind) {
+            let by_srt = self.by_srt(&offer.view(), leaf, kind);
+            for limits_users in self.passes() {
+                let mut turns = Turns::new(by_srt.as_deref(), *limits_users);
+                while let Some(job) = self.next(&mut turns, leaf, kind) {
+                    // In the second pass those of the first are asked again, as much in vain.
+                    if contenders.iter().any(|one| one.job == job) {
+                        continue;
+                    }
+                    let refusal = match self.judge(offer, job, kind, *limits_users) {
+                        _ if keeper.is_some() => keeper.map(Reason::KeptFor),
+                        Verdict::Pass(why) => Some(why),
+                        Verdict::Launch(_) => {
+                            self.refusal(offer, job, kind, self.goes_anywhere(job, kind))
+                        }
+                        Verdict::Keep | Verdict::Reserve => {
+                            Some(Reason::KeptFor(*keeper.insert(job)))
+                        }
+                    };
+                    let standings = self.tree.standings(&offer.view(), job, kind, !limits_users);
+                    contenders.push(Contender { job, standings, refusal });
+                }
+            }
         }
-        if self.rules == Rules::V20 || !limits_users {
-            return Answer::Keep;
+        contenders
+    }
+
+    /// Returns why a job has no task for the tracker that could be launched, if so.
+    fn refusal(
+        &self,
+        offer: &Offer<'_>,
+        job: JobId,
+        kind: SlotKind,
+        anywhere: bool,
+    ) -> Option<Reason> {
+        let slots = self.tree.member(job).map_or(1, |member| member.width[kind]);
+        match &self.delay {
+            Some(delay) if kind == SlotKind::Map => delay.refusal(offer, job, slots, anywhere),
+            _ => offer.refusal(job, kind, slots),
         }
-        if member.pending[kind] <= member.reserved[kind] {
-            return Answer::No;
-        }
-        self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
-        Answer::Keep
     }
 
     /// Launches a task of a job, a map as near to its input as it has to be.

@@ -35,14 +35,15 @@ use self::starvation::Starvation;
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
+use super::part::line::NOT_COUNTED;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
-    Scheduler, Site, SlotKind, View,
+    Auto, Complaint, Contender, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
+    Policy, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -202,6 +203,33 @@ impl Scheduler for Fair {
         self.tree.withheld(say);
     }
 
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        let (tree, view) = (&self.tree, offer.view());
+        // By stale counts nobody lacks anything.
+        let is_sated = self.is_sated(kind);
+        let has_its_part = !self.has_part_left(offer, kind);
+        let mut contenders = Vec::new();
+        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            let anywhere = self.starvation.is_starved(tree, pool, kind, view.now());
+            for id in tree.in_order(&view, pool, kind) {
+                let Some(job) = view.job(id).filter(|job| 0 < tree.reduces().pending(job, kind))
+                else {
+                    continue;
+                };
+                let refusal = match kind {
+                    _ if is_sated => Some(NOT_COUNTED),
+                    _ if has_its_part => Some(Reason::TrackerLoad),
+                    SlotKind::Map => self.delay.refusal(offer, id, 1, anywhere),
+                    SlotKind::Reduce => offer.refusal(id, kind, 1),
+                };
+                let standings = tree.standings(&view, pool, job, kind);
+                contenders.push(Contender { job: id, standings, refusal });
+            }
+            None
+        });
+        Some(contenders)
+    }
+
     fn reads_progress(&self) -> bool {
         self.tree.reduces().read_progress()
     }
@@ -221,6 +249,7 @@ impl Scheduler for Fair {
         while let Some(kind) =
             next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
         {
+            offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
                 continue;
@@ -241,12 +270,18 @@ impl Fair {
         if self.options.variant == Variant::Paper {
             return true;
         }
-        let root = self.tree.state(PoolId::ROOT);
-        if root.running[kind] == root.demand[kind] {
+        if self.is_sated(kind) {
             return false;
         }
         let beyond = self.options.max_load_difference.get();
-        0 < room(offer, kind, f64::from(root.demand[kind]), beyond, self.counted())
+        let demand = self.tree.state(PoolId::ROOT).demand[kind];
+        0 < room(offer, kind, f64::from(demand), beyond, self.counted())
+    }
+
+    /// Returns whether all that is demanded runs, by what was looked up last.
+    fn is_sated(&self, kind: SlotKind) -> bool {
+        let root = self.tree.state(PoolId::ROOT);
+        self.options.variant == Variant::Hadoop && root.running[kind] == root.demand[kind]
     }
 
     fn counted(&self) -> TrackerLoad {
@@ -265,13 +300,11 @@ impl Fair {
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let reason = Reason::Share(tree.standing(pool, kind));
-            let mut jobs = tree.ready(pool, kind).map(JobId);
+            let mut jobs = tree.in_order(&offer.view(), pool, kind);
             if kind == SlotKind::Map {
                 let anywhere = is_starved(pool);
                 return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, reason));
             }
-            let since = |job| tree.runnable_since(job);
-            let mut jobs = tree.reduces().in_order(&offer.view(), jobs, since);
             jobs.find_map(|job| offer.launch_reduce(job, reason))
         })
     }

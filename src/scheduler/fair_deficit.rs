@@ -27,8 +27,9 @@ use super::part::share::weight;
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Complaint, Holding, Job, JobChange, JobEvent, JobId, Offer, Orders, PerSlot, Policy, Priority,
-    Reach, Reason, Scheduler, Site, SlotKind, SlotShare, View, step,
+    Complaint, Contender, Holding, Job, JobChange, JobEvent, JobId, Measure, Offer, Orders,
+    PerSlot, Policy, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, Standing, View,
+    step,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -145,8 +146,34 @@ impl Scheduler for FairDeficit {
 
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         for (job, _) in self.jobs.iter().filter(|(_, job)| job.runnable_since.is_none()) {
-            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, Reason::JobLimit));
+            SlotKind::BOTH.into_iter().for_each(|kind| say(*job, kind, self.line.refusal()));
         }
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        let view = offer.view();
+        let has_its_part = self.has_its_part(offer, kind);
+        let contender = |id: JobId| {
+            let info = self.jobs.get(&id)?;
+            let (job, part) = (view.job(id)?, info.of[kind]);
+            let own = [
+                Measure::BelowMinShare.flag(is_below(part, &view, id, kind)),
+                // Kept in milliseconds.
+                (Measure::Deficit, part.deficit as f64 / 1e3),
+                Measure::arrived(info.arrived),
+                Measure::Held.count(part.running),
+                (Measure::Share, part.share),
+                Measure::MinShare.count(part.min_slots),
+            ];
+            let by_srt = self.reduces.numbers(&view, job, kind, info.runnable_since);
+            let refusal = match has_its_part {
+                true => Some(Reason::TrackerLoad),
+                false => offer.refusal(id, kind, 1),
+            };
+            let standing = Standing::of_job(by_srt.into_iter().chain(own));
+            Some(Contender { job: id, standings: vec![standing], refusal })
+        };
+        Some(self.line(&view, kind).into_iter().filter_map(contender).collect())
     }
 
     fn reads_progress(&self) -> bool {
@@ -199,21 +226,8 @@ impl FairDeficit {
 
     /// Launches a task of the job that comes first and has one.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
-        let view = offer.view();
-        let needs = |(id, job): (&JobId, &Info)| {
-            let part = job.of[kind];
-            // Here alone what runs is counted at once.
-            let running = view.job(*id).map_or(0, |job| job.tasks(kind).running());
-            let is_fed = part.min_slots <= running;
-            (0 < part.needed).then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
-        };
-        let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
-        line.sort_unstable();
-        let mut line: Vec<JobId> = line.into_iter().map(|(.., id)| id).collect();
-        if kind == SlotKind::Reduce && self.reduces.have_an_order() {
-            line = self.in_order(&view, line);
-        }
-        let mut line = line.into_iter();
+        offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
+        let mut line = self.line(&offer.view(), kind).into_iter();
         let reason = |id| {
             let part = &self.jobs[&id].of[kind];
             Reason::Share(Holding {
@@ -234,6 +248,20 @@ impl FairDeficit {
         true
     }
 
+    /// Returns the jobs that need slots, in the order in which they are asked.
+    fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
+        let needs = |(id, job): (&JobId, &Info)| {
+            let part = job.of[kind];
+            let is_fed = !is_below(part, view, *id, kind);
+            (0 < part.needed).then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
+        };
+        let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
+        line.sort_unstable();
+        let line: Vec<JobId> = line.into_iter().map(|(.., id)| id).collect();
+        let has_order = kind == SlotKind::Reduce && self.reduces.have_an_order();
+        if has_order { self.in_order(view, line) } else { line }
+    }
+
     /// Puts the jobs of each pool in the order of their reduces.
     fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
         let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
@@ -241,7 +269,9 @@ impl FairDeficit {
             pools.entry(self.jobs[&id].pool).or_default().push(id);
         }
         let since = |id: JobId| self.jobs[&id].runnable_since;
-        let in_order = |jobs: Vec<JobId>| self.reduces.in_order(view, jobs.into_iter(), since);
+        let in_order = |jobs: Vec<JobId>| {
+            self.reduces.in_order(SlotKind::Reduce, view, jobs.into_iter(), since)
+        };
         pools.into_values().flat_map(in_order).collect()
     }
 
@@ -329,6 +359,11 @@ impl FairDeficit {
             }
         }
     }
+}
+
+/// Returns whether a job is below its minimum share: here alone what runs is counted at once.
+fn is_below(part: Part, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
+    view.job(job).map_or(0, |job| job.tasks(kind).running()) < part.min_slots
 }
 
 impl Part {

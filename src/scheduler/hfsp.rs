@@ -38,10 +38,13 @@ use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
 use crate::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
-    Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
+    AttemptId, AttemptState, Complaint, Contender, JobChange, JobEvent, JobId, Offer, PerSlot,
+    Policy, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
 };
 use crate::units::SimSpan;
+
+/// Why a job gets no slot where none is free and nobody behind it has to give one.
+const NOBODY_GIVES_WAY: Reason = Reason::Other("no attempt here gives way to it");
 
 /// The Hadoop Fair Sojourn Protocol.
 #[derive(Debug)]
@@ -120,7 +123,11 @@ impl Hfsp {
 
     /// Serves a tracker's slots of a kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
-        while 0 < offer.free(kind) && self.fill(offer, kind) {}
+        let fill = |policy: &mut Self, offer: &mut Offer<'_>| {
+            offer.tell_contenders(kind, |offer| policy.contenders(offer, kind));
+            policy.fill(offer, kind)
+        };
+        while 0 < offer.free(kind) && fill(self, offer) {}
         let how = match self.means(kind) {
             Means::Wait => return,
             Means::Kill => Preemption::Kill,
@@ -148,26 +155,16 @@ impl Hfsp {
             return false;
         }
         let candidates = self.candidates(offer, kind, how);
-        let Some(last) = candidates.iter().map(|candidate| candidate.giver.place).max() else {
-            return false;
-        };
+        offer.tell_contenders(kind, |offer| Some(self.who_makes_room(offer, kind, &candidates)));
         let Self { phases, delay, rules, .. } = self;
         let phase = &phases[kind];
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
-        let mut wanted = 0;
-        let mut claims = phase.claims(here);
-        let found = claims.by_ref().take_while(|claim| claim.place < last).find_map(|claim| {
-            wanted += claim.tasks;
-            let lacking = match claim.what {
-                // It can go on nowhere else, so whoever is behind it here gives way.
-                What::Resume(_) => u32::MAX,
-                _ => wanted.saturating_sub(spare),
-            };
-            let victim = victim(&candidates, claim.place, lacking, rules.victims)?;
+        let mut takers = takers(phase.claims(here), &candidates, spare, rules.victims);
+        let found = takers.find_map(|(claim, victim)| {
             let attempt = begin(&claim, offer, delay, kind)?;
             Some((attempt, victim))
         });
-        drop(claims);
+        drop(takers);
         let Some((attempt, victim)) = found else { return false };
         self.note_begun(offer, attempt);
         let preempted = offer.preempt(victim, how, attempt);
@@ -178,6 +175,40 @@ impl Hfsp {
         }
         self.refresh(&offer.view(), victim.job());
         preempted
+    }
+
+    /// Returns who contends for a slot that another gives up.
+    fn who_makes_room(
+        &self,
+        offer: &Offer<'_>,
+        kind: SlotKind,
+        candidates: &[Candidate],
+    ) -> Vec<Contender> {
+        let phase = &self.phases[kind];
+        let here = self.suspended_here(offer, kind);
+        let spare = offer.view().capacity(kind).saturating_sub(phase.held());
+        let takers = takers(phase.claims(here), candidates, spare, self.rules.victims);
+        let takers: Vec<Claim> = takers.map(|(claim, _)| claim).collect();
+        let of_claim = |claim: Claim| {
+            let contender = self.contender(offer, kind, &claim);
+            let takes = takers.contains(&claim);
+            let refusal = contender.refusal.or((!takes).then_some(NOBODY_GIVES_WAY));
+            Contender { refusal, ..contender }
+        };
+        phase.claims(here).map(of_claim).collect()
+    }
+
+    fn contender(&self, offer: &Offer<'_>, kind: SlotKind, claim: &Claim) -> Contender {
+        let job = claim.place.1;
+        Contender {
+            job,
+            standings: vec![self.phases[kind].standing(claim)],
+            refusal: match (claim.what, kind) {
+                (What::Resume(_), _) => None,
+                (_, SlotKind::Map) => self.delay.refusal(offer, job, 1, false),
+                (_, SlotKind::Reduce) => offer.refusal(job, kind, 1),
+            },
+        }
     }
 
     /// Returns the attempts on a tracker that could give their slots up.
@@ -256,6 +287,28 @@ fn begin(
     launched.map(|launched| launched.attempt)
 }
 
+/// Returns who may take a slot from one behind, in their order, and whose; so many slots are nobody's.
+fn takers(
+    claims: impl Iterator<Item = Claim>,
+    candidates: &[Candidate],
+    spare: u32,
+    rule: Victims,
+) -> impl Iterator<Item = (Claim, AttemptId)> {
+    let last = candidates.iter().map(|candidate| candidate.giver.place).max();
+    let mut wanted = 0;
+    claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
+        move |claim| {
+            wanted += claim.tasks;
+            let lacking = match claim.what {
+                // It can go on nowhere else, so whoever is behind it here gives way.
+                What::Resume(_) => u32::MAX,
+                _ => wanted.saturating_sub(spare),
+            };
+            Some((claim, victim(candidates, claim.place, lacking, rule)?))
+        },
+    )
+}
+
 fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
     view.job(job).is_some_and(|job| job.spec().suspendable)
 }
@@ -332,6 +385,11 @@ impl Scheduler for Hfsp {
         // Jobs change places as they age, and who comes to the front takes slots.
         let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        let claims = self.phases[kind].claims(self.suspended_here(offer, kind));
+        Some(claims.map(|claim| self.contender(offer, kind, &claim)).collect())
     }
 
     /// To take slots there, or to measure the reduces of samples.

@@ -36,13 +36,14 @@ use self::standings::Standings;
 use self::waits::Waits;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
+use super::part::line::NOT_COUNTED;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy, Reason,
-    Scheduler, Site, SlotKind, View,
+    Auto, Complaint, Contender, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
+    Policy, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -174,6 +175,25 @@ impl Scheduler for ModifiedFair {
         self.standings.withheld(say);
     }
 
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        let (standings, view) = (&self.standings, offer.view());
+        let is_sated = self.is_sated(kind);
+        let has_its_part = !self.has_part_left(offer, kind);
+        let contender = |pool, id| Contender {
+            job: id,
+            standings: standings.standings(&view, pool, id, kind),
+            refusal: match kind {
+                _ if is_sated => Some(NOT_COUNTED),
+                _ if has_its_part => Some(Reason::TrackerLoad),
+                SlotKind::Map => self.delay.refusal(offer, id, 1, false),
+                SlotKind::Reduce => offer.refusal(id, kind, 1),
+            },
+        };
+        let of_pool =
+            |pool| standings.in_order(&view, pool, kind).map(move |id| contender(pool, id));
+        Some(standings.ready(kind).flat_map(of_pool).collect())
+    }
+
     fn reads_progress(&self) -> bool {
         self.standings.reduces().read_progress()
     }
@@ -198,6 +218,7 @@ impl Scheduler for ModifiedFair {
         while let Some(kind) =
             next_kind(offer, counted, |kind| !refused[kind] && self.has_part_left(offer, kind))
         {
+            offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
             let Some(launched) = self.launch(offer, kind) else {
                 refused[kind] = true;
                 continue;
@@ -214,9 +235,15 @@ impl ModifiedFair {
     /// Returns whether a tracker has room for its part of the load, and whether there is anything that
     /// does not run yet.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
-        let (running, demand) = self.standings.work(kind);
+        let (_, demand) = self.standings.work(kind);
         let (beyond, counted) = (self.options.max_load_difference.get(), self.options.tracker_load);
-        running != demand && 0 < room(offer, kind, f64::from(demand), beyond, counted)
+        !self.is_sated(kind) && 0 < room(offer, kind, f64::from(demand), beyond, counted)
+    }
+
+    /// Returns whether all that is demanded runs, by what was counted last.
+    fn is_sated(&self, kind: SlotKind) -> bool {
+        let (running, demand) = self.standings.work(kind);
+        running == demand
     }
 
     /// Launches a task of whoever is first to have one for this node.
@@ -225,9 +252,7 @@ impl ModifiedFair {
         let mut pools = standings.ready(kind);
         if kind == SlotKind::Reduce {
             return pools.find_map(|pool| {
-                let jobs = standings.ready_in(pool, kind);
-                let since = |job| standings.runnable_since(job);
-                let mut jobs = standings.reduces().in_order(&offer.view(), jobs, since);
+                let mut jobs = standings.in_order(&offer.view(), pool, kind);
                 let reason = Reason::Share(standings.standing(pool, kind));
                 jobs.find_map(|job| offer.launch_reduce(job, reason))
             });

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    Holding, JobEvent, JobId, Launched, Offer, PerSlot, Policy, Reason, Scheduler, SlotKind, View,
+    Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot, Policy, Reason,
+    Scheduler, SlotKind, Standing, View,
 };
 use crate::units::{Count, SimSpan, SimTime};
 
@@ -66,6 +67,7 @@ impl FewestFirst {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {
+                offer.tell_contenders(kind, |offer| Some(self.contenders(offer, kind)));
                 let Some(launched) = self.launch(offer, kind) else { break };
                 self.place(&offer.view(), launched.attempt.job());
             }
@@ -74,7 +76,8 @@ impl FewestFirst {
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { lines, delay, reduces, .. } = self;
-        let mut line = lines[kind].iter().map(|(.., job)| *job);
+        let line = lines[kind].iter().map(|(.., job)| *job);
+        let mut line = reduces.in_order(kind, &offer.view(), line, |_| None);
         let held = |offer: &Offer<'_>, job| {
             let running = offer.view().job(job).map_or(0, |job| job.tasks(kind).running());
             Reason::Share(Holding::of(running))
@@ -84,11 +87,30 @@ impl FewestFirst {
                 let reason = held(offer, job);
                 delay.launch_map(offer, job, false, reason)
             }),
-            SlotKind::Reduce => {
-                let mut line = reduces.in_order(&offer.view(), line, |_| None);
-                line.find_map(|job| offer.launch_reduce(job, held(offer, job)))
-            }
+            SlotKind::Reduce => line.find_map(|job| offer.launch_reduce(job, held(offer, job))),
         }
+    }
+
+    pub(super) fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Vec<Contender> {
+        let view = offer.view();
+        let line = self.lines[kind].iter().map(|(.., job)| *job);
+        let line = self.reduces.in_order(kind, &view, line, |_| None);
+        let contender = |job: &Job| {
+            let own = [
+                Measure::Held.count(job.tasks(kind).running()),
+                Measure::arrived(job.submitted_at()),
+            ];
+            let by_srt = self.reduces.numbers(&view, job, kind, None);
+            Contender {
+                job: job.id(),
+                standings: vec![Standing::of_job(by_srt.into_iter().chain(own))],
+                refusal: match kind {
+                    SlotKind::Map => self.delay.refusal(offer, job.id(), 1, false),
+                    SlotKind::Reduce => offer.refusal(job.id(), kind, 1),
+                },
+            }
+        };
+        line.filter_map(|id| view.job(id)).map(contender).collect()
     }
 }
 
@@ -123,6 +145,10 @@ impl Scheduler for NaiveFair {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        Some(self.0.contenders(offer, kind))
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
@@ -179,6 +205,10 @@ impl Scheduler for FairSkip {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        Some(self.0.contenders(offer, kind))
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

@@ -15,7 +15,9 @@ use super::naive::FewestFirst;
 use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
 use super::part::reduces::Reduces;
-use crate::mapred::{Complaint, JobEvent, Offer, Policy, Scheduler, Site, Truth, View};
+use crate::mapred::{
+    Complaint, Contender, JobEvent, Offer, Policy, Scheduler, Site, SlotKind, Truth, View,
+};
 use crate::units::{Count, Fraction, SimSpan};
 
 /// Processor sharing by counting tasks.
@@ -39,6 +41,10 @@ impl Scheduler for Ps {
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        Some(self.0.contenders(offer, kind))
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
@@ -160,6 +166,10 @@ impl<D: Discipline> Scheduler for BySize<D> {
 
     fn wants_full_trackers(&self) -> bool {
         self.policy.wants_full_trackers()
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        self.policy.contenders(offer, kind)
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

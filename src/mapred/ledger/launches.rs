@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use super::{Ledger, entry, is_a_few};
-use crate::mapred::job::{Job, Stage, Try};
+use crate::mapred::job::{Job, Stage, Task, Try};
 use crate::mapred::map_cache::{Reach, Verdict};
 use crate::mapred::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
@@ -193,6 +195,45 @@ impl Ledger {
         slots <= self.trackers[tracker.index()].slots[kind] && !self.avoids(job, tracker)
     }
 
+    /// Returns whether a map would be launched for such a wish; changes nothing. Copies the lists of the
+    /// job's waiting maps.
+    pub(in crate::mapred) fn has_map(
+        &self,
+        id: JobId,
+        tracker: TrackerId,
+        slots: u32,
+        reach: Reach,
+    ) -> bool {
+        let kind = SlotKind::Map;
+        let Some(job) = self.job(id).filter(|job| 0 < job.pending(kind)) else { return false };
+        if !self.suits(job, tracker, kind, slots) {
+            return false;
+        }
+        let verdict = |index: u32| {
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            verdict(task, &job.maps.tasks, &job.barred, tracker, self.active)
+        };
+        let looks_anywhere = matches!(reach, Reach::Any | Reach::Beyond);
+        job.failed_maps.iter().any(|(_, map)| verdict(*map) == Verdict::Take)
+            || job.cache.clone().best(tracker, reach, &self.topology, verdict).is_some()
+            || looks_anywhere && self.has_second(job, tracker, kind)
+    }
+
+    /// Returns whether a reduce would be launched for such a wish; changes nothing.
+    pub(in crate::mapred) fn has_reduce(&self, id: JobId, tracker: TrackerId, slots: u32) -> bool {
+        let kind = SlotKind::Reduce;
+        let Some(job) = self.job(id).filter(|job| 0 < job.pending(kind)) else { return false };
+        self.suits(job, tracker, kind, slots)
+            && (job.waiting_reduces.iter().any(|index| self.may_run(job, *index, tracker))
+                || self.has_second(job, tracker, kind))
+    }
+
+    /// Returns whether a job's reduce may run on a tracker.
+    fn may_run(&self, job: &Job, index: u32, tracker: TrackerId) -> bool {
+        let task = TaskId { job: job.id(), kind: TaskKind::Reduce, index };
+        !job.barred.get(&task).is_some_and(|on| bars(on, tracker, self.active))
+    }
+
     fn best_map(
         &mut self,
         id: JobId,
@@ -203,13 +244,8 @@ impl Ledger {
         let job = entry(&mut self.jobs, id);
         let Job { cache, maps, barred, failed_maps, spec, files, submitted_at, .. } = job;
         let verdict = |index: u32| {
-            if maps.tasks[index as usize].stage != Stage::Waiting {
-                return Verdict::Drop;
-            }
             let task = TaskId { job: id, kind: TaskKind::Map, index };
-            let barred =
-                !barred.is_empty() && barred.get(&task).is_some_and(|on| bars(on, tracker, hosts));
-            if barred { Verdict::Pass } else { Verdict::Take }
+            verdict(task, &maps.tasks, barred, tracker, hosts)
         };
         let first = failed_maps.iter().map(|(_, map)| *map).find(|m| verdict(*m) == Verdict::Take);
         if let Some(map) = first {
@@ -229,7 +265,6 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Option<Launch> {
         let Wish { job: id, tracker, .. } = wish;
-        let hosts = self.active;
         // A policy may wish for a job that has not arrived.
         let job = self.job(id)?;
         let suits = self.suits(job, tracker, SlotKind::Reduce, wish.slots);
@@ -237,8 +272,7 @@ impl Ledger {
             return None;
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
-        let fits =
-            |index: &u32| !job.barred.get(&task(*index)).is_some_and(|on| bars(on, tracker, hosts));
+        let fits = |index: &u32| self.may_run(job, *index, tracker);
         let Some(position) = job.waiting_reduces.iter().position(fits) else {
             return self.launch_second(now, wish, SlotKind::Reduce, out);
         };
@@ -306,6 +340,22 @@ impl Ledger {
         };
         self.hand_out(now, handout, out)
     }
+}
+
+/// Returns what is to be done with a map of a list, for a tracker.
+fn verdict(
+    task: TaskId,
+    maps: &[Task],
+    barred: &FxHashMap<TaskId, Vec<TrackerId>>,
+    tracker: TrackerId,
+    hosts: u32,
+) -> Verdict {
+    if maps[task.index as usize].stage != Stage::Waiting {
+        return Verdict::Drop;
+    }
+    let is_barred =
+        !barred.is_empty() && barred.get(&task).is_some_and(|on| bars(on, tracker, hosts));
+    if is_barred { Verdict::Pass } else { Verdict::Take }
 }
 
 /// Returns whether a task avoids a tracker because an attempt failed there, as long as it has not

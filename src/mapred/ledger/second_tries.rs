@@ -86,7 +86,22 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Option<Launch> {
         let rule = self.hadoop.speculation.rule()?;
-        let job = self.job(wish.job).filter(|job| !job.slow[kind].is_empty())?;
+        if !self.may_try_again(rule, self.job(wish.job)?, wish.tracker, kind) {
+            return None;
+        }
+        let (task, locality) = self.slow_task_for(rule, wish, kind)?;
+        Some(self.assign(now, task, wish, locality, out))
+    }
+
+    /// Returns whether a tracker would get a second attempt of one of a job's slow tasks; changes nothing.
+    pub(super) fn has_second(&self, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
+        let Some(rule) = self.hadoop.speculation.rule() else { return false };
+        self.may_try_again(rule, job, tracker, kind)
+            && job.slow_for(tracker, kind, self.active).next().is_some()
+    }
+
+    /// Returns whether a job has slow tasks, and may have second attempts of them on this tracker.
+    fn may_try_again(&self, rule: Rule, job: &Job, tracker: TrackerId, kind: SlotKind) -> bool {
         let tasks = job.tasks(kind);
         let seconds = Seconds {
             of_job: tasks.seconds,
@@ -94,11 +109,8 @@ impl Ledger {
             of_all: self.seconds[kind],
             slots: self.capacity[kind],
         };
-        if !rule.has_room(seconds) || self.is_slow_node(rule, job, wish.tracker) {
-            return None;
-        }
-        let (task, locality) = self.slow_task_for(rule, wish, kind)?;
-        Some(self.assign(now, task, wish, locality, out))
+        let has_slow = !job.slow[kind].is_empty();
+        has_slow && rule.has_room(seconds) && !self.is_slow_node(rule, job, tracker)
     }
 
     fn is_slow_node(&self, rule: Rule, job: &Job, tracker: TrackerId) -> bool {
@@ -124,17 +136,7 @@ impl Ledger {
         let Wish { job: id, tracker, .. } = wish;
         let hosts = self.active;
         let job = entry(&mut self.jobs, id);
-        let of = match kind {
-            SlotKind::Map => TaskKind::Map,
-            SlotKind::Reduce => TaskKind::Reduce,
-        };
-        let fits = |task: &TaskId| {
-            let lone = job.tasks(kind).tasks[task.index as usize].lone_try();
-            let barred = job.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
-            lone.is_some_and(|lone| lone.tracker != tracker) && !barred
-        };
-        let slow = job.slow[kind].iter().map(|index| TaskId { job: id, kind: of, index: *index });
-        let mut slow = slow.filter(fits);
+        let mut slow = job.slow_for(tracker, kind, hosts);
         let mut locality = |task: TaskId| {
             job.spec.input.as_ref().filter(|_| kind == SlotKind::Map)?;
             job.locate(task.index, &mut self.holders);
@@ -159,6 +161,29 @@ impl Ledger {
         let took = now.saturating_since(record.launched);
         job.known_task(task).rate = rate(1.0, took);
         job.times_on[task.slot()].entry(record.tracker).or_default().add(took);
+    }
+}
+
+impl Job {
+    /// Returns the slow tasks that a tracker may try again, the one first that is to be helped first.
+    fn slow_for(
+        &self,
+        tracker: TrackerId,
+        kind: SlotKind,
+        hosts: u32,
+    ) -> impl Iterator<Item = TaskId> {
+        let of = match kind {
+            SlotKind::Map => TaskKind::Map,
+            SlotKind::Reduce => TaskKind::Reduce,
+        };
+        let fits = move |task: &TaskId| {
+            let lone = self.tasks(kind).tasks[task.index as usize].lone_try();
+            let barred = self.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
+            lone.is_some_and(|lone| lone.tracker != tracker) && !barred
+        };
+        let id = self.id();
+        let slow = self.slow[kind].iter();
+        slow.map(move |index| TaskId { job: id, kind: of, index: *index }).filter(fits)
     }
 }
 

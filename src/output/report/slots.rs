@@ -61,7 +61,7 @@ impl SlotsOverTime<'_> {
         let draw = |kind: SlotKind| {
             let (id, word) = (format!("slots-{}", kind.word()), kind.word());
             let title = format!("Slots that {word}s hold, by {}", groups.word);
-            self.stack(kind, &groups, &levels[kind], (id, title))
+            self.stack(kind, &groups, &levels[kind], (id, title)).draw()
         };
         Ok(kinds.map(draw).collect())
     }
@@ -106,7 +106,7 @@ impl SlotsOverTime<'_> {
         groups: &Groups<'_>,
         levels: &[Level],
         (id, title): (String, String),
-    ) -> Drawing {
+    ) -> Stack {
         let word = kind.word();
         let layer = |(name, level): (&&str, &Level)| {
             let name = if name.is_empty() { "all jobs" } else { name };
@@ -114,7 +114,7 @@ impl SlotsOverTime<'_> {
         };
         let used = |(_, level): &(&&str, &Level)| !level.steps.is_empty();
         let all = self.capacity[kind] as f64;
-        let stack = Stack {
+        Stack {
             caption: Caption {
                 id,
                 title,
@@ -131,12 +131,11 @@ impl SlotsOverTime<'_> {
                 steps: vec![(0.0, all)],
             }),
             until: self.until,
-        };
-        stack.draw()
+        }
     }
 }
 
-/// Draws who held the slots of a kind over the time of a run, under an id and a title.
+/// Returns who held the slots of a kind over the time of a run, to be drawn under an id and a title.
 ///
 /// # Errors
 /// If what the run left cannot be read.
@@ -145,7 +144,7 @@ pub fn slots_over_time(
     kind: SlotKind,
     id: String,
     title: String,
-) -> Result<Drawing, ReadError> {
+) -> Result<Stack, ReadError> {
     let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());
     let jobs = read_jobs(results)?;
     let capacity =

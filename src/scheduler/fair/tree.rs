@@ -9,7 +9,9 @@ use std::mem;
 use std::sync::Arc;
 
 use super::{FairOptions, Variant};
-use crate::mapred::{Holding, Job, JobId, PerSlot, Priority, Reason, SlotKind, SlotShare, View};
+use crate::mapred::{
+    Holding, Job, JobId, Measure, PerSlot, Priority, Reason, SlotKind, SlotShare, Standing, View,
+};
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
@@ -148,6 +150,65 @@ impl Tree {
         self.state(pool).ready[kind].iter().map(|key| key.who)
     }
 
+    /// Returns the jobs of a pool that are asked, in the order in which they get slots.
+    ///
+    /// Costs nothing unless reduces have an order of their own, then a sort.
+    pub(super) fn in_order<'t>(
+        &'t self,
+        view: &View<'_>,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = JobId> + use<'t> {
+        let jobs = self.ready(pool, kind).map(JobId);
+        let since = move |job| self.runnable_since(job);
+        self.reduces.in_order(kind, view, jobs, since)
+    }
+
+    /// Returns how a job stands that is asked, and the pools that it is in.
+    pub(super) fn standings(
+        &self,
+        view: &View<'_>,
+        pool: PoolId,
+        job: &Job,
+        kind: SlotKind,
+    ) -> Vec<Standing> {
+        let around: Vec<PoolId> =
+            self.pools.upwards(pool).filter(|id| *id != PoolId::ROOT).collect();
+        let mut standings: Vec<Standing> =
+            around.into_iter().rev().map(|id| self.standing_of(id, kind)).collect();
+        if let Some(Some(member)) = self.jobs.get(job.id().index()) {
+            let by_srt = self.reduces.numbers(view, job, kind, member.runnable_since);
+            let in_line = Standing::in_line(member.priority, member.arrived);
+            let own = match self.pools.pool(pool).order {
+                JobOrder::Fifo => in_line.to_vec(),
+                JobOrder::Fair => vec![
+                    (Measure::Ratio, f64::from(member.running[kind]) / member.weight[kind]),
+                    Measure::arrived(member.arrived),
+                    Measure::Held.count(member.running[kind]),
+                    (Measure::Weight, member.weight[kind]),
+                ],
+            };
+            standings.push(Standing::of_job(by_srt.into_iter().chain(own)));
+        }
+        standings
+    }
+
+    /// Returns how a pool stands that is asked.
+    fn standing_of(&self, id: PoolId, kind: SlotKind) -> Standing {
+        let (pool, state) = (self.pools.pool(id), self.state(id));
+        let place = state.key[kind].as_ref();
+        Standing::of_group(
+            &pool.name,
+            [
+                Measure::BelowMinShare.flag(place.is_some_and(|key| key.class == 0)),
+                (Measure::Ratio, place.map_or(f64::NAN, |key| f64::from_bits(key.ratio))),
+                Measure::Held.count(state.running[kind]),
+                Measure::MinShare.count(state.min_share[kind]),
+                (Measure::Weight, pool.weight),
+            ],
+        )
+    }
+
     /// Says which jobs are not asked, and why: those that may not run yet, and those of pools that have
     /// as much as they may have.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
@@ -155,7 +216,7 @@ impl Tree {
         for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
             for kind in SlotKind::BOTH {
                 if member.runnable_since.is_none() {
-                    say(job, kind, Reason::JobLimit);
+                    say(job, kind, self.line.refusal());
                 } else if let Some(full) = self.full_around(member.pool, kind) {
                     say(job, kind, Reason::GroupLimit(full));
                 }

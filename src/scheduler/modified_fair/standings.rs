@@ -17,8 +17,8 @@ use super::allotment::{Maximum, Need, Needs, Share};
 use super::classes::{Classes, Small};
 use super::order::{JobKey, JobStanding, PoolKey, PoolStanding};
 use crate::mapred::{
-    Holding, Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, View,
-    step,
+    Holding, Job, JobId, Launched, Locality, Measure, PerSlot, Priority, Reason, SlotKind,
+    SlotShare, Standing, View, step,
 };
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
@@ -163,9 +163,49 @@ impl Standings {
         self.pools[pool.index()].ready[kind].iter().map(|key| key.job)
     }
 
-    /// Returns from when on a job may run, if it may.
-    pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
-        self.jobs.get(&job)?.runnable_since
+    /// Returns the jobs of a pool that could use a slot, in the order in which they get one.
+    ///
+    /// Costs nothing unless reduces have an order of their own, then a sort.
+    pub(super) fn in_order<'s>(
+        &'s self,
+        view: &View<'_>,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = JobId> + use<'s> {
+        let since = move |job| self.jobs.get(&job)?.runnable_since;
+        self.reduces.in_order(kind, view, self.ready_in(pool, kind), since)
+    }
+
+    /// Returns how a job stands that could use a slot, and its pool.
+    pub(super) fn standings(
+        &self,
+        view: &View<'_>,
+        pool: PoolId,
+        id: JobId,
+        kind: SlotKind,
+    ) -> Vec<Standing> {
+        let (Some(member), Some(job)) = (self.jobs.get(&id), view.job(id)) else {
+            return Vec::new();
+        };
+        let state = &self.pools[pool.index()];
+        let of_pool = state.key[kind].as_ref().map(|key| {
+            let name = if pool == SHARED { "small jobs" } else { &state.name };
+            let mut of_pool = Standing::of_group(name, key.numbers());
+            of_pool.numbers.extend([
+                Measure::Held.count(state.tasks[kind].running),
+                Measure::MinShare.count(state.min[kind]),
+                (Measure::Weight, state.weight),
+            ]);
+            of_pool
+        });
+        let by_srt = self.reduces.numbers(view, job, kind, member.runnable_since);
+        let standing = member.standing_in(state.order, id, kind);
+        let own = match member.is_by_need(state.order, self.options.sorting) {
+            true => standing.needs().to_vec(),
+            false => standing.holds(state.order),
+        };
+        let own = Standing::of_job(by_srt.into_iter().chain(own));
+        of_pool.into_iter().chain([own]).collect()
     }
 
     pub(super) fn reduces(&self) -> &Reduces {
@@ -183,7 +223,7 @@ impl Standings {
                 let (held, most) = (pool.tasks[kind].running, pool.limit[kind]);
                 let share = Some(SlotShare::of(most.into()));
                 if member.runnable_since.is_none() {
-                    say(*job, kind, Reason::JobLimit);
+                    say(*job, kind, self.line.refusal());
                 } else if pool.told_by[kind] == self.allotments && most <= held {
                     say(*job, kind, Reason::GroupLimit(Holding { share, ..Holding::of(held) }));
                 }
@@ -439,19 +479,27 @@ impl PoolState {
 impl Member {
     /// Returns where the job stands in a pool with this order, if it could use a slot.
     fn key_in(&self, order: JobOrder, job: JobId, kind: SlotKind, sorts: bool) -> Option<JobKey> {
-        let Tasks { running, pending } = self.tasks[kind];
-        if pending == 0 {
+        if self.tasks[kind].pending == 0 {
             return None;
         }
-        // Line stays line, by the priority that jobs came with: it is the equal shares that give way
-        // to need.
+        let standing = self.standing_in(order, job, kind);
+        let by_need = self.is_by_need(order, sorts);
+        Some(if by_need { standing.by_need() } else { standing.by_order(order) })
+    }
+
+    /// Line stays line, by the priority that jobs came with: it is the equal shares that give way to
+    /// need.
+    fn is_by_need(&self, order: JobOrder, sorts: bool) -> bool {
+        sorts && order == JobOrder::Fair
+    }
+
+    fn standing_in(&self, order: JobOrder, job: JobId, kind: SlotKind) -> JobStanding {
+        let Tasks { running, pending } = self.tasks[kind];
         let priority = match order {
             JobOrder::Fifo => self.came_with,
             JobOrder::Fair => self.priority,
         };
-        let standing = JobStanding { priority, running, pending, arrived: self.arrived, job };
-        let by_need = sorts && order == JobOrder::Fair;
-        Some(if by_need { standing.by_need() } else { standing.by_order(order) })
+        JobStanding { priority, running, pending, arrived: self.arrived, job }
     }
 }
 

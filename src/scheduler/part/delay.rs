@@ -207,10 +207,7 @@ impl Delay {
         reason: Reason,
     ) -> Option<Launched> {
         let now = offer.view().now();
-        let is_blocked = self
-            .long_tasks
-            .as_ref()
-            .is_some_and(|long| long.crowds(&offer.view(), job, offer.tracker()));
+        let is_blocked = self.is_blocked(offer, job);
         let reach = if anywhere { Reach::Any } else { self.reach(&offer.view(), job) };
         let makes_wait = self.makes_wait();
         let waiting = self.jobs.entry(job).or_default();
@@ -233,14 +230,42 @@ impl Delay {
                 if is_blocked {
                     offer.refuse(job, SlotKind::Map, Reason::LongTasks);
                 } else if reach != Reach::Any && offer.keeps_refusals() {
-                    let since = self.jobs.get(&job).and_then(|waiting| waiting.since);
-                    let since = since.unwrap_or(now);
-                    let waited = now.saturating_since(since);
-                    offer.refuse(job, SlotKind::Map, Reason::Delay(waited));
+                    offer.refuse(job, SlotKind::Map, self.delayed(now, job));
                 }
             }
         }
         launched
+    }
+
+    /// Returns why [`Delay::launch_wide_map`] would launch nothing, if so; changes nothing.
+    pub fn refusal(
+        &self,
+        offer: &Offer<'_>,
+        job: JobId,
+        slots: u32,
+        anywhere: bool,
+    ) -> Option<Reason> {
+        if self.is_blocked(offer, job) {
+            return Some(Reason::LongTasks);
+        }
+        let reach = if anywhere { Reach::Any } else { self.reach(&offer.view(), job) };
+        if offer.has_map(job, slots, reach) {
+            return None;
+        }
+        let may_wait = reach != Reach::Any;
+        Some(if may_wait { self.delayed(offer.view().now(), job) } else { Reason::BadTracker })
+    }
+
+    /// Returns the reason of a job that is passed over.
+    fn delayed(&self, now: SimTime, job: JobId) -> Reason {
+        let since = self.jobs.get(&job).and_then(|waiting| waiting.since);
+        Reason::Delay(now.saturating_since(since.unwrap_or(now)))
+    }
+
+    /// Returns whether a job's maps would crowd the tracker.
+    fn is_blocked(&self, offer: &Offer<'_>, job: JobId) -> bool {
+        let crowds = |long: &LongTasks| long.crowds(&offer.view(), job, offer.tracker());
+        self.long_tasks.as_ref().is_some_and(crowds)
     }
 
     fn makes_wait(&self) -> bool {

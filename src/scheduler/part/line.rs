@@ -7,8 +7,11 @@ use std::sync::Arc;
 use super::limits::Limits;
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::Pools;
-use crate::mapred::{Job, JobId, Priority, step};
+use crate::mapred::{Job, JobId, Priority, Reason, step};
 use crate::units::SimTime;
+
+/// Why a job is not asked before a policy that computes now and then has counted what it could run.
+pub const NOT_COUNTED: Reason = Reason::Other("what it could run is not counted yet");
 
 /// Jobs by priority, then arrival, then number.
 #[derive(Debug)]
@@ -34,6 +37,12 @@ impl Line {
     /// Returns whether some jobs may have to wait for others.
     pub fn is_limited(&self) -> bool {
         self.limits.are_there()
+    }
+
+    /// Returns why a job may not run: others have what is allowed, or, where all may run, it was not
+    /// counted yet.
+    pub fn refusal(&self) -> Reason {
+        if self.is_limited() { Reason::JobLimit } else { NOT_COUNTED }
     }
 
     /// Lets a job stand in line for its pool.

@@ -12,7 +12,7 @@ mod options;
 pub use self::options::{ReducesSpec, WithReduces};
 use super::coupling::ReduceGate;
 use super::srt::{ReduceOrder, Srt};
-use crate::mapred::{Job, JobId, SlotKind, View};
+use crate::mapred::{Job, JobId, Measure, SlotKind, View};
 use crate::units::SimTime;
 
 /// Which reduces start; by default those of the job that the policy serves, and nothing holds them back.
@@ -50,12 +50,27 @@ impl Reduces {
         }
     }
 
-    /// Returns the jobs of a group in the order in which their reduces get slots, from that of the
-    /// policy; of each is asked from when on the policy lets it run, if it ever makes jobs wait.
+    /// Returns the numbers by which a job's reduces stand in the order of [`Reduces::in_order`]; none if
+    /// that is the policy's, or for maps.
+    pub fn numbers(
+        &self,
+        view: &View<'_>,
+        job: &Job,
+        kind: SlotKind,
+        may_run_since: Option<SimTime>,
+    ) -> Vec<(Measure, f64)> {
+        let srt = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce);
+        srt.map(|srt| srt.numbers(view, job, may_run_since).into()).unwrap_or_default()
+    }
+
+    /// Returns the jobs of a group in the order in which their tasks of a kind get slots, from that of
+    /// the policy, which maps keep; of each is asked from when on the policy lets it run, if it ever
+    /// makes jobs wait.
     ///
     /// Costs nothing if that is the policy's order, else a sort.
     pub fn in_order<J, S>(
         &self,
+        kind: SlotKind,
         view: &View<'_>,
         jobs: J,
         may_run_since: S,
@@ -65,7 +80,7 @@ impl Reduces {
         S: Fn(JobId) -> Option<SimTime>,
     {
         let (mut sorted, mut kept) = (Vec::new(), Some(jobs));
-        if let Some(srt) = &self.srt {
+        if let Some(srt) = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce) {
             sorted.extend(kept.take().into_iter().flatten());
             srt.sort(view, &mut sorted, may_run_since);
         }

@@ -66,6 +66,6 @@ impl Kind for SlotStack<'_> {
         }
         let Caption { id, title, .. } = canvas.caption.clone();
         let run = runs.run(canvas.cell, 0)?;
-        Ok(slots_over_time(run, self.0.kind(), id, title)?.into())
+        Ok(slots_over_time(run, self.0.kind(), id, title)?.draw().into())
     }
 }
