@@ -63,7 +63,7 @@ impl Arguments {
                 let folders = self.folders.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let page = self.out.is_some().then(|| page::of_runs(&runs));
+                let page = self.out.is_some().then(|| page::of_runs(&runs)).transpose()?;
                 (runs::tell(&runs), page)
             }
             Kind::Study => {
