@@ -43,6 +43,7 @@ mod token;
 mod unit;
 mod value;
 mod verdict;
+mod words;
 
 use std::fmt;
 
@@ -57,6 +58,7 @@ pub use source::{Needs, ReadError, Results, Row, Table, read_rows};
 pub use space::{Axis, AxisValue, Runs, Space};
 pub use unit::Unit;
 pub use verdict::{State, Verdict};
+pub use words::{capital, in_words};
 
 pub(crate) use published::numbers_as_text;
 pub(crate) use space::combinations;

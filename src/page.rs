@@ -135,6 +135,8 @@ pub struct Column {
     pub title: String,
     /// The unit of its numbers.
     pub unit: Option<&'static str>,
+    /// What stands small beneath the heading, such as the expression that it puts in words.
+    pub beneath: String,
     /// Whether its cells are numbers, which stand to the right and sort by size.
     pub is_number: bool,
 }
@@ -152,12 +154,18 @@ pub struct PageCell {
 impl Column {
     /// Returns a column of texts.
     pub fn text(title: impl Into<String>) -> Self {
-        Self { title: title.into(), unit: None, is_number: false }
+        Self { title: title.into(), ..Self::default() }
     }
 
     /// Returns a column of numbers in a unit.
     pub fn number(title: impl Into<String>, unit: Option<&'static str>) -> Self {
-        Self { title: title.into(), unit, is_number: true }
+        Self { title: title.into(), unit, is_number: true, ..Self::default() }
+    }
+
+    /// Returns it with an expression beneath the heading, unless the heading is just that.
+    pub fn over(self, expression: &str) -> Self {
+        let beneath = if self.title == expression { "" } else { expression };
+        Self { beneath: beneath.to_owned(), ..self }
     }
 }
 

@@ -12,6 +12,7 @@ mod hfsp;
 mod modified_fair;
 mod naive;
 pub mod part;
+mod promised;
 mod yardsticks;
 
 pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
@@ -24,6 +25,7 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, NaiveFair, NaiveFairOptions};
+pub use promised::promised;
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };

@@ -88,7 +88,7 @@ impl Bars {
         let y = Scale::new(&self.y, extent, Ends::Round, 6);
 
         let mut sheet = Sheet::new(&self.caption);
-        sheet.hatches(self.series.len());
+        sheet.hatches(0..self.series.len());
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BarSeries)| Key::area(&series.name, i, hatches);

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::legend::Key;
-use super::palette::{Hatches, colour, outlined};
+use super::palette::{Hatches, Look, colour, outlined};
 use super::scale::{Axis, Ends, Extent, Scale};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::text::{At, joined, tip};
@@ -30,6 +30,8 @@ pub struct Boxes {
     pub groups: Vec<String>,
     /// The series, in the order of the legend.
     pub series: Vec<BoxSeries>,
+    /// How the groups look, if their boxes are not coloured by series.
+    pub looks: Vec<Look>,
 }
 
 /// Samples under one name.
@@ -56,7 +58,7 @@ impl Boxes {
         let y = Scale::new(&self.y, extent, Ends::Round, 6);
 
         let mut sheet = Sheet::new(&self.caption);
-        sheet.hatches(self.series.len());
+        sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BoxSeries)| Key::area(&series.name, i, hatches);
@@ -94,6 +96,11 @@ impl Boxes {
         placed
     }
 
+    /// Returns how the box of a group and a series looks.
+    fn look(&self, group: usize, series: usize) -> usize {
+        self.looks.get(group).map_or(series, |look| look.0)
+    }
+
     fn plot(
         &self,
         each: &Placed,
@@ -103,6 +110,7 @@ impl Boxes {
         hatches: Hatches<'_>,
     ) -> Markup {
         let Placed { group, series, sample } = each;
+        let look = self.look(*group, *series);
         let [p5, q1, median, q3, p95] = [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| {
             quantile_of_sorted(sample, share).expect("only samples with values have a place")
         });
@@ -117,7 +125,7 @@ impl Boxes {
         let beyond = few(&sample[..low]).chain(few(&sample[high..]));
         let [x0, x1, x] = [left, right, middle].map(At);
         html! {
-            g class=(colour(*series)) {
+            g class=(colour(look)) {
                 g class="thin c-ink" {
                     @for value in beyond { circle cx=(x) cy=(At(at(value))) r="2.5" { (tip(&self.y.unit.text(value))) } }
                 }
@@ -125,7 +133,7 @@ impl Boxes {
                     "M" (x) " " (At(at(p5))) "V" (At(at(q1))) "M" (x) " " (At(at(q3))) "V" (At(at(p95)))
                 } {}
                 rect class="edge" x=(x0) width=(At(width)) y=(At(at(q3)))
-                    height=(At(at(q1) - at(q3))) fill=(hatches.fill(*series)) {
+                    height=(At(at(q1) - at(q3))) fill=(hatches.fill(look)) {
                     (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
                 }
                 (outlined(&format!("M{x0} {}H{x1}", At(at(median)))))
@@ -182,6 +190,7 @@ mod tests {
                 name: "hfsp".to_owned(),
                 samples: vec![(1..=101).map(f64::from).collect()],
             }],
+            looks: Vec::new(),
         };
         let svg = chart.draw().inline();
         assert!(

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::curve::{Dot, VERTICES, path, stairs, thin};
 use super::legend::Key;
-use super::palette::{colour, marker, stroke};
+use super::palette::{Look, colour, marker, stroke};
 use super::published::{self, Mark};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
@@ -34,6 +34,8 @@ pub struct Sample {
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
+    /// How it looks.
+    pub look: Look,
     /// What was published of it: values, and which share was at most so large.
     pub published: Vec<(f64, f64)>,
 }
@@ -54,16 +56,16 @@ impl Ecdf {
         let y = Scale::new(&share, whole, Ends::Round, 5);
 
         let mut sheet = Sheet::new(&self.caption);
-        let name = |(i, sample): (usize, &Sample)| Key::line(&sample.name, i, None);
+        let name = |sample: &Sample| Key::line(&sample.name, sample.look.0, None);
         let published = self.samples.iter().any(|sample| !sample.published.is_empty());
-        let keys = self.samples.iter().enumerate().map(name);
+        let keys = self.samples.iter().map(name);
         sheet.legend(&keys.chain(published.then(published::ring_key)).collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
-        for (number, sample) in self.samples.iter().enumerate() {
-            sheet.add(self.curve(number, sample, &x, &area));
+        for sample in &self.samples {
+            sheet.add(self.curve(sample, &x, &area));
         }
-        for (number, sample) in self.samples.iter().enumerate() {
-            sheet.add(self.published(number, sample, &x, &y, &area));
+        for sample in &self.samples {
+            sheet.add(self.published(sample, &x, &y, &area));
         }
         if extent.is_empty() {
             sheet.nothing(&area);
@@ -72,14 +74,7 @@ impl Ecdf {
         sheet.finish()
     }
 
-    fn published(
-        &self,
-        number: usize,
-        sample: &Sample,
-        x: &Scale,
-        y: &Scale,
-        area: &Area,
-    ) -> Markup {
+    fn published(&self, sample: &Sample, x: &Scale, y: &Scale, area: &Area) -> Markup {
         let shown = |(value, share): &&(f64, f64)| self.x.shows(*value) && is_number(*share);
         let mark = |(value, share): &(f64, f64)| Mark {
             place: (area.x(x.place(*value)), area.y(y.place(*share))),
@@ -92,10 +87,10 @@ impl Ecdf {
             ),
         };
         let marks: Vec<Mark> = sample.published.iter().filter(shown).map(mark).collect();
-        published::rings(number, &marks)
+        published::rings(sample.look.0, &marks)
     }
 
-    fn curve(&self, number: usize, sample: &Sample, x: &Scale, area: &Area) -> Markup {
+    fn curve(&self, sample: &Sample, x: &Scale, area: &Area) -> Markup {
         let mut values: Vec<f64> =
             sample.values.iter().copied().filter(|value| is_number(*value)).collect();
         values.sort_by(f64::total_cmp);
@@ -103,6 +98,7 @@ impl Ecdf {
         if values.len() == shown {
             return Markup::default();
         }
+        let number = sample.look.0;
         let share = |count: usize| count as f64 / values.len() as f64;
         let at = |value: f64| area.x(x.place(value));
         let mut steps: Vec<Dot> = vec![(at(values[shown]), area.y(share(shown)))];
@@ -143,7 +139,7 @@ mod tests {
 
     fn ecdf(x: Axis, values: Vec<f64>) -> String {
         let published = vec![(20.0, 0.4)];
-        let samples = vec![Sample { name: "fifo".to_owned(), values, published }];
+        let samples = vec![Sample { name: "fifo".to_owned(), values, look: Look(0), published }];
         Ecdf { caption: Caption::default(), x, of: "jobs".to_owned(), samples }.draw().inline()
     }
 

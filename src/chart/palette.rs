@@ -6,6 +6,9 @@
 //! In the style sheet a fixed colour stands before each custom property, for programs that know no
 //! custom properties (most that print a figure).
 
+use std::collections::BTreeSet;
+
+use indexmap::IndexSet;
 use maud::{Markup, html};
 
 use super::text::At;
@@ -28,6 +31,40 @@ const ROLES: [(&str, &str, &str); 12] = [
     ("6", "#4d4d4d", "#c4c8cc"),
     ("7", "#b5a400", "#f0e442"),
 ];
+
+/// How a series looks: its place among the series of a chart, or among the names of a page. Its
+/// colour, its marker and its hatch follow from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Look(pub usize);
+
+/// The names of a page in an order: each has one look, in whichever chart it stands.
+///
+/// A page makes it once and asks it for every series that is called after a pool, a user, a job, a
+/// class or a run. So a name has one colour on the whole page, and two pages that begin with the
+/// same names give them the same colours.
+#[derive(Clone, Debug, Default)]
+pub struct Looks {
+    names: IndexSet<String>,
+}
+
+impl Look {
+    /// Returns whether no look before it has the same colour.
+    pub(super) fn has_own_colour(self) -> bool {
+        self.0 < COLOURS
+    }
+}
+
+impl Looks {
+    /// Adds names behind those that are there; a name that is there keeps its look.
+    pub fn add<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
+        self.names.extend(names.into_iter().map(Into::into));
+    }
+
+    /// Returns the look of a name. One that was never added has the look behind all others.
+    pub fn of(&self, name: &str) -> Look {
+        Look(self.names.get_index_of(name).unwrap_or(self.names.len()))
+    }
+}
 
 /// Returns the style sheet of all charts. It names only what stands in an element of the class
 /// `mk`. Colours follow the reader's system; an element around a chart with the attribute
@@ -59,6 +96,12 @@ fn properties(dark: bool) -> String {
 /// Returns the class of the colour of a series.
 pub(super) fn colour(series: usize) -> String {
     format!("c-{}", series % COLOURS)
+}
+
+/// Returns the class of the colour of marks too small for anything but a colour: looks behind the
+/// first eight are grey together.
+pub(super) fn few_colour(look: Look) -> String {
+    if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
 
 /// Returns the class of the line of a series: a second one of the same colour is dashed and dotted,
@@ -123,10 +166,12 @@ const STROKES: [&str; COLOURS] = [
 const LOOKS: usize = COLOURS * COLOURS;
 
 impl Hatches<'_> {
-    /// Returns the definitions of the first so many hatches.
-    pub(super) fn define(&self, series: usize) -> Markup {
+    /// Returns the definitions of the hatches of these series.
+    pub(super) fn define(&self, series: impl IntoIterator<Item = usize>) -> Markup {
+        let numbers: BTreeSet<usize> =
+            series.into_iter().map(|number| number % LOOKS).filter(|number| 0 < *number).collect();
         html! {
-            @for number in 1..series.min(LOOKS) {
+            @for number in numbers {
                 pattern id={ (self.id) "-h" (number) } class=(colour(number))
                     width="8" height="8" patternUnits="userSpaceOnUse" {
                     @if is_first(number) {
@@ -237,12 +282,27 @@ mod tests {
     }
 
     #[test]
+    fn a_name_keeps_its_look_whatever_comes_after_it() {
+        let mut looks = Looks::default();
+        looks.add(["ann", "bob"]);
+        looks.add(["carl", "ann"]);
+        let all = ["ann", "bob", "carl", "dora"].map(|name| looks.of(name));
+        assert_eq!(all, [0, 1, 2, 3].map(Look));
+    }
+
+    #[test]
+    fn only_the_hatches_that_are_used_are_defined() {
+        let defined = Hatches { id: "a" }.define([0, 3, 3, 67]).into_string();
+        assert_eq!(defined.matches("<pattern").count(), 1, "{defined}");
+    }
+
+    #[test]
     fn the_ninth_series_is_unlike_the_first() {
         let hatches = Hatches { id: "a" };
         assert_eq!(colour(8), colour(0));
         assert_ne!(stroke(8), stroke(0));
         assert_ne!(hatches.fill(8), hatches.fill(0));
-        let defined = hatches.define(9).into_string();
+        let defined = hatches.define(0..9).into_string();
         assert!(defined.contains("id=\"a-h8\"") && defined.contains("tint"), "{defined}");
     }
 }

@@ -138,6 +138,11 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// Returns the values at its ends.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// Returns an axis with about as many labelled ticks as asked for.
     pub(super) fn new(axis: &Axis, extent: Extent, ends: Ends, ticks: usize) -> Self {
         match axis.spacing {

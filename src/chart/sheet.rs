@@ -19,8 +19,10 @@ pub(super) const MARGIN: f64 = 12.0;
 pub struct Caption {
     /// The prefix of all ids in the drawing, which no other drawing of the same page may have.
     pub id: String,
-    /// The title, drawn above the chart.
+    /// The title, drawn above the chart: words.
     pub title: String,
+    /// What stands small beneath the title, such as the expression that the title puts in words.
+    pub beneath: String,
     /// What the chart shows, for readers who do not see it.
     pub description: String,
 }
@@ -129,6 +131,12 @@ impl Sheet {
                 html! { text class="name" x=(At(MARGIN)) y=(At(sheet.below - 5.0)) { (line) } },
             );
         }
+        for line in wrap(&caption.beneath, WIDTH - 2.0 * MARGIN, 2) {
+            sheet.below += LEADING;
+            sheet.add(html! {
+                text class="beneath c-soft" x=(At(MARGIN)) y=(At(sheet.below - 4.0)) { (line) }
+            });
+        }
         sheet
     }
 
@@ -136,8 +144,8 @@ impl Sheet {
         self.body.push_str(&markup.into_string());
     }
 
-    /// Defines the hatches of the first so many series.
-    pub(super) fn hatches(&mut self, series: usize) {
+    /// Defines the hatches of these series.
+    pub(super) fn hatches(&mut self, series: impl IntoIterator<Item = usize>) {
         let definitions = Hatches { id: &self.id }.define(series);
         self.add(html! { defs { (definitions) } });
     }
@@ -151,15 +159,36 @@ impl Sheet {
 
     /// Draws both axes and their grid; what follows stands beneath.
     pub(super) fn axes(&mut self, x: &Scale, y: &Scale, height: f64) -> Area {
-        let overhang = labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0);
-        let area = self.y_axis(y, height, overhang);
+        self.axes_within(x, y, height, Self::widest(y))
+    }
+
+    /// Draws both axes, with so much room for the labels of the y axis: with the same room, plots
+    /// stand exactly one above the other.
+    pub(super) fn axes_within(&mut self, x: &Scale, y: &Scale, height: f64, widest: f64) -> Area {
+        let area = self.y_axis_within(y, height, overhang(x), widest);
         self.x_axis(x, &area);
         area
     }
 
+    /// Draws the axes of a low plot whose x axis is that of the plot beneath it.
+    pub(super) fn strip(&mut self, x: &Scale, y: &Scale, height: f64, widest: f64) -> Area {
+        let area = self.y_axis_within(y, height, overhang(x), widest);
+        self.add(html! { path class="thin c-grid" d=(grid(x, &area)) {} });
+        self.below += 10.0;
+        area
+    }
+
+    /// Returns how wide the widest label of a y axis is.
+    pub(super) fn widest(y: &Scale) -> f64 {
+        labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max)
+    }
+
     /// Draws the y axis with its grid, for a plot of this height; leaves `below` at its bottom.
     pub(super) fn y_axis(&mut self, y: &Scale, height: f64, overhang: f64) -> Area {
-        let widest = labels(y).map(|(_, label)| width(label)).fold(0.0, f64::max);
+        self.y_axis_within(y, height, overhang, Self::widest(y))
+    }
+
+    fn y_axis_within(&mut self, y: &Scale, height: f64, overhang: f64, widest: f64) -> Area {
         let top = self.below + 2.0 * LEADING - 4.0;
         let left = MARGIN + widest + 8.0;
         let right = WIDTH - MARGIN.max(overhang);
@@ -190,21 +219,18 @@ impl Sheet {
 
     /// Draws the x axis with its grid, under the plot.
     pub(super) fn x_axis(&mut self, x: &Scale, area: &Area) {
-        let (top, bottom) = (At(area.top), At(area.bottom));
         let place = |tick: &Tick| area.x(x.place(tick.value));
-        let line = |(tick, _): (&Tick, &str)| format!("M{} {top}V{bottom}", At(place(tick)));
-        let grid: String = labels(x).map(line).collect();
         let title = fit(&x.title, area.width());
-        self.add(html! {
-            path class="thin c-grid" d=(grid) {}
-            path class="thin c-soft" d=(ticks(x, area)) {}
+        self.add(html! { g class="x c-soft" {
+            path class="thin c-grid" d=(grid(x, area)) {}
+            path class="thin" d=(ticks(x, area)) {}
             @for (tick, label) in apart(x, area) {
-                text class="c-soft" text-anchor="middle" x=(At(place(tick)))
+                text text-anchor="middle" x=(At(place(tick)))
                     y=(At(area.bottom + 6.0 + LEADING)) { (label) }
             }
-            text class="c-soft" text-anchor="middle" x=(At((area.left + area.right) / 2.0))
+            text text-anchor="middle" x=(At((area.left + area.right) / 2.0))
                 y=(At(area.bottom + 9.0 + 2.0 * LEADING)) { (title) }
-        });
+        } });
         self.below = area.bottom + 15.0 + 2.0 * LEADING;
     }
 
@@ -235,6 +261,19 @@ impl Sheet {
 /// Returns the labelled ticks.
 fn labels(scale: &Scale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
     scale.ticks.iter().filter_map(|tick| Some((tick, tick.label.as_deref()?)))
+}
+
+/// Returns the grid of an x axis.
+fn grid(x: &Scale, area: &Area) -> String {
+    let (top, bottom) = (At(area.top), At(area.bottom));
+    let line =
+        |(tick, _): (&Tick, &str)| format!("M{} {top}V{bottom}", At(area.x(x.place(tick.value))));
+    labels(x).map(line).collect()
+}
+
+/// Returns how far the last label of an x axis reaches beyond the plot.
+fn overhang(x: &Scale) -> f64 {
+    labels(x).next_back().map_or(0.0, |(_, label)| width(label) / 2.0)
 }
 
 /// Returns the labelled ticks of an x axis whose labels do not touch.

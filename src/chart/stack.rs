@@ -1,14 +1,21 @@
-//! Layers over time, one upon the other: who has how many slots.
+//! Layers over time, one upon the other: who has how many slots, of whom how much waits, and what
+//! each was promised.
+//!
+//! What waits has a strip of its own above the plot, over the same time: there can be a thousand
+//! times as much of it as there are slots. A promise is a dotted line as far above the foot of its
+//! layer as the layer is to be high. A layer that does not reach its line is short of the promise.
+
+use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
 use super::curve::{Dot, path, stairs};
 use super::legend::Key;
-use super::palette::{COLOURS, Hatches, colour};
+use super::palette::{COLOURS, Hatches, Look, colour};
 use super::scale::{Axis, Ends, Extent, Scale, is_number};
 use super::sheet::{Area, Caption, Drawing, Sheet};
 use super::steps::Steps;
-use super::text::tip;
+use super::text::{At, tip};
 
 /// Up to so many steps are drawn exactly; more are averaged over so many intervals.
 const INTERVALS: usize = 500;
@@ -26,17 +33,27 @@ pub struct Stack {
     pub layers: Vec<Layer>,
     /// How much there is to share; drawn as a dashed line.
     pub capacity: Option<Layer>,
+    /// What waits in the strip above, such as waiting maps. Without this there is no strip.
+    pub waiting: Option<Axis>,
     /// When it ends.
     pub until: f64,
+    /// An instant that is marked, and what it is.
+    pub mark: Option<(f64, String)>,
 }
 
 /// A value over time, under a name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layer {
     /// The name.
     pub name: String,
+    /// How it looks.
+    pub look: Look,
     /// A time, and the value from then on; zero before the first.
     pub steps: Vec<(f64, f64)>,
+    /// The same of what waits.
+    pub waiting: Vec<(f64, f64)>,
+    /// What it was promised, if anything.
+    pub promised: Option<f64>,
 }
 
 /// A layer as it is drawn.
@@ -46,37 +63,48 @@ struct Drawn {
     key: Key,
     fill: String,
     means: Vec<f64>,
+    waiting: Vec<f64>,
+    promised: Option<f64>,
 }
+
+/// The height of the plot, and of the strip above it.
+const HEIGHT: (f64, f64) = (300.0, 76.0);
 
 impl Stack {
     /// Returns the chart. Values below zero count as zero.
     pub fn draw(&self) -> Drawing {
-        self.draw_marked(None)
-    }
-
-    /// Returns the chart with an instant marked, under a name.
-    pub fn draw_marked(&self, mark: Option<(f64, &str)>) -> Drawing {
         let mut sheet = Sheet::new(&self.caption);
-        let layers: Vec<Steps> = self.layers.iter().map(|layer| Steps::new(&layer.steps)).collect();
+        let steps = |of: fn(&Layer) -> &Vec<(f64, f64)>| -> Vec<Steps> {
+            self.layers.iter().map(|layer| Steps::new(of(layer))).collect()
+        };
+        let (held, waiting) = (steps(|layer| &layer.steps), steps(|layer| &layer.waiting));
         let capacity = self.capacity.as_ref().map(|layer| (&layer.name, Steps::new(&layer.steps)));
-        let (edges, averaged) = self.edges(layers.iter().chain(capacity.iter().map(|of| &of.1)));
-        let means: Vec<Vec<f64>> = layers.iter().map(|layer| positive(layer, &edges)).collect();
+        let all = held.iter().chain(&waiting).chain(capacity.iter().map(|of| &of.1));
+        let (edges, averaged) = self.edges(all);
+        let [means, waiting] = [held, waiting]
+            .map(|all| all.iter().map(|of| positive(of, &edges)).collect::<Vec<Vec<f64>>>());
         let id = sheet.id.clone();
-        let drawn = self.choose(&means, &edges, Hatches { id: &id });
+        let drawn = self.choose(&means, &waiting, &edges, Hatches { id: &id });
         let capacity = capacity.map(|(name, steps)| (name, positive(&steps, &edges)));
 
         let mut time = Extent::default();
-        let marked = mark.iter().map(|(at, _)| at);
+        let marked = self.mark.iter().map(|(at, _)| at);
         edges.iter().chain(marked).for_each(|edge| _ = time.see(&self.x, *edge));
         let mut extent = Extent::default().include(&self.y, 0.0);
-        let totals = totals(&drawn, edges.len().saturating_sub(1));
+        let intervals = edges.len().saturating_sub(1);
+        let totals = totals(drawn.iter().map(|layer| &layer.means), intervals);
         for value in totals.iter().chain(capacity.iter().flat_map(|(_, means)| means)) {
             extent = extent.include(&self.y, *value);
+        }
+        let promises = promises(&drawn, intervals);
+        for (_, line) in &promises {
+            let highest = line.iter().flatten().copied().fold(0.0, f64::max);
+            extent = extent.include(&self.y, highest);
         }
         let x = Scale::new(&self.x, time, Ends::Exact, 8);
         let y = Scale::new(&self.y, extent, Ends::Round, 6);
 
-        sheet.hatches(drawn.len().min(COLOURS));
+        sheet.hatches(self.layers.iter().map(|layer| layer.look.0));
         let line = capacity.as_ref().map(|(name, _)| {
             Key::sign(
                 name,
@@ -85,29 +113,42 @@ impl Stack {
                 },
             )
         });
-        let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line);
+        let promise = (!promises.is_empty()).then(|| {
+            Key::sign(
+                "minimum share",
+                html! {
+                    path class="line least" d="M0 0H28" {}
+                },
+            )
+        });
+        let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line).chain(promise);
         sheet.legend(&keys.collect::<Vec<_>>());
-        let area = sheet.axes(&x, &y, 300.0);
+        let strip = self.strip(&drawn, intervals);
+        let widest = strip.iter().map(|(_, y)| Sheet::widest(y)).fold(Sheet::widest(&y), f64::max);
+        if let Some((axis, y)) = strip {
+            let area = sheet.strip(&x, &y, HEIGHT.1, widest);
+            let plot = Plot { edges: &edges, x: x.clone(), y, area };
+            plot.stacked(&mut sheet, &drawn, |layer| &layer.waiting, axis);
+        }
+        let area = sheet.axes_within(&x, &y, HEIGHT.0, widest);
         let plot = Plot { edges: &edges, x, y, area };
-        let mut below = vec![0.0; edges.len().saturating_sub(1)];
-        for layer in &drawn {
-            let above: Vec<f64> = below.iter().zip(&layer.means).map(|(a, b)| a + b).collect();
-            sheet.add(self.area(&plot, layer, &below, &above));
-            below = above;
+        plot.stacked(&mut sheet, &drawn, |layer| &layer.means, &self.y);
+        for (layer, line) in &promises {
+            sheet.add(plot.promise(layer, line, &self.y));
         }
         if let Some((name, means)) = &capacity {
             let line = path(&plot.outline(means));
             sheet.add(html! { path class="line dash" d=(line) { (tip(name)) } });
         }
-        if let Some((at, name)) = mark {
-            let at = plot.area.x(plot.x.place(at));
+        if let Some((at, name)) = &self.mark {
+            let at = plot.area.x(plot.x.place(*at));
             let line = path(&[(at, plot.area.top), (at, plot.area.bottom)]);
             sheet.add(html! { path class="c-ink line" d=(line) { (tip(name)) } });
         }
         if drawn.is_empty() || edges.len() < 2 {
             sheet.nothing(&area);
         }
-        if let Some((_, name)) = mark {
+        if let Some((_, name)) = &self.mark {
             sheet.note(&format!("The line across: {name}."));
         }
         if let Some(interval) = averaged {
@@ -136,19 +177,45 @@ impl Stack {
         ((0..=INTERVALS).map(edge).collect(), Some(interval))
     }
 
+    /// Returns the scale of what waits, if anything does, and its axis.
+    fn strip(&self, drawn: &[Drawn], intervals: usize) -> Option<(&Axis, Scale)> {
+        let axis = self.waiting.as_ref()?;
+        let mut extent = Extent::default().include(axis, 0.0);
+        let totals = totals(drawn.iter().map(|layer| &layer.waiting), intervals);
+        if totals.iter().all(|total| *total == 0.0) {
+            return None;
+        }
+        for total in totals {
+            extent = extent.include(axis, total);
+        }
+        Some((axis, Scale::new(axis, extent, Ends::Round, 2)))
+    }
+
     /// Returns the layers in their order; beyond eight the smallest are merged on top.
-    fn choose(&self, means: &[Vec<f64>], edges: &[f64], hatches: Hatches<'_>) -> Vec<Drawn> {
+    fn choose(
+        &self,
+        means: &[Vec<f64>],
+        waiting: &[Vec<f64>],
+        edges: &[f64],
+        hatches: Hatches<'_>,
+    ) -> Vec<Drawn> {
         let sizes: Vec<f64> = means.iter().map(|means| area_under(means, edges)).collect();
         let mut by_size: Vec<usize> = (0..means.len()).collect();
         by_size.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]).then(a.cmp(b)));
         let mut rest = by_size.split_off(by_size.len().min(COLOURS));
         by_size.sort_unstable();
         rest.sort_unstable();
-        let own = by_size.into_iter().enumerate().map(|(number, layer)| {
-            let name = self.layers[layer].name.clone();
-            let key = Key::area(&name, number, hatches);
-            let (colour, fill) = (colour(number), hatches.fill(number));
-            Drawn { name, colour, key, fill, means: means[layer].clone() }
+        let own = by_size.into_iter().map(|layer| {
+            let Layer { name, look: Look(number), promised, .. } = &self.layers[layer];
+            Drawn {
+                name: name.clone(),
+                colour: colour(*number),
+                key: Key::area(name, *number, hatches),
+                fill: hatches.fill(*number),
+                means: means[layer].clone(),
+                waiting: waiting[layer].clone(),
+                promised: *promised,
+            }
         });
         let mut drawn: Vec<Drawn> = own.collect();
         if !rest.is_empty() {
@@ -159,30 +226,13 @@ impl Stack {
                     rect class="c-soft area edge" y="-7" width="28" height="14" {}
                 },
             );
-            let mut sum = vec![0.0; means.first().map_or(0, Vec::len)];
-            for layer in rest {
-                sum.iter_mut().zip(&means[layer]).for_each(|(sum, mean)| *sum += mean);
-            }
+            let intervals = means.first().map_or(0, Vec::len);
+            let [means, waiting] =
+                [means, waiting].map(|of| totals(rest.iter().map(|layer| &of[*layer]), intervals));
             let (colour, fill) = ("c-soft".to_owned(), "currentColor".to_owned());
-            drawn.push(Drawn { name, colour, key, fill, means: sum });
+            drawn.push(Drawn { name, colour, key, fill, means, waiting, promised: None });
         }
         drawn
-    }
-
-    fn area(&self, plot: &Plot<'_>, layer: &Drawn, below: &[f64], above: &[f64]) -> Markup {
-        let highest = layer.means.iter().copied().fold(0.0, f64::max);
-        if highest == 0.0 {
-            return Markup::default();
-        }
-        let sum = area_under(&layer.means, plot.edges);
-        let whole = plot.edges[plot.edges.len() - 1] - plot.edges[0];
-        let text = |value| self.y.unit.text(value);
-        let told = format!("{}: mean {}, at most {}", layer.name, text(sum / whole), text(highest));
-        let mut outline = plot.outline(above);
-        outline.extend(plot.outline(below).into_iter().rev());
-        html! {
-            path class=(layer.colour) fill=(layer.fill) d={ (path(&outline)) "Z" } { (tip(&told)) }
-        }
     }
 }
 
@@ -195,6 +245,71 @@ struct Plot<'a> {
 }
 
 impl Plot<'_> {
+    /// Draws the layers one upon the other.
+    fn stacked(
+        &self,
+        sheet: &mut Sheet,
+        layers: &[Drawn],
+        of: fn(&Drawn) -> &Vec<f64>,
+        axis: &Axis,
+    ) {
+        let mut below = vec![0.0; self.edges.len().saturating_sub(1)];
+        for layer in layers {
+            let above: Vec<f64> = below.iter().zip(of(layer)).map(|(a, b)| a + b).collect();
+            sheet.add(self.layer(layer, of(layer), axis, (&below, &above)));
+            below = above;
+        }
+    }
+
+    fn layer(
+        &self,
+        layer: &Drawn,
+        means: &[f64],
+        axis: &Axis,
+        (below, above): (&[f64], &[f64]),
+    ) -> Markup {
+        let highest = means.iter().copied().fold(0.0, f64::max);
+        if highest == 0.0 {
+            return Markup::default();
+        }
+        let sum = area_under(means, self.edges);
+        let whole = self.edges[self.edges.len() - 1] - self.edges[0];
+        let text = |value| axis.unit.text(value);
+        let told = format!("{}: mean {}, at most {}", layer.name, text(sum / whole), text(highest));
+        let mut outline = self.outline(above);
+        outline.extend(self.outline(below).into_iter().rev());
+        html! {
+            path class=(layer.colour) fill=(layer.fill) d={ (path(&outline)) "Z" } { (tip(&told)) }
+        }
+    }
+
+    /// Draws what a layer was promised, where that is in force.
+    fn promise(&self, layer: &Drawn, line: &[Option<f64>], axis: &Axis) -> Markup {
+        let mut d = String::new();
+        let mut before = None;
+        for (interval, level) in self.edges.windows(2).zip(line) {
+            let Some(level) = level else {
+                before = None;
+                continue;
+            };
+            let [from, to] = [interval[0], interval[1]].map(|time| self.area.x(self.x.place(time)));
+            let y = self.area.y(self.y.place(*level));
+            let _ = match before {
+                Some(last) if f64::abs(y - last) < 0.05 => write!(d, "H{}", At(to)),
+                // Not joined: what goes up and down is the foot, not the promise.
+                _ => write!(d, "M{} {}H{}", At(from), At(y), At(to)),
+            };
+            before = Some(y);
+        }
+        let promised = axis.unit.text(layer.promised.unwrap_or_default());
+        html! {
+            path class="halo thread" d=(d) {}
+            path class="line least" d=(d) {
+                (tip(&format!("{}: minimum share {promised}", layer.name)))
+            }
+        }
+    }
+
     /// Returns the staircase over all intervals, without corners where nothing changes.
     fn outline(&self, means: &[f64]) -> Vec<Dot> {
         let at = |time: f64| self.area.x(self.x.place(time));
@@ -220,8 +335,28 @@ fn area_under(means: &[f64], edges: &[f64]) -> f64 {
     spans.zip(means).map(|(span, mean)| span * mean).sum()
 }
 
-fn totals(layers: &[Drawn], intervals: usize) -> Vec<f64> {
-    (0..intervals).map(|i| layers.iter().map(|layer| layer.means[i]).sum()).collect()
+fn totals<'m>(layers: impl Iterator<Item = &'m Vec<f64>>, intervals: usize) -> Vec<f64> {
+    let mut totals = vec![0.0; intervals];
+    for means in layers {
+        totals.iter_mut().zip(means).for_each(|(total, mean)| *total += mean);
+    }
+    totals
+}
+
+/// Returns the layers that were promised something, and for each interval how high that is above
+/// the axis. A promise is in force as long as its layer has something or waits for it.
+fn promises(drawn: &[Drawn], intervals: usize) -> Vec<(&Drawn, Vec<Option<f64>>)> {
+    let mut feet = vec![0.0; intervals];
+    let mut promises = Vec::new();
+    for layer in drawn {
+        if let Some(promised) = layer.promised.filter(|promised| 0.0 < *promised) {
+            let is_there = |i: usize| 0.0 < layer.means[i] || 0.0 < layer.waiting[i];
+            let line = (0..intervals).map(|i| is_there(i).then_some(feet[i] + promised)).collect();
+            promises.push((layer, line));
+        }
+        feet.iter_mut().zip(&layer.means).for_each(|(foot, mean)| *foot += mean);
+    }
+    promises
 }
 
 #[cfg(test)]
@@ -236,13 +371,51 @@ mod tests {
             y: Axis::linear("Map slots", Unit::Count),
             layers,
             capacity: None,
+            waiting: Some(Axis::linear("Maps that wait", Unit::Count)),
             until: 100.0,
+            mark: None,
         };
         chart.draw().inline()
     }
 
     fn layer(name: &str, steps: &[(f64, f64)]) -> Layer {
-        Layer { name: name.to_owned(), steps: steps.to_vec() }
+        Layer { name: name.to_owned(), steps: steps.to_vec(), ..Layer::default() }
+    }
+
+    #[test]
+    fn what_waits_has_a_strip_of_its_own_over_the_same_time() {
+        let waiting = vec![(0.0, 900.0), (50.0, 0.0)];
+        let svg = stack(vec![Layer { waiting, ..layer("one", &[(0.0, 4.0)]) }]);
+        assert!(svg.contains("one: mean 450, at most 900"), "{svg}");
+        assert!(svg.contains("one: mean 4, at most 4") && svg.contains("Maps that wait"), "{svg}");
+        assert!(!stack(vec![layer("one", &[(0.0, 4.0)])]).contains("Maps that wait"));
+    }
+
+    #[test]
+    fn a_promise_stands_on_the_foot_of_its_layer_while_there_is_need() {
+        let drawn = |means: [f64; 3], waiting: [f64; 3], promised| Drawn {
+            name: String::new(),
+            colour: String::new(),
+            key: Key::sign("", Markup::default()),
+            fill: String::new(),
+            means: means.into(),
+            waiting: waiting.into(),
+            promised,
+        };
+        let layers = [
+            drawn([4.0, 6.0, 6.0], [0.0; 3], None),
+            drawn([2.0, 0.0, 0.0], [9.0, 9.0, 0.0], Some(5.0)),
+        ];
+        let promises = promises(&layers, 3);
+        assert_eq!(promises.len(), 1);
+        assert_eq!(promises[0].1, [Some(9.0), Some(11.0), None]);
+    }
+
+    #[test]
+    fn a_promise_is_told() {
+        let promised = Layer { promised: Some(5.0), ..layer("a", &[(0.0, 2.0)]) };
+        let svg = stack(vec![promised]);
+        assert!(svg.contains("a: minimum share 5") && svg.contains(">minimum share<"), "{svg}");
     }
 
     #[test]

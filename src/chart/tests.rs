@@ -34,6 +34,10 @@ fn text_fault(text: &str) -> Option<String> {
 
 /// Attributes are in quotes, and whatever is a number in a place or a size is a sane one.
 fn tag_fault(tag: &str) -> Option<String> {
+    // Marks over time are in units of their own.
+    let is_timed = tag.contains("class=\"time\"")
+        || tag.contains("class=\"bars")
+        || tag.contains("pointer-events=\"all\"");
     let mut parts = tag.split('"');
     while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
         let name = name.trim().trim_end_matches('=').rsplit(' ').next()?;
@@ -56,7 +60,14 @@ fn tag_fault(tag: &str) -> Option<String> {
         let far = |text: &str| {
             text.trim_end_matches('-').parse::<f64>().is_ok_and(|number| 30_000.0 < number.abs())
         };
-        if value.contains("NaN") || value.contains("inf") || is_place && numbers.any(far) {
+        // What is for the page's script may have any name in it.
+        if name.starts_with("data-") {
+            continue;
+        }
+        if value.contains("NaN")
+            || value.contains("inf")
+            || is_place && !is_timed && numbers.any(far)
+        {
             return Some(format!("{name}=\"{value}\""));
         }
     }
@@ -92,7 +103,12 @@ fn axis() -> impl Strategy<Value = Axis> {
 }
 
 fn caption() -> impl Strategy<Value = Caption> {
-    (name(), name(), name()).prop_map(|(id, title, description)| Caption { id, title, description })
+    (name(), name(), name(), name()).prop_map(|(id, title, beneath, description)| Caption {
+        id,
+        title,
+        beneath,
+        description,
+    })
 }
 
 fn interval() -> impl Strategy<Value = Option<(f64, f64)>> {
@@ -100,15 +116,28 @@ fn interval() -> impl Strategy<Value = Option<(f64, f64)>> {
 }
 
 fn layer() -> impl Strategy<Value = Layer> {
-    (name(), vec((number(), number()), 0..30)).prop_map(|(name, steps)| Layer { name, steps })
+    let steps = || vec((number(), number()), 0..30);
+    let promised = prop::option::of(number());
+    (name(), 0usize..70, steps(), steps(), promised).prop_map(
+        |(name, look, steps, waiting, promised)| Layer {
+            name,
+            look: Look(look),
+            steps,
+            waiting,
+            promised,
+        },
+    )
 }
 
 prop_compose! {
     fn ecdf()(caption in caption(), x in axis(), of in name(),
         samples in vec((name(), vec(number(), 0..50), vec((number(), number()), 0..5)), 0..12),
+        first in 0usize..70,
     ) -> Drawing {
-        let sample = |(name, values, published)| Sample { name, values, published };
-        let samples = samples.into_iter().map(sample).collect();
+        let sample = |(look, (name, values, published))| {
+            Sample { name, values, look: Look(look), published }
+        };
+        let samples = (first..).zip(samples).map(sample).collect();
         Ecdf { caption, x, of, samples }.draw()
     }
 }
@@ -152,9 +181,11 @@ prop_compose! {
 
 prop_compose! {
     fn boxes()(caption in caption(), y in axis(), x in name(), groups in vec(name(), 0..9),
-        series in vec((name(), vec(vec(number(), 0..30), 0..9)), 0..12)) -> Drawing {
+        series in vec((name(), vec(vec(number(), 0..30), 0..9)), 0..12),
+        looks in vec(0usize..70, 0..9)) -> Drawing {
         let series = series.into_iter().map(|(name, samples)| BoxSeries { name, samples });
-        Boxes { caption, y, x, groups, series: series.collect() }.draw()
+        let looks = looks.into_iter().map(Look).collect();
+        Boxes { caption, y, x, groups, series: series.collect(), looks }.draw()
     }
 }
 
@@ -168,30 +199,51 @@ prop_compose! {
 
 prop_compose! {
     fn stack()(caption in caption(), x in axis(), y in axis(), layers in vec(layer(), 0..12),
-        capacity in prop::option::of(layer()), until in number()) -> Drawing {
-        Stack { caption, x, y, layers, capacity, until }.draw()
+        capacity in prop::option::of(layer()), waiting in prop::option::of(axis()),
+        until in number()) -> Drawing {
+        Stack { caption, x, y, layers, capacity, waiting, until, mark: None }.draw()
     }
 }
 
 prop_compose! {
-    fn bar()(row in 0usize..40, style in 0usize..4, start in number(), length in number(),
-        label in name(), remark in name()) -> GanttBar {
-        GanttBar { row, style, start, end: start + length, label, remark }
+    fn bar()(row in 0usize..40, owner in 0usize..4, fate in 0usize..4, start in number(),
+        length in number(), name in name(), number in name()) -> GanttBar {
+        let fate = [Fate::Succeeded, Fate::Running, Fate::Killed, Fate::Failed][fate];
+        GanttBar { row, owner, fate, start, end: start + length, name, number }
+    }
+}
+
+fn rows() -> impl Strategy<Value = Vec<GanttRow>> {
+    let row = (name(), name(), name(), any::<bool>());
+    vec(row, 0..400).prop_map(|rows| {
+        let row = |(group, owner, name, is_shaded)| GanttRow { group, owner, name, is_shaded };
+        rows.into_iter().map(row).collect()
+    })
+}
+
+fn owners() -> impl Strategy<Value = Vec<BarOwner>> {
+    vec((name(), 0usize..20), 0..4).prop_map(|owners| {
+        let owner = |(name, look)| BarOwner { name, look: Look(look) };
+        owners.into_iter().map(owner).collect()
+    })
+}
+
+prop_compose! {
+    fn gantt()(caption in caption(), x in axis(), shaded in name(), rows in rows(),
+        owners in owners(), bars in vec(bar(), 0..100), notes in vec(name(), 0..3)) -> Drawing {
+        Gantt { caption, x, rows, shaded, owners, bars, notes }.draw()
     }
 }
 
 prop_compose! {
-    fn gantt()(caption in caption(), x in axis(), rows_are in name(), bars_are in name(),
-        rows in vec((name(), name(), name()), 0..400), styles in vec((name(), 0usize..20), 0..4),
+    fn density()(caption in caption(), rows in rows(), capacity in vec(number(), 0..400),
+        until in number(), held in name(), bars_are in name(), owners in owners(),
         bars in vec(bar(), 0..100), notes in vec(name(), 0..3)) -> Drawing {
-        let row = |(group, owner, name)| GanttRow { group, owner, name };
-        let rows = rows.into_iter().map(row).collect();
-        let paints = [Paint::Full, Paint::Pale, |_| Paint::Ink];
-        let style = |(name, number): (String, usize)| {
-            GanttStyle { name, paint: paints[number % paints.len()](number) }
-        };
-        let styles = styles.into_iter().map(style).collect();
-        Gantt { caption, x, rows_are, bars_are, rows, styles, bars, notes }.draw()
+        let mut chart = Density::new(rows, capacity, until);
+        (chart.caption, chart.held, chart.bars_are) = (caption, held, bars_are);
+        (chart.owners, chart.notes) = (owners, notes);
+        bars.iter().for_each(|bar| chart.add(bar.row, bar.owner, bar.start, bar.end));
+        chart.draw()
     }
 }
 
@@ -217,7 +269,7 @@ proptest! {
     }
 
     #[test]
-    fn times_of_any_data_are_drawn(drawing in prop_oneof![stack(), gantt()]) {
+    fn times_of_any_data_are_drawn(drawing in prop_oneof![stack(), gantt(), density()]) {
         prop_assert_eq!(fault(&drawing.svg()), None);
     }
 }
@@ -241,9 +293,10 @@ fn an_empty_chart_says_so() {
 
 #[test]
 fn a_hundred_series_have_a_legend_of_a_few_rows() {
-    let sample = |i| Sample {
+    let sample = |i: u32| Sample {
         name: format!("policy-{i}"),
         values: vec![f64::from(i), 9.0],
+        look: Look(i as usize),
         published: Vec::new(),
     };
     let chart = Ecdf {

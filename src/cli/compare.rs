@@ -83,9 +83,11 @@ impl Arguments {
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
                 let first = self.first.then(|| First::find(&self.folders, &runs, registry));
                 let first = first.transpose()?;
-                let mut page = self.out.is_some().then(|| page::of_runs(&runs));
+                let mark = first.as_ref().and_then(First::mark);
+                let page = self.out.is_some().then(|| page::of_runs(&runs, mark.as_ref()));
+                let mut page = page.transpose()?;
                 if let (Some(first), Some(page)) = (&first, &mut page) {
-                    page.sections.insert(1, first.section().map_err(unreadable)?);
+                    page.sections.insert(1, first.section());
                 }
                 let told = match first {
                     Some(first) if self.json => Told::Json(first.json()),

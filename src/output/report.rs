@@ -17,6 +17,7 @@ mod in_short;
 mod jobs;
 mod latency;
 mod locality;
+mod parties;
 mod repeat;
 mod slots;
 mod sojourn;
@@ -38,13 +39,14 @@ use crate::units::tell::counted;
 
 pub use jobs::{JobRow, read_jobs, sojourns_by_class};
 pub use locality::{SIZES, locality_by_size};
-pub use slots::slots_over_time;
+pub use parties::Parties;
+pub use slots::{SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;
 
-/// Makes blocks of the page: of what the report is made of, and of the run's jobs. It returns none
-/// if what it would show was not recorded.
-type Make = fn(&RunReport<'_>, &[JobRow]) -> Result<Vec<Block>, ReadError>;
+/// Makes blocks of the page: of what the report is made of, of the run's jobs, and of how the page
+/// tells them apart and colours them. It returns none if what it would show was not recorded.
+type Make = fn(&RunReport<'_>, &[JobRow], &Parties) -> Result<Vec<Block>, ReadError>;
 
 /// The page from top to bottom: the title of each section, and what is in it. A section in which
 /// there is nothing is left out.
@@ -88,11 +90,18 @@ impl RunReport<'_> {
     pub fn page(&self) -> Result<Page, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = read_jobs(self.results)?;
+        let parties = Parties::of([&jobs[..]]).with_classes(&jobs);
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {
-            let mut blocks = Vec::new();
+            let mut blocks: Vec<Block> = Vec::new();
             for make in makes {
-                blocks.extend(make(self, &jobs)?);
+                for block in make(self, &jobs, &parties)? {
+                    match (blocks.last_mut(), block) {
+                        // Charts stand beside one another, whoever made them.
+                        (Some(Block::Charts(charts)), Block::Charts(more)) => charts.extend(more),
+                        (_, block) => blocks.push(block),
+                    }
+                }
             }
             if !blocks.is_empty() {
                 sections.push(Section::new(title, blocks));

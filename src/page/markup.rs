@@ -185,6 +185,9 @@ fn table(table: &PageTable) -> Markup {
                                     @if let Some(unit) = column.unit {
                                         " " span.unit { (unit) }
                                     }
+                                    @if !column.beneath.is_empty() {
+                                        code.beneath { (column.beneath) }
+                                    }
                                 }
                             }
                         }

@@ -47,9 +47,17 @@
     };
     headings.forEach((heading, column) => {
       const isNumber = heading.classList.contains("n");
-      const button = make("button", "", "");
-      button.append(...heading.childNodes);
-      heading.append(button);
+      // No button element: browsers leave it out of the headings of a table's further sheets of paper.
+      const button = make("span", "sort", ""), beneath = heading.querySelector(".beneath") || "";
+      button.setAttribute("role", "button");
+      button.tabIndex = 0;
+      button.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        button.click();
+      });
+      button.append(...[...heading.childNodes].filter((node) => node !== beneath));
+      heading.append(button, beneath);
       heading.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => {
         // Numbers begin with the largest, texts with A.
@@ -118,6 +126,149 @@
     }
     return "";
   };
+
+  // Plots over time: what is at a place, and another part of the time.
+  const digits = (value) => String(Math.round(value * 1000) / 1000);
+  const clock = (seconds, step) => {
+    if (seconds < 60) return `${digits(seconds)} s`;
+    const sizes = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]], told = [];
+    // What is less than the step is of no account.
+    let rest = Math.round(seconds / step) * step;
+    for (const [size, unit] of sizes) {
+      const count = size === 1 ? Number(digits(rest)) : Math.floor(rest / size + 1e-9);
+      rest -= count * size;
+      if (count) told.push(`${count} ${unit}`);
+    }
+    return told.join(" ");
+  };
+  const exact = (seconds) => clock(seconds, seconds < 3600 ? .001 : 1);
+  const STEPS = [.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600,
+    900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800];
+  const shape = (tag, attributes, text) => {
+    const element = document.createElementNS(document.querySelector("svg").namespaceURI, tag);
+    for (const name in attributes) element.setAttribute(name, attributes[name]);
+    if (text) element.textContent = text;
+    return element;
+  };
+  const plots = new Map();
+  for (const plot of document.querySelectorAll("svg.time")) {
+    const { width: whole, height: lanes } = plot.viewBox.baseVal;
+    const [left, top, wide, high] = ["x", "y", "width", "height"].map((name) => Number(plot.getAttribute(name)));
+    const first = Number(plot.dataset.first), perSecond = Number(plot.dataset.perSecond);
+    const names = plot.dataset.lanes.split("|"), figure = plot.closest("figure");
+    let from = 0, width = whole;
+    const secondsOf = (units) => first + units / perSecond;
+    // Where an event is: the time in units, and the lane.
+    const spot = (event) => {
+      const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(plot.ownerSVGElement.getScreenCTM().inverse());
+      return [from + (place.x - left) / wide * width, Math.floor((place.y - top) / high * lanes)];
+    };
+
+    const cells = plot.querySelector("[data-begun]");
+    const begun = cells && cells.dataset.begun.split("|").map((lane) => lane.split(" ").flatMap((part) => {
+      const [count, times] = part.split("x");
+      return Array(Number(times || 1)).fill(count);
+    }));
+    const tellCell = (mark, time, lane) => {
+      const columns = Number(cells.dataset.columns), column = Math.floor(time / whole * columns);
+      const [start, end] = [column, column + 1].map((edge) => clock(secondsOf(edge / columns * whole), 1));
+      return `${names[lane]}, ${start} to ${end}\n${begun[lane][column]} ${cells.dataset.barsAre} begin; ${textOf(mark)}`;
+    };
+    const known = new Map();
+    const barsOf = (mark) => {
+      if (!known.has(mark)) {
+        const told = mark.dataset.bars.split("|");
+        known.set(mark, [...mark.getAttribute("d").matchAll(/M(\d+) (\d+)h(\d+)/g)].map((match, place) => {
+          const [start, lane, length] = match.slice(1).map(Number);
+          const [number, is] = told[place].split("@"), [since, span] = is ? is.split("+").map(Number) : [start, length];
+          return { start, lane, end: start + length, number, since, until: since + span };
+        }));
+      }
+      return known.get(mark);
+    };
+    const tellBar = (mark, time, lane) => {
+      const bar = barsOf(mark).findLast((bar) => bar.lane === lane && bar.start <= time && time <= bar.end);
+      if (!bar) return textOf(mark);
+      const what = textOf(mark).replace(/( \([^()]*\))?$/, ` ${bar.number}$1`);
+      return `${what}\n${names[lane]}\n${exact(secondsOf(bar.since))} to ${exact(secondsOf(bar.until))}, ${mark.dataset.fate}`;
+    };
+    plots.set(plot, (event) => {
+      const mark = event.target.closest(".bars"), [time, lane] = spot(event);
+      if (!mark) return "";
+      const isThere = 0 <= time && time < whole && names[lane] !== undefined;
+      return !isThere ? textOf(mark) : (cells ? tellCell : tellBar)(mark, time, lane);
+    });
+
+    const axis = figure.querySelector("g.x"), own = shape("g", { class: "c-soft" }), chosen = shape("rect", { class: "chosen", y: top, height: high });
+    axis.after(own);
+    const row = make("div", "zoom", "");
+    const button = (text, label, act) => {
+      const one = make("button", "", text);
+      one.setAttribute("aria-label", label);
+      one.title = label;
+      one.addEventListener("click", act);
+      row.append(one);
+      return one;
+    };
+    const show = (start, span) => {
+      width = Math.min(Math.max(span, Math.min(whole, perSecond / 20)), whole);
+      from = Math.min(Math.max(start, 0), whole - width);
+      plot.setAttribute("viewBox", `${from} 0 ${width} ${lanes}`);
+      const isWhole = width === whole, seconds = width / perSecond;
+      axis.style.display = isWhole ? "" : "none";
+      for (const one of [out, back, on, all]) one.disabled = isWhole;
+      own.replaceChildren();
+      const fine = STEPS.findLast((step) => step <= seconds / 100) || STEPS[0];
+      const part = [from, from + width].map((edge) => clock(secondsOf(edge), fine));
+      said.textContent = isWhole ? "or drag over the chart" : part.join(" to ");
+      if (isWhole) return;
+      const step = STEPS.find((step) => seconds / 5 <= step) || STEPS.at(-1), bottom = top + high;
+      let lines = "", marks = `M${left} ${bottom}h${wide}`;
+      for (let tick = Math.ceil(secondsOf(from) / step); tick * step <= secondsOf(from + width); tick++) {
+        const x = left + (tick * step - secondsOf(from)) / seconds * wide;
+        lines += `M${x} ${top}v${high}`;
+        marks += `M${x} ${bottom}v6`;
+        own.append(shape("text", { "text-anchor": "middle", x, y: bottom + 25 }, clock(tick * step, step)));
+      }
+      own.prepend(shape("path", { class: "thin c-grid", d: lines }), shape("path", { class: "thin", d: marks }));
+    };
+    const around = (factor) => show(from + width * (1 - factor) / 2, width * factor);
+    button("+", "Zoom in", () => around(.5));
+    const out = button("−", "Zoom out", () => around(2));
+    const back = button("←", "Earlier", () => show(from - width / 2, width));
+    const on = button("→", "Later", () => show(from + width / 2, width));
+    const all = button("Whole", "The whole time", () => show(0, whole));
+    const said = make("span", "", "");
+    row.append(said);
+    figure.append(row);
+    show(0, whole);
+
+    let began = null;
+    plot.addEventListener("pointerdown", (event) => {
+      if (event.pointerType !== "mouse" || event.button !== 0) return;
+      event.preventDefault();
+      began = spot(event)[0];
+      plot.setPointerCapture(event.pointerId);
+    });
+    const range = (event) => [began, spot(event)[0]].map((time) => Math.min(Math.max(time, from), from + width)).sort((a, b) => a - b);
+    plot.addEventListener("pointermove", (event) => {
+      if (began === null) return;
+      const [start, end] = range(event), x = (time) => left + (time - from) / width * wide;
+      chosen.setAttribute("x", x(start));
+      chosen.setAttribute("width", x(end) - x(start));
+      plot.after(chosen);
+    });
+    plot.addEventListener("pointerup", (event) => {
+      if (began === null) return;
+      const [start, end] = range(event);
+      began = null;
+      chosen.remove();
+      // A click is no choice.
+      if (width / 100 < end - start) show(start, end - start);
+    });
+    plot.addEventListener("dblclick", () => show(0, whole));
+  }
+
   const place = (x, y) => {
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(Math.max(x - width / 2, 6), innerWidth - width - 6);
@@ -125,14 +276,17 @@
     tip.style.left = `${left}px`;
     tip.style.top = `${above < 6 ? y + 18 : above}px`;
   };
-  document.addEventListener("pointerover", (event) => {
-    const text = markOf(event.target);
+  const tell = (event) => {
+    const plot = event.target instanceof Element && event.target.closest("svg.time");
+    const text = plot ? plots.get(plot)(event) : markOf(event.target);
     tip.hidden = !text;
     tip.textContent = text;
     if (text) place(event.clientX, event.clientY);
-  });
+  };
+  document.addEventListener("pointerover", tell);
   document.addEventListener("pointermove", (event) => {
-    if (!tip.hidden) place(event.clientX, event.clientY);
+    if (event.target instanceof Element && event.target.closest("svg.time")) tell(event);
+    else if (!tip.hidden) place(event.clientX, event.clientY);
   });
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 })();

@@ -252,8 +252,8 @@ impl ChartSpec {
         let told = (0..space.axes.len())
             .filter(|axis| !laid_out(*axis) && 1 < space.axes[*axis].values.len());
         let place = space.describe(cell, &told.collect::<Vec<_>>());
-        let of = self.title.as_ref().unwrap_or(&what);
-        let title = if place.is_empty() { of.clone() } else { format!("{of}, {place}") };
+        let of = self.title.clone().unwrap_or_else(|| kind.in_words());
+        let title = if place.is_empty() { of } else { format!("{of}, {place}") };
         let axis = |word: &str, axis: Option<usize>| {
             axis.map(|axis| format!(" {word} {}", space.axes[axis].path)).unwrap_or_default()
         };
@@ -264,7 +264,14 @@ impl ChartSpec {
         let (over, by) = (axis("over", layout.over), axis("by", layout.by));
         let word = kind.nature().word;
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
-        Caption { id: format!("{study}-{}", before + 1), title, description }
+        let id = format!("{study}-{}", before + 1);
+        // What is in words already has nothing beneath.
+        let beneath = if what == title || kind.expressions().is_empty() {
+            String::new()
+        } else {
+            format!("{what}{over}{by}")
+        };
+        Caption { id, title, beneath, description }
     }
 }
 

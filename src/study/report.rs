@@ -9,7 +9,7 @@ use super::sheet::{Sheet, StudyRuns, read_sheet};
 use super::store::{CHARTS, FAILED, clear};
 use super::usual::usual;
 use super::{Store, merged, tables};
-use crate::expect::Figure;
+use crate::expect::{Figure, in_words};
 use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
@@ -199,7 +199,8 @@ fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
         }
     });
     let metrics = findings.metrics.iter().flat_map(|metric| {
-        [Column::number(metric.text.clone(), None), Column::text("95 % interval")]
+        let mean = Column::number(in_words(&metric.text), None).over(&metric.text);
+        [mean, Column::text("95 % interval")]
     });
     let space = sheet.space();
     let row = |(number, cell): (usize, &super::SheetCell)| {

@@ -1,13 +1,19 @@
 //! One golden drawing of each kind of chart.
 
 use mumakil::chart::{
-    Arrangement, Axis, Bar, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Drawing, Ecdf,
-    Gantt, GanttBar, GanttRow, GanttStyle, Heat, Layer, LineSeries, Lines, Paint, Percentiles,
-    Point, Reference, Sample, Stack, Unit,
+    Arrangement, Axis, Bar, BarOwner, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Density,
+    Drawing, Ecdf, Fate, Gantt, GanttBar, GanttRow, Heat, Layer, LineSeries, Lines, Look,
+    Percentiles, Point, Reference, Sample, Stack, Unit,
 };
 
 fn caption(id: &str, title: &str) -> Caption {
-    Caption { id: id.to_owned(), title: title.to_owned(), description: format!("{title}.") }
+    let beneath = if id == "lines" { "mean(sojourn) over nodes by scheduler" } else { "" };
+    Caption {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        beneath: beneath.to_owned(),
+        description: format!("{title}."),
+    }
 }
 
 /// Returns the drawing with a line for each element, as a reader of differences wants it.
@@ -34,8 +40,9 @@ fn the_style_of_all_charts() {
 
 #[test]
 fn ecdf() {
-    let sample = |name: &str, seed, scale| Sample {
+    let sample = |name: &str, seed: u32, scale| Sample {
         name: name.to_owned(),
+        look: Look(seed as usize - 1),
         values: sample(seed, 100, scale),
         published: Vec::new(),
     };
@@ -208,8 +215,13 @@ fn heat() {
 
 #[test]
 fn stack() {
-    let layer =
-        |name: &str, steps: &[(f64, f64)]| Layer { name: name.to_owned(), steps: steps.to_vec() };
+    let layer = |name: &str, look: usize, steps: &[(f64, f64)], waiting: &[(f64, f64)]| Layer {
+        name: name.to_owned(),
+        look: Look(look),
+        steps: steps.to_vec(),
+        waiting: waiting.to_vec(),
+        promised: (name == "pool 2").then_some(150.0),
+    };
     let chart = Stack {
         caption: caption("stack", "Map slots by pool"),
         x: Axis::linear("Time", Unit::Seconds),
@@ -217,6 +229,7 @@ fn stack() {
         layers: vec![
             layer(
                 "pool 1",
+                0,
                 &[
                     (0.0, 400.0),
                     (57.0, 300.0),
@@ -225,79 +238,92 @@ fn stack() {
                     (420.0, 200.0),
                     (560.0, 0.0),
                 ],
+                &[(0.0, 9_000.0), (300.0, 2_000.0), (500.0, 0.0)],
             ),
             layer(
                 "pool 2",
+                1,
                 &[(57.0, 100.0), (68.0, 200.0), (118.0, 133.0), (420.0, 200.0), (560.0, 400.0)],
+                &[(57.0, 1_000.0), (560.0, 0.0)],
             ),
-            layer("pool 3", &[(118.0, 134.0), (300.0, 130.0), (420.0, 0.0)]),
+            layer("pool 3", 2, &[(118.0, 134.0), (300.0, 130.0), (420.0, 0.0)], &[]),
         ],
-        capacity: Some(layer("all map slots", &[(0.0, 400.0)])),
+        capacity: Some(layer("all map slots", 0, &[(0.0, 400.0)], &[])),
+        waiting: Some(Axis::linear("Maps that wait", Unit::Count)),
         until: 640.0,
+        mark: None,
     };
     insta::assert_snapshot!(lines(&chart.draw()));
 }
 
-#[test]
-fn gantt() {
+fn rows(count: usize) -> Vec<GanttRow> {
     let row = |i: usize| GanttRow {
         group: format!("rack {}", i / 6),
         owner: format!("n{}", i / 3),
         name: if i % 3 < 2 { "map" } else { "reduce" }.to_owned(),
+        is_shaded: i % 3 == 2,
     };
-    let style = |name: &str, paint| GanttStyle { name: name.to_owned(), paint };
+    (0..count).map(row).collect()
+}
+
+fn owners() -> Vec<BarOwner> {
+    let owner = |(look, name): (usize, &str)| BarOwner { name: name.to_owned(), look: Look(look) };
+    ["ann", "bob", "carl"].into_iter().enumerate().map(owner).collect()
+}
+
+#[test]
+fn gantt() {
     let mut bars = Vec::new();
     for slot in 0..12usize {
         let reduce = slot % 3 == 2;
         let mut start = 3.0 * noise(slot as u32);
         for number in 0..if reduce { 2 } else { 14 } {
             let length = if reduce { 70.0 } else { 8.0 + 5.0 * noise(slot as u32 * 50 + number) };
-            let (style, remark) = match (slot, number) {
-                (4, 3) => (4, "failed"),
-                (7, 5) => (2, "killed"),
-                (8, 1) => (3, "killed"),
-                (2, 0) => (1, "suspended for 12 s of it, succeeded"),
-                _ => (usize::from(reduce), "succeeded"),
-            };
+            let owner = (slot + number as usize) % 3;
             bars.push(GanttBar {
                 row: slot,
-                style,
+                owner,
+                fate: match (slot, number) {
+                    (4, 3) => Fate::Failed,
+                    (7, 5) | (8, 1) => Fate::Killed,
+                    (2, 1) => Fate::Running,
+                    _ => Fate::Succeeded,
+                },
                 start,
                 end: start + length,
-                label: format!("count {}_{number}", if reduce { "r" } else { "m" }),
-                remark: remark.to_owned(),
+                name: format!("count-{owner} {}", if reduce { "reduce" } else { "map" }),
+                number: number.to_string(),
             });
             start += length + 1.5;
         }
     }
-    // Some that are too short to be seen one by one.
-    bars.extend((0..200).map(|i| GanttBar {
-        row: 9,
-        style: 0,
-        start: 160.0 + 0.1 * f64::from(i),
-        end: 160.0 + 0.1 * f64::from(i) + 0.05,
-        label: format!("tiny m_{i}"),
-        remark: "succeeded".to_owned(),
-    }));
+    // One that is too short to be seen as long as it is.
+    bars.push(GanttBar { row: 9, start: 160.0, end: 160.05, ..bars[0].clone() });
     let chart = Gantt {
         caption: caption("gantt", "What ran where"),
         x: Axis::linear("Time", Unit::Seconds),
-        rows_are: "slots".to_owned(),
-        bars_are: "attempts".to_owned(),
-        rows: (0..12).map(row).collect(),
-        styles: vec![
-            style("map", Paint::Full(0)),
-            style("reduce", Paint::Full(4)),
-            style("map, killed", Paint::Pale(0)),
-            style("reduce, killed", Paint::Pale(4)),
-            style("failed", Paint::Ink),
-        ],
+        rows: rows(12),
+        shaded: "slots of reduces".to_owned(),
+        owners: owners(),
         bars,
         notes: vec![
-            "1 of the attempts was suspended in between; its bar runs on over that time."
-                .to_owned(),
+            "1 of the attempts was suspended in between; it is drawn on over that time.".to_owned(),
         ],
     };
+    insta::assert_snapshot!(lines(&chart.draw()));
+}
+
+#[test]
+fn density() {
+    let mut chart = Density::new(rows(12), vec![2.0; 12], 600.0);
+    chart.caption = caption("density", "What ran where");
+    (chart.held, chart.bars_are) = ("slots".to_owned(), "attempts".to_owned());
+    chart.owners = owners();
+    for bar in 0..400u32 {
+        let start = 560.0 * noise(bar);
+        let (row, owner) = ((bar % 12) as usize, (start / 200.0) as usize);
+        chart.add(row, owner, start, start + 40.0 * noise(bar + 7));
+    }
     insta::assert_snapshot!(lines(&chart.draw()));
 }
 
@@ -329,6 +355,7 @@ fn boxes() {
         x: String::new(),
         groups: names(&["small", "medium", "large"]),
         series: vec![series("hfsp", 1, 2.0), series("fair", 20, 3.0)],
+        looks: Vec::new(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-WIDTHS = [360, 768, 1280]
+WIDTHS = [390, 800, 1400]
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 # Returns the cells of a column of a table: what each is sorted by, and null for the unknown.
@@ -16,22 +16,69 @@ COLUMN = """([table, column]) => [...document.querySelectorAll("table")[table].t
         ? ("value" in cell.dataset ? Number(cell.dataset.value) : null) : cell.textContent)"""
 
 
+# The heights of the text of all charts as they are seen: that of the type by how much it is scaled.
+SIZES = """() => [...document.querySelectorAll("figure svg.mk text:not(.name):not(.beneath)")]
+    .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a)"""
+
+# What legends call areas, lines and bars of one colour, and the colour.
+KEYS = """() => [...document.querySelectorAll(
+        "[id^=slots] g[transform], #attempts g[transform], #sojourn g[transform]")]
+    .map((key) => [key.querySelector(":scope > text"),
+        key.querySelector("[class*='c-']:not(text)") ])
+    .filter(([text, sign]) => text && sign && !sign.matches(".dash, .least, .c-soft, .c-ink, .c-grid"))
+    .map(([text, sign]) => [text.textContent, sign.className.baseVal.match(/c-[0-9]/)[0]])"""
+
+# Where the plot of a number is on the screen.
+AREA = """(place) => {
+    const plot = document.querySelectorAll("svg.time")[place];
+    const box = plot.querySelector("rect").getBoundingClientRect();
+    return {x: box.x, y: box.y, width: box.width, height: box.height};
+}"""
+
+# The middle of its widest mark.
+INSIDE = """(place) => {
+    const plot = document.querySelectorAll("svg.time")[place];
+    const area = plot.querySelector("rect").getBoundingClientRect(), box = plot.viewBox.baseVal;
+    let best = [0, 0, 0];
+    for (const path of plot.querySelectorAll(".bars")) {
+        for (const [, from, lane, length] of path.getAttribute("d").matchAll(/M(\d+) (\d+)h(\d+)/g)) {
+            if (best[2] < Number(length)) best = [Number(from), Number(lane), Number(length)];
+        }
+    }
+    return [area.x + (best[0] + best[2] / 2) / box.width * area.width,
+        area.y + (best[1] + .44) / box.height * area.height];
+}"""
+
+HIDDEN = """() => [...document.querySelectorAll("tbody tr")]
+    .filter((row) => getComputedStyle(row).display === "none").length"""
+
+CUT = """() => [...document.querySelectorAll("table, figure svg.mk")]
+    .filter((one) => innerWidth + 1 < one.getBoundingClientRect().right)
+    .map((one) => one.id || one.textContent.slice(0, 40))"""
+
+
 def check(path, screenshots):
     program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         raise ImportError("no Chromium is installed")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        sizes = set()
         for scheme in ["light", "dark"]:
             for width in WIDTHS:
-                look(browser, path, width, scheme, screenshots)
+                sizes |= look(browser, path, width, scheme, screenshots)
+        assert len(sizes) == 1, f"the text of charts has several sizes: {sizes}"
+        yield f"the text of all charts is {sizes.pop()} pixels high at all widths"
         yield f"no error and no overflow at {', '.join(map(str, WIDTHS))} pixels, light and dark"
         page = open_page(browser, path, 1280, "light")
         yield f"{charts(page)} charts are seen"
         yield f"{tips(page)} values are shown under the pointer"
+        yield f"{colours(page)} names have one colour each on the whole page"
+        yield from zoom(page)
         yield f"{sort(page)} columns sort"
         page.close()
         yield without_script(browser, path)
+        yield printed(browser, path)
         if screenshots:
             page = open_page(browser, path, 1280, "light")
             page.pdf(path=screenshots / "print.pdf", prefer_css_page_size=True)
@@ -59,7 +106,9 @@ def look(browser, path, width, scheme, screenshots):
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=screenshots / f"{width}-{scheme}.png", full_page=True)
+    sizes = {round(size, 2) for size in page.evaluate(SIZES)}
     page.close()
+    return sizes
 
 
 def charts(page):
@@ -81,6 +130,46 @@ def tips(page):
             assert page.locator(".tip").text_content() == text, f"not shown: {text}"
             shown += 1
     return shown
+
+
+def colours(page):
+    """Returns how many names the legends of pools, users, jobs and classes have."""
+    seen = {}
+    for name, colour in page.evaluate(KEYS):
+        assert seen.setdefault(name, colour) == colour, f"{name} is {seen[name]} and {colour}"
+    return len(seen)
+
+
+def zoom(page):
+    """Points at a bar, zooms in with the mouse and by the buttons, and goes back."""
+    plots = page.locator("svg.time")
+    for place in range(plots.count()):
+        plot = plots.nth(place)
+        marks = plot.locator(".bars")
+        if not marks.count():
+            continue
+        plot.scroll_into_view_if_needed()
+        area = page.evaluate(AREA, place)
+        whole = plot.get_attribute("viewBox")
+        x, y = page.evaluate(INSIDE, place)
+        page.mouse.move(x, y)
+        told = page.locator(".tip").text_content()
+        assert " to " in told and "\n" in told, f"a bar tells {told!r}"
+        middle = area["y"] + area["height"] / 2
+        page.mouse.move(area["x"] + area["width"] * 0.25, middle)
+        page.mouse.down()
+        page.mouse.move(area["x"] + area["width"] * 0.5, middle, steps=3)
+        page.mouse.up()
+        part = float(plot.get_attribute("viewBox").split()[2]) / float(whole.split()[2])
+        assert 0.2 < part < 0.3, f"a quarter was chosen, {part} is shown"
+        buttons = plot.locator("xpath=ancestor::figure").get_by_role("button")
+        buttons.filter(has_text="+").first.click()
+        closer = float(plot.get_attribute("viewBox").split()[2]) / float(whole.split()[2])
+        assert closer < part, f"{closer} is shown after {part}"
+        buttons.filter(has_text="Whole").click()
+        assert plot.get_attribute("viewBox") == whole, "not all of it is shown again"
+        assert not page.complaints, page.complaints
+        yield f"a bar tells: {told.splitlines()[0]}; the time can be zoomed"
 
 
 def sort(page):
@@ -112,12 +201,25 @@ def shorter(table):
         more.click()
         rows = table.locator("tbody tr")
         assert rows.last.is_visible(), "a row stays hidden"
-    button = table.locator("thead button").first
+    button = table.locator("thead [role=button]").first
     before = table.locator("thead th").first.get_attribute("aria-sort")
     button.focus()
     button.press("Enter")
     after = table.locator("thead th").first.get_attribute("aria-sort")
     assert before != after, "the keyboard does not sort"
+
+
+def printed(browser, path):
+    """On paper each row of each table is there, and nothing scrolls."""
+    page = open_page(browser, path, 800, "light")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 688, "height": 900})
+    hidden = page.evaluate(HIDDEN)
+    assert hidden == 0, f"{hidden} rows are not printed"
+    wide = page.evaluate(CUT)
+    assert not wide, f"wider than the paper: {wide}"
+    page.close()
+    return "on paper tables are whole and nothing is cut off"
 
 
 def without_script(browser, path):

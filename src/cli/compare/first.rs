@@ -25,7 +25,6 @@ const JOBS: usize = 10;
 /// Two runs of the same jobs, and where they part.
 pub(super) struct First {
     names: [String; 2],
-    results: [RunResults; 2],
     told: [Told; 2],
     nodes: Nodes,
     parting: Option<Parted>,
@@ -74,7 +73,7 @@ impl First {
             }
         };
         let differences = launches::differences([&told[0], &told[1]]);
-        Ok(Self { names, results, told, nodes, parting, differences })
+        Ok(Self { names, told, nodes, parting, differences })
     }
 
     /// Returns the jobs whose difference began first, in both runs.

@@ -3,33 +3,77 @@
 use super::pairs::Pairs;
 use super::runs::{About, Run, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
+use super::unreadable;
 use crate::chart::{self, Axis, Caption, Drawing, Ecdf, Sample};
+use crate::cli::failure::Failure;
 use crate::expect::Unit;
-use crate::output::report::distribution;
+use crate::files::TIMELINE;
+use crate::mapred::SlotKind;
+use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time};
+use crate::output::results::RunResults;
 use crate::page::{Block, Column, Page, PageCell, PageTable, Section};
 
 /// A table of changes has so many rows.
 const MOST_CHANGES: usize = 1_000;
 
-/// Returns the page about runs.
-pub(super) fn of_runs(runs: &[Run]) -> Page {
+/// Returns the page about runs; an instant may be marked in their timelines, in seconds and with what it
+/// is.
+///
+/// # Errors
+/// If the files of a run cannot be read.
+pub(super) fn of_runs(runs: &[Run], mark: Option<&(f64, String)>) -> Result<Page, Failure> {
+    let mut parties = Parties::of(runs.iter().map(|run| run.jobs.as_slice()));
+    parties.add(runs.iter().map(|run| run.name.as_str()));
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pairs: Vec<(&Run, Pairs<'_>)> =
         runs[1..].iter().map(|run| (run, Pairs::new(&runs[0].jobs, &run.jobs))).collect();
     let in_short = vec![Block::Table(what(runs)), Block::Table(headline(runs).table())];
-    let charts = vec![sojourns(runs), differences(&names, &pairs)];
+    let charts = vec![sojourns(runs, &parties), differences(&names, &pairs, &parties)];
     let changes = pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs));
-    Page {
+    let slots = slots(runs, &parties, mark)?;
+    let slots = (!slots.is_empty()).then(|| Section::new("Slots", vec![Block::Charts(slots)]));
+    let mut sections = vec![
+        Section::new("In short", in_short),
+        Section::new("Sojourn", vec![Block::Charts(charts)]),
+    ];
+    sections.extend(slots);
+    sections.push(Section::new("Locality", vec![Block::Table(locality(runs).table())]));
+    sections.push(Section::new("Job by job", changes.collect()));
+    Ok(Page {
         title: names.join(" · "),
         subtitle: format!("{} runs; changes are to {}", runs.len(), names[0]),
-        sections: vec![
-            Section::new("In short", in_short),
-            Section::new("Sojourn", vec![Block::Charts(charts)]),
-            Section::new("Locality", vec![Block::Table(locality(runs).table())]),
-            Section::new("Job by job", changes.collect()),
-        ],
+        sections,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// Returns who held the slots of each run over the same time, kind by kind: those of the first run
+/// beside those of the others. Of a run that has no timeline there is nothing.
+fn slots(
+    runs: &[Run],
+    parties: &Parties,
+    mark: Option<&(f64, String)>,
+) -> Result<Vec<Drawing>, Failure> {
+    let runs: Vec<&Run> = runs.iter().filter(|run| run.folder.join(TIMELINE).exists()).collect();
+    let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
+    let until = ends.fold(0.0, f64::max);
+    let mut drawings = Vec::new();
+    for kind in SlotKind::BOTH {
+        let word = kind.word();
+        let has_some = |run: &&&Run| run.number(&format!("{word}_slots")) != Some(0.0);
+        for (place, run) in runs.iter().enumerate().filter(|(_, run)| has_some(run)) {
+            let caption = Caption {
+                id: format!("slots-{word}-{}", place + 1),
+                title: format!("{}: slots that {word}s hold, by {}", run.name, parties.word()),
+                ..Caption::default()
+            };
+            let what = SlotsDrawing { kind, caption, until: Some(until), mark: mark.cloned() };
+            let results = RunResults::new(&run.folder);
+            let drawing = slots_over_time(&results, parties, run.promised(), what);
+            drawings.push(drawing.map_err(unreadable)?);
+        }
     }
+    Ok(drawings)
 }
 
 /// Returns what was run.
@@ -60,11 +104,12 @@ fn what(runs: &[Run]) -> PageTable {
     }
 }
 
-fn sojourns(runs: &[Run]) -> Drawing {
+fn sojourns(runs: &[Run], parties: &Parties) -> Drawing {
     let caption = Caption {
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
         description: "The distribution of the jobs' sojourn times in each run.".to_owned(),
+        ..Caption::default()
     };
     let sample = |run: &Run| Sample {
         name: run.name.clone(),
@@ -74,15 +119,17 @@ fn sojourns(runs: &[Run]) -> Drawing {
             .filter(|job| job.is_counted)
             .filter_map(|job| job.sojourn)
             .collect(),
+        look: parties.look(&run.name),
         published: Vec::new(),
     };
     distribution(caption, "Sojourn time", runs.iter().map(sample).collect())
 }
 
-fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)]) -> Drawing {
+fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)], parties: &Parties) -> Drawing {
     let sample = |(run, pairs): &(&Run, Pairs<'_>)| Sample {
         name: run.name.clone(),
         values: pairs.0.iter().map(super::pairs::Pair::difference).collect(),
+        look: parties.look(&run.name),
         published: Vec::new(),
     };
     Ecdf {
@@ -91,6 +138,7 @@ fn differences(names: &[&str], pairs: &[(&Run, Pairs<'_>)]) -> Drawing {
             title: format!("How much longer each job takes than in {}", names[0]),
             description: "The distribution of the differences of sojourn times, job by job."
                 .to_owned(),
+            ..Caption::default()
         },
         x: Axis::linear("Difference of sojourn times", chart::Unit::Seconds),
         of: "jobs".to_owned(),
@@ -146,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_page_shows_runs_side_by_side_and_job_by_job() {
-        let page = of_runs(&[run("<fifo>", [20, 60]), run("fair", [10, 90])]);
+        let page = of_runs(&[run("<fifo>", [20, 60]), run("fair", [10, 90])], None).unwrap();
         let titles: Vec<&str> = page.sections.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["In short", "Sojourn", "Locality", "Job by job"]);
         let html = page.html();

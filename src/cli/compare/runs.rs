@@ -1,8 +1,9 @@
 //! Runs side by side: their headline numbers, their locality, their jobs one by one.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,9 +14,11 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
 use crate::expect::{ReadError, Unit};
-use crate::files::SUMMARY;
+use crate::files::{RESOLVED, SUMMARY};
+use crate::mapred::PerSlot;
 use crate::output::report::{JobRow, SIZES, locality_by_size, read_jobs};
 use crate::output::results::RunResults;
+use crate::scheduler::promised;
 use crate::units::tell::counted;
 
 /// So many of the largest changes are printed.
@@ -50,6 +53,8 @@ pub(super) struct Run {
     pub(super) about: About,
     /// Its jobs.
     pub(super) jobs: Vec<JobRow>,
+    /// Its folder.
+    pub(super) folder: PathBuf,
     /// Its numbers.
     summary: Value,
 }
@@ -85,11 +90,25 @@ impl Run {
         let policies = results.policies().map_err(unreadable)?;
         let policies: Vec<String> = policies.into_iter().map(|(_, policy)| policy).collect();
         let about = About { policy: policies.join(", then "), ..about };
-        Ok(Self { name, about, jobs, summary })
+        Ok(Self { name, about, jobs, folder: folder.to_owned(), summary })
+    }
+
+    /// Returns the slots that its policy promised to pools, if its scenario can still be read: a run
+    /// of an older version may have another form.
+    pub(super) fn promised(&self) -> IndexMap<String, PerSlot<f64>> {
+        let read = || {
+            let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
+            let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
+            let (_, options) = scenario.get("scheduler")?.as_mapping()?.iter().next()?;
+            let slots = |name| self.number(name).map(|slots| slots as u64);
+            let slots = PerSlot { map: slots("map_slots")?, reduce: slots("reduce_slots")? };
+            Some(promised(options, slots))
+        };
+        read().unwrap_or_default()
     }
 
     /// Returns a number of the summary, if there is one: a run of an older version lacks some.
-    fn number(&self, path: &str) -> Option<f64> {
+    pub(super) fn number(&self, path: &str) -> Option<f64> {
         path.split('.').try_fold(&self.summary, |value, key| value.get(key))?.as_f64()
     }
 }
@@ -212,7 +231,7 @@ pub(super) mod fixture {
         "slot_utilisation": {"map": 0.5, "reduce": null}, "attempts": 9,
         "attempts_failed": 2, "attempts_killed": 1, "suspensions": 0}"#;
 
-    const HEADING: &str = "job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
+    const HEADING: &str = "job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
                            node_local,rack_local,off_rack,failed,killed,outcome\n";
 
     /// Returns a run whose two jobs took so many seconds.
@@ -220,7 +239,7 @@ pub(super) mod fixture {
         let room = tempfile::TempDir::new().unwrap();
         let [a, b] = sojourns.map(|seconds| seconds * 1_000);
         let jobs = format!(
-            "{HEADING}0,a,,,1,0,0,0,{a},1,0,0,0,0,succeeded\n1,b,,,9,0,0,0,{b},3,1,0,0,0,succeeded\n"
+            "{HEADING}0,a,,,,1,0,0,0,{a},1,0,0,0,0,succeeded\n1,b,,,,9,0,0,0,{b},3,1,0,0,0,succeeded\n"
         );
         fs::write(room.path().join("summary.json"), SUMMARY).unwrap();
         fs::write(room.path().join("jobs.csv"), jobs).unwrap();

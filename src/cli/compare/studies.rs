@@ -10,7 +10,7 @@ use super::side::{Side, SideRow};
 use super::unreadable;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
-use crate::expect::{Expr, ReadError, Unit};
+use crate::expect::{Expr, ReadError, Unit, in_words};
 use crate::files::SUMMARY;
 use crate::page::{Block, Page, Section};
 use crate::study::{Sheet, SheetCell, read_sheet};
@@ -158,7 +158,9 @@ pub(super) fn tell(tables: &[Side]) -> Lines {
 /// Returns the page about studies.
 pub(super) fn page(studies: &[Study], tables: &[Side]) -> Page {
     let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    let section = |table: &Side| Section::new(&table.caption, vec![Block::Table(table.table())]);
+    // In words, and beneath as it is written.
+    let section =
+        |table: &Side| Section::new(in_words(&table.caption), vec![Block::Table(table.table())]);
     Page {
         title: names.join(" · "),
         subtitle: format!(

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::Form;
-use crate::chart::{Axis, Caption, Layer, Stack, Unit};
+use crate::chart::{Axis, Caption, Layer, Look, Stack, Unit};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::lines::Lines;
@@ -212,19 +212,22 @@ fn draw(folder: &Path, discipline: Discipline, course: &Course) -> Result<(), Fa
             [(approximate(&interval.from), share), (approximate(&interval.to), 0.0)]
         };
         let steps = course.intervals.iter().flat_map(of_interval).collect();
-        Layer { name: format!("j{}", number + 1), steps }
+        Layer { name: format!("j{}", number + 1), look: Look(number), steps, ..Layer::default() }
     };
     let chart = Stack {
         caption: Caption {
             id: format!("fluid-{name}"),
             title: format!("Shares of the cluster under {}", name.to_uppercase()),
             description: "Which share of the cluster each job has over time".to_owned(),
+            ..Caption::default()
         },
         x: Axis::linear("Time", Unit::Seconds),
         y: Axis::linear("Share of the cluster", Unit::Share),
         layers: (0..course.jobs.len()).map(layer).collect(),
         capacity: None,
+        waiting: None,
         until: course.intervals.last().map_or(0.0, |last| approximate(&last.to)),
+        mark: None,
     };
     Ok(write_file(folder, &format!("{name}.svg"), chart.draw().svg().as_bytes())?)
 }

@@ -1,4 +1,5 @@
-//! What ran where and when, from `tasks.csv`: attempts in the slots of their nodes.
+//! What ran where and when, from `tasks.csv`: attempts in the slots of their nodes, in the colour of
+//! their pool, user, job or class. Where they are too many, how busy each node was.
 //!
 //! The table does not say which slot of its node an attempt had, and nobody cares: it is shown on
 //! the lowest lane that is free. A suspended attempt keeps its lane, so that a node can have more
@@ -8,27 +9,28 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::jobs::JobRow;
+use super::parties::{Parties, called};
 use super::{RunReport, charted, count};
-use crate::chart::{Axis, Caption, Drawing, Gantt, GanttBar, GanttRow, GanttStyle, Paint, Unit};
+use crate::chart::{
+    Axis, BarOwner, Caption, Density, Drawing, Fate, Gantt, GanttBar, GanttRow, Unit,
+};
 use crate::cluster::Topology;
 use crate::expect::{ReadError, Results, Row, Table};
-use crate::files::TASKS;
-use crate::mapred::{Outcome, PerSlot, SlotKind};
+use crate::mapred::{PerSlot, SlotKind};
 use crate::page::Block;
 use crate::record::{NodeLabel, Summary};
 
 const COLUMNS: [&str; 9] =
     ["job", "kind", "task", "attempt", "node", "start_ms", "finish_ms", "outcome", "suspended_ms"];
 
-/// More attempts than this are not read into memory.
-const MOST_ATTEMPTS: u64 = 200_000;
-
-/// More slots than this cannot be told apart.
-const MOST_SLOTS: u64 = 2_000;
+/// Of more attempts the page would be large, and of more slots the lanes too low.
+const MOST_ATTEMPTS: u64 = 5_000;
+const MOST_SLOTS: u64 = 300;
 
 /// What the chart is made of, beside the table.
 struct Attempts<'a> {
-    jobs: &'a [JobRow],
+    jobs: FxHashMap<u32, &'a JobRow>,
+    parties: &'a Parties,
     topology: &'a Topology,
     /// What outputs call the nodes.
     labels: &'a [NodeLabel],
@@ -42,77 +44,43 @@ struct Attempt {
     slot: SlotKind,
     start: f64,
     end: f64,
-    outcome: Option<Outcome>,
+    fate: Fate,
     suspended: f64,
-    label: String,
+    /// The number of whom it belongs to.
+    owner: usize,
+    name: String,
+    number: String,
 }
 
-/// How an attempt looks, in the order in which they are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
-    Map,
-    Reduce,
-    KilledMap,
-    KilledReduce,
-    Failed,
-}
-
-impl Look {
-    const ALL: [Self; 5] =
-        [Self::Map, Self::Reduce, Self::KilledMap, Self::KilledReduce, Self::Failed];
-
-    fn of(attempt: &Attempt) -> Self {
-        match (attempt.outcome, attempt.slot) {
-            (Some(Outcome::Failed), _) => Self::Failed,
-            (Some(Outcome::Killed), SlotKind::Map) => Self::KilledMap,
-            (Some(Outcome::Killed), SlotKind::Reduce) => Self::KilledReduce,
-            (Some(Outcome::Succeeded) | None, SlotKind::Map) => Self::Map,
-            (Some(Outcome::Succeeded) | None, SlotKind::Reduce) => Self::Reduce,
-        }
-    }
-
-    fn style(self) -> GanttStyle {
-        // Blue and orange, which everybody tells apart.
-        const MAP: usize = 0;
-        const REDUCE: usize = 4;
-        let (name, paint) = match self {
-            Self::Map => ("map", Paint::Full(MAP)),
-            Self::Reduce => ("reduce", Paint::Full(REDUCE)),
-            Self::KilledMap => ("map, killed", Paint::Pale(MAP)),
-            Self::KilledReduce => ("reduce, killed", Paint::Pale(REDUCE)),
-            Self::Failed => ("failed", Paint::Ink),
-        };
-        GanttStyle { name: name.to_owned(), paint }
-    }
-}
-
-pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &[JobRow],
+    parties: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     if !run.scenario.record.tasks {
         return Ok(Vec::new());
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
-    let attempts: u64 = jobs.iter().flat_map(tasks).sum();
-    for (all, most, what) in
-        [(map_slots + reduce_slots, MOST_SLOTS, "slots"), (attempts, MOST_ATTEMPTS, "attempts")]
-    {
-        if most < all {
-            return Ok(vec![Block::Text(format!(
-                "What ran where and when is not drawn: there are {} {what}, more than {}. \
-                 `{TASKS}` has all of it, and so has the trace of `mumakil run --perfetto`.",
-                count(all as f64),
-                count(most as f64)
-            ))]);
-        }
-    }
-    let (topology, labels) = (run.topology, run.labels);
-    let attempts = Attempts { jobs, topology, labels, until: virtual_s * 1e3 };
-    Ok(charted([attempts.draw(run.results)?]))
+    let all: u64 = jobs.iter().flat_map(tasks).sum();
+    let attempts = Attempts {
+        jobs: jobs.iter().map(|job| (job.id, job)).collect(),
+        parties,
+        topology: run.topology,
+        labels: run.labels,
+        until: virtual_s * 1e3,
+    };
+    let is_small = all <= MOST_ATTEMPTS && map_slots + reduce_slots <= MOST_SLOTS;
+    let drawing =
+        if is_small { attempts.bars(run.results) } else { attempts.density(run.results) }?;
+    Ok(charted([drawing]))
 }
 
 impl Attempts<'_> {
-    fn draw(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
-        let mut attempts = self.read(results)?;
+    /// Draws each attempt.
+    fn bars(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+        let mut attempts = Vec::new();
+        self.read(results, |attempt| attempts.push(attempt))?;
         // Of an instant the table's order holds.
         attempts.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut ends: Vec<PerSlot<Vec<f64>>> = self.idle();
@@ -124,51 +92,88 @@ impl Attempts<'_> {
         let suspended = attempts.iter().filter(|attempt| 0.0 < attempt.suspended).count();
         let bar = |(attempt, lane): (Attempt, usize)| GanttBar {
             row: first[attempt.node][attempt.slot] + lane,
-            style: Look::of(&attempt) as usize,
+            owner: attempt.owner,
+            fate: attempt.fate,
             start: attempt.start / 1e3,
             end: attempt.end / 1e3,
-            remark: remark(&attempt),
-            label: attempt.label,
+            name: attempt.name,
+            number: attempt.number,
         };
-        let caption = Caption {
-            id: "attempts".to_owned(),
-            title: "What ran where and when".to_owned(),
-            description: "The attempts of each slot over time, rack by rack and node by node."
-                .to_owned(),
-        };
-        let x = Axis::linear("Time", Unit::Seconds);
         let chart = Gantt {
-            caption,
-            x,
-            rows_are: "slots".to_owned(),
-            bars_are: "attempts".to_owned(),
+            caption: self.caption("The attempts of each slot over time"),
+            x: Axis::linear("Time", Unit::Seconds),
             rows,
-            styles: Look::ALL.map(Look::style).into(),
+            shaded: "slots of reduces".to_owned(),
+            owners: self.owners(),
             bars: attempts.into_iter().zip(lanes).map(bar).collect(),
             notes: note_suspended(suspended).into_iter().collect(),
         };
         Ok(chart.draw())
     }
 
-    fn read(&self, results: &dyn Results) -> Result<Vec<Attempt>, ReadError> {
-        let names: FxHashMap<u32, &str> =
-            self.jobs.iter().map(|job| (job.id, job.name.as_str())).collect();
+    /// Draws how busy nodes were.
+    fn density(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+        let mut rows = Vec::new();
+        let mut capacity = Vec::new();
+        let mut place = vec![0; self.labels.len()];
+        let nodes: Vec<u32> =
+            self.topology.nodes().map(|(_, node)| node.slots.map + node.slots.reduce).collect();
+        for (rack, of_rack) in self.racks() {
+            for node in of_rack {
+                place[node] = rows.len();
+                let (group, owner) = (rack.to_owned(), self.labels[node].node.clone());
+                rows.push(GanttRow { group, owner, ..GanttRow::default() });
+                capacity.push(nodes.get(node).copied().unwrap_or_default().into());
+            }
+        }
+        let mut suspended = 0;
+        let mut chart = Density::new(rows, capacity, self.until / 1e3);
+        chart.caption =
+            self.caption("How many slots of each node were held over time, and by whom");
+        (chart.held, chart.bars_are) = ("slots".to_owned(), "attempts".to_owned());
+        chart.owners = self.owners();
+        self.read(results, |attempt| {
+            suspended += usize::from(0.0 < attempt.suspended);
+            chart.add(place[attempt.node], attempt.owner, attempt.start / 1e3, attempt.end / 1e3);
+        })?;
+        chart.notes.extend(note_suspended(suspended));
+        Ok(chart.draw())
+    }
+
+    fn caption(&self, description: &str) -> Caption {
+        Caption {
+            id: "attempts".to_owned(),
+            title: format!("What ran where and when, by {}", self.parties.word()),
+            description: format!("{description}, rack by rack and node by node."),
+            ..Caption::default()
+        }
+    }
+
+    fn owners(&self) -> Vec<BarOwner> {
+        let owner = |name: &str| BarOwner {
+            name: called(name, self.parties.word()).to_owned(),
+            look: self.parties.look(name),
+        };
+        self.parties.names().map(owner).collect()
+    }
+
+    /// Gives all attempts that ever started, in the table's order.
+    fn read(&self, results: &dyn Results, mut give: impl FnMut(Attempt)) -> Result<(), ReadError> {
         let nodes: FxHashMap<&str, usize> = self
             .labels
             .iter()
             .enumerate()
             .map(|(node, place)| (place.node.as_str(), node))
             .collect();
-        let mut attempts = Vec::new();
         results.rows(Table::Tasks, &COLUMNS, &mut |row| {
             // What never started was nowhere.
-            if let (Some(node), Some(start)) = (nodes.get(row.text(4)), row.number(5)?) {
-                let name = names.get(&row.id(0)?).copied().unwrap_or("a job");
-                attempts.push(self.attempt(row, *node, start, name)?);
+            if let (Some(node), Some(start)) = (nodes.get(row.text(4)), row.number(5)?)
+                && let Some(job) = self.jobs.get(&row.id(0)?)
+            {
+                give(self.attempt(row, *node, start, job)?);
             }
             Ok(())
-        })?;
-        Ok(attempts)
+        })
     }
 
     fn attempt(
@@ -176,7 +181,7 @@ impl Attempts<'_> {
         row: &Row<'_>,
         node: usize,
         start: f64,
-        name: &str,
+        job: &JobRow,
     ) -> Result<Attempt, String> {
         let (kind, task, number) = (row.text(1), row.text(2), row.text(3));
         // Setup and cleanup have a task for each kind of slot.
@@ -184,20 +189,23 @@ impl Attempts<'_> {
             ("map" | "map-cleanup", _) | ("setup" | "cleanup", "0") => SlotKind::Map,
             _ => SlotKind::Reduce,
         };
+        let suspended = row.number(8)?.unwrap_or_default();
         let again = if number == "0" { String::new() } else { format!(", attempt {number}") };
         Ok(Attempt {
             node,
             slot,
             start,
             end: row.number(6)?.unwrap_or(self.until).max(start),
-            outcome: match row.text(7) {
-                "succeeded" => Some(Outcome::Succeeded),
-                "failed" => Some(Outcome::Failed),
-                "killed" => Some(Outcome::Killed),
-                _ => None,
+            fate: match row.text(7) {
+                "succeeded" => Fate::Succeeded,
+                "failed" => Fate::Failed,
+                "killed" => Fate::Killed,
+                _ => Fate::Running,
             },
-            suspended: row.number(8)?.unwrap_or_default(),
-            label: format!("{name} {kind} {task}{again}"),
+            suspended,
+            owner: self.parties.number(job),
+            name: format!("{} {kind}", job.name),
+            number: format!("{task}{again}{}", tell_suspended(suspended)),
         })
     }
 
@@ -213,15 +221,20 @@ impl Attempts<'_> {
             .collect()
     }
 
-    /// Returns the rows of the chart, rack by rack, and where those of each node begin.
-    fn rows(&self, lanes: &[PerSlot<Vec<f64>>]) -> (Vec<GanttRow>, Vec<PerSlot<usize>>) {
+    /// Returns the nodes of each rack.
+    fn racks(&self) -> IndexMap<&str, Vec<usize>> {
         let mut racks: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for (node, place) in self.labels.iter().enumerate() {
             racks.entry(&place.rack).or_default().push(node);
         }
+        racks
+    }
+
+    /// Returns the rows of the chart, rack by rack, and where those of each node begin.
+    fn rows(&self, lanes: &[PerSlot<Vec<f64>>]) -> (Vec<GanttRow>, Vec<PerSlot<usize>>) {
         let mut rows = Vec::new();
         let mut first = vec![PerSlot::default(); lanes.len()];
-        for (rack, nodes) in racks {
+        for (rack, nodes) in self.racks() {
             for node in nodes {
                 for kind in SlotKind::BOTH {
                     first[node][kind] = rows.len();
@@ -229,6 +242,7 @@ impl Attempts<'_> {
                         group: rack.to_owned(),
                         owner: self.labels[node].node.clone(),
                         name: kind.word().to_owned(),
+                        is_shaded: kind == SlotKind::Reduce,
                     };
                     rows.extend(vec![row; lanes[node][kind].len()]);
                 }
@@ -238,19 +252,11 @@ impl Attempts<'_> {
     }
 }
 
-/// Returns what became of an attempt, as its bar tells it.
-fn remark(attempt: &Attempt) -> String {
-    let end = match attempt.outcome {
-        Some(Outcome::Succeeded) => "succeeded",
-        Some(Outcome::Failed) => "failed",
-        Some(Outcome::Killed) => "killed",
-        None => "still running",
-    };
-    match attempt.suspended {
-        span if 0.0 < span => {
-            format!("suspended for {} of it, {end}", Unit::Seconds.text(span / 1e3))
-        }
-        _ => end.to_owned(),
+/// Returns how long an attempt was suspended, if it was.
+fn tell_suspended(millis: f64) -> String {
+    match millis {
+        span if 0.0 < span => format!(", suspended for {} of it", Unit::Seconds.text(span / 1e3)),
+        _ => String::new(),
     }
 }
 
@@ -258,8 +264,8 @@ fn remark(attempt: &Attempt) -> String {
 fn note_suspended(attempts: usize) -> Option<String> {
     let (were, bars) = match attempts {
         0 => return None,
-        1 => ("was", "its bar runs"),
-        _ => ("were", "their bars run"),
+        1 => ("was", "it is drawn"),
+        _ => ("were", "they are drawn"),
     };
     let attempts = count(attempts as f64);
     Some(format!(
@@ -283,27 +289,14 @@ mod tests {
 
     #[test]
     fn suspended_attempts_are_told() {
-        let attempt = Attempt {
-            node: 0,
-            slot: SlotKind::Map,
-            start: 0.0,
-            end: 90e3,
-            outcome: Some(Outcome::Succeeded),
-            suspended: 20e3,
-            label: String::new(),
-        };
-        assert_eq!(remark(&attempt), "suspended for 20 s of it, succeeded");
-        let never = Attempt { suspended: 0.0, ..attempt };
-        assert_eq!(remark(&never), "succeeded");
+        assert_eq!(tell_suspended(20e3), ", suspended for 20 s of it");
+        assert_eq!(tell_suspended(0.0), "");
         assert_eq!(note_suspended(0), None);
-        let one = note_suspended(1).unwrap();
-        assert!(one.starts_with("1 of the attempts was suspended in between; its bar runs on"));
-    }
-
-    #[test]
-    fn looks_are_numbered_as_they_are_listed() {
-        for (number, look) in Look::ALL.into_iter().enumerate() {
-            assert_eq!(look as usize, number);
+        for (attempts, note) in [
+            (1, "1 of the attempts was suspended in between; it is drawn on over that time."),
+            (2, "2 of the attempts were suspended in between; they are drawn on over that time."),
+        ] {
+            assert_eq!(note_suspended(attempts).as_deref(), Some(note));
         }
     }
 
@@ -314,9 +307,11 @@ mod tests {
             slot: SlotKind::Map,
             start,
             end,
-            outcome: None,
+            fate: Fate::Running,
             suspended: 0.0,
-            label: String::new(),
+            owner: 0,
+            name: String::new(),
+            number: String::new(),
         };
         let mut ends = vec![0.0];
         let attempts = [attempt(0.0, 5.0), attempt(2.0, 3.0), attempt(3.0, 9.0), attempt(5.0, 6.0)];

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::slots::{GRAINS, Level};
 use super::{RunReport, charted};
-use crate::chart::{Axis, Caption, Drawing, Layer, Stack, Unit};
+use crate::chart::{Axis, Caption, Drawing, Layer, Look, Stack, Unit};
 use crate::cluster::Speeds;
 use crate::expect::{ReadError, Results, Table};
 use crate::mapred::Incident;
@@ -62,7 +63,11 @@ impl State {
 const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
 const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
-pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     if !run.results.has_faults() {
         return Ok(Vec::new());
     }
@@ -93,9 +98,14 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
     if levels.iter().all(|level| level.steps.is_empty()) {
         return Ok(None);
     }
-    let states = STATES.iter().zip(levels).filter(|(_, level)| !level.steps.is_empty());
-    let layer =
-        |(name, level): (&&str, Level)| Layer { name: (*name).to_owned(), steps: level.steps };
+    let states = STATES.iter().zip(levels).enumerate();
+    let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
+    let layer = |(place, (name, level)): (usize, (&&str, Level))| Layer {
+        name: (*name).to_owned(),
+        look: Look(place),
+        steps: level.steps,
+        ..Layer::default()
+    };
     let layers: Vec<Layer> = states.map(layer).collect();
     if layers.is_empty() {
         return Ok(None);
@@ -108,12 +118,15 @@ fn draw(results: &dyn Results, until: f64) -> Result<Option<Drawing>, ReadError>
                 "How many nodes are off, not used, without a tracker, cut off or slow over \
                           time."
                     .to_owned(),
+            ..Caption::default()
         },
         x: Axis::linear("Time", Unit::Seconds),
         y: Axis::linear("Nodes", Unit::Count),
         layers,
         capacity: None,
+        waiting: None,
         until,
+        mark: None,
     };
     Ok(Some(stack.draw()))
 }

@@ -1,11 +1,16 @@
 //! What comes first: what the run is about, its headlines, and what to think of before it is trusted.
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::{RunReport, headlines, warnings};
 use crate::expect::ReadError;
 use crate::page::Block;
 
-pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     let mut blocks = Vec::new();
     if !run.scenario.description.is_empty() {
         blocks.push(Block::Text(run.scenario.description.clone()));

@@ -4,9 +4,10 @@ use indexmap::IndexMap;
 
 use crate::expect::{ReadError, Results, Row, Table};
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "job",
     "name",
+    "user",
     "pool",
     "class",
     "maps",
@@ -29,6 +30,8 @@ pub struct JobRow {
     pub id: u32,
     /// Its name.
     pub name: String,
+    /// Its user.
+    pub user: String,
     /// Its pool; may be empty.
     pub pool: String,
     /// Its class; may be empty.
@@ -59,21 +62,22 @@ impl JobRow {
     fn of(row: &Row<'_>, warm_up: f64) -> Result<Self, String> {
         let seconds = |column| Ok::<_, String>(row.number(column)?.map(|millis| millis / 1e3));
         let count = |column| Ok::<_, String>(row.number(column)?.unwrap_or_default());
-        let submit = seconds(6)?.unwrap_or_default();
+        let submit = seconds(7)?.unwrap_or_default();
         Ok(Self {
             id: row.id(0)?,
             name: row.text(1).to_owned(),
-            pool: row.text(2).to_owned(),
-            class: row.text(3).to_owned(),
-            maps: row.id(4)?,
-            reduces: row.id(5)?,
+            user: row.text(2).to_owned(),
+            pool: row.text(3).to_owned(),
+            class: row.text(4).to_owned(),
+            maps: row.id(5)?,
+            reduces: row.id(6)?,
             submit,
-            wait: seconds(7)?,
-            sojourn: seconds(8)?,
-            local: [count(9)?, count(10)?, count(11)?],
-            failed: row.id(12)?,
-            killed: row.id(13)?,
-            outcome: row.text(14).to_owned(),
+            wait: seconds(8)?,
+            sojourn: seconds(9)?,
+            local: [count(10)?, count(11)?, count(12)?],
+            failed: row.id(13)?,
+            killed: row.id(14)?,
+            outcome: row.text(15).to_owned(),
             is_counted: warm_up <= submit,
         })
     }

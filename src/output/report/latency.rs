@@ -1,9 +1,10 @@
 //! Latencies up to their rarest values, from `latency.hlog`.
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Curve, Percentiles, Unit};
-use crate::expect::{ReadError, Results as _};
+use crate::expect::{ReadError, Results as _, in_words};
 use crate::page::Block;
 
 /// The histograms that are drawn together, since they are of like size: their charts.
@@ -20,23 +21,30 @@ const LATENCIES: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     if !run.scenario.record.histograms {
         return Ok(Vec::new());
     }
     let mut drawings = Vec::new();
     for (id, title, names) in LATENCIES {
         let y = Axis::log("Virtual time", Unit::Seconds);
-        let mut curves = Vec::new();
+        let (mut curves, mut shown) = (Vec::new(), Vec::new());
         for name in names {
             let histogram = run.results.histogram(name)?;
             if 0 < histogram.max() {
-                curves.push(Curve::of((*name).to_owned(), &histogram, &y));
+                shown.push(*name);
+                curves.push(Curve::of(in_words(name), &histogram, &y));
             }
         }
         if !curves.is_empty() {
             let description = format!("A percentile plot of {}.", names.join(", "));
-            let caption = Caption { id: id.to_owned(), title: title.to_owned(), description };
+            let (id, title) = (id.to_owned(), title.to_owned());
+            let beneath = shown.join(", ");
+            let caption = Caption { id, title, beneath, description };
             drawings.push(Percentiles { caption, y, curves }.draw());
         }
     }

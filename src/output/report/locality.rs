@@ -1,6 +1,7 @@
 //! Where maps ran, by the size of their job.
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::{RunReport, charted};
 use crate::chart::{Arrangement, Axis, Bar, BarSeries, Bars, Caption, Unit};
 use crate::expect::ReadError;
@@ -29,7 +30,11 @@ pub fn locality_by_size(jobs: &[JobRow]) -> [Option<[f64; 3]>; SIZES.len()] {
     })
 }
 
-pub(super) fn blocks(_: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    _: &RunReport<'_>,
+    jobs: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     let shares = locality_by_size(jobs);
     let sizes: Vec<(&str, &[f64; 3])> = SIZES
         .iter()
@@ -51,6 +56,7 @@ pub(super) fn blocks(_: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, R
             description: "The shares of maps that ran on a node with their input, in its rack and \
                           elsewhere, by the number of the job's maps."
                 .to_owned(),
+            ..Caption::default()
         },
         y: Axis::linear("Share of maps", Unit::Share),
         x: "Maps of the job".to_owned(),

@@ -2,11 +2,16 @@
 
 use super::RunReport;
 use super::jobs::JobRow;
+use super::parties::Parties;
 use crate::expect::ReadError;
 use crate::files::RESOLVED;
 use crate::page::Block;
 
-pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     let promise = match run.digest {
         Some(digest) => format!(
             "In the folder of this report; it gives the same bytes, whose digest is `{digest}`."

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::jobs::{JobRow, sojourns_by_class};
+use super::parties::{Parties, called};
 use super::{RunReport, charted};
 use crate::chart::{Axis, BoxSeries, Boxes, Caption, Drawing, Ecdf, Sample, Unit};
 use crate::expect::ReadError;
@@ -11,7 +12,11 @@ use crate::page::Block;
 /// Times that differ by more than this factor are drawn on a logarithmic axis.
 const WIDE: f64 = 30.0;
 
-pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    jobs: &[JobRow],
+    parties: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     let mut classes = sojourns_by_class(jobs);
     // In the scenario's order; those that only jobs name come after.
     let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
@@ -23,15 +28,17 @@ pub(super) fn blocks(run: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>,
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
         description: "The distribution of the jobs' sojourn times, by class.".to_owned(),
+        ..Caption::default()
     };
     let several = 1 < classes.len();
     let sample = |(class, values): (&&str, &Vec<f64>)| Sample {
-        name: if several { name_of(class).to_owned() } else { String::new() },
+        name: if several { called(class, "class").to_owned() } else { String::new() },
         values: values.clone(),
+        look: parties.look(class),
         published: Vec::new(),
     };
     let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
-    Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes)))))
+    Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties)))))
 }
 
 /// Returns how times of several samples are distributed.
@@ -52,26 +59,23 @@ fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> Axis {
 }
 
 /// Returns the sojourn times of each class as boxes.
-fn boxes(classes: &IndexMap<&str, Vec<f64>>) -> Drawing {
+fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &Parties) -> Drawing {
     let caption = Caption {
         id: "sojourn-boxes".to_owned(),
         title: "Sojourn time by class".to_owned(),
         description: "A box plot of the jobs' sojourn times for each class.".to_owned(),
+        ..Caption::default()
     };
     let samples = classes.values().cloned().collect();
     Boxes {
         caption,
         y: axis("Sojourn time", classes.values().flatten()),
         x: String::new(),
-        groups: classes.keys().map(|class| name_of(class).to_owned()).collect(),
+        groups: classes.keys().map(|class| called(class, "class").to_owned()).collect(),
         series: vec![BoxSeries { name: String::new(), samples }],
+        looks: classes.keys().map(|class| parties.look(class)).collect(),
     }
     .draw()
-}
-
-/// Returns what a chart calls a class.
-fn name_of(class: &str) -> &str {
-    if class.is_empty() { "no class" } else { class }
 }
 
 #[cfg(test)]

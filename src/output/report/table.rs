@@ -1,6 +1,7 @@
 //! The table of jobs.
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::Unit;
 use crate::expect::ReadError;
@@ -10,7 +11,11 @@ use crate::page::{Block, Column, PageCell, PageTable};
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
 
-pub(super) fn blocks(_: &RunReport<'_>, jobs: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    _: &RunReport<'_>,
+    jobs: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     Ok(vec![Block::Table(table(jobs))])
 }
 

@@ -15,9 +15,9 @@ workload: {jobs: [{name: '<i>', maps: 2}, {name: b, maps: 1}]}
 ";
 
 const JOBS: &str = "\
-job,name,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,rack_local,off_rack,failed,killed,outcome
-0,<i>,p,small,2,0,0,1000,9000,1,1,0,0,0,succeeded
-1,b,q,large,1,0,500,2000,,0,0,0,1,0,unfinished
+job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,rack_local,off_rack,failed,killed,outcome
+0,<i>,u,p,small,2,0,0,1000,9000,1,1,0,0,0,succeeded
+1,b,u,q,large,1,0,500,2000,,0,0,0,1,0,unfinished
 ";
 
 const TASKS: &str = "\
@@ -27,10 +27,11 @@ job,kind,task,attempt,node,start_ms,finish_ms,outcome,suspended_ms
 ";
 
 const TIMELINE: &str = "\
-time_ms,kind,job,slots
-1000,map,0,1
-2500,map,1,1
-9000,map,0,0
+time_ms,kind,job,slots,pending
+500,map,0,0,2
+1000,map,0,1,1
+2500,map,1,1,0
+9000,map,0,0,0
 ";
 
 /// A run of which everything can be changed before its report is made.
@@ -124,8 +125,12 @@ fn a_report_has_what_was_recorded() {
         "fifo · 2 nodes · 2 jobs · seed 1 · clock virtual",
         "1 succeeded, 1 left",
         "Slots that maps hold, by pool",
-        "&lt;i&gt; map 0 on rack-0 node-0 map: 1 s to 5 s, succeeded",
-        "b map 0, attempt 1 on rack-0 node-1 map: 2.5 s to 10 s, still running",
+        "Maps that wait for a slot",
+        "p: mean",
+        "What ran where and when, by pool",
+        "<title>&lt;i&gt; map (p)</title>",
+        "class=\"bars c-0\" d=\"M0 0h4000v.88h-4000z\" data-bars=\"0\" data-fate=\"succeeded\"",
+        "class=\"bars c-1\" d=\"M1500 2h7500v.88h-7500z\" data-bars=\"0, attempt 1\" data-fate=\"still running\"",
         "1 job left unfinished: <code>b</code>.",
         "mumakil run scenario.resolved.yaml",
         "<code>jetaniro</code>",
@@ -165,12 +170,30 @@ fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
 }
 
 #[test]
-fn what_is_too_much_to_draw_says_so() {
+fn what_is_too_much_to_draw_one_by_one_is_counted_by_node_and_interval() {
     let mut run = Run::new();
-    run.summary.map_slots = 2_001;
+    run.summary.map_slots = 301;
     let html = run.page().html();
-    assert!(html.contains("there are 2,003 slots, more than 2,000"), "{html}");
-    assert!(!html.contains("What ran where and when</"), "{html}");
+    assert!(html.contains("A cell is a node for 41.7 ms"), "{html}");
+    assert!(html.contains("All 2 attempts are in it."), "{html}");
+    assert!(html.contains("mostly p; up to three fifths of the slots held"), "{html}");
+}
+
+#[test]
+fn a_pool_has_one_colour_on_the_whole_page() {
+    let html = Run::new().page().html();
+    // The stack of slots, its legend, the bars: each by the same class.
+    for (pool, colour) in [("p", "c-0"), ("q", "c-1")] {
+        let of_pool =
+            |mark: &str| html.contains(&mark.replace("POOL", pool).replace("C-N", colour));
+        let drawn = format!("<title>{pool}: mean");
+        let before = html.split(&drawn).next().unwrap();
+        let path = &before[before.rfind("<path").unwrap()..];
+        assert!(path.contains(colour), "{pool}: {path}");
+        assert!(of_pool("bars C-N"), "{pool}");
+    }
+    // Classes have colours of their own.
+    assert!(html.contains("<g class=\"c-2\">"), "{html}");
 }
 
 #[test]

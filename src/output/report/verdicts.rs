@@ -1,11 +1,16 @@
 //! Expectations and what became of them, as a page shows them.
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::{RunReport, counted};
 use crate::expect::{Expectation, Figure, GapClass, ReadError, State, Verdict};
 use crate::page::{Beside, Block, Judged, Judgement};
 
-pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     Ok(match run.verdicts {
         [] => Vec::new(),
         found => vec![Block::Verdicts(verdicts(&run.scenario.expect, found))],

@@ -1,6 +1,7 @@
 //! What slots were held for, if that was recorded.
 
 use super::jobs::JobRow;
+use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::Unit;
 use crate::expect::ReadError;
@@ -8,7 +9,11 @@ use crate::files;
 use crate::page::{Block, Column, PageCell, PageTable};
 use crate::record::WasteSummary;
 
-pub(super) fn blocks(run: &RunReport<'_>, _: &[JobRow]) -> Result<Vec<Block>, ReadError> {
+pub(super) fn blocks(
+    run: &RunReport<'_>,
+    _: &[JobRow],
+    _: &Parties,
+) -> Result<Vec<Block>, ReadError> {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
     let mut blocks = vec![Block::Table(table(waste))];
     if 0 < waste.second_attempts {

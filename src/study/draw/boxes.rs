@@ -46,6 +46,7 @@ impl Kind for BoxPlot<'_> {
             x: canvas.path(canvas.over),
             groups: groups.into_iter().map(|group| group.label).collect(),
             series,
+            looks: Vec::new(),
         };
         Ok(chart.draw().into())
     }

@@ -3,7 +3,7 @@
 use super::Picture;
 use super::published::Point;
 use crate::chart::{self, Axis, Bar, Caption, Lines};
-use crate::expect::{Figure, Plan, ReadError, Runs, Space, Unit};
+use crate::expect::{Figure, Plan, ReadError, Runs, Space, Unit, in_words};
 use crate::statistics::{Band, Estimate, interval};
 
 /// What bands and whiskers are.
@@ -159,11 +159,11 @@ impl Canvas<'_> {
     pub(super) fn axis(&self) -> Axis {
         let unit = self.asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
         let title = match (self.asked, unit) {
-            ([asked], _) => asked.text,
-            (_, Unit::TIME) => "time",
-            (_, Unit::BYTES) => "size",
-            (_, Unit::SHARE) => "share",
-            _ => "value",
+            ([asked], _) => &*in_words(asked.text),
+            (_, Unit::TIME) => "Time",
+            (_, Unit::BYTES) => "Size",
+            (_, Unit::SHARE) => "Share",
+            _ => "Value",
         };
         let unit = chart_unit(unit);
         if self.log { Axis::log(title, unit) } else { Axis::linear(title, unit) }

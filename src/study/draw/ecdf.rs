@@ -4,7 +4,7 @@ use super::Picture;
 use super::canvas::{Asked, Canvas, named};
 use super::expressions::OneOrMore;
 use super::kind::{Footing, Kind, Nature, Shown, Use};
-use crate::chart::{Ecdf, Sample};
+use crate::chart::{Ecdf, Look, Sample};
 use crate::expect::{ReadError, Table, Unit};
 
 pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
@@ -37,7 +37,8 @@ impl Kind for Distribution<'_> {
                     let ours = share_at_most(&values, point.at);
                     figures.push(canvas.figure(&name, point, Unit::SHARE, ours));
                 }
-                samples.push(Sample { name, values, published });
+                let look = Look(samples.len());
+                samples.push(Sample { name, values, look, published });
             }
         }
         let chart = Ecdf {

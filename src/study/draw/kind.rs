@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::canvas::Canvas;
-use crate::expect::{Complaint, Expr, Needs, Plan, ReadError, Space};
+use crate::expect::{Complaint, Expr, Needs, Plan, ReadError, Space, capital, in_words};
 
 /// A kind of chart, as an entry of a study has it.
 pub(super) trait Kind {
@@ -19,6 +19,15 @@ pub(super) trait Kind {
     fn what(&self) -> String {
         let expressions = self.expressions();
         expressions.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns it as a title.
+    fn in_words(&self) -> String {
+        let expressions = self.expressions();
+        match &expressions[..] {
+            [] => capital(&self.what()),
+            all => all.iter().map(|(_, text)| in_words(text)).collect::<Vec<_>>().join("; "),
+        }
     }
 
     /// Returns what it reads of every run beside its expressions.

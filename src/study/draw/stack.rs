@@ -1,5 +1,6 @@
 //! `stack`: who holds the slots of a kind over time.
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use super::kind::{Kind, Nature, Use};
 use crate::chart::Caption;
 use crate::expect::{Needs, ReadError, Table};
 use crate::mapred::SlotKind;
-use crate::output::report::slots_over_time;
+use crate::output::report::{Parties, SlotsDrawing, read_jobs, slots_over_time};
 
 /// A kind of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,8 +65,18 @@ impl Kind for SlotStack<'_> {
         if !runs.has(canvas.cell) {
             return Ok(canvas.nothing());
         }
-        let Caption { id, title, .. } = canvas.caption.clone();
         let run = runs.run(canvas.cell, 0)?;
-        Ok(slots_over_time(run, self.0.kind(), id, title)?.draw().into())
+        // In all cells who is in the first one looks as there.
+        let first = vec![0; canvas.cell.len()];
+        let mut jobs = Vec::new();
+        for cell in [&first[..], canvas.cell] {
+            if runs.has(cell) {
+                jobs.push(read_jobs(runs.run(cell, 0)?)?);
+            }
+        }
+        let parties = Parties::of(jobs.iter().map(Vec::as_slice));
+        let caption = Caption { description: String::new(), ..canvas.caption.clone() };
+        let what = SlotsDrawing { kind: self.0.kind(), caption, until: None, mark: None };
+        Ok(slots_over_time(run, &parties, IndexMap::new(), what)?.into())
     }
 }

@@ -5,9 +5,7 @@ use super::repeat::Contest;
 use super::{First, Parted};
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
-use crate::expect::ReadError;
 use crate::mapred::{Contender, Measure, Priority, SlotKind, Standing, Told};
-use crate::output::report::slots_over_time;
 use crate::page::{Block, Column, PageCell, PageTable, Section};
 use crate::units::tell::{self, Detail};
 
@@ -61,11 +59,14 @@ impl First {
         format!("the jobs that differ first, by how much later in {other} than in {one}")
     }
 
-    /// Returns the part of a page: with both timelines, in which the instant is marked.
-    ///
-    /// # Errors
-    /// If the timelines cannot be read.
-    pub(in crate::cli::compare) fn section(&self) -> Result<Section, ReadError> {
+    /// Returns the instant at which they part, in seconds, and what it is, to be marked in timelines.
+    pub(in crate::cli::compare) fn mark(&self) -> Option<(f64, String)> {
+        let parted = self.parting.as_ref()?;
+        Some((parted.at as f64 / 1e3, format!("they part at {}", instant(parted.at))))
+    }
+
+    /// Returns the part of a page.
+    pub(in crate::cli::compare) fn section(&self) -> Section {
         let [one, other] = &self.names;
         let mut blocks = Vec::new();
         match &self.parting {
@@ -79,7 +80,6 @@ impl First {
                     [0, 1].map(|run| format!("{}: {}.", self.names[run], self.launch(parted, run)));
                 let head = format!("{one} and {other} part at {}.", instant(parted.at));
                 blocks.push(Block::Text(format!("{head} {}", told.join(" "))));
-                blocks.push(Block::Charts(self.timelines(parted)?));
                 for run in [0, 1] {
                     let asked = format!("{}: {}", self.names[run], self.asked(parted, run));
                     blocks.push(match contenders(&parted.contests[run]) {
@@ -92,23 +92,7 @@ impl First {
         if !self.differences.is_empty() {
             blocks.push(Block::Table(self.jobs_table()));
         }
-        Ok(Section::new("Where they part", blocks))
-    }
-
-    /// Returns the timelines of the runs that have one.
-    fn timelines(&self, parted: &Parted) -> Result<Vec<crate::chart::Drawing>, ReadError> {
-        let kind = parted.kind.unwrap_or(SlotKind::Map);
-        let mark = format!("they part at {}", instant(parted.at));
-        let mut charts = Vec::new();
-        for (run, (results, name)) in self.results.iter().zip(&self.names).enumerate() {
-            if !results.has_timeline() {
-                continue;
-            }
-            let title = format!("Slots that {}s hold in {name}", kind.word());
-            let stack = slots_over_time(results, kind, format!("parting-{run}"), title)?;
-            charts.push(stack.draw_marked(Some((parted.at as f64 / 1e3, &mark))));
-        }
-        Ok(charts)
+        Section::new("Where they part", blocks)
     }
 
     fn contenders_table(&self, caption: String, contenders: &Contest) -> Block {

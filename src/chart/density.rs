@@ -1,0 +1,302 @@
+//! How busy places were over time, where there is too much to draw one by one: a cell for each place
+//! and interval, coloured by who held most of it, the fuller the more of it was held.
+//!
+//! Nothing is left out: every bar counts in the cell in which it begins, and for its time in each
+//! that it crosses. Bars are added one at a time, so that there may be any number of them.
+
+use std::collections::BTreeMap;
+
+use maud::html;
+
+use super::gantt::{BAR_SIGN, BarOwner, owner_keys};
+use super::lanes::{GanttRow, Lanes};
+use super::palette::few_colour;
+use super::scale::{Axis, Extent};
+use super::sheet::{Caption, Drawing, Sheet};
+use super::text::tip;
+use super::timed::Timed;
+use super::unit::Unit;
+
+/// So many intervals; a cell is then a few pixels wide.
+const COLUMNS: usize = 240;
+
+/// More lanes than this cannot be told apart.
+const LANES: usize = 180;
+
+/// How full a cell can be told to be, and what that is called.
+const LEVELS: [&str; 5] = [
+    "up to a fifth",
+    "up to two fifths",
+    "up to three fifths",
+    "up to four fifths",
+    "over four fifths",
+];
+
+/// How busy places were over time.
+#[derive(Clone, Debug)]
+pub struct Density {
+    /// What it is about.
+    pub caption: Caption,
+    /// Time.
+    pub x: Axis,
+    /// The places from the top down, those of a group together.
+    pub rows: Vec<GanttRow>,
+    /// What there is at each place, in the plural: `slots`.
+    pub held: String,
+    /// How many of these each place has.
+    pub capacity: Vec<f64>,
+    /// What the bars are, in the plural: `attempts`.
+    pub bars_are: String,
+    /// Who held them, in the order of the legend.
+    pub owners: Vec<BarOwner>,
+    /// Sentences that stand under it.
+    pub notes: Vec<String>,
+    cells: Cells,
+}
+
+/// The intervals of all lanes.
+#[derive(Clone, Debug)]
+struct Cells {
+    until: f64,
+    shared: usize,
+    /// How many bars begin in each cell, lane by lane.
+    begun: Vec<u64>,
+    /// For how long each owner held something there.
+    busy: Vec<BTreeMap<usize, f64>>,
+}
+
+impl Density {
+    /// Returns a chart of these places from zero until then, with nothing in it.
+    pub fn new(rows: Vec<GanttRow>, capacity: Vec<f64>, until: f64) -> Self {
+        let shared = rows.len().div_ceil(LANES).max(1);
+        let cells = rows.len().div_ceil(shared).max(1) * COLUMNS;
+        Self {
+            caption: Caption::default(),
+            x: Axis::linear("Time", Unit::Seconds),
+            rows,
+            held: String::new(),
+            capacity,
+            bars_are: String::new(),
+            owners: Vec::new(),
+            notes: Vec::new(),
+            cells: Cells {
+                until: if until.is_finite() { until.max(1e-3) } else { 1.0 },
+                shared,
+                begun: vec![0; cells],
+                busy: vec![BTreeMap::new(); cells],
+            },
+        }
+    }
+
+    /// Adds a bar of an owner. One without a place, or whose times are no numbers, is left out.
+    pub fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
+        let is_number = start.is_finite() && end.is_finite() && start <= end;
+        if is_number && row < self.rows.len() {
+            self.cells.add(row, owner, start, end);
+        }
+    }
+
+    /// Returns how many bars were added.
+    fn count(&self) -> u64 {
+        self.cells.begun.iter().sum()
+    }
+
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let Cells { until, shared, begun, .. } = &self.cells;
+        let extent = Extent::default().include(&self.x, 0.0).include(&self.x, *until);
+        let timed = Timed::new(&self.x, extent);
+        let paths = self.paths(&timed);
+        let mut sheet = Sheet::new(&self.caption);
+        let is_used = |owner: usize| self.cells.busy.iter().any(|by| by.contains_key(&owner));
+        sheet.legend(&owner_keys(&self.owners, is_used, |colour| {
+            html! { path class={ "bars " (colour) } d=(BAR_SIGN) {} }
+        }));
+        let lanes = Lanes { rows: &self.rows, shared: *shared };
+        let area = lanes.draw(&mut sheet, &timed.x);
+        let begun: Vec<String> = begun.chunks(COLUMNS).map(told).collect();
+        let marks = html! {
+            g data-columns=(COLUMNS) data-begun=(begun.join("|")) data-bars-are=(self.bars_are) {
+                @for ((owner, level), d) in &paths {
+                    path class={ "bars full-" (level) " " (self.colour(*owner)) } d=(d) {
+                        (tip(&format!(
+                            "{}; {} of the {} held", self.mostly(*owner), LEVELS[*level], self.held
+                        )))
+                    }
+                }
+            }
+        };
+        sheet.add(timed.plot(&area, &lanes, marks));
+        if self.count() == 0 {
+            sheet.nothing(&area);
+        }
+        self.explain(&mut sheet);
+        sheet.finish()
+    }
+
+    fn explain(&self, sheet: &mut Sheet) {
+        let Cells { until, shared, .. } = &self.cells;
+        let rows = if *shared == 1 { "a node" } else { &*format!("{shared} nodes") };
+        sheet.note(&format!(
+            "A cell is {rows} for {}: its colour is that of whoever held most, the fuller the more of \
+             the {} were held. All {} {} are in it.",
+            self.x.unit.text(until / COLUMNS as f64),
+            self.held,
+            Unit::Count.text(self.count() as f64),
+            self.bars_are,
+        ));
+        self.notes.iter().for_each(|note| sheet.note(note));
+    }
+
+    fn colour(&self, owner: usize) -> String {
+        self.owners.get(owner).map_or_else(|| "c-soft".to_owned(), |owner| few_colour(owner.look))
+    }
+
+    fn mostly(&self, owner: usize) -> String {
+        self.owners.get(owner).map_or_else(String::new, |owner| format!("mostly {}", owner.name))
+    }
+
+    /// Returns the cells as paths, by who held most of them and how much was held.
+    fn paths(&self, timed: &Timed) -> BTreeMap<(usize, usize), String> {
+        let Cells { until, shared, busy, .. } = &self.cells;
+        let interval = until / COLUMNS as f64;
+        let at = |column: usize| timed.whole * column as u64 / COLUMNS as u64;
+        let mut paths: BTreeMap<(usize, usize), String> = BTreeMap::new();
+        for (lane, cells) in busy.chunks(COLUMNS).enumerate() {
+            let rows = lane * shared..((lane + 1) * shared).min(self.capacity.len());
+            let room = self.capacity.get(rows).map_or(0.0, |all| all.iter().sum()) * interval;
+            let looks: Vec<_> = cells.iter().map(|by| look(by, room)).collect();
+            let mut column = 0;
+            for alike in looks.chunk_by(|a, b| a == b) {
+                let to = column + alike.len();
+                if let Some(look) = alike[0] {
+                    let (from, to) = (at(column), at(to));
+                    *paths.entry(look).or_default() += &Timed::mark(from, lane, to - from);
+                }
+                column = to;
+            }
+        }
+        paths
+    }
+}
+
+/// Returns who held most of a cell, and how much of its room was held by all, in fifths.
+fn look(by: &BTreeMap<usize, f64>, room: f64) -> Option<(usize, usize)> {
+    // Of two that held as much the first one counts.
+    let most = by.iter().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let held: f64 = by.values().sum();
+    let share = if 0.0 < room { held / room } else { 1.0 };
+    // What just fills a fifth is not more than it for what is lost in adding up.
+    Some((*most.0, ((share * LEVELS.len() as f64 - 1e-9).max(0.0) as usize).min(LEVELS.len() - 1)))
+}
+
+/// Returns the numbers, of which equal neighbours are told once: `0x17 3 1x2`.
+fn told(numbers: &[u64]) -> String {
+    let part = |alike: &[u64]| match alike.len() {
+        1 => alike[0].to_string(),
+        length => format!("{}x{length}", alike[0]),
+    };
+    numbers.chunk_by(|a, b| a == b).map(part).collect::<Vec<_>>().join(" ")
+}
+
+impl Cells {
+    fn add(&mut self, row: usize, owner: usize, start: f64, end: f64) {
+        let interval = self.until / COLUMNS as f64;
+        let column = |time: f64| ((time / interval).max(0.0) as usize).min(COLUMNS - 1);
+        let lane = row / self.shared * COLUMNS;
+        let (first, last) = (column(start), column(end));
+        self.begun[lane + first] += 1;
+        for column in first..=last {
+            let from = column as f64 * interval;
+            let inside = (end.min(from + interval) - start.max(from)).max(0.0);
+            // What took no time was there nevertheless.
+            if 0.0 < inside || column == first {
+                *self.busy[lane + column].entry(owner).or_default() += inside;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::palette::Look;
+    use super::*;
+
+    fn density(rows: usize, until: f64) -> Density {
+        let row =
+            |i| GanttRow { group: "r".to_owned(), owner: format!("n{i}"), ..GanttRow::default() };
+        let owner =
+            |(number, name): (usize, &str)| BarOwner { name: name.to_owned(), look: Look(number) };
+        Density {
+            held: "slots".to_owned(),
+            bars_are: "attempts".to_owned(),
+            owners: ["ann", "bob"].into_iter().enumerate().map(owner).collect(),
+            ..Density::new((0..rows).map(row).collect(), vec![2.0; rows], until)
+        }
+    }
+
+    /// Returns the sum of all numbers that the drawing tells.
+    fn sum_told(svg: &str) -> u64 {
+        let told = svg.split_once("data-begun=\"").unwrap().1.split_once('"').unwrap().0;
+        let number = |part: &str| {
+            let (number, times) = part.split_once('x').unwrap_or((part, "1"));
+            number.parse::<u64>().unwrap() * times.parse::<u64>().unwrap()
+        };
+        told.split(['|', ' ']).map(number).sum()
+    }
+
+    #[test]
+    fn a_cell_is_of_whoever_held_most_and_as_full_as_all_of_it() {
+        // Two slots for a second: 1.0 of 2 held, 0.6 of it by bob, and then 0.4 of 2 by ann.
+        let mut chart = density(1, 240.0);
+        for (owner, start, end) in [(0, 0.0, 0.4), (1, 0.4, 1.0), (0, 1.0, 1.4)] {
+            chart.add(0, owner, start, end);
+        }
+        let timed =
+            Timed::new(&chart.x, Extent::default().include(&chart.x, 0.0).include(&chart.x, 240.0));
+        let paths: Vec<_> = chart.paths(&timed).into_iter().collect();
+        let mark = |from: u64| Timed::mark(from, 0, 1_000);
+        assert_eq!(paths, [((0, 0), mark(1_000)), ((1, 2), mark(0))]);
+    }
+
+    #[test]
+    fn a_full_cell_is_at_the_highest_level() {
+        let by = |held| BTreeMap::from([(0, held)]);
+        assert_eq!(look(&by(2.0), 2.0), Some((0, 4)));
+        assert_eq!(look(&by(0.0), 2.0), Some((0, 0)));
+        assert_eq!(look(&by(1.6), 2.0), Some((0, 3)));
+        assert_eq!(look(&BTreeMap::new(), 2.0), None);
+    }
+
+    #[test]
+    fn many_places_share_lanes_and_say_so() {
+        let mut chart = density(400, 100.0);
+        (0..400).for_each(|row| chart.add(row, 0, 1.0, 2.0));
+        let svg = chart.draw().inline();
+        assert!(svg.contains("A cell is 3 nodes for 417 ms"), "{svg}");
+        assert_eq!(sum_told(&svg), 400);
+    }
+
+    #[test]
+    fn equal_neighbours_are_told_once() {
+        assert_eq!(told(&[0, 0, 0, 7, 1, 1]), "0x3 7 1x2");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bar_is_lost(
+            rows in 1usize..400, until in 1.0f64..1e6,
+            bars in prop::collection::vec((0usize..400, 0usize..3, 0.0f64..1.1, 0.0f64..0.5), 0..300),
+        ) {
+            let mut chart = density(rows, until);
+            let mut added = 0;
+            for (row, owner, start, length) in bars {
+                chart.add(row, owner, start * until, (start + length) * until);
+                added += u64::from(row < rows);
+            }
+            prop_assert_eq!(sum_told(&chart.draw().inline()), added);
+        }
+    }
+}

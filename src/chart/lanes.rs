@@ -1,0 +1,161 @@
+//! Rows of a plot over time, their names beside them: each in a lane of its own, or several in one.
+
+use maud::{Markup, html};
+
+use super::scale::Scale;
+use super::sheet::{Area, MARGIN, Sheet, WIDTH};
+use super::text::{At, SIZE, clean, shorten, width};
+
+/// How high all lanes together are where they are many.
+const HEIGHT: f64 = 540.0;
+
+/// Names of groups and rows are cut at this length.
+const LONGEST: f64 = 110.0;
+
+/// A row: `rack-0`, `node-3`, `map`.
+#[derive(Clone, Debug, Default)]
+pub struct GanttRow {
+    /// What it belongs to in the large.
+    pub group: String,
+    /// What it belongs to in the small; rows of an owner stand together.
+    pub owner: String,
+    /// What it is there; may be empty.
+    pub name: String,
+    /// Whether it stands out from the others by its ground.
+    pub is_shaded: bool,
+}
+
+/// Rows in lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lanes<'a> {
+    pub(super) rows: &'a [GanttRow],
+    /// How many rows share a lane.
+    pub(super) shared: usize,
+}
+
+impl GanttRow {
+    /// Returns its whole name.
+    fn told(&self) -> String {
+        let parts = [&self.group, &self.owner, &self.name].map(|part| clean(part));
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    }
+}
+
+/// Returns a text as a part of several that bars part.
+pub(super) fn part(text: &str) -> String {
+    clean(text).replace('|', "/").replace('@', " ")
+}
+
+impl Lanes<'_> {
+    /// Returns how many lanes there are; at least one.
+    pub(super) fn count(&self) -> usize {
+        self.rows.len().div_ceil(self.shared).max(1)
+    }
+
+    /// Returns the names of the lanes, parted by bars.
+    pub(super) fn told(&self) -> String {
+        let name = |rows: &[GanttRow]| match rows {
+            [one] => part(&one.told()),
+            [first, .., last] => format!("{} to {}", part(&first.told()), part(&last.told())),
+            [] => String::new(),
+        };
+        self.rows.chunks(self.shared).map(name).collect::<Vec<_>>().join("|")
+    }
+
+    /// Draws the names of the rows and the axis; returns where the lanes are.
+    pub(super) fn draw(&self, sheet: &mut Sheet, x: &Scale) -> Area {
+        let lane = (HEIGHT / self.count() as f64).clamp(1.8, 20.0);
+        let labels = if self.shared == 1 { self.labels(lane) } else { Vec::new() };
+        let widest = |names: &mut dyn Iterator<Item = &str>| {
+            names.map(|name| width(&shorten(name, LONGEST)) + 8.0).fold(0.0, f64::max)
+        };
+        let groups = widest(&mut self.rows.iter().map(|row| row.group.as_str()));
+        let names = widest(&mut labels.iter().map(|(_, name)| name.as_str()));
+        let top = sheet.below + 6.0;
+        let area = Area {
+            left: MARGIN + groups + names,
+            right: WIDTH - 2.0 * MARGIN,
+            top,
+            bottom: top + lane * self.count() as f64,
+        };
+        sheet.add(self.ground(&area, lane));
+        sheet.x_axis(x, &area);
+        sheet.add(html! {
+            @for (lanes, name) in labels {
+                text class="c-soft" text-anchor="end" x=(At(area.left - 8.0))
+                    y=(At(area.top + lanes * lane + 5.0)) { (shorten(&name, LONGEST)) }
+            }
+        });
+        sheet.add(self.groups(&area, lane));
+        area
+    }
+
+    /// The ground of the rows that stand out.
+    fn ground(&self, area: &Area, lane: f64) -> Markup {
+        if self.shared != 1 {
+            return Markup::default();
+        }
+        let (mut d, mut first) = (String::new(), 0);
+        for rows in self.rows.chunk_by(|a, b| a.is_shaded == b.is_shaded) {
+            if rows[0].is_shaded {
+                let (top, height) = (area.top + first as f64 * lane, rows.len() as f64 * lane);
+                d += &format!(
+                    "M{} {}H{}v{}H{}Z",
+                    At(area.left),
+                    At(top),
+                    At(area.right),
+                    At(height),
+                    At(area.left)
+                );
+            }
+            first += rows.len();
+        }
+        html! { @if !d.is_empty() { path class="c-grid tint" d=(d) {} } }
+    }
+
+    /// Returns the names of the rows where lanes are high enough for them, or else of the owners where
+    /// theirs are, and in which lane the middle of each is.
+    fn labels(&self, lane: f64) -> Vec<(f64, String)> {
+        let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
+        if is_high(1) {
+            let name = |row: &GanttRow| format!("{} {}", row.owner, row.name);
+            let rows = self.rows.iter().enumerate();
+            return rows.map(|(i, row)| (i as f64 + 0.5, name(row))).collect();
+        }
+        let mut first = 0;
+        let owners = self.rows.chunk_by(|a, b| (&a.group, &a.owner) == (&b.group, &b.owner));
+        let labels = owners.map(|rows| {
+            let middle = first as f64 + rows.len() as f64 / 2.0;
+            first += rows.len();
+            is_high(rows.len()).then(|| (middle, rows[0].owner.clone()))
+        });
+        // All of them or none: a gap would seem to say something.
+        labels.collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// The names of the groups beside their first lanes, and lines between them.
+    fn groups(&self, area: &Area, lane: f64) -> Markup {
+        let mut first = 0;
+        let mut free = f64::NEG_INFINITY;
+        let mut texts = Vec::new();
+        let mut lines = String::new();
+        let (from, to) = (At(MARGIN), At(area.right));
+        for group in self.rows.chunk_by(|a, b| a.group == b.group) {
+            let top = area.top + (first / self.shared) as f64 * lane;
+            if 0 < first {
+                lines += &format!("M{from} {}H{to}", At(top));
+            }
+            if free <= top {
+                let y = top + lane.min(SIZE) / 2.0 + 6.0;
+                texts.push((y, shorten(&group[0].group, LONGEST)));
+                free = top + SIZE + 2.0;
+            }
+            first += group.len();
+        }
+        html! {
+            path class="thin c-grid" d=(lines) {}
+            @for (y, name) in texts { text x=(At(MARGIN)) y=(At(y)) { (name) } }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A plot whose marks are in units of time, so that the page's script can show a part of it: to
+//! zoom is to choose another window, and the numbers in the marks are those of the data.
+
+use maud::{Markup, html};
+
+use super::lanes::Lanes;
+use super::scale::{Axis, Ends, Extent, Scale};
+use super::sheet::Area;
+use super::text::At;
+
+/// Milliseconds, unless the times are too far apart.
+const PER_SECOND: f64 = 1_000.0;
+
+/// So many units at most: browsers reckon with single precision.
+const MOST: f64 = 1e9;
+
+/// Times as whole units from the first one on.
+#[derive(Clone, Debug)]
+pub(super) struct Timed {
+    pub(super) x: Scale,
+    first: f64,
+    per_second: f64,
+    /// How many units there are.
+    pub(super) whole: u64,
+}
+
+impl Timed {
+    pub(super) fn new(axis: &Axis, extent: Extent) -> Self {
+        let x = Scale::new(axis, extent, Ends::Exact, 8);
+        let (first, last) = x.ends();
+        let per_second = PER_SECOND.min(MOST / (last - first));
+        Self { x, first, per_second, whole: ((last - first) * per_second).round().max(1.0) as u64 }
+    }
+
+    /// Returns a time in units.
+    pub(super) fn at(&self, time: f64) -> u64 {
+        (((time - self.first) * self.per_second).round().max(0.0) as u64).min(self.whole)
+    }
+
+    /// Returns a mark in a lane from a unit on for so many. It is an area and no stroke: not every
+    /// program that prints knows strokes which are wide one way and high another.
+    pub(super) fn mark(from: u64, lane: usize, length: u64) -> String {
+        format!("M{from} {lane}h{length}v.88h-{length}z")
+    }
+
+    /// Returns the plot with these marks, of which each lane is one high.
+    pub(super) fn plot(&self, area: &Area, lanes: &Lanes<'_>, marks: Markup) -> Markup {
+        html! {
+            svg class="time" x=(At(area.left)) y=(At(area.top)) width=(At(area.width()))
+                height=(At(area.height())) preserveAspectRatio="none"
+                viewBox={ "0 0 " (self.whole) " " (lanes.count()) }
+                data-first=(self.first) data-per-second=(self.per_second)
+                data-lanes=(lanes.told()) {
+                // What has no mark can be pointed at as well.
+                rect width=(self.whole) height=(lanes.count()) fill="none" pointer-events="all" {}
+                (marks)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Unit;
+    use super::*;
+
+    fn timed(times: [f64; 2]) -> Timed {
+        let axis = Axis::linear("Time", Unit::Seconds);
+        let mut extent = Extent::default();
+        times.iter().for_each(|time| _ = extent.see(&axis, *time));
+        Timed::new(&axis, extent)
+    }
+
+    #[test]
+    fn times_are_whole_milliseconds() {
+        let timed = timed([10.0, 100.0]);
+        assert_eq!((timed.whole, timed.at(10.0), timed.at(14.4691)), (90_000, 0, 4_469));
+    }
+
+    #[test]
+    fn a_thousand_years_are_a_billion_units() {
+        let timed = timed([0.0, 3e10]);
+        assert_eq!((timed.whole, timed.at(3e9)), (1_000_000_000, 100_000_000));
+    }
+}

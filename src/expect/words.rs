@@ -1,0 +1,210 @@
+//! Expressions in words, for titles: `mean(sojourn, class=small)` is `Mean sojourn time, class small`.
+//!
+//! Words leave out what an expression says exactly; whoever shows them shows the expression beneath.
+
+use super::Expr;
+use super::syntax::{Choice, Node, Operator, Setting, Syntax};
+
+/// What quantities are called where their name is no word.
+const NOUNS: [(&str, &str); 54] = [
+    ("sojourn", "sojourn time"),
+    ("wait", "wait for the first task"),
+    ("run", "running time"),
+    ("map_phase", "time of the map phase"),
+    ("submit", "arrival"),
+    ("finish", "end"),
+    ("reduce_time", "time of the reduces"),
+    ("failed", "failed attempts"),
+    ("killed", "killed attempts"),
+    ("suspended", "suspensions"),
+    ("straggling", "slowdown by stragglers"),
+    ("held", "slot time held"),
+    ("wasted", "slot time wasted"),
+    ("second_attempts_won", "second attempts that won"),
+    ("chain.sojourn", "sojourn time of chains"),
+    ("attempt.time", "time of an attempt"),
+    ("attempt.start", "start of an attempt"),
+    ("attempt.finish", "end of an attempt"),
+    ("attempt.commit", "time of a commit"),
+    ("attempt.suspended", "time for which an attempt is suspended"),
+    ("task.time", "time of a task"),
+    ("slots", "slots held"),
+    ("running", "running tasks"),
+    ("pending", "waiting tasks"),
+    ("suspended_tasks", "suspended attempts"),
+    ("virtual", "time of the cluster"),
+    ("locality.node", "share of maps on a node with their input"),
+    ("locality.rack", "share of maps in a rack with their input"),
+    ("locality.off_rack", "share of maps away from their input"),
+    ("utilisation.map", "share of map slots held"),
+    ("utilisation.reduce", "share of reduce slots held"),
+    ("goodput", "share of slot time of use"),
+    ("waste.failed", "slot time of failed attempts"),
+    ("waste.speculative", "slot time of slower attempts"),
+    ("waste.lost", "slot time of lost attempts"),
+    ("waste.preempted", "slot time of preempted attempts"),
+    ("waste.killed", "slot time of killed jobs"),
+    ("jobs_succeeded", "jobs that succeeded"),
+    ("jobs_failed", "jobs that failed"),
+    ("jobs_killed", "jobs that were killed"),
+    ("attempts_failed", "attempts that failed"),
+    ("attempts_killed", "attempts that were killed"),
+    ("heartbeats", "heartbeats served"),
+    ("heartbeat_rtt", "round trip of a heartbeat"),
+    ("jobtracker_queue", "wait in the JobTracker's line"),
+    ("slot_idle", "idle time of a slot"),
+    ("job_wait", "wait of a job"),
+    ("job_sojourn", "sojourn of a job"),
+    ("task_wait", "wait of a task for a slot"),
+    ("locality_wait", "wait of a job for its input"),
+    ("commit_delay", "delay of a commit"),
+    ("suspension", "suspension of an attempt"),
+    ("preemption_to_launch", "time from preemption to launch"),
+    ("clock_lag", "lag of the clock"),
+];
+
+impl Expr {
+    /// Returns it in words, beginning with a capital; `None` of what is said better as it is written,
+    /// such as a comparison.
+    pub fn words(&self) -> Option<String> {
+        of(&self.0).map(|words| capital(&words))
+    }
+}
+
+/// Returns a text that begins with a capital.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + chars.as_str()
+}
+
+/// Returns an expression in words, or as it is written if it cannot be said.
+pub fn in_words(text: &str) -> String {
+    Expr::parse(text).ok().and_then(|expr| expr.words()).unwrap_or_else(|| text.to_owned())
+}
+
+fn of(node: &Node) -> Option<String> {
+    match &node.item {
+        Syntax::Name { name, filters } => Some(noun(name) + &chosen(filters)?),
+        Syntax::Call { name, arguments, settings } => {
+            let [argument] = &arguments[..] else { return None };
+            Some(format!("{} {}{}", how(&name.item)?, of(argument)?, chosen(settings)?))
+        }
+        Syntax::Binary(left, operator, right) => {
+            let sign = match operator {
+                Operator::Plus => "+",
+                Operator::Minus => "−",
+                Operator::Times => "×",
+                Operator::Over => "/",
+                _ => return None,
+            };
+            // Words have no parentheses, so that a part must not be such an expression itself.
+            Some(format!("{} {sign} {}", part(left)?, part(right)?))
+        }
+        _ => None,
+    }
+}
+
+fn part(node: &Node) -> Option<String> {
+    match &node.item {
+        Syntax::Literal(literal) => Some(literal.text.clone()),
+        Syntax::Binary(..) => None,
+        _ => of(node),
+    }
+}
+
+fn noun(name: &str) -> String {
+    match NOUNS.iter().find(|(other, _)| *other == name) {
+        Some((_, noun)) => (*noun).to_owned(),
+        None => name.replace(['_', '.'], " "),
+    }
+}
+
+/// Returns what a call makes of what is in it.
+fn how(name: &str) -> Option<String> {
+    let words = match name {
+        "mean" => "mean",
+        "median" => "median",
+        "min" => "smallest",
+        "max" => "largest",
+        "sum" => "sum of",
+        "count" => "number of",
+        "sd" => "standard deviation of",
+        "jain" => "Jain's index of",
+        _ => {
+            let percent = name.strip_prefix('p').filter(|rest| rest.parse::<f64>().is_ok())?;
+            return Some(format!("{percent}{} percentile of", ordinal(percent)));
+        }
+    };
+    Some(words.to_owned())
+}
+
+fn ordinal(number: &str) -> &'static str {
+    match (number.chars().next_back(), number) {
+        (_, "11" | "12" | "13") => "th",
+        (Some('1'), _) => "st",
+        (Some('2'), _) => "nd",
+        (Some('3'), _) => "rd",
+        _ => "th",
+    }
+}
+
+/// Returns what settings choose; `None` if a setting says more than that.
+fn chosen(settings: &[Setting]) -> Option<String> {
+    let word = |setting: &Setting| match &setting.value.item {
+        Choice::Word(word) if setting.key.item != "seeds" => {
+            Some(format!(", {} {word}", setting.key.item.replace(['_', '.'], " ")))
+        }
+        choice @ (Choice::Number(_) | Choice::Range(..)) => {
+            Some(format!(", {} {choice}", setting.key.item.replace(['_', '.'], " ")))
+        }
+        Choice::List(items) if setting.key.item != "by" => {
+            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+            Some(format!(", {} {}", setting.key.item, items.join(", ")))
+        }
+        _ => None,
+    };
+    settings.iter().map(word).collect::<Option<Vec<_>>>().map(|words| words.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quantities;
+    use super::*;
+
+    #[test]
+    fn metrics_are_said_in_words() {
+        for (text, words) in [
+            ("mean(sojourn)", "Mean sojourn time"),
+            ("mean(sojourn, class=small)", "Mean sojourn time, class small"),
+            ("p99(heartbeat_rtt)", "99th percentile of round trip of a heartbeat"),
+            ("sojourn[class=[bin-1, bin-2]]", "Sojourn time, class bin-1, bin-2"),
+            ("1 - goodput", "1 − share of slot time of use"),
+            ("makespan", "Makespan"),
+            ("jobs_failed", "Jobs that failed"),
+        ] {
+            assert_eq!(in_words(text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_stays_as_it_is_written() {
+        for text in
+            ["mean(sojourn) < 15min", "2 * (makespan - 3s)", "rising(makespan, by=nodes)", "a b"]
+        {
+            assert_eq!(in_words(text), text);
+        }
+    }
+
+    #[test]
+    fn every_noun_is_of_a_quantity() {
+        let names: Vec<&str> = quantities().map(|(name, ..)| name).collect();
+        for (name, _) in NOUNS {
+            assert!(names.contains(&name), "{name}");
+        }
+        // And none has a name that is no word.
+        for name in names {
+            assert!(!noun(name).contains(['_', '.']), "{name}");
+        }
+    }
+}
