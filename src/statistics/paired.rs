@@ -137,7 +137,8 @@ pub struct Outlier {
 ///
 /// Far is more than eight robust standard deviations (1.4826 times the median of the distances from
 /// the median), of five to seven values more than twenty; fewer values have none. Of normal samples
-/// less than one in a hundred has such a value. What is within a hundredth of the median is never far.
+/// less than one in a hundred has such a value. What is within a hundredth of the median is never far,
+/// and where more than one in five lie far the values are of two kinds, and none is an outlier.
 pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     let far = match logarithms.len() {
         0..=4 => return Vec::new(),
@@ -151,7 +152,8 @@ pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
         let distance = if deviation < ROUNDING { f64::INFINITY } else { off / deviation };
         (0.01 < *off && far < distance).then_some(Outlier { place, distance })
     };
-    off.iter().enumerate().filter_map(outlier).collect()
+    let found: Vec<Outlier> = off.iter().enumerate().filter_map(outlier).collect();
+    if 5 * found.len() <= logarithms.len() { found } else { Vec::new() }
 }
 
 /// Returns Student's distribution of so many values, at least two.
@@ -283,6 +285,7 @@ mod tests {
         let found = outliers(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.5]);
         assert_eq!(found, [Outlier { place: 5, distance: f64::INFINITY }]);
         assert!(outliers(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.009]).is_empty());
+        assert!(outliers(&[0.0, 0.0, 0.0, 0.5, 0.5]).is_empty(), "two of five are of another kind");
     }
 
     #[test]

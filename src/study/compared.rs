@@ -9,8 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_yaml::Value;
 
 use super::axes;
-use crate::expect::Space;
+use crate::expect::{Axis, Space};
 use crate::yaml::{Path, Problem};
+
+/// So many pairs of values are compared at most.
+const MOST_PAIRS: usize = 1_000;
 
 /// `compare:` as it is written: an axis, or `{axis: …, base: …}`.
 #[derive(Clone, Debug, Serialize)]
@@ -58,19 +61,32 @@ impl Against {
 }
 
 impl CompareSpec {
-    /// Finds the axis, and what its values are compared with.
-    pub(super) fn find(&self, space: &Space) -> Result<(usize, Against), Problem> {
+    /// Finds the axis.
+    pub(super) fn axis(&self, space: &Space) -> Result<usize, Problem> {
         let at = Path::of("compare");
-        let place = if self.is_short { at.clone() } else { at.key("axis") };
-        let axis = axes::find(space, &self.axis, place)?;
-        let against = match &self.base {
+        axes::find(space, &self.axis, if self.is_short { at } else { at.key("axis") })
+    }
+
+    /// Finds what the values of the axis are compared with.
+    pub(super) fn against(&self, axis: &Axis) -> Result<Against, Problem> {
+        Ok(match &self.base {
             Some(label) => {
-                Against::Base(axes::find_value(&space.axes[axis], label, at.key("base"))?)
+                Against::Base(axes::find_value(axis, label, Path::of("compare").key("base"))?)
             }
             None if self.is_short => Against::default(),
-            None => Against::All,
-        };
-        Ok((axis, against))
+            None => {
+                let values = axis.values.len();
+                let pairs = values * values.saturating_sub(1) / 2;
+                if MOST_PAIRS < pairs {
+                    let message = format!(
+                        "each of {values} values with each are {pairs} comparisons, more than {MOST_PAIRS}"
+                    );
+                    let hint = format!("name one: `base: {}`", axis.values[0].label);
+                    return Err(Problem::value(Path::of("compare"), message).hint(hint));
+                }
+                Against::All
+            }
+        })
     }
 }
 
@@ -132,7 +148,7 @@ impl<'de> Deserialize<'de> for CompareSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expect::{Axis, AxisValue};
+    use crate::expect::AxisValue;
 
     fn find(yaml: &str) -> Result<(usize, Against), String> {
         let axis = |(path, labels): (&str, &[&str])| Axis {
@@ -143,7 +159,9 @@ mod tests {
             [("cluster.nodes", &["5", "10"]), ("scheduler", &["fifo", "fair", "hfsp"])];
         let space = Space { axes: axes.map(axis).into(), compared: None };
         let spec: CompareSpec = serde_yaml::from_str(yaml).map_err(|error| error.to_string())?;
-        spec.find(&space).map_err(|Problem { path, message, .. }| format!("{path}: {message}"))
+        let found = spec.axis(&space);
+        let found = found.and_then(|axis| Ok((axis, spec.against(&space.axes[axis])?)));
+        found.map_err(|Problem { path, message, .. }| format!("{path}: {message}"))
     }
 
     #[test]
@@ -165,6 +183,19 @@ mod tests {
         }
         assert!(find("{axis: nodes, bas: 7}").unwrap_err().contains("unknown field `bas`"));
         assert!(find("[nodes]").unwrap_err().contains("expected an axis, or {axis: …, base: …}"));
+    }
+
+    #[test]
+    fn each_of_very_many_with_each_is_refused() {
+        let values: Vec<AxisValue> =
+            (1..=46).map(|label| AxisValue::new(label.to_string())).collect();
+        let spec: CompareSpec = serde_yaml::from_str("{axis: x}").unwrap();
+        let against = |count: usize| {
+            spec.against(&Axis { path: "x".to_owned(), values: values[..count].to_vec() })
+        };
+        assert!(against(45).is_ok());
+        let Problem { message, .. } = against(46).unwrap_err();
+        assert_eq!(message, "each of 46 values with each are 1035 comparisons, more than 1000");
     }
 
     #[test]

@@ -244,6 +244,12 @@ impl ChartSpec {
         }
         let compared = if kind.compares() { Some(compared(space)?) } else { None };
         let chosen = chosen(kind, space);
+        if let Some(axis) = compared.filter(|axis| chosen.contains(axis)) {
+            let name = space.axes[axis].name();
+            let message =
+                format!("this compares the values of `{name}`, which its metric chooses itself");
+            return Err(Problem::value(Path::default(), message).hint("draw `bars` or a `line`"));
+        }
         let laid_out = |place: usize| [over, by, compared].contains(&Some(place));
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {

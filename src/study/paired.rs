@@ -312,9 +312,9 @@ impl Pair {
 fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
     let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
-    match (ratio, is_time) {
-        (2.0.., true) => format!("takes {} times as long", significant(ratio, 3)),
-        (2.0.., false) => format!("is {} times as much", significant(ratio, 3)),
+    match (ratio.min(1e100), is_time) {
+        (times @ 2.0.., true) => format!("takes {} times as long", significant(times, 3)),
+        (times @ 2.0.., false) => format!("is {} times as much", significant(times, 3)),
         (1.0.., true) => format!("slower {}", percent(ratio - 1.0)),
         (1.0.., false) => format!("higher {}", percent(ratio - 1.0)),
         (_, true) => format!("faster {}", percent(1.0 - ratio)),
@@ -337,11 +337,12 @@ pub(super) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
     while is_off && decimals < 6 && ratios.iter().any(|ratio| looks_like_one(*ratio, decimals)) {
         decimals += 1;
     }
-    ratios.map(
-        |ratio| {
-            if 1e6 <= ratio { significant(ratio, 3) } else { format!("{ratio:.decimals$}") }
-        },
-    )
+    ratios.map(|ratio| match ratio {
+        // The end of an interval of very different ratios.
+        1e100.. => "∞".to_owned(),
+        1e6.. => significant(ratio, 3),
+        _ => format!("{ratio:.decimals$}"),
+    })
 }
 
 /// Something to think of about a comparison: a seed of which the ratio is far from the others'.
@@ -507,6 +508,8 @@ mod tests {
         assert_eq!(shown([1.05, 1.001, 1.2]), ["1.050", "1.001", "1.200"]);
         assert_eq!(shown([250.0, 200.0, 312.0]), ["250", "200", "312"]);
         assert_eq!(shown([1.0, 1.0, 1.0]), ["1.00", "1.00", "1.00"]);
+        assert_eq!(shown([2.0, 0.0, f64::INFINITY]), ["2", "0", "∞"]);
+        assert_eq!(by(f64::INFINITY, Unit::PLAIN), "is 10¹⁰⁰ times as much");
     }
 
     #[test]

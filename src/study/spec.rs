@@ -173,11 +173,12 @@ impl Study {
             excluded(&space, cells, &Path::of("exclude").index(index), &mut more)
         });
         let excluded = excluded.collect();
-        let compared = keys
-            .compare
-            .as_ref()
-            .and_then(|compare| compare.find(&space).map_err(|problem| more.push(problem)).ok());
-        let (compare, against) = compared.unzip();
+        let mut note = |problem| more.push(problem);
+        let compare =
+            keys.compare.as_ref().and_then(|spec| spec.axis(&space).map_err(&mut note).ok());
+        let against = compare
+            .zip(keys.compare.as_ref())
+            .and_then(|(axis, spec)| spec.against(&space.axes[axis]).map_err(&mut note).ok());
         space.compared = compare;
         let metrics = match &keys.metrics[..] {
             [] => METRICS.map(str::to_owned).to_vec(),
@@ -294,7 +295,11 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
         add(at, that, planned);
     }
     problems.append(&mut misfits);
-    for (index, chart) in keys.charts.iter().enumerate() {
+    // What a chart compares is not known if what the study compares is not.
+    let is_known = |chart: &ChartSpec| {
+        chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
+    };
+    for (index, chart) in keys.charts.iter().enumerate().filter(|(_, chart)| is_known(chart)) {
         match chart.needs(space) {
             Ok(more) => needs.add(more),
             Err(problem) => problems.push(problem.inside(&Path::of("charts").index(index))),

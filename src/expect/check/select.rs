@@ -147,7 +147,7 @@ impl Checker<'_> {
         let has_near = nearest(name, keys.iter().copied()).is_some();
         if self.space.axes.is_empty() && !has_near {
             return complaint.hint(
-                "if it is what a study varies: this is a single scenario, which has no axes to choose by",
+                "a single scenario has no axes to choose by; those of a study stand in its `sweep`",
             );
         }
         complaint.nearest(name, keys)

@@ -101,8 +101,8 @@ fn a_single_scenario_has_no_axes_to_choose_by() {
     };
     assert_eq!(
         wrong("mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair]) < 1"),
-        "unknown filter `scheduler`; if it is what a study varies: this is a single scenario, \
-         which has no axes to choose by"
+        "unknown filter `scheduler`; a single scenario has no axes to choose by; those of a study \
+         stand in its `sweep`"
     );
     assert_eq!(wrong("mean(wait[clas=a]) < 1s"), "unknown filter `clas`; did you mean `class`?");
 }
