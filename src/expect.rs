@@ -100,7 +100,9 @@ impl Expr {
         self.plan(space, check::Purpose::Expectation)
     }
 
-    /// Plans it as a metric: a number of every cell, so that it selects no cells itself.
+    /// Plans it as a metric: a number of every cell. Of an axis it may choose one value for a
+    /// quantity: `mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])` is computed seed by seed,
+    /// and is the same in all cells that differ in `scheduler` alone.
     ///
     /// # Errors
     /// If it makes no sense in this study.
@@ -109,7 +111,7 @@ impl Expr {
     }
 
     /// Plans it as what a chart shows of each run: a number for each job or task, a histogram, or
-    /// one number; it selects no cells itself.
+    /// one number; it may choose values as a metric may.
     ///
     /// # Errors
     /// If it makes no sense in this study.
@@ -149,6 +151,12 @@ impl Plan {
     /// Returns whether it is over time rather than one number or one for each job or task.
     pub fn is_over_time(&self) -> bool {
         self.term.of.shape == quantity::Shape::Series
+    }
+
+    /// Returns the axes of which it has chosen all values itself: whatever the value of a cell there,
+    /// it is the same.
+    pub fn chosen(&self) -> Vec<usize> {
+        self.term.chosen(self.space.axes.len())
     }
 
     /// Returns the unit of its number.

@@ -5,9 +5,13 @@
 
 mod estimate;
 mod fit;
+mod paired;
 
-pub use estimate::{Band, Estimate, differences, interval, ratio};
+pub use estimate::{Band, Estimate, differences, interval};
 pub use fit::LinearFit;
+pub use paired::{
+    HolmStep, LEVEL, MOST_PAIRS, Outlier, POWER, PairedRatio, holm, logarithms, outliers,
+};
 
 /// Returns the arithmetic mean; `None` of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {

@@ -4,12 +4,14 @@
 //! hash of all that decides its results (`plan`). Workers run what is missing (`work`) and leave
 //! each run whole or not at all in a folder of its own (`store`). What the runs come to is read from
 //! these folders alone: a [`Sheet`] says which run is which, and from both come the numbers
-//! (`findings`), the tables (`tables`), the charts (`draw`, `usual`) and the report (`report`).
+//! (`findings`, `paired`), the tables (`tables`), the charts (`draw`, `usual`) and the report (`report`).
 
 mod axes;
+mod compared;
 mod draw;
 mod findings;
 mod merged;
+mod paired;
 pub mod papers;
 mod plan;
 mod report;
@@ -21,10 +23,12 @@ mod tables;
 mod usual;
 mod work;
 
+pub use compared::Against;
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
-pub use findings::{CellNumbers, Comparison, Findings, FindingsError, JobsOfRun, Metric};
+pub use findings::{CellNumbers, Findings, FindingsError, JobsOfRun, Metric};
+pub use paired::{Comparison, Oddity, OutlyingSeed, Standing};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
-pub use report::{CELLS, ConcludeError, Concluded, conclude, write_sheet};
+pub use report::{CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet};
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};

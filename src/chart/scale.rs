@@ -174,6 +174,23 @@ impl Scale {
         Self::with(Warp::Log, (low, high), ticks, &axis.title)
     }
 
+    /// Returns a logarithmic axis of ratios: within a factor of three its ticks are even steps, and it
+    /// shows differences of a few thousandths.
+    pub(super) fn ratios(axis: &Axis, extent: Extent, count: usize) -> Self {
+        let (low, high) = extent.range.unwrap_or((0.5, 2.0));
+        if low * 3.0 < high {
+            return Self::log(axis, extent, Ends::Round, count);
+        }
+        let widen = if high < low * 1.002 { 1.001 } else { 1.0 };
+        let (low, high) = (low / widen, high * widen);
+        let step = tick::step(axis.unit, (high - low) / count as f64);
+        let round = |place: f64| if place < 1.0 { low } else { place * step };
+        let low = round((low / step + 1e-9).floor());
+        let high = (high / step - 1e-9).ceil() * step;
+        let ticks = tick::linear(axis.unit, low, high, step);
+        Self::with(Warp::Log, (low, high), ticks, &axis.title)
+    }
+
     /// Returns the axis of a percentile plot, which ends at the share `last`.
     pub(super) fn nines(last: f64) -> Self {
         const MARKS: [(f64, &str); 9] = [
@@ -288,6 +305,22 @@ mod tests {
                 "Not drawn: 2 values of zero or less (Wait, logarithmic).",
             ]
         );
+    }
+
+    #[test]
+    fn ratios_near_one_fill_their_axis_and_far_ones_have_one_too() {
+        let of = |low, high| {
+            let axis = Axis::log("", Unit::Ratio);
+            let extent = Extent::default().include(&axis, low).include(&axis, high);
+            let scale = Scale::ratios(&axis, extent, 6);
+            let labels = scale.ticks.iter().filter_map(|tick| tick.label.clone());
+            (labels.collect::<Vec<_>>().join(" "), scale)
+        };
+        assert_eq!(of(0.996, 1.044).0, "0.99 1.00 1.01 1.02 1.03 1.04 1.05");
+        assert_eq!(of(1.0, 1.0).0, "0.9990 0.9995 1.0000 1.0005 1.0010");
+        assert!(of(0.25, 4.0).0.contains("1×"));
+        let scale = of(0.8, 1.25).1;
+        assert!((scale.place(0.8) + scale.place(1.25) - 2.0 * scale.place(1.0)).abs() < 1e-9);
     }
 
     #[test]

@@ -160,6 +160,22 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn ratios()(caption in caption(), y in name(), x in name(), groups in vec(name(), 0..30), band in name(),
+        series in vec((
+            name(),
+            vec(prop::option::of((number(), interval(), any::<bool>(), name())), 0..30),
+        ), 0..12),
+    ) -> Drawing {
+        let ratio = |(value, band, decided, told)| Ratio { value, band, decided, told };
+        let series = series.into_iter().map(|(name, ratios)| RatioSeries {
+            name,
+            ratios: ratios.into_iter().map(|one: Option<_>| one.map(ratio)).collect(),
+        });
+        Ratios { caption, y, x, groups, series: series.collect(), band }.draw()
+    }
+}
+
+prop_compose! {
     fn bars()(caption in caption(), y in axis(), x in name(), groups in vec(name(), 0..30), whisker in name(),
         stacked in any::<bool>(),
         series in vec((
@@ -264,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn columns_of_any_data_are_drawn(drawing in prop_oneof![bars(), boxes(), heat()]) {
+    fn columns_of_any_data_are_drawn(drawing in prop_oneof![bars(), boxes(), heat(), ratios()]) {
         prop_assert_eq!(fault(&drawing.svg()), None);
     }
 

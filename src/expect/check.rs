@@ -17,11 +17,11 @@ use super::unit::Unit;
 /// What the result is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Measured in each cell: selects no cells itself.
+    /// Measured in each cell. It may choose one value of an axis for a quantity, as to compare two.
     Metric,
     /// Selects the cells that it is about.
     Expectation,
-    /// Shown of each run: selects no cells, and need not be one number.
+    /// Shown of each run: as a metric, but it need not be one number.
     Sample,
 }
 

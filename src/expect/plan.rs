@@ -213,6 +213,35 @@ impl Term {
         }
     }
 
+    /// Returns which of so many axes it has a value of, but none that the cell has.
+    pub(super) fn chosen(&self, axes: usize) -> Vec<usize> {
+        let (mut fixed, mut free) = (vec![false; axes], vec![false; axes]);
+        self.leaves(&mut |leaf| match leaf {
+            Kind::Quantity(_, selection) => {
+                for (axis, pick) in selection.cell.iter().enumerate() {
+                    let is_fixed = matches!(pick, Pick::Fixed(_));
+                    fixed[axis] |= is_fixed;
+                    free[axis] |= !is_fixed;
+                }
+            }
+            Kind::Axis(axis, _) => free[*axis] = true,
+            _ => {}
+        });
+        (0..axes).filter(|axis| fixed[*axis] && !free[*axis]).collect()
+    }
+
+    /// Returns whether it is of several cells at once.
+    pub(super) fn spans_cells(&self) -> bool {
+        let mut seen: Option<&[Pick]> = None;
+        let mut spans = false;
+        self.leaves(&mut |leaf| {
+            if let Kind::Quantity(_, selection) = leaf {
+                spans |= *seen.get_or_insert(&selection.cell) != selection.cell;
+            }
+        });
+        spans
+    }
+
     /// Calls `see` with every term that has no parts.
     pub(super) fn leaves<'t>(&'t self, see: &mut impl FnMut(&'t Kind)) {
         match &self.kind {

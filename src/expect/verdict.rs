@@ -250,6 +250,19 @@ impl Judge<'_> {
         })
     }
 
+    /// Adds the interval to the number of a term that is of several cells: it is a comparison.
+    fn with_band(&self, term: &Term, cell: &[usize], told: String) -> Evaluated<String> {
+        if !term.spans_cells() || term.scatter() != Scatter::EachSeed {
+            return Ok(told);
+        }
+        let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
+        let Some(Estimate { mean, band: Some(Band { low, high }), n }) = interval(&numbers) else {
+            return Ok(told);
+        };
+        let [_, low, high] = term.of.unit.show_together([mean, low, high]);
+        Ok(format!("{told} ({n} seeds: 95 % from {low} to {high})"))
+    }
+
     /// Tells the number of each cell.
     fn report(
         &self,
@@ -259,11 +272,12 @@ impl Judge<'_> {
     ) -> Result<Verdict, ReadError> {
         let mut told = Vec::new();
         for cell in cells {
-            let number = match self.tell(term, cell) {
-                Ok(number) => number,
-                Err(NoNumber::Undefined(why)) => why,
-                Err(NoNumber::Read(error)) => return Err(error),
-            };
+            let number =
+                match self.tell(term, cell).and_then(|told| self.with_band(term, cell, told)) {
+                    Ok(number) => number,
+                    Err(NoNumber::Undefined(why)) => why,
+                    Err(NoNumber::Read(error)) => return Err(error),
+                };
             let place = self.evaluator.space.describe(cell, axes);
             told.push(if place.is_empty() { number } else { format!("{place}: {number}") });
         }

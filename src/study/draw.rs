@@ -19,6 +19,7 @@ mod kind;
 mod line;
 mod percentiles;
 mod published;
+mod ratio;
 mod stack;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ use self::kind::Kind;
 use self::line::LineChart;
 use self::percentiles::PercentilePlot;
 pub use self::published::{PublishedPoints, Series};
+use self::ratio::RatioChart;
 use self::stack::SlotStack;
 use super::axes;
 use crate::chart::{Caption, Drawing};
@@ -110,6 +112,8 @@ kinds! {
     bars: OneOrMore => BarChart,
     /// A metric over two axes.
     heat: String => HeatMap,
+    /// A metric under the compared values over that under their base, paired by seed, with its interval.
+    ratio: String => RatioChart,
     /// How a number of jobs or tasks is distributed.
     ecdf: OneOrMore => Distribution,
     /// The same as boxes.
@@ -125,6 +129,10 @@ kinds! {
 struct Layout {
     over: Option<usize>,
     by: Option<usize>,
+    /// The compared axis, if all its values are on each chart.
+    compared: Option<usize>,
+    /// The axes of which the expressions have chosen the values.
+    chosen: Vec<usize>,
     /// The cells of each chart have these values; the axes above are at their first.
     charts: Vec<Vec<usize>>,
 }
@@ -177,6 +185,27 @@ pub(super) fn draw(
     Ok(pictures)
 }
 
+/// Returns the axes of which all expressions of a kind have chosen the values themselves.
+fn chosen(kind: &dyn Kind, space: &Space) -> Vec<usize> {
+    let Some(asked) = ask(kind, space) else { return Vec::new() };
+    let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
+    let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
+    (0..space.axes.len()).filter(by_all).collect()
+}
+
+/// Returns the axis that the study compares.
+fn compared(space: &Space) -> Result<usize, Problem> {
+    space.compared.ok_or_else(|| {
+        let message = "a chart of ratios needs a study that compares";
+        Problem::value(Path::default(), message).hint("such as `compare: scheduler`")
+    })
+}
+
+fn itself_chosen(name: &str, at: Path) -> Problem {
+    let message = format!("what this chart shows chooses its values of `{name}` itself");
+    Problem::value(at, message).hint("all would show the same: leave this out")
+}
+
 /// Returns what the expressions of a kind mean; `None` unless all mean something.
 fn ask<'c>(kind: &'c dyn Kind, space: &Space) -> Option<Vec<Asked<'c>>> {
     let Some(shown) = kind.nature().shows else { return Some(Vec::new()) };
@@ -213,15 +242,35 @@ impl ChartSpec {
             let message = "`over` and `by` are the same axis";
             return Err(Problem::value(Path::of("by"), message));
         }
+        let compared = if kind.compares() { Some(compared(space)?) } else { None };
+        let chosen = chosen(kind, space);
+        if let Some(axis) = compared.filter(|axis| chosen.contains(axis)) {
+            let name = space.axes[axis].name();
+            let message =
+                format!("this compares the values of `{name}`, which its metric chooses itself");
+            return Err(Problem::value(Path::default(), message).hint("draw `bars` or a `line`"));
+        }
+        let laid_out = |place: usize| [over, by, compared].contains(&Some(place));
         let mut choices: Vec<Vec<usize>> = Vec::new();
         for (place, axis) in space.axes.iter().enumerate() {
-            let laid_out = over == Some(place) || by == Some(place);
-            choices.push(if laid_out { vec![0] } else { (0..axis.values.len()).collect() });
+            let is_one = laid_out(place) || chosen.contains(&place);
+            choices.push(if is_one { vec![0] } else { (0..axis.values.len()).collect() });
+        }
+        for (key, axis) in [("over", over), ("by", by)] {
+            let Some(axis) = axis else { continue };
+            let name = space.axes[axis].name();
+            if compared == Some(axis) {
+                let message = format!("the values of `{name}` are what this chart compares");
+                return Err(Problem::value(Path::of(key), message));
+            }
+            if chosen.contains(&axis) {
+                return Err(itself_chosen(name, Path::of(key)));
+            }
         }
         for (name, label) in &self.fixed {
             let place = axes::find(space, name, Path::of("where"))?;
             let at = Path::of("where").key(name);
-            if over == Some(place) || by == Some(place) {
+            if laid_out(place) {
                 let message = format!("all values of `{name}` lie on this chart");
                 return Err(Problem::value(at, message));
             }
@@ -234,7 +283,7 @@ impl ChartSpec {
                 .hint("fix an axis: `where: {cluster.nodes: 10}`"));
         }
         let charts = combinations(&choices);
-        Ok(Layout { over, by, charts })
+        Ok(Layout { over, by, compared, chosen, charts })
     }
 
     /// Returns the caption of its chart of a cell; so many charts of the study stand before it.
@@ -248,7 +297,10 @@ impl ChartSpec {
     ) -> Caption {
         let Material { study, space, runs, .. } = material;
         let what = kind.what();
-        let laid_out = |axis: usize| layout.over == Some(axis) || layout.by == Some(axis);
+        let laid_out = |axis: usize| {
+            [layout.over, layout.by, layout.compared].contains(&Some(axis))
+                || layout.chosen.contains(&axis)
+        };
         let told = (0..space.axes.len())
             .filter(|axis| !laid_out(*axis) && 1 < space.axes[*axis].values.len());
         let place = space.describe(cell, &told.collect::<Vec<_>>());

@@ -1,14 +1,10 @@
 //! What a study's runs come to: numbers of each cell, comparisons, verdicts.
-//!
-//! Comparisons pair runs of the same seed, which have the same jobs and the same luck: the interval
-//! of a difference is that of the pairs' differences, and much narrower than either side's.
 
-use serde::Serialize;
-
-use super::sheet::{Sheet, SheetCell, StudyRuns};
+use super::paired::{Comparison, Oddity, comparisons, oddities};
+use super::sheet::{Sheet, StudyRuns};
 use crate::expect::{Complaint, Expr, ReadError, Results as _, Unit, Verdict};
 use crate::output::results::RunResults;
-use crate::statistics::{Estimate, differences, interval, quantile, ratio, standard_deviation};
+use crate::statistics::{Estimate, interval, quantile, standard_deviation};
 
 /// The numbers of a study.
 #[derive(Debug)]
@@ -17,7 +13,7 @@ pub struct Findings {
     pub jobs: Vec<Vec<JobsOfRun>>,
     /// The metrics.
     pub metrics: Vec<Metric>,
-    /// The compared values beside the first of them, for each metric and cell.
+    /// The compared values beside each other, for each metric and cell of the other axes.
     pub comparisons: Vec<Comparison>,
     /// What became of each expectation.
     pub verdicts: Vec<Verdict>,
@@ -39,27 +35,12 @@ pub struct Metric {
     pub text: String,
     /// What its numbers are of.
     pub unit: Unit,
+    /// The axes of which it has chosen the values itself, so that its number is the same for all.
+    pub chosen: Vec<usize>,
     /// Its number for each cell and seed; `None` where a run has none.
     pub numbers: Vec<Vec<Option<f64>>>,
     /// What the numbers of each cell come to, if there are any.
     pub cells: Vec<Option<CellNumbers>>,
-}
-
-/// A metric under one value of the compared axis beside that under the first.
-#[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
-    /// The metric.
-    pub metric: String,
-    /// The labels of the other axes' values.
-    pub cell: Vec<String>,
-    /// The first value.
-    pub base: String,
-    /// The other value.
-    pub other: String,
-    /// The other's number less the first's, seed by seed.
-    pub difference: Option<Estimate>,
-    /// The other's number over the first's, seed by seed: the geometric mean.
-    pub ratio: Option<Estimate>,
 }
 
 /// What the numbers of a cell come to.
@@ -118,7 +99,8 @@ impl Findings {
             let numbers = sheet.cells.iter().map(|cell| plan.measure(runs, &cell.values));
             let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
             let cells = numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect();
-            metrics.push(Metric { text: text.clone(), unit: plan.unit(), numbers, cells });
+            let (unit, chosen) = (plan.unit(), plan.chosen());
+            metrics.push(Metric { text: text.clone(), unit, chosen, numbers, cells });
         }
         let mut verdicts = Vec::new();
         for expected in &sheet.expect {
@@ -128,6 +110,11 @@ impl Findings {
         }
         let comparisons = comparisons(sheet, runs, &metrics);
         Ok(Self { jobs, metrics, comparisons, verdicts })
+    }
+
+    /// Returns the seeds of which a ratio is far from those of the others, the farthest first.
+    pub fn oddities(&self) -> Vec<Oddity> {
+        oddities(&self.comparisons)
     }
 
     /// Returns what is to be thought of before the numbers are trusted.
@@ -151,42 +138,4 @@ impl JobsOfRun {
         let ended = failed + count("jobs_succeeded")? + count("jobs_killed")?;
         Ok(Self { failed, left: count("jobs")?.saturating_sub(ended) })
     }
-}
-
-fn comparisons(sheet: &Sheet, runs: &StudyRuns<'_>, metrics: &[Metric]) -> Vec<Comparison> {
-    let Some(axis) = sheet.compare else { return Vec::new() };
-    let values = &sheet.axes[axis].values;
-    let bases =
-        (0..).zip(&sheet.cells).filter(|(_, cell): &(usize, &SheetCell)| cell.values[axis] == 0);
-    let bases: Vec<(usize, &SheetCell)> = bases.collect();
-    let other_of = |base: &SheetCell, value: usize| {
-        let mut wanted = base.values.clone();
-        wanted[axis] = value;
-        runs.place(&wanted)
-    };
-    let mut comparisons = Vec::new();
-    for metric in metrics {
-        for (place, base) in &bases {
-            for value in 1..values.len() {
-                let Some(other) = other_of(base, value) else { continue };
-                let (left, right) = pairs(&metric.numbers[other], &metric.numbers[*place]);
-                let labels = sheet.axes.iter().zip(&base.values).enumerate();
-                let labels = labels.filter(|(other, _)| *other != axis);
-                comparisons.push(Comparison {
-                    metric: metric.text.clone(),
-                    cell: labels.map(|(_, (axis, value))| axis.values[*value].clone()).collect(),
-                    base: values[0].clone(),
-                    other: values[value].clone(),
-                    difference: interval(&differences(&left, &right)),
-                    ratio: ratio(&left, &right),
-                });
-            }
-        }
-    }
-    comparisons
-}
-
-/// Returns the numbers of the seeds for which both sides have one.
-fn pairs(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
-    left.iter().zip(right).filter_map(|(left, right)| Some(((*left)?, (*right)?))).unzip()
 }

@@ -5,21 +5,28 @@ use std::path::Path;
 
 use super::draw::{Material, Picture, draw};
 use super::findings::{Findings, FindingsError};
+use super::paired::{Standing, shown};
 use super::sheet::{Sheet, StudyRuns, read_sheet};
-use super::store::{CHARTS, FAILED, clear};
+use super::store::{CHARTS, FAILED, RUNS, clear};
 use super::usual::usual;
 use super::{Store, merged, tables};
 use crate::expect::{Figure, in_words};
 use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
+use crate::page::{Block, Column, Headline, Lead, Page, PageCell, PageTable, Section};
 use crate::statistics::{Band, Estimate};
+use crate::units::tell::{count, counted, significant};
 
 /// The file with a row for each cell.
 pub const CELLS: &str = "cells.csv";
 /// The table that not every study has.
-const COMPARISONS: &str = "comparisons.csv";
+pub const COMPARISONS: &str = "comparisons.csv";
+
+/// More comparisons than that are not put into words.
+const MOST_SENTENCES: usize = 40;
+/// More seeds that stand apart are not warned of.
+const MOST_ODDITIES: usize = 5;
 
 /// Why a study has no results.
 #[derive(Debug, thiserror::Error)]
@@ -60,13 +67,14 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
         Some(metric.numbers[runs.place(cell)?].clone())
     };
     let (study, space) = (&*sheet.study, sheet.space());
-    let material = Material { study, space, runs: &runs, measured: &measured };
+    let against = sheet.against;
+    let material = Material { study, space, against, runs: &runs, measured: &measured };
     let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
     write_sheet(sheet, folder)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         (CELLS, tables::cells(sheet, &findings)),
-        (REPORT, page(sheet, &findings, &pictures).html().into_bytes()),
+        (REPORT, page(sheet, &findings, &pictures, store).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
         files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
@@ -109,8 +117,11 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Returns the report.
-fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
+fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture], store: &Store) -> Page {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
+    if !findings.comparisons.is_empty() {
+        sections.push(Section::new("Compared", compared(findings, store)));
+    }
     if !findings.verdicts.is_empty() {
         let verdicts = verdicts(&sheet.expect, &findings.verdicts);
         sections.push(Section::new("Expectations", vec![Block::Verdicts(verdicts)]));
@@ -190,6 +201,42 @@ fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<Block> {
     blocks
 }
 
+/// Returns what the comparisons come to in words, and the seeds to look at.
+fn compared(findings: &Findings, store: &Store) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let all = findings.comparisons.len();
+    for of_metric in findings.comparisons[..all.min(MOST_SENTENCES)]
+        .chunk_by(|one, other| one.metric == other.metric)
+    {
+        blocks.push(Block::Text(format!("`{}`", of_metric[0].metric)));
+        blocks.push(Block::Sentences(of_metric.iter().map(|one| one.words.clone()).collect()));
+    }
+    if MOST_SENTENCES < all {
+        let more = count((all - MOST_SENTENCES) as u64);
+        blocks.push(Block::Text(format!("… and {more} more in the table below.")));
+    }
+    let oddities = findings.oddities();
+    let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
+        let kept = oddity.runs.iter().filter(|(_, run)| store.has(run));
+        let links = kept.map(|(of, run)| (format!("the run with {of}"), run_path(run)));
+        Lead { text: oddity.text.clone(), links: links.collect() }
+    });
+    if !oddities.is_empty() {
+        blocks.push(Block::Leads(leads.collect()));
+    }
+    if MOST_ODDITIES < oddities.len() {
+        let more = count((oddities.len() - MOST_ODDITIES) as u64);
+        let told = format!("… and {more} more seeds that stand apart, in `{COMPARISONS}`.");
+        blocks.push(Block::Text(told));
+    }
+    blocks
+}
+
+/// Returns the path of a run's folder from that of its study.
+pub fn run_path(run: &str) -> String {
+    format!("{RUNS}/{run}/")
+}
+
 fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
@@ -230,17 +277,28 @@ fn comparisons(sheet: &Sheet, findings: &Findings) -> PageTable {
         Column::text("95 % interval"),
         Column::number("ratio", None),
         Column::text("95 % interval"),
+        Column::number("p", None),
+        Column::text("which is"),
     ]);
     let seeds = sheet.seeds.len();
     let row = |found: &super::Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(crate::expect::Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
-        let compared = PageCell::text(format!("{} − {}", found.other, found.base));
+        let compared = PageCell::text(format!("{} against {}", found.other, found.base));
         let difference = band(found.difference, seeds, |numbers| unit.show_differences(numbers));
-        let ratio =
-            band(found.ratio, seeds, |numbers| numbers.map(|number| format!("{number:.3}")));
-        texts.chain([compared]).chain(difference).chain(ratio).collect()
+        let ratio = band(found.ratio, seeds, shown);
+        let p = PageCell::maybe(found.p, |p| {
+            if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) }
+        });
+        let verdict = match (found.verdict, found.more_seeds) {
+            (Standing::Undecided, Some(more)) => {
+                format!("undecided, about {} more", counted(more as u64, "seed"))
+            }
+            (verdict, _) => verdict.word().to_owned(),
+        };
+        let last = [p, PageCell::text(verdict)];
+        texts.chain([compared]).chain(difference).chain(ratio).chain(last).collect()
     };
     PageTable {
         caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),

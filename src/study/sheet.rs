@@ -11,6 +11,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::compared::Against;
 use super::draw::ChartSpec;
 use super::{Plan, PlannedRun, Store, Study};
 use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
@@ -32,6 +33,9 @@ pub struct Sheet {
     pub axes: Vec<SheetAxis>,
     /// The axis whose values are compared.
     pub compare: Option<usize>,
+    /// Which of them are compared with which.
+    #[serde(default, skip_serializing_if = "Against::is_usual")]
+    pub against: Against,
     /// The seeds with which each cell is run.
     pub seeds: Vec<u64>,
     /// The cells.
@@ -82,6 +86,7 @@ impl Sheet {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             axes: study.sweep.axes.iter().map(SheetAxis::of).collect(),
             compare: study.compare,
+            against: study.against,
             seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
             cells: plan.cells.iter().zip(plan.runs.chunks(seeds)).map(cell).collect(),
             metrics: study.metrics.clone(),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use super::axes::{self, Axis, Seeds, Sweep};
+use super::compared::{Against, CompareSpec};
 use super::draw::ChartSpec;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
@@ -30,6 +31,8 @@ pub struct Study {
     pub(super) excluded: Vec<Vec<Option<Vec<usize>>>>,
     /// The axis whose values are compared.
     pub(super) compare: Option<usize>,
+    /// Which of them are compared with which.
+    pub(super) against: Against,
     pub(super) metrics: Vec<String>,
     pub(super) charts: Vec<ChartSpec>,
     pub(super) expect: Vec<Expectation>,
@@ -57,8 +60,9 @@ struct Keys {
     /// Combinations of the axes' values that are left out.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<IndexMap<String, Value>>,
-    /// The axis whose values are compared, paired by seed.
-    compare: Option<String>,
+    /// The axis whose values are compared, paired by seed: all with the first one, `{axis: …, base: …}`
+    /// all with that one, `{axis: …}` each with each.
+    compare: Option<CompareSpec>,
     /// What is measured in each cell, such as `mean(sojourn)`.
     metrics: Vec<String>,
     /// What is drawn. Without this, each metric is drawn over the longest axis.
@@ -169,10 +173,12 @@ impl Study {
             excluded(&space, cells, &Path::of("exclude").index(index), &mut more)
         });
         let excluded = excluded.collect();
-        let compare = keys.compare.as_ref().and_then(|name| {
-            let found = axes::find(&space, name, Path::of("compare"));
-            found.map_err(|problem| more.push(problem)).ok()
-        });
+        let mut note = |problem| more.push(problem);
+        let compare =
+            keys.compare.as_ref().and_then(|spec| spec.axis(&space).map_err(&mut note).ok());
+        let against = compare
+            .zip(keys.compare.as_ref())
+            .and_then(|(axis, spec)| spec.against(&space.axes[axis]).map_err(&mut note).ok());
         space.compared = compare;
         let metrics = match &keys.metrics[..] {
             [] => METRICS.map(str::to_owned).to_vec(),
@@ -217,6 +223,7 @@ impl Study {
             sweep,
             excluded,
             compare,
+            against: against.unwrap_or_default(),
             metrics,
             charts: keys.charts,
             expect: keys.expect,
@@ -288,7 +295,11 @@ fn needs(keys: &Keys, metrics: &[String], space: &Space, problems: &mut Vec<Prob
         add(at, that, planned);
     }
     problems.append(&mut misfits);
-    for (index, chart) in keys.charts.iter().enumerate() {
+    // What a chart compares is not known if what the study compares is not.
+    let is_known = |chart: &ChartSpec| {
+        chart.ratio.is_none() || keys.compare.is_none() || space.compared.is_some()
+    };
+    for (index, chart) in keys.charts.iter().enumerate().filter(|(_, chart)| is_known(chart)) {
         match chart.needs(space) {
             Ok(more) => needs.add(more),
             Err(problem) => problems.push(problem.inside(&Path::of("charts").index(index))),

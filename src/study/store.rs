@@ -14,7 +14,7 @@ use crate::files::RESOLVED;
 use crate::output::{HIDDEN, OutputError, RunFolder};
 
 /// The folder in a study's folder that has the runs.
-const RUNS: &str = "runs";
+pub(super) const RUNS: &str = "runs";
 /// The folder in a study's folder that has the charts.
 pub(super) const CHARTS: &str = "charts";
 /// The folder in a study's folder that has the scenarios of runs that failed.

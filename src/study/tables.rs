@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use super::findings::{Comparison, Findings, Metric};
+use super::findings::{Findings, Metric};
 use super::sheet::Sheet;
 use crate::expect::Unit;
 use crate::statistics::Estimate;
@@ -56,19 +56,27 @@ pub(super) fn cells(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     table.bytes()
 }
 
-/// Returns `comparisons.csv`: a row for each metric, cell and compared value.
+/// Returns `comparisons.csv`: a row for each metric, cell of the other axes, and pair of compared values.
 pub(super) fn comparisons(sheet: &Sheet, findings: &Findings) -> Vec<u8> {
     let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
     let others = others.map(|(_, axis)| axis.field.clone());
     let difference = ["base", "other", "difference", "low", "high"];
     let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
-    let words = words.map(str::to_owned);
+    let words = words.chain(["p", "verdict", "more seeds", "outliers"]).map(str::to_owned);
     let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
-    for Comparison { metric, cell, base, other, difference, ratio } in &findings.comparisons {
-        let n = difference.map_or(0, |difference| difference.n).to_string();
-        let numbers = [difference, ratio].into_iter().flat_map(|found| estimate(*found)).chain([n]);
-        let labels = [metric.clone()].into_iter().chain(cell.iter().cloned());
-        table.row(labels.chain([base.clone(), other.clone()]).chain(numbers));
+    for found in &findings.comparisons {
+        let n = found.difference.map_or(0, |difference| difference.n).to_string();
+        let numbers = [found.difference, found.ratio].into_iter().flat_map(estimate).chain([n]);
+        let labels = [found.metric.clone()].into_iter().chain(found.cell.iter().cloned());
+        let outliers = found.outliers.iter().map(|outlier| outlier.seed.to_string());
+        let last = [
+            cell_of(found.p),
+            found.verdict.word().to_owned(),
+            found.more_seeds.map_or(String::new(), |more| more.to_string()),
+            outliers.collect::<Vec<_>>().join(" "),
+        ];
+        let sides = [found.base.clone(), found.other.clone()];
+        table.row(labels.chain(sides).chain(numbers).chain(last));
     }
     table.bytes()
 }
@@ -170,6 +178,7 @@ mod tests {
             version: "0.0.0".to_owned(),
             axes: vec![axis],
             compare: None,
+            against: Default::default(),
             seeds: vec![1, 2, 3],
             cells: (0..3).map(cell).collect(),
             metrics: Vec::new(),
@@ -179,6 +188,7 @@ mod tests {
         let metric = Metric {
             text: "m".to_owned(),
             unit: Unit::PLAIN,
+            chosen: Vec::new(),
             cells: numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect(),
             numbers: numbers.into(),
         };

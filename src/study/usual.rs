@@ -4,14 +4,35 @@ use indexmap::IndexMap;
 
 use super::draw::{ChartSpec, MOST_CHARTS, OneOrMore};
 use super::sheet::{Sheet, SheetAxis};
+use crate::expect::Expr;
 
-/// Returns the charts that a study has if it does not say: each metric over the longest axis,
-/// and how long jobs take under what is compared.
+/// Returns the charts that a study has if it does not say: each metric over the longest axis, its
+/// ratios under what is compared, and how long jobs take.
 pub(super) fn usual(sheet: &Sheet) -> Vec<ChartSpec> {
+    let mut charts: Vec<ChartSpec> =
+        sheet.metrics.iter().flat_map(|text| of_metric(sheet, text)).collect();
     let by = sheet.compare.map(|axis| sheet.axes[axis].field.clone());
+    // More than a few charts of it say nothing that one does not.
+    let few =
+        sheet.cells.len() <= 4 * sheet.compare.map_or(1, |axis| sheet.axes[axis].values.len());
+    charts.extend(by.filter(|_| few).map(|by| ChartSpec {
+        ecdf: Some(OneOrMore::One("sojourn".to_owned())),
+        by: Some(by),
+        log: true,
+        ..ChartSpec::default()
+    }));
+    charts
+}
+
+/// Returns the charts of a metric.
+fn of_metric(sheet: &Sheet, text: &str) -> Vec<ChartSpec> {
+    let plan = Expr::parse(text).and_then(|expr| expr.metric(&sheet.space()));
+    let chosen = plan.map(|plan| plan.chosen()).unwrap_or_default();
+    let compared = sheet.compare.filter(|axis| !chosen.contains(axis));
+    let by = compared.map(|axis| sheet.axes[axis].field.clone());
     let mut others: Vec<&SheetAxis> = (0..)
         .zip(&sheet.axes)
-        .filter(|(place, _)| Some(*place) != sheet.compare)
+        .filter(|(place, _)| Some(*place) != compared && !chosen.contains(place))
         .map(|(_, axis)| axis)
         .collect();
     // The longest last.
@@ -26,32 +47,22 @@ pub(super) fn usual(sheet: &Sheet) -> Vec<ChartSpec> {
     let first = |axis: &&SheetAxis| (axis.field.clone(), axis.values[0].as_str().into());
     let fixed =
         if too_many(&others) { others.iter().map(first).collect() } else { IndexMap::new() };
-    let metric = |text: &String| {
-        let spec = ChartSpec {
-            over: over.clone().or(by.clone()),
-            by: by.clone().filter(|_| over.is_some()),
-            fixed: fixed.clone(),
-            ..ChartSpec::default()
-        };
-        match rows {
-            Some(rows) => {
-                ChartSpec { heat: Some(text.clone()), by: Some(rows.field.clone()), ..spec }
-            }
-            None if is_line => ChartSpec { line: Some(text.clone()), ..spec },
-            None => ChartSpec { bars: Some(OneOrMore::One(text.clone())), ..spec },
-        }
-    };
-    let sojourn = || Some(OneOrMore::One("sojourn".to_owned()));
-    let ecdf = by.clone().map(|by| ChartSpec {
-        ecdf: sojourn(),
-        by: Some(by),
-        log: true,
+    let spec = ChartSpec {
+        over: over.clone().or(by.clone()),
+        by: by.clone().filter(|_| over.is_some()),
+        fixed: fixed.clone(),
         ..ChartSpec::default()
-    });
-    // More than a few charts of it say nothing that one does not.
-    let few =
-        sheet.cells.len() <= 4 * sheet.compare.map_or(1, |axis| sheet.axes[axis].values.len());
-    sheet.metrics.iter().map(metric).chain(ecdf.filter(|_| few)).collect()
+    };
+    let text = text.to_owned();
+    let values = match rows {
+        Some(rows) => ChartSpec { heat: Some(text.clone()), by: Some(rows.field.clone()), ..spec },
+        None if is_line => ChartSpec { line: Some(text.clone()), ..spec },
+        None => ChartSpec { bars: Some(OneOrMore::One(text.clone())), ..spec },
+    };
+    let is_compared = compared.is_some_and(|axis| 1 < sheet.axes[axis].values.len());
+    let ratios =
+        is_compared.then(|| ChartSpec { ratio: Some(text), over, fixed, ..ChartSpec::default() });
+    [values].into_iter().chain(ratios).collect()
 }
 
 #[cfg(test)]
@@ -77,6 +88,7 @@ mod tests {
             version: "0.0.0".to_owned(),
             axes: axes.iter().enumerate().map(axis).collect(),
             compare,
+            against: Default::default(),
             seeds: vec![1],
             cells: combinations(&choices).into_iter().map(cell).collect(),
             metrics: vec!["makespan".to_owned()],
@@ -101,6 +113,8 @@ mod tests {
         let charts = usual_of(&[13, 14], None);
         assert!(charts[0].heat.is_some(), "{charts:?}");
         let charts = usual_of(&[20, 3], Some(1));
+        assert_eq!(charts[1].ratio.as_deref(), Some("makespan"), "{charts:?}");
+        assert_eq!(charts[1].over.as_deref(), Some("cluster.axis0"), "{charts:?}");
         assert!(charts[0].line.is_some() && charts[0].fixed.is_empty(), "{charts:?}");
     }
 }

@@ -3,7 +3,7 @@
 use mumakil::chart::{
     Arrangement, Axis, Bar, BarOwner, BarSeries, Bars, BoxSeries, Boxes, Caption, Curve, Density,
     Drawing, Ecdf, Fate, Gantt, GanttBar, GanttRow, Heat, Layer, LineSeries, Lines, Look,
-    Percentiles, Point, Reference, Sample, Stack, Unit,
+    Percentiles, Point, Ratio, RatioSeries, Ratios, Reference, Sample, Stack, Unit,
 };
 
 fn caption(id: &str, title: &str) -> Caption {
@@ -36,6 +36,34 @@ fn sample(seed: u32, count: u32, scale: f64) -> Vec<f64> {
 #[test]
 fn the_style_of_all_charts() {
     insta::assert_snapshot!(mumakil::chart::style());
+}
+
+#[test]
+fn ratios_beside_one() {
+    let ratio = |(value, spread): (f64, f64)| {
+        Some(Ratio {
+            value,
+            band: Some((value / spread, value * spread)),
+            decided: value * spread < 1.0 || 1.0 < value / spread,
+            told: format!("{value} times"),
+        })
+    };
+    let series = |name: &str, ratios: [(f64, f64); 4]| RatioSeries {
+        name: name.to_owned(),
+        ratios: ratios.map(ratio).into(),
+    };
+    let chart = Ratios {
+        caption: caption("ratios", "Paired ratios of the mean sojourn"),
+        y: "Ratio of the mean sojourn".to_owned(),
+        x: "nodes".to_owned(),
+        groups: ["10", "20", "50", "100"].map(str::to_owned).into(),
+        series: vec![
+            series("fair / fifo", [(0.7, 1.1), (0.8, 1.1), (0.9, 1.2), (1.0, 1.05)]),
+            series("hfsp / fifo", [(0.5, 1.1), (0.6, 1.05), (0.8, 1.3), (1.1, 1.05)]),
+        ],
+        band: "95 % confidence, paired by seed, each by itself".to_owned(),
+    };
+    insta::assert_snapshot!(lines(&chart.draw()));
 }
 
 #[test]

@@ -130,6 +130,150 @@ charts:
     }
 }
 
+/// Three policies on two sizes, with three seeds.
+const PAIRED: &str = "
+name: paired
+cluster: {nodes: 4}
+workload:
+  jobs: [{name: a, count: 20, every: 20s, maps: 12, reduces: 1, map_time: 10s, reduce_time: 5s}]
+sweep:
+  cluster.nodes: [2, 3]
+  scheduler: [fifo, fair, hfsp]
+  seeds: 3
+compare: {axis: scheduler, base: fair}
+metrics: [mean(sojourn), \"mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])\"]
+charts:
+  - {ratio: mean(sojourn), over: nodes}
+  - {line: \"mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])\", over: nodes}
+";
+
+/// Returns the rows of a table by their headings.
+fn table(path: &Path) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    reader.deserialize().map(|row| row.unwrap()).collect()
+}
+
+#[test]
+fn compared_values_are_paired_in_all_that_a_study_leaves() {
+    let room = Room::new();
+    room.write("study.yaml", PAIRED);
+    let told = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let text = fs::read_to_string(room.path("out/comparisons.csv")).unwrap();
+    assert_eq!(
+        text.lines().next().unwrap(),
+        "metric,cluster.nodes,base,other,difference,low,high,ratio,ratio low,ratio high,n,p,verdict,\
+         more seeds,outliers"
+    );
+    // The second metric has chosen both policies itself, so there is nothing to compare.
+    let rows = table(&room.path("out/comparisons.csv"));
+    let sides: Vec<[&str; 3]> =
+        rows.iter().map(|row| ["cluster.nodes", "base", "other"].map(|key| &*row[key])).collect();
+    assert_eq!(
+        sides,
+        [
+            ["2", "fair", "fifo"],
+            ["2", "fair", "hfsp"],
+            ["3", "fair", "fifo"],
+            ["3", "fair", "hfsp"]
+        ]
+    );
+    // By hand from the runs: three logarithms, t(0.975; 2) = 4.30265.
+    let runs = table(&room.path("out/runs.csv"));
+    let sojourns = |scheduler: &str| -> Vec<f64> {
+        let own = runs.iter().filter(|run| run["cluster.nodes"] == "2");
+        let own = own.filter(|run| run["scheduler"] == scheduler);
+        own.map(|run| run["mean(sojourn) [s]"].parse().unwrap()).collect()
+    };
+    let (fair, hfsp) = (sojourns("fair"), sojourns("hfsp"));
+    let logs: Vec<f64> = hfsp.iter().zip(&fair).map(|(hfsp, fair)| (hfsp / fair).ln()).collect();
+    let mean = logs.iter().sum::<f64>() / 3.0;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 2.0;
+    let half = 4.302_652_7 * (variance / 3.0).sqrt();
+    let expected = [mean.exp(), (mean - half).exp(), (mean + half).exp()];
+    for (name, expected) in ["ratio", "ratio low", "ratio high"].into_iter().zip(expected) {
+        let ours: f64 = rows[1][name].parse().unwrap();
+        assert!((ours / expected - 1.0).abs() < 1e-6, "{name}: {ours}, by hand {expected}");
+    }
+    // The metric that spans cells is the same number of both, and of each seed.
+    let spanning = "mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])";
+    for (place, run) in runs.iter().enumerate().filter(|(_, run)| run["cluster.nodes"] == "2") {
+        let ours: f64 = run[spanning].parse().unwrap();
+        let expected = logs[place % 3].exp();
+        assert!((ours / expected - 1.0).abs() < 1e-6, "{ours}, by hand {expected}");
+    }
+    // The same sentence on the console, on the page and for programs.
+    let summary = fs::read_to_string(room.path("out/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let comparison = &summary["comparisons"][1];
+    let words = comparison["words"].as_str().unwrap();
+    assert!(words.starts_with("hfsp against fair at 2 nodes: "), "{words}");
+    assert!(told.contains(&format!("  compared mean(sojourn)\n")), "{told}");
+    assert!(told.contains(&format!("\n    {words}\n")), "{told}");
+    let report = fs::read_to_string(room.path("out/report.html")).unwrap();
+    assert!(report.contains(&format!("<li>{words}</li>")), "{words}");
+    assert_eq!(comparison["verdict"], rows[1]["verdict"].as_str());
+    let chart = fs::read_to_string(room.path("out/charts/01.svg")).unwrap();
+    assert!(chart.contains(">hfsp / fair<") && chart.contains("Ratio of mean(sojourn)"), "{chart}");
+    let words = words.split_once(": ").unwrap().1;
+    assert!(chart.contains(&format!("2, hfsp / fair: {words}")), "{chart}");
+    assert_eq!(crate::names(&room.path("out/charts")).len(), 2, "one line for both policies");
+}
+
+#[test]
+fn another_base_turns_ratios_round_and_none_compares_each_with_each() {
+    let room = Room::new();
+    room.write("study.yaml", PAIRED);
+    study(&room, "--out out");
+    let ratio = |base: &str, other: &str| -> Option<f64> {
+        let rows = table(&room.path("out/comparisons.csv"));
+        let row = rows.iter().find(|row| row["base"] == base && row["other"] == other)?;
+        row["ratio"].parse().ok()
+    };
+    let there = ratio("fair", "hfsp").unwrap();
+    room.write("study.yaml", &PAIRED.replace("base: fair", "base: hfsp"));
+    study(&room, "--out out");
+    let back = ratio("hfsp", "fair").unwrap();
+    assert!((there * back - 1.0).abs() < 1e-6, "{there} {back}");
+    room.write("study.yaml", &PAIRED.replace(", base: fair", ""));
+    study(&room, "--out out");
+    let all = [("fifo", "fair"), ("fifo", "hfsp"), ("fair", "hfsp")];
+    assert!(all.iter().all(|(base, other)| ratio(base, other).is_some()));
+    assert_eq!(table(&room.path("out/comparisons.csv")).len(), 6);
+}
+
+#[test]
+fn a_seed_that_stands_apart_is_told_and_its_runs_are_linked() {
+    let room = Room::new();
+    let paired = PAIRED.replace("cluster.nodes: [2, 3]", "cluster.nodes: [2]");
+    let paired = paired.split_once("charts:").unwrap().0.replace("seeds: 3", "seeds: 5");
+    let paired = paired.replace("metrics: [mean(sojourn), ", "metrics: [makespan, ");
+    room.write("study.yaml", &paired);
+    study(&room, "--out out");
+    let sheet = read_sheet(&room.path("out")).unwrap();
+    let of = |scheduler| &sheet.cells.iter().find(|cell| cell.values[1] == scheduler).unwrap().runs;
+    let (fair, hfsp) = (&of(1)[3], &of(2)[3]);
+    let path = room.path("out/runs").join(hfsp).join("summary.json");
+    let mut summary: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let makespan = summary["makespan_s"].as_f64().unwrap();
+    summary["makespan_s"] = (makespan * 50.0).into();
+    fs::write(&path, summary.to_string()).unwrap();
+    let told = room.mumakil("study study.yaml --out out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let seed = sheet.seeds[3];
+    let words = format!("  warning  seed {seed} stands apart: makespan of hfsp against fair is ");
+    assert!(told.contains(&words), "{told}");
+    assert!(told.contains(&format!("see runs/{fair}/ and runs/{hfsp}/")), "{told}");
+    let report = fs::read_to_string(room.path("out/report.html")).unwrap();
+    for run in [fair, hfsp] {
+        assert!(report.contains(&format!("href=\"./runs/{run}/\"")), "{run}");
+    }
+    let rows = table(&room.path("out/comparisons.csv"));
+    assert_eq!(rows[1]["outliers"], seed.to_string());
+    assert_eq!(rows[0]["outliers"], "");
+}
+
 #[test]
 fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     let room = Room::new();

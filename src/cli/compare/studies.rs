@@ -192,6 +192,7 @@ mod tests {
             version: "0.0.0".to_owned(),
             axes: vec![axis],
             compare: None,
+            against: Default::default(),
             seeds: vec![1],
             cells: (0..means.len()).map(cell).collect(),
             metrics: vec!["mean(sojourn)".to_owned()],

@@ -12,12 +12,18 @@ use crate::files::REPORT;
 use crate::output::write_file;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
-    CELLS, ConcludeError, FAILED, FailedRun, Findings, FindingsError, Plan, Sheet, SheetAxis,
+    CELLS, COMPARISONS, ConcludeError, FAILED, FailedRun, Findings, FindingsError, Oddity, Plan,
+    Sheet, SheetAxis, run_path,
 };
 use crate::units::tell::{self, counted};
 
 /// More cells than that are not printed.
 const MOST_CELLS: usize = 40;
+
+/// More comparisons are not printed.
+const MOST_SENTENCES: usize = 12;
+/// More seeds that stand apart are not printed.
+const MOST_ODDITIES: usize = 3;
 
 /// What was done in this call.
 pub(in crate::cli) struct Done {
@@ -40,6 +46,7 @@ pub(in crate::cli) fn tell(sheet: &Sheet, findings: &Findings) -> Lines {
     lines.bold(&sheet.study, about);
     lines += cells(sheet, findings);
     findings.warnings().iter().for_each(|warning| lines.line(format!("  warning  {warning}")));
+    lines += compared(findings);
     lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }
 
@@ -61,6 +68,30 @@ fn cells(sheet: &Sheet, findings: &Findings) -> Lines {
     if MOST_CELLS < sheet.cells.len() {
         let more = (sheet.cells.len() - MOST_CELLS) as u64;
         lines.line(format!("  … and {} more in {CELLS}", tell::count(more)));
+    }
+    lines
+}
+
+/// Tells what the comparisons come to, and which seeds stand apart.
+fn compared(findings: &Findings) -> Lines {
+    let mut lines = Lines::default();
+    let all = &findings.comparisons;
+    for of_metric in all[..all.len().min(MOST_SENTENCES)].chunk_by(|a, b| a.metric == b.metric) {
+        lines.line(format!("  compared {}", of_metric[0].metric));
+        of_metric.iter().for_each(|one| lines.line(format!("    {}", one.words)));
+    }
+    if MOST_SENTENCES < all.len() {
+        let more = tell::count((all.len() - MOST_SENTENCES) as u64);
+        lines.line(format!("    … and {more} more in {COMPARISONS}"));
+    }
+    let oddities = findings.oddities();
+    for Oddity { text, runs } in oddities.iter().take(MOST_ODDITIES) {
+        let runs: Vec<String> = runs.iter().map(|(_, run)| run_path(run)).collect();
+        lines.line(format!("  warning  {text}; see {}", runs.join(" and ")));
+    }
+    if MOST_ODDITIES < oddities.len() {
+        let more = counted((oddities.len() - MOST_ODDITIES) as u64, "seed");
+        lines.line(format!("  warning  {more} more stand apart, see {COMPARISONS}"));
     }
     lines
 }

@@ -9,6 +9,7 @@ use crate::expect::quantity::{KeyKind, Quantity, ROW_KEYS, RowKey};
 use crate::expect::space::AxisValue;
 use crate::expect::syntax::{At, Choice, Literal, Node, Setting};
 use crate::expect::unit::Unit;
+use crate::nearest::nearest;
 
 /// What a setting of a quantity says.
 enum Chosen {
@@ -70,6 +71,13 @@ impl Checker<'_> {
     /// one axis are all of the same cell: they must have a value in common.
     fn meet(&mut self, chosen: &Chosen, setting: &Setting) -> Checked<()> {
         let Chosen::Cells(axis, Pick::Among(places)) = chosen else { return Ok(()) };
+        if self.purpose != Purpose::Expectation {
+            let axis = self.space.axes[*axis].name();
+            let message =
+                format!("`{setting}` is several cells, and this is one number of each run");
+            let hint = format!("choose one value of `{axis}`, or leave the filter out");
+            return Err(Complaint::new(setting.value.span.clone(), message).hint(hint));
+        }
         let common = self.common[*axis].get_or_insert_with(|| places.clone());
         common.retain(|place| places.contains(place));
         if !common.is_empty() {
@@ -119,11 +127,6 @@ impl Checker<'_> {
         let Some(axis) = self.axis(setting.key.span.clone(), &setting.key.item)? else {
             return Ok(None);
         };
-        if self.purpose == Purpose::Metric {
-            let message =
-                format!("a metric is measured in every cell: it selects no `{}`", setting.key);
-            return Err(Complaint::new(setting.key.span.clone(), message));
-        }
         Ok(Some(Chosen::Cells(axis, self.values(axis, &setting.value)?)))
     }
 
@@ -140,7 +143,14 @@ impl Checker<'_> {
         }
         let axes = self.space.axes.iter().flat_map(|axis| [axis.name(), &axis.path]);
         let keys: Vec<&str> = ROW_KEYS.iter().map(|key| key.name).chain(axes).collect();
-        Complaint::new(span.clone(), format!("unknown filter `{name}`")).nearest(name, keys)
+        let complaint = Complaint::new(span.clone(), format!("unknown filter `{name}`"));
+        let has_near = nearest(name, keys.iter().copied()).is_some();
+        if self.space.axes.is_empty() && !has_near {
+            return complaint.hint(
+                "a single scenario has no axes to choose by; those of a study stand in its `sweep`",
+            );
+        }
+        complaint.nearest(name, keys)
     }
 
     /// Returns the values of an axis that are chosen.

@@ -223,6 +223,28 @@ fn sides_are_compared_by_their_means_over_the_seeds() {
 }
 
 #[test]
+fn a_metric_that_spans_cells_is_computed_seed_by_seed() {
+    let (space, runs) = study(SOJOURNS);
+    let metric = |text: &str| Expr::parse(text).unwrap().metric(&space).unwrap();
+    // The means are 15 s and 17 s under fair, 13.5 s and 13 s under hfsp.
+    let ratio = "mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair])";
+    for cell in [0, 1] {
+        let measured = metric(ratio).measure(&runs, &[cell]).unwrap();
+        assert_eq!(measured, [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
+    }
+    assert_eq!(metric(ratio).chosen(), [0]);
+    // What a cell is by itself beside one that is always the same differs from cell to cell.
+    let beside = metric("mean(sojourn) / mean(sojourn[scheduler=fair])");
+    assert!(beside.chosen().is_empty() && metric("mean(sojourn)").chosen().is_empty());
+    assert_eq!(beside.measure(&runs, &[0]).unwrap(), [Some(1.0), Some(1.0)]);
+    assert_eq!(beside.measure(&runs, &[1]).unwrap(), [Some(13.5 / 15.0), Some(13.0 / 17.0)]);
+    // 0.9 and 0.7647, so 0.8324 ± t(0.975; 1) · 0.0676 = 12.706 · 0.0676.
+    let told = "0.832 (2 seeds: 95 % from -0.027 to 1.692)";
+    assert_eq!(judged(ratio), (State::Reported, told.to_owned()));
+    assert_eq!(judged("mean(sojourn[scheduler=hfsp])").1, "13.2 s");
+}
+
+#[test]
 fn jobs_are_paired_by_their_names_within_a_seed() {
     let slower = "sojourn[scheduler=hfsp] - sojourn[scheduler=fair]";
     let (space, runs) = study(SOJOURNS);

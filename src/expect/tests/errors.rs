@@ -94,6 +94,20 @@ fn unknown_names_are_answered_with_the_nearest() {
 }
 
 #[test]
+fn a_single_scenario_has_no_axes_to_choose_by() {
+    let wrong = |text: &str| {
+        let expr = Expr::parse(text).unwrap();
+        expr.expectation(&Space::default()).expect_err(text).to_string()
+    };
+    assert_eq!(
+        wrong("mean(sojourn[scheduler=hfsp]) / mean(sojourn[scheduler=fair]) < 1"),
+        "unknown filter `scheduler`; a single scenario has no axes to choose by; those of a study \
+         stand in its `sweep`"
+    );
+    assert_eq!(wrong("mean(wait[clas=a]) < 1s"), "unknown filter `clas`; did you mean `class`?");
+}
+
+#[test]
 fn units_and_kinds_must_agree() {
     for (text, complaint) in [
         (
@@ -275,8 +289,13 @@ fn a_metric_is_a_number_of_every_cell() {
         "`makespan > 3s` holds or does not: a metric is a number"
     );
     assert_eq!(
-        metric("makespan[scheduler=fair]").unwrap_err(),
-        "a metric is measured in every cell: it selects no `scheduler`"
+        metric("makespan[scheduler=[fair, hfsp]]").unwrap_err(),
+        "`scheduler=[fair, hfsp]` is several cells, and this is one number of each run; \
+         choose one value of `scheduler`, or leave the filter out"
+    );
+    assert_eq!(
+        metric("makespan[scheduler=fare]").unwrap_err(),
+        "`fare` is no value of `scheduler`; there are `fair`, `hfsp`"
     );
     assert_eq!(
         metric("mean(makespan, by=scheduler)").unwrap_err(),

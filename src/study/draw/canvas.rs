@@ -5,6 +5,7 @@ use super::published::Point;
 use crate::chart::{self, Axis, Bar, Caption, Lines};
 use crate::expect::{Figure, Plan, ReadError, Runs, Space, Unit, in_words};
 use crate::statistics::{Band, Estimate, interval};
+use crate::study::Against;
 
 /// What bands and whiskers are.
 pub(super) const BAND: &str = "95 % confidence";
@@ -14,6 +15,8 @@ pub(in crate::study) struct Material<'s> {
     /// The study's name, which begins the id of each chart.
     pub(in crate::study) study: &'s str,
     pub(in crate::study) space: Space,
+    /// Which of the compared values are compared with which.
+    pub(in crate::study) against: Against,
     pub(in crate::study) runs: &'s dyn Runs,
     pub(in crate::study) measured: &'s Measured<'s>,
 }
@@ -118,20 +121,30 @@ impl Canvas<'_> {
         cell
     }
 
+    /// Returns the numbers of a metric in a cell, seed by seed; `None` if the study leaves it out.
+    pub(super) fn numbers(
+        &self,
+        asked: &Asked<'_>,
+        cell: &[usize],
+    ) -> Result<Option<Vec<Option<f64>>>, ReadError> {
+        let Material { runs, measured, .. } = self.material;
+        // What chooses its cells itself knows whether they are there.
+        if asked.plan.chosen().is_empty() && !runs.has(cell) {
+            return Ok(None);
+        }
+        Ok(Some(match measured(asked.text, cell) {
+            Some(numbers) => numbers,
+            None => asked.plan.measure(*runs, cell)?,
+        }))
+    }
+
     /// Returns a metric's mean over the seeds of a cell with its interval.
     pub(super) fn estimate(
         &self,
         asked: &Asked<'_>,
         cell: &[usize],
     ) -> Result<Option<Bar>, ReadError> {
-        let Material { runs, measured, .. } = self.material;
-        if !runs.has(cell) {
-            return Ok(None);
-        }
-        let numbers = match measured(asked.text, cell) {
-            Some(numbers) => numbers,
-            None => asked.plan.measure(*runs, cell)?,
-        };
+        let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
         let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
         let drawn = |band: Band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE);
         Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {

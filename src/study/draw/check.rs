@@ -110,7 +110,7 @@ mod tests {
         };
         let axes: [(&str, &[&str]); 2] =
             [("cluster.nodes", &["5", "10"]), ("hadoop.out_of_band", &["true", "false"])];
-        let space = Space { axes: axes.map(axis).into(), compared: None };
+        let space = Space { axes: axes.map(axis).into(), compared: Some(1) };
         let spec: ChartSpec = serde_yaml::from_str(yaml).unwrap();
         match spec.needs(&space) {
             Ok(_) => String::new(),
@@ -181,6 +181,23 @@ mod tests {
                 "{stack: map, where: {nodes: 5, out_of_band: true}, published: [50 %]}",
                 "published: this kind of chart has no `published`",
             ),
+            (
+                "{ratio: makespan, over: out_of_band}",
+                "over: the values of `out_of_band` are what this chart compares",
+            ),
+            (
+                "{ratio: makespan, where: {out_of_band: true}}",
+                "where.out_of_band: all values of `out_of_band` lie on this chart",
+            ),
+            ("{ratio: makespan, by: nodes}", "by: this kind of chart has no `by`"),
+            (
+                "{ratio: 'makespan[out_of_band=true]'}",
+                ": this compares the values of `out_of_band`, which its metric chooses itself",
+            ),
+            (
+                "{line: 'makespan[out_of_band=true]', over: nodes, by: out_of_band}",
+                "by: what this chart shows chooses its values of `out_of_band` itself",
+            ),
             ("{line: makespan}", ": this chart needs `over`, the axis that it goes over"),
             (
                 "{heat: makespan, over: nodes}",
@@ -204,6 +221,9 @@ mod tests {
             "{ecdf: sojourn, by: nodes, where: {out_of_band: true}, published: {10: {1min: 50 %}}}",
             "{ecdf: {a: sojourn, b: wait}, by: nodes}",
             "{boxes: mean(sojourn), over: nodes}",
+            "{ratio: makespan, over: nodes}",
+            "{ratio: makespan}",
+            "{line: 'makespan[out_of_band=true] / makespan[out_of_band=false]', over: nodes}",
             "{percentiles: heartbeat_rtt, by: nodes, where: {out_of_band: true}}",
             "{stack: map, where: {nodes: 5}}",
         ] {

@@ -35,6 +35,11 @@ pub(super) trait Kind {
         Needs::default()
     }
 
+    /// Returns whether it shows all values of the compared axis beside each other.
+    fn compares(&self) -> bool {
+        false
+    }
+
     /// Returns whether what it shows stands over the labels of an axis: the only axis that there is
     /// then lies under it, even if the study says `by`.
     fn stands_over_labels(&self) -> bool {

@@ -1,0 +1,220 @@
+//! Ratios beside one: what is above and what is below, and what is not known.
+//!
+//! A ratio and its reverse are equally far from the line at one, for the axis is logarithmic. One
+//! that is decided has a marker on a full band; one that is not a band without a fill, and a plain
+//! stroke where its marker would be.
+
+use maud::{Markup, html};
+
+use super::category::Groups;
+use super::legend::Key;
+use super::palette::{colour, marker};
+use super::scale::{Axis, Extent, Scale, is_number};
+use super::sheet::{Area, Caption, Drawing, Sheet};
+use super::text::{At, tip};
+use super::unit::Unit;
+
+/// Ratios of pairs, side by side for each of several groups.
+#[derive(Clone, Debug)]
+pub struct Ratios {
+    /// What it is about.
+    pub caption: Caption,
+    /// What the ratios are of.
+    pub y: String,
+    /// What the groups are.
+    pub x: String,
+    /// The names of the groups.
+    pub groups: Vec<String>,
+    /// The pairs, in the order of the legend.
+    pub series: Vec<RatioSeries>,
+    /// What the bands are: `95 % confidence`. Told in a note if there is a band.
+    pub band: String,
+}
+
+/// The ratios of a pair.
+#[derive(Clone, Debug)]
+pub struct RatioSeries {
+    /// Its name: `hfsp / fair`.
+    pub name: String,
+    /// Its ratio in each group, where there is one.
+    pub ratios: Vec<Option<Ratio>>,
+}
+
+/// A ratio, and the band in which it may be.
+#[derive(Clone, Debug)]
+pub struct Ratio {
+    /// The ratio.
+    pub value: f64,
+    /// The lower and the upper end of the band.
+    pub band: Option<(f64, f64)>,
+    /// Whether it is known to be what it is.
+    pub decided: bool,
+    /// What it says in words when it is pointed at.
+    pub told: String,
+}
+
+impl Ratios {
+    /// Returns the chart.
+    pub fn draw(&self) -> Drawing {
+        let axis = Axis::log(&*self.y, Unit::Ratio);
+        let mut seen = Extent::default();
+        let mut marks: Vec<(usize, usize, &Ratio)> = Vec::new();
+        for (series, RatioSeries { ratios, .. }) in self.series.iter().enumerate() {
+            for (group, ratio) in ratios.iter().take(self.groups.len()).enumerate() {
+                marks.extend(
+                    ratio
+                        .as_ref()
+                        .filter(|ratio| seen.see(&axis, ratio.value))
+                        .map(|ratio| (group, series, ratio)),
+                );
+            }
+        }
+        let mut extent = seen.include(&axis, 1.0);
+        for (low, high) in marks.iter().filter_map(|(.., ratio)| sane(ratio)) {
+            extent = extent.include(&axis, low).include(&axis, high);
+        }
+        let y = Scale::ratios(&axis, extent, 6);
+
+        let mut sheet = Sheet::new(&self.caption);
+        sheet.legend(&self.keys(&marks));
+        let area = sheet.y_axis(&y, 300.0, 0.0);
+        let groups = Groups::new(&area, self.groups.len(), self.series.len());
+        let one = At(area.y(y.place(1.0)));
+        sheet.add(html! {
+            path class="rule c-ink" d={ "M" (At(area.left)) " " (one) "H" (At(area.right)) } {
+                (tip("1: both are the same"))
+            }
+        });
+        for (group, series, ratio) in &marks {
+            sheet.add(self.mark((*group, *series), ratio, &groups, &y, &area));
+        }
+        sheet.names(&area, &groups, &self.groups, &self.x);
+        if marks.is_empty() {
+            sheet.nothing(&area);
+        }
+        if marks.iter().any(|(.., ratio)| sane(ratio).is_some()) {
+            sheet.note(&format!("Bands: {}.", self.band));
+        }
+        seen.notes(&axis).for_each(|note| sheet.note(&note));
+        sheet.finish()
+    }
+
+    /// The pairs, and what the two looks say, where there are both names and marks.
+    fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<Key> {
+        let band = |decided| stroke_of((4.0, 24.0), (-6.0, 6.0), decided);
+        let pairs = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
+        let pair = |(number, series): (usize, &RatioSeries)| {
+            let sign = html! {
+                g class=(colour(number)) {
+                    (band(true)) g class="mark" { (marker(number, 14.0, 0.0)) }
+                }
+            };
+            Key::sign(&series.name, sign)
+        };
+        let undecided = marks.iter().any(|(.., ratio)| !ratio.decided).then(|| {
+            let sign =
+                html! { g class="c-soft" { (band(false)) path class="rule" d="M4 0H24" {} } };
+            Key::sign("undecided", sign)
+        });
+        pairs.map(pair).chain(undecided).collect()
+    }
+
+    fn mark(
+        &self,
+        (group, series): (usize, usize),
+        ratio: &Ratio,
+        groups: &Groups,
+        y: &Scale,
+        area: &Area,
+    ) -> Markup {
+        let wide = (groups.mark() * 0.8).clamp(2.0, 22.0);
+        let middle = groups.left(group, series) + groups.mark() / 2.0;
+        let sides = (middle - wide / 2.0, middle + wide / 2.0);
+        let at = |value: f64| area.y(y.place(value));
+        let band = sane(ratio).map(|(low, high)| (at(high), at(low)));
+        html! {
+            g class=(colour(series)) {
+                (tip(&self.told(group, series, ratio)))
+                @if let Some(ends) = band { (stroke_of(sides, ends, ratio.decided)) }
+                @if ratio.decided {
+                    g class="mark" { (marker(series, middle, at(ratio.value))) }
+                } @else {
+                    path class="line"
+                        d={ "M" (At(sides.0)) " " (At(at(ratio.value))) "H" (At(sides.1)) } {}
+                }
+            }
+        }
+    }
+
+    fn told(&self, group: usize, series: usize, ratio: &Ratio) -> String {
+        let names = [&self.groups[group], &self.series[series].name];
+        let names: Vec<&str> = names.into_iter().map(|n| &**n).filter(|n| !n.is_empty()).collect();
+        format!("{}: {}", names.join(", "), ratio.told)
+    }
+}
+
+/// Returns the band of a ratio if it can be drawn.
+fn sane(ratio: &Ratio) -> Option<(f64, f64)> {
+    ratio.band.filter(|(low, high)| 1e-100 < *low && low <= high && is_number(*high))
+}
+
+/// A band from side to side and end to end: tinted, or an outline of dots.
+fn stroke_of(sides: (f64, f64), ends: (f64, f64), is_full: bool) -> Markup {
+    let [left, width] = [At(sides.0), At(sides.1 - sides.0)];
+    let [top, height] = [At(ends.0), At(ends.1 - ends.0)];
+    let class = if is_full { "tint" } else { "thin dots" };
+    html! { rect class=(class) x=(left) y=(top) width=(width) height=(height) {} }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(ratios: Vec<Option<Ratio>>) -> String {
+        let chart = Ratios {
+            caption: Caption::default(),
+            y: "Ratio of makespan".to_owned(),
+            x: "nodes".to_owned(),
+            groups: ["5", "10"].map(str::to_owned).into(),
+            series: vec![RatioSeries { name: "hfsp / fair".to_owned(), ratios }],
+            band: "95 % confidence".to_owned(),
+        };
+        chart.draw().inline()
+    }
+
+    fn ratio(value: f64, band: (f64, f64), decided: bool) -> Option<Ratio> {
+        Some(Ratio { value, band: Some(band), decided, told: format!("{value} times") })
+    }
+
+    #[test]
+    fn what_is_decided_has_a_marker_and_what_is_not_an_open_band() {
+        let svg = draw(vec![ratio(0.5, (0.4, 0.6), true), ratio(1.1, (0.9, 1.3), false)]);
+        assert!(svg.contains("5, hfsp / fair: 0.5 times"), "{svg}");
+        // Once on the chart and once in the legend, where the pair has a marker too.
+        assert_eq!(svg.matches("class=\"thin dots\"").count(), 2, "{svg}");
+        assert_eq!(svg.matches("class=\"tint\"").count(), 2, "{svg}");
+        assert_eq!(svg.matches("class=\"mark\"").count(), 2, "{svg}");
+        assert!(svg.contains(">undecided<") && svg.contains("Bands: 95 % confidence."));
+        let svg = draw(vec![ratio(0.5, (0.4, 0.6), true), None]);
+        assert!(!svg.contains("undecided"), "{svg}");
+    }
+
+    #[test]
+    fn a_ratio_and_its_reverse_are_equally_far_from_one() {
+        let svg = draw(vec![ratio(0.5, (0.4, 0.625), true), ratio(2.0, (1.6, 2.5), true)]);
+        let heights: Vec<&str> = svg
+            .split("class=\"tint\"")
+            .skip(2)
+            .map(|rest| rest.split("height=\"").nth(1).unwrap().split('"').next().unwrap())
+            .collect();
+        assert_eq!(heights.len(), 2);
+        assert_eq!(heights[0], heights[1], "{svg}");
+    }
+
+    #[test]
+    fn a_ratio_of_zero_is_told_and_a_strange_band_is_left_out() {
+        let svg = draw(vec![ratio(0.0, (0.0, 0.0), true), ratio(1.0, (f64::NAN, 2.0), false)]);
+        assert!(svg.contains("Not drawn: 1 value of zero or less"), "{svg}");
+        assert!(!svg.contains("Bands"), "{svg}");
+    }
+}
