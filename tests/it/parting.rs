@@ -66,7 +66,7 @@ fn fifo_and_fair_part_at_the_first_map_of_the_quickstart() {
 
     room.mumakil("compare fifo fair --first --out page.html").assert().success();
     let page = std::fs::read_to_string(room.path("page.html")).unwrap();
-    assert_eq!(page.matches("The line across: they part at 4.469 s.").count(), 2);
+    assert_eq!(page.matches("The line across: they part at 4.469 s.").count(), 4);
     assert!(page.contains("Where they part</h2>"));
 }
 
