@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+use crate::cluster::Hdfs;
 use crate::mapred::{Event, Fact, Stop};
 use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
@@ -78,6 +79,11 @@ impl Verifier {
             jobs: jobs::Jobs::default(),
             findings: Findings::default(),
         }
+    }
+
+    /// Lets it check what maps read from this file system.
+    pub fn with_files(self, files: Hdfs) -> Self {
+        Self { trackers: self.trackers.with_files(files), ..self }
     }
 
     /// Checks the next fact. Costs a few look-ups at most.
