@@ -225,8 +225,13 @@ fn emulate_as(
     };
     let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
     let is_virtual = scenario.clock == ClockSpec::Virtual;
-    let verifier =
-        (options.verify && is_virtual).then(|| Arc::new(Mutex::new(Verifier::new(rules))));
+    let verifier = (options.verify && is_virtual).then(|| {
+        let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
+        let verifier = Verifier::new(rules);
+        // Mumak knows no file system.
+        let is_mumak = scenario.hadoop.is_mumak();
+        Arc::new(Mutex::new(if is_mumak { verifier } else { verifier.with_files(files) }))
+    });
     let verifying =
         verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
     let (events, recorder) = Recorder::start(Setup {

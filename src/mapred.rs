@@ -49,7 +49,7 @@ pub use message::{
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
-pub use replicas::{Copy, Reading, Replicas};
+pub use replicas::{Copy, Listing, Reading, Replicas};
 pub(crate) use scheduler::steps::step;
 pub use scheduler::{
     Complaint, Contender, Expected, JobChange, JobEvent, Launched, Lineup, Measure, Offer, Orders,

@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+use crate::cluster::Hdfs;
 use crate::mapred::{Event, Fact, Incident, Stop};
 use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
@@ -81,6 +82,11 @@ impl Verifier {
             is_away: false,
             findings: Findings::default(),
         }
+    }
+
+    /// Lets it check what maps read from this file system.
+    pub fn with_files(self, files: Hdfs) -> Self {
+        Self { trackers: self.trackers.with_files(files), ..self }
     }
 
     /// Checks the next fact. Costs a few look-ups at most.

@@ -17,12 +17,12 @@ pub use self::doom::{Break, Doom, DoomKind};
 pub use self::effort::{Effort, Means, Part};
 pub use self::shared::Shared;
 use super::{
-    AttemptId, CommitPending, Copy, Hadoop, JobSpec, Launch, Locality, Phase, Reading, Replicas,
+    AttemptId, CommitPending, Copy, Hadoop, JobSpec, Launch, Listing, Locality, Phase, Reading,
     Role, TaskId, TaskKind, Traced, TrackerId,
 };
 use crate::cluster::{Demand, Node, ReadRates, Topology};
 use crate::random::{ChaCha8Rng, Purpose, stream};
-use crate::units::{Bytes, SimSpan, SimTime};
+use crate::units::{Bytes, SimSpan};
 
 /// What all attempts of a run have in common.
 #[derive(Clone, Debug)]
@@ -65,15 +65,9 @@ pub struct Plan {
 
 impl Costs {
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
-    pub(super) fn open(
-        &self,
-        files: &Replicas,
-        now: SimTime,
-        launch: &Launch,
-        on: TrackerId,
-    ) -> Option<Reading> {
+    pub(super) fn open(&self, files: &Listing, launch: &Launch, on: TrackerId) -> Option<Reading> {
         let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
-        files.open(now, launch, on, &self.topology, rng)
+        files.open(launch, on, &self.topology, rng)
     }
 
     /// Returns the phases of an attempt on a tracker's node, which gets at its input so; without that,

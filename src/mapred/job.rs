@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::map_cache::MapCache;
 use super::{
-    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, Replicas,
-    SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, JobId, JobSpec, Listing, Missing, Outcome, PerSlot, Priority,
+    Replicas, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -38,8 +38,9 @@ pub struct Job {
     /// How it must end, once that is certain; `None` while it may succeed.
     pub(super) verdict: Option<Outcome>,
     pub(super) submitted_at: SimTime,
-    /// Where its input lay then: that is written in its splits, and does not change any more.
-    pub(super) files: Arc<Replicas>,
+    /// Where its input lay when it was last submitted: that is written in its splits, and does not change
+    /// any more.
+    pub(super) splits: Listing,
     pub(super) running_at: SimTime,
     /// When enough maps had ended for the reduces to start, if they have.
     pub(super) reduces_ready_at: Option<SimTime>,
@@ -184,7 +185,7 @@ impl Job {
             first_attempt: 0,
             verdict: None,
             submitted_at: now,
-            files,
+            splits: Listing { at: now, files },
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },
@@ -218,7 +219,7 @@ impl Job {
 
     /// Finds the nodes that hold a map's input, as the job's splits have it.
     pub(super) fn locate(&self, map: u32, holders: &mut Vec<TrackerId>) {
-        self.files.locate(self.submitted_at, &self.spec, map, holders);
+        self.splits.locate(&self.spec, map, holders);
     }
 
     /// Returns what the job's client submitted.

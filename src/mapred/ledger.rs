@@ -47,7 +47,7 @@ pub(super) struct Ledger {
     pub(super) hadoop: Hadoop,
     pub(super) topology: Arc<Topology>,
     hdfs: Hdfs,
-    /// Where blocks are, to clients that submit jobs.
+    /// Where blocks are, to clients that submit jobs and to maps that are launched.
     pub(super) files: Arc<Replicas>,
     /// By number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,

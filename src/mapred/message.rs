@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use super::{
-    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Replicas,
-    Role, Stall, TaskKind, TracedTimes, TrackerId,
+    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Listing, Locality, Outcome, PerSlot,
+    Replicas, Role, Stall, TaskKind, TracedTimes, TrackerId,
 };
 use crate::cluster::{Cut, Reread, Speeds, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -54,7 +54,7 @@ pub enum ToJobTracker {
     DiskLost(TrackerId),
     /// By the world: the output of a map, of whose end it may not have heard yet, was on such a disk.
     Spoilt(AttemptId),
-    /// By the NameNode, for the clients that submit jobs: where blocks are now.
+    /// By the NameNode, for the clients that submit jobs and the maps that read: where blocks are now.
     Replicas(Arc<Replicas>),
     /// By the world: nodes are cut off from the others, or are so no more. It does not know this
     /// itself, either.
@@ -123,8 +123,6 @@ pub enum ToTracker {
     DiskLost,
     /// By the world: its node's health script finds the node well, or not.
     Health(bool),
-    /// By the NameNode: where blocks are now.
-    Replicas(Arc<Replicas>),
     /// By the fabric: flows have new rates.
     Rates(Arc<Vec<FlowRate>>),
     /// By itself: the next heartbeat is due, unless the number is stale.
@@ -298,7 +296,6 @@ impl Message for ToTracker {
             | Self::Impatient
             | Self::DiskLost
             | Self::Health(_)
-            | Self::Replicas(_)
             | Self::Rates(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -322,7 +319,6 @@ impl Message for ToTracker {
             Self::Rates(_)
             | Self::Reply(_)
             | Self::Speeds(_)
-            | Self::Replicas(_)
             | Self::Beat(_)
             | Self::NoReply(_)
             | Self::Refused(_)
@@ -591,12 +587,14 @@ pub struct Launch {
     /// Its times, and whether it fails, if a trace tells and the JobTracker has drawn what the trace
     /// leaves open; else its tracker draws that.
     pub drawn: Option<(TracedTimes, bool)>,
+    /// Where blocks are, if it is a map that works and anything has befallen a node.
+    pub files: Option<Listing>,
 }
 
 impl Launch {
     /// Returns the launch of an attempt that works in one slot, of which nothing else is known.
     pub fn work(attempt: AttemptId, job: Arc<JobSpec>) -> Self {
-        Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None }
+        Self { attempt, role: Role::Work, job, locality: None, slots: 1, drawn: None, files: None }
     }
 
     /// Returns whether this is a reduce, and not what removes its output.

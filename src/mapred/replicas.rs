@@ -3,18 +3,19 @@
 //!
 //! As long as nothing has befallen a node, a block lies where [`Hdfs`] placed it. What is kept here is
 //! the difference: nodes that do not count, and copies that were made since. It is a snapshot, which the
-//! [`NameNode`](super::NameNode) sends whenever it changes; copies that are under way are in it with the
-//! instants from which they can be read.
+//! [`NameNode`](super::NameNode) sends to the JobTracker whenever it changes, and which goes on from there
+//! with each map that is to read; copies that are under way are in it with the instants from which they can
+//! be read. Snapshots share what they have in common, so that one costs no more than its change.
 //!
 //! Two things differ on purpose. The NameNode *lists* a node that is off until it has been silent for long
 //! enough; a client that picks it waits in vain and takes the next one.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rand::RngExt;
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::{AttemptId, Input, JobId, JobSpec, Launch, Role, TaskKind, TrackerId};
+use super::{Input, JobId, JobSpec, Launch, TrackerId};
 use crate::cluster::{BlockId, Hdfs, Topology};
 use crate::random::ChaCha8Rng;
 use crate::units::{SimSpan, SimTime};
@@ -53,13 +54,20 @@ pub(super) struct Later {
 pub struct Replicas {
     hdfs: Hdfs,
     /// Nodes that are off.
-    pub(super) off: BTreeSet<TrackerId>,
+    pub(super) off: RedBlackTreeSetSync<TrackerId>,
     /// Those that have been off for so long that the NameNode does not list them.
-    pub(super) dead: BTreeSet<TrackerId>,
+    pub(super) dead: RedBlackTreeSetSync<TrackerId>,
     /// Nodes that have lost what was written there at first.
-    pub(super) wiped: BTreeSet<TrackerId>,
+    pub(super) wiped: RedBlackTreeSetSync<TrackerId>,
     /// What was copied again, block by block.
-    pub(super) later: Arc<BTreeMap<Block, Vec<Later>>>,
+    pub(super) later: RedBlackTreeMapSync<Block, Vec<Later>>,
+}
+
+/// What the NameNode tells at an instant.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    pub(super) at: SimTime,
+    pub(super) files: Arc<Replicas>,
 }
 
 /// A copy of a block.
@@ -95,30 +103,21 @@ impl Replicas {
     pub fn new(hdfs: Hdfs) -> Self {
         Self {
             hdfs,
-            off: BTreeSet::new(),
-            dead: BTreeSet::new(),
-            wiped: BTreeSet::new(),
-            later: Arc::default(),
+            off: RedBlackTreeSetSync::default(),
+            dead: RedBlackTreeSetSync::default(),
+            wiped: RedBlackTreeSetSync::default(),
+            later: RedBlackTreeMapSync::default(),
         }
     }
 
-    /// Finds the nodes that hold what a job's map reads, as the NameNode lists them.
-    pub(super) fn locate(
-        &self,
-        at: SimTime,
-        job: &JobSpec,
-        map: u32,
-        holders: &mut Vec<TrackerId>,
-    ) {
-        holders.clear();
-        let Some(input) = &job.input else { return };
-        input.locate(map, &self.hdfs, holders);
-        if self.dead.is_empty() && self.wiped.is_empty() && self.later.is_empty() {
-            return;
-        }
-        let listed = self.listed(at, job, map, holders);
-        holders.clear();
-        holders.extend(listed.iter().map(|copy| copy.node));
+    /// Returns whether nothing is the matter with any node or block.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.off.is_empty() && self.are_as_written()
+    }
+
+    /// Returns whether every block is where it was written, as far as the NameNode knows.
+    pub(super) fn are_as_written(&self) -> bool {
+        self.dead.is_empty() && self.wiped.is_empty() && self.later.is_empty()
     }
 
     /// Returns the copies of what a map reads that the NameNode lists, of which these are the first.
@@ -139,36 +138,47 @@ impl Replicas {
     pub(super) fn keeps(&self, node: TrackerId) -> bool {
         !self.dead.contains(&node) && !self.wiped.contains(&node)
     }
+}
+
+impl Listing {
+    /// Finds the nodes that hold what a job's map reads, as the NameNode lists them.
+    pub(super) fn locate(&self, job: &JobSpec, map: u32, holders: &mut Vec<TrackerId>) {
+        holders.clear();
+        let Some(input) = &job.input else { return };
+        input.locate(map, &self.files.hdfs, holders);
+        if self.files.are_as_written() {
+            return;
+        }
+        let listed = self.files.listed(self.at, job, map, holders);
+        holders.clear();
+        holders.extend(listed.iter().map(|copy| copy.node));
+    }
 
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
     ///
     /// Whom it picks is drawn from `rng`, as if nothing had: so the first that it picks is the same.
-    /// What is off when the attempt is launched counts as off until it has read.
+    /// What is off when the NameNode tells this counts as off until the attempt has read.
     pub(super) fn open(
         &self,
-        now: SimTime,
         launch: &Launch,
         on: TrackerId,
         topology: &Topology,
         rng: impl FnOnce() -> ChaCha8Rng,
     ) -> Option<Reading> {
-        let AttemptId { task, .. } = launch.attempt;
-        let input = launch.job.input.as_ref()?;
-        if launch.role != Role::Work || task.kind != TaskKind::Map {
-            return None;
-        }
+        let Self { at, files } = self;
+        let map = launch.attempt.task.index;
         let mut first = Vec::new();
-        input.locate(task.index, &self.hdfs, &mut first);
-        let block = Block::of(&launch.job, task.index)?;
-        let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
-        if first.is_empty() || !(first.iter().any(is_struck) || self.later.contains_key(&block)) {
+        launch.job.input.as_ref()?.locate(map, &files.hdfs, &mut first);
+        let block = Block::of(&launch.job, map)?;
+        let is_struck = |node: &TrackerId| files.off.contains(node) || !files.keeps(*node);
+        if first.is_empty() || !(first.iter().any(is_struck) || files.later.contains_key(&block)) {
             return None;
         }
-        let mut left = self.listed(now, &launch.job, task.index, &first);
+        let mut left = files.listed(*at, &launch.job, map, &first);
         let mut rng = rng();
         let mut waits = SimSpan::ZERO;
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
-            if !self.off.contains(&copy.node) {
+            if !files.off.contains(&copy.node) {
                 return Some(Reading { from: Some(copy), waits });
             }
             left.retain(|other| *other != copy);
@@ -202,9 +212,11 @@ pub(super) fn nearest(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::cluster::{Node, PerSlot, Placement};
-    use crate::mapred::{Split, TaskId};
+    use crate::mapred::{Split, TaskId, TaskKind};
     use crate::random::{Purpose, stream};
     use crate::units::Bytes;
 
@@ -219,11 +231,12 @@ mod tests {
         let mut files = Replicas::new(Hdfs::new(1, topology.clone(), 3, Placement::Hadoop));
         change(&mut files);
         let rng = || stream(1, Purpose::Source, u64::from(number));
-        files.open(SimTime::ZERO, &Launch::work(attempt, job), TrackerId(0), &topology, rng)
+        let listing = Listing { at: SimTime::ZERO, files: files.into() };
+        listing.open(&Launch::work(attempt, job), TrackerId(0), &topology, rng)
     }
 
     fn off(nodes: &[u32]) -> impl FnOnce(&mut Replicas) {
-        let nodes: BTreeSet<TrackerId> = nodes.iter().copied().map(TrackerId).collect();
+        let nodes = nodes.iter().copied().map(TrackerId).collect();
         |files| files.off = nodes
     }
 
@@ -250,7 +263,7 @@ mod tests {
     fn who_finds_no_copy_asks_three_times_more_and_gives_up() {
         // Four rounds of two minutes, three pauses of three seconds.
         assert_eq!(read(open(&[1, 2], 0, off(&[1, 2]))), (None, 489));
-        let dead = |files: &mut Replicas| files.dead = [1, 2].map(TrackerId).into();
+        let dead = |files: &mut Replicas| files.dead = [1, 2].map(TrackerId).into_iter().collect();
         assert_eq!(read(open(&[1, 2], 0, dead)), (None, 9), "nobody is listed");
     }
 
@@ -258,10 +271,10 @@ mod tests {
     fn a_later_copy_is_read_from_when_on_it_is_there() {
         let later = |from| {
             move |files: &mut Replicas| {
-                files.wiped.insert(TrackerId(1));
+                files.wiped.insert_mut(TrackerId(1));
                 let copy = Later { node: TrackerId(2), from, batch: 0 };
                 let block = Block::OfTrace(JobId(0), 0);
-                files.later = Arc::new([(block, vec![copy])].into());
+                files.later.insert_mut(block, vec![copy]);
             }
         };
         assert_eq!(read(open(&[1], 0, later(SimTime::ZERO))), (Some(2), 0));

@@ -21,8 +21,8 @@ use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FailedFetch,
-    FlowBegins, FlowId, FlowRate, Fuzz, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Replicas,
-    Reply, Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    FlowBegins, FlowId, FlowRate, Fuzz, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Reply,
+    Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
 use crate::random::mumak::JavaRandom;
@@ -65,8 +65,6 @@ pub struct TaskTracker {
     /// What reduces complain of, until a heartbeat has carried it.
     failed_fetches: Vec<FailedFetch>,
 
-    /// Where blocks are, once something has befallen the nodes that have them.
-    files: Option<Arc<Replicas>>,
     /// In the order in which they were launched.
     attempts: Vec<Attempt>,
     /// How fast the node is.
@@ -151,7 +149,6 @@ impl TaskTracker {
             hurried: false,
             status: Arc::default(),
             failed_fetches: Vec::new(),
-            files: None,
             attempts: Vec::new(),
             speeds: Speeds::USUAL,
             clockwork: Clockwork { tracker: id, has_fabric, has_page_cache, timer: 0, flow: 0 },
@@ -396,7 +393,7 @@ impl TaskTracker {
     /// nobody: its end is on its way.
     fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
         match directive {
-            Directive::Launch(launch) => self.accept(now, launch),
+            Directive::Launch(launch) => self.accept(launch),
             Directive::Kill(id) => self.kill(now, *id, out),
             Directive::Suspend(id) => self.suspend(now, *id, out),
             Directive::Resume(id) => {
@@ -418,11 +415,11 @@ impl TaskTracker {
         self.attempts.iter_mut().find(|attempt| attempt.is(id))
     }
 
-    fn accept(&mut self, now: SimTime, launch: &Launch) {
+    fn accept(&mut self, launch: &Launch) {
         let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
         if !self.attempts.iter().any(is_known) {
-            let files = self.files.as_ref();
-            let reading = files.and_then(|files| self.costs.open(files, now, launch, self.id));
+            let files = launch.files.as_ref();
+            let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
             let plan = self.costs.plan(launch, self.id, &self.node, reading);
             self.attempts.push(Attempt::new(launch, plan, self.speeds));
         }
@@ -676,7 +673,6 @@ impl Core for TaskTracker {
             ToTracker::Crash => self.crash(now, out),
             ToTracker::Speeds(speeds) => self.take_speeds(now, *speeds, out),
             ToTracker::DiskLost => self.lose_disk(now, out),
-            ToTracker::Replicas(files) => self.files = Some(files),
             ToTracker::Health(is_well) => self.take_health(now, is_well, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
             ToTracker::Beat(number) if number != self.beat || !self.is_up => {}

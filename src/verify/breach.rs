@@ -87,6 +87,8 @@ pub enum Breach {
     CommitForgotten { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was assigned to {tracker}, which has nothing to do and was not told")]
     LaunchForgotten { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} has read its block, but no node had it that was on when it was assigned")]
+    ReadFromNobody { attempt: AttemptId },
     #[error("{attempt} had all its input, but the output of map {map} was gone or not yet there")]
     FetchedNothing { attempt: AttemptId, map: u32 },
 

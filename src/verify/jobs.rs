@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::trackers::Trackers;
 use super::{Breach, Check, Rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Fact, JobId, JobSpec, Outcome, PerSlot, Phases, Role,
+    AttemptId, AttemptState, Counts, Fact, Input, JobId, JobSpec, Outcome, PerSlot, Phases, Role,
     SlotKind, Stall, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
@@ -37,6 +37,8 @@ struct Job {
     id: JobId,
     name: Arc<str>,
     tasks: PerSlot<u32>,
+    /// What its maps read.
+    input: Option<Input>,
     initialised: bool,
     gives_tasks: bool,
     /// Attempts of its maps and reduces that are assigned and have no verdict.
@@ -93,6 +95,8 @@ struct Attempt {
     /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
     losses: u32,
     assigned: SimTime,
+    /// Whether nobody had its input then.
+    finds_nothing: bool,
     /// When its work started.
     started: SimTime,
     work: Progress,
@@ -167,6 +171,7 @@ impl Jobs {
                         trackers.expect_start(attempt, tracker);
                         let losses = trackers.losses(tracker);
                         job.assign(attempt, tracker, losses, speculative, check);
+                        job.look_for_input(attempt, trackers, check.at);
                     } else {
                         job.assign_cleanup(attempt, tracker, check);
                     }
@@ -265,6 +270,7 @@ impl Jobs {
                 let ended = known.role(role).ended.replace(outcome);
                 check.that(ended.is_none(), || Breach::EndedTwice { attempt, tracker });
                 if role == Role::Work && outcome == Outcome::Succeeded {
+                    check.that(!known.finds_nothing, || Breach::ReadFromNobody { attempt });
                     job.produced(attempt, tracker, phases, trackers, check);
                 }
             }
@@ -350,6 +356,7 @@ impl Jobs {
             id: job,
             name: spec.name.clone(),
             tasks: PerSlot { map: spec.maps, reduce: spec.reduces },
+            input: spec.input.clone(),
             waiting: PerSlot { map: spec.maps, reduce: spec.reduces },
             useful: 0,
             initialised: false,
@@ -435,6 +442,17 @@ impl Job {
         self.attempts.insert(attempt, Attempt::new(tracker, losses, check.at));
         if attempt.task.is_work() {
             self.running[attempt.slot()] += 1;
+        }
+    }
+
+    /// Notes whether a map finds its input that was assigned just now.
+    fn look_for_input(&mut self, attempt: AttemptId, trackers: &Trackers, at: SimTime) {
+        let TaskId { kind, index, .. } = attempt.task;
+        if let (TaskKind::Map, Some(input)) = (kind, &self.input)
+            && trackers.nobody_has(input, index, self.tasks.map, at)
+            && let Some(known) = self.attempts.get_mut(&attempt)
+        {
+            known.finds_nothing = true;
         }
     }
 
@@ -642,6 +660,7 @@ impl Attempt {
             given_up: Vec::new(),
             losses,
             assigned,
+            finds_nothing: false,
             started: assigned,
             work: Progress::default(),
             cleanup: Progress::default(),

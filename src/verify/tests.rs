@@ -3,12 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cluster::{Node, Placement, Topology};
 use crate::mapred::{
-    AttemptId, AttemptState, JobId, JobSpec, Outcome, PerSlot, Phases, Role, TaskId, TaskKind,
-    TrackerId,
+    AttemptId, AttemptState, Incident, Input, JobId, JobSpec, Outcome, PerSlot, Phases, Role,
+    Split, TaskId, TaskKind, TrackerId,
 };
 use crate::record::stream::{Stream, again, map, reduce};
-use crate::units::SimSpan;
+use crate::units::{Bytes, SimSpan};
 use AttemptState::{CommitPending, Failed, Killed, KilledUnclean, Running, Succeeded, Suspended};
 
 /// Returns what is wrong with a stream, of which the jobs need not have ended.
@@ -806,4 +807,64 @@ fn a_graylist_that_makes_no_sense_is_found() {
         found(off(Stream::default())),
         "at 0 s: node-1 left the graylist though it was not on it"
     );
+}
+
+/// A cluster of three, whose first two nodes have the first map's block, and the second the other's.
+fn with_blocks(befall: impl FnOnce(Stream) -> Stream) -> String {
+    let split = |holders: &[u32]| Split {
+        bytes: Bytes::from_mib(1),
+        holders: holders.iter().copied().map(TrackerId).collect(),
+    };
+    let input = Some(Input::Splits([split(&[0, 1]), split(&[1])].into()));
+    let stream = Stream::default().up(0, 2, 1).up(1, 2, 1).up(2, 2, 1);
+    let stream = befall(stream.submit(JobSpec { input, ..JobSpec::bare(0, 2, 1) }));
+    let topology = Topology::from_nodes(vec![Node::plain(0, PerSlot { map: 2, reduce: 1 }); 3]);
+    let files = Hdfs::new(1, topology.into(), 1, Placement::Random);
+    let mut verifier = Verifier::new(Rules { cut_off: true, ..Rules::default() }).with_files(files);
+    stream.events.iter().for_each(|event| verifier.check(event));
+    verifier.violations().iter().map(Violation::to_string).collect()
+}
+
+fn incident(tracker: u32, incident: Incident) -> Fact {
+    Fact::Incident { tracker: Some(TrackerId(tracker)), incident }
+}
+
+#[test]
+fn a_map_that_reads_what_nobody_has_is_found() {
+    let reads = |stream: Stream| stream.at(2_000).whole(map(0, 0), 2);
+    let breach = "at 2 s: job 0 map 0 attempt 0 has read its block, but no node had it that was on \
+        when it was assigned";
+    let both = |one: Incident, other: Incident| {
+        with_blocks(|stream| {
+            reads(stream.at(1_000).fact(incident(0, one)).fact(incident(1, other)))
+        })
+    };
+    let (lost, off) = (Incident::DiskLost, Incident::MachineOff);
+    let copying = Incident::CopyingBegins { blocks: 1, bytes: Bytes::from_mib(1) };
+    for (one, other) in [(lost, lost), (lost, off), (off, off)] {
+        assert_eq!(both(one, other), breach, "{one:?} {other:?}");
+    }
+    assert_eq!(both(lost, copying), "", "one of them has it");
+    // Copied when the first had lost it and the second had not, it may be anywhere.
+    let copied_between = with_blocks(|stream| {
+        let stream = stream.fact(incident(0, lost)).fact(incident(0, copying));
+        reads(stream.at(1_000).fact(incident(1, lost)))
+    });
+    assert_eq!(copied_between, "");
+    let copied_at_once = with_blocks(|stream| {
+        let stream = stream.fact(incident(0, lost)).fact(incident(0, copying));
+        reads(stream.fact(incident(1, lost)))
+    });
+    assert_eq!(copied_at_once, breach, "to copy takes time");
+    let came_back = with_blocks(|stream| {
+        let stream = stream.fact(incident(0, off)).fact(incident(1, off));
+        reads(stream.at(1_000).fact(incident(1, Incident::MachineOn)))
+    });
+    assert_eq!(came_back, "");
+    let read_before = with_blocks(|stream| {
+        let stream = stream.at(1_000).assign(map(0, 1), 2, (1, 1)).start(map(0, 1), 2);
+        let stream = stream.fact(incident(1, lost)).at(2_000);
+        stream.end(map(0, 1), 2, Outcome::Succeeded)
+    });
+    assert_eq!(read_before, "", "what it read was there when it was assigned");
 }

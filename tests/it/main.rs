@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+mod blocks;
 mod capacity;
 mod chaos;
 mod charts;

@@ -8,8 +8,8 @@ use super::{Ledger, entry, is_a_few};
 use crate::mapred::job::{Job, Stage, Task, Try};
 use crate::mapred::map_cache::{Reach, Verdict};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
-    Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Listing,
+    Locality, Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -62,7 +62,10 @@ impl Ledger {
                 counts,
             },
         );
-        Launch { attempt, role, job: spec, locality, slots, drawn }
+        let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
+        let files = (reads && !self.files.is_untouched())
+            .then(|| Listing { at: now, files: self.files.clone() });
+        Launch { attempt, role, job: spec, locality, slots, drawn, files }
     }
 
     /// Begins an attempt of a task.
@@ -242,14 +245,14 @@ impl Ledger {
     ) -> Option<(u32, Option<Locality>)> {
         let hosts = self.active;
         let job = entry(&mut self.jobs, id);
-        let Job { cache, maps, barred, failed_maps, spec, files, submitted_at, .. } = job;
+        let Job { cache, maps, barred, failed_maps, spec, splits, .. } = job;
         let verdict = |index: u32| {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
         let first = failed_maps.iter().map(|(_, map)| *map).find(|m| verdict(*m) == Verdict::Take);
         if let Some(map) = first {
-            files.locate(*submitted_at, spec, map, &mut self.holders);
+            splits.locate(spec, map, &mut self.holders);
             let locality = Locality::of(tracker, &self.holders, &self.topology);
             failed_maps.retain(|(_, other)| *other != map);
             return Some((map, locality));

@@ -15,8 +15,8 @@
 use super::Ledger;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, JobChange, JobId, Outbox, Outcome, Report, SlotKind,
-    TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, JobChange, JobId, Listing, Outbox, Outcome, Report,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -104,7 +104,13 @@ impl Ledger {
         }
         self.introduce_jobs(now);
         let is_unread = |id: &JobId| self.known(*id).state == JobState::Submitted;
-        self.open.iter().copied().filter(is_unread).collect()
+        let unread: Vec<JobId> = self.open.iter().copied().filter(is_unread).collect();
+        for id in &unread {
+            // It is submitted again, and so learns where its input lies now.
+            let files = self.files.clone();
+            self.known_mut(*id).splits = Listing { at: now, files };
+        }
+        unread
     }
 
     /// Lets the policy hear of all jobs anew.
@@ -224,12 +230,10 @@ impl Ledger {
         for (attempt, at) in self.successes(id) {
             self.learn(now, attempt, at, AttemptState::Killed, out);
         }
-        // It is submitted again, and so learns where its splits lie now.
-        let files = self.files.clone();
         let job = self.known_mut(id);
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
-        let fresh = Job::new(job.spec.clone(), job.submitted_at, files);
+        let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.files.clone());
         let service = || [Task::new(first), Task::new(first)];
         let fresh = Job { first_attempt: first, setup: service(), cleanup: service(), ..fresh };
         *job = fresh;

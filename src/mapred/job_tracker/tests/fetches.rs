@@ -135,7 +135,7 @@ fn a_job_keeps_the_hosts_that_its_splits_had_when_it_was_submitted() {
     let before = hosts(&bench, 0);
     assert_eq!(before.len(), 1);
     let mut files = Replicas::clone(&bench.tracker.ledger.files);
-    files.dead.insert(before[0]);
+    files.dead.insert_mut(before[0]);
     bench.hear(ToJobTracker::Replicas(files.into())).submit(same_file(1));
     assert_eq!((hosts(&bench, 0), hosts(&bench, 1)), (before, vec![]));
 }
@@ -156,4 +156,24 @@ fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
         panic!("{missing:?}")
     };
     assert_eq!(map, maps[0]);
+}
+
+#[test]
+fn maps_take_along_where_blocks_are_as_soon_as_something_has_befallen_a_node() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins().submit(job(0, 1, 0));
+    let told = |directives: &[Directive]| {
+        let launches = directives.iter().filter_map(|directive| match directive {
+            Directive::Launch(launch) => Some(launch.files.as_ref().map(|files| files.at)),
+            _ => None,
+        });
+        launches.collect::<Vec<_>>()
+    };
+    let first = bench.at(9).beat_and_receive(0, &[]);
+    assert_eq!(told(&first), [None]);
+    let mut files = Replicas::clone(&bench.tracker.ledger.files);
+    files.off.insert_mut(TrackerId(7));
+    bench.hear(ToJobTracker::Replicas(files.into())).submit(job(1, 1, 0));
+    let second = bench.at(10).beat_and_receive(1, &[]);
+    assert_eq!(told(&second), [Some(bench.now)]);
 }

@@ -1,6 +1,7 @@
 //! The JobTracker's process stands still, or dies and is started again.
 
 use super::*;
+use crate::mapred::replicas::{Block, Later};
 
 #[test]
 fn while_its_process_stands_still_heartbeats_and_jobs_wait() {
@@ -209,4 +210,27 @@ fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_m
     assert_eq!(bench.next(1, &[]), []);
     bench.at(672).hear(ToJobTracker::Expire);
     assert_eq!(bench.next(1, &[]).len(), 2, "its maps run again");
+}
+
+#[test]
+fn a_job_that_is_submitted_again_finds_the_copies_that_were_made_meanwhile() {
+    let mut bench = bench(of_line("1.x"));
+    bench.everybody_joins().submit(job(0, 1, 0));
+    let hosts = |bench: &Bench| {
+        let mut hosts = Vec::new();
+        bench.tracker.ledger.known(JobId(0)).locate(0, &mut hosts);
+        hosts
+    };
+    let before = hosts(&bench);
+    bench.at(10).hear(restart(true));
+    // The process is gone when the node that has the block loses it, and when the copy arrives.
+    let mut files = Replicas::clone(&bench.tracker.ledger.files);
+    files.wiped.insert_mut(before[0]);
+    let to = TrackerId(7 - before[0].0);
+    let copy = Later { node: to, from: bench.now + SimSpan::from_secs(30), batch: 0 };
+    files.later.insert_mut(Block::of(&job(0, 1, 0), 0).unwrap(), vec![copy]);
+    bench.at(20).hear(ToJobTracker::Replicas(files.into()));
+    assert_eq!(hosts(&bench), before);
+    bench.at(70).hear(ToJobTracker::Wake);
+    assert_eq!(hosts(&bench), [to]);
 }
