@@ -32,7 +32,7 @@ use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
 use crate::random::{Purpose, stream};
 use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
-use crate::runtime::{self, Cast, Ending, Links, Opening, Play, Stopwatch};
+use crate::runtime::{self, Cast, Ending, Links, Opening, Pace, Play, Stopwatch};
 use crate::scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 use crate::trace::TraceError;
 use crate::units::tell::{self, Detail};
@@ -58,6 +58,8 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more, to see whether that is so.
     pub outlasts: bool,
+    /// Who holds it up, if somebody does; on the virtual clock only.
+    pub pace: Option<Box<dyn Pace>>,
 }
 
 /// What a run left beside its files.
@@ -143,6 +145,9 @@ pub enum EmulationError {
     /// The folder of the results cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// Who held it up has given it up.
+    #[error("the run was given up")]
+    GivenUp,
     /// The policy panicked.
     #[error("the policy `{policy}` panicked: {words}")]
     Policy {
@@ -239,6 +244,7 @@ fn emulate_as(
         until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
         time_limit: options.time_limit,
         outlasts: options.outlasts,
+        pace: options.pace,
     };
     let (stats, ending) = match scenario.clock {
         ClockSpec::Virtual => runtime::run_virtual(play),
@@ -255,7 +261,7 @@ fn emulate_as(
         ended: stats.end,
         stop: match &ending {
             Ending::Stopped(stop) => Some(stop.clone()),
-            Ending::Panicked(_) | Ending::SinkBroke => None,
+            Ending::Panicked(_) | Ending::SinkBroke | Ending::GivenUp => None,
         },
     };
     let recording = recorder.finish(facts, stats.lag.clone())?;
@@ -279,6 +285,7 @@ fn emulate_as(
             Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })
         }
         Ending::Panicked(words) => Err(EmulationError::Bug { words }),
+        Ending::GivenUp => Err(EmulationError::GivenUp),
         // The recorder has said above what became of it.
         Ending::SinkBroke => {
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })

@@ -137,7 +137,7 @@ impl From<EmulationError> for Failure {
             EmulationError::Record(error) => error.into(),
             EmulationError::Output(error) => error.into(),
             EmulationError::ReadBack(error) => Self::Environment(error.into()),
-            EmulationError::Policy { .. } => Self::Run(error.into()),
+            EmulationError::Policy { .. } | EmulationError::GivenUp => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
         }
     }
