@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 use self::failure::Failure;
 use crate::scenario::Registry;
 
+mod branch;
 mod chaos;
 mod check;
 mod compare;
@@ -82,6 +83,7 @@ enum Command {
     Run(run::Arguments),
     Study(study::Arguments),
     Compare(compare::Arguments),
+    Branch(branch::Arguments),
     Explain(explain::Arguments),
     Papers(papers::Arguments),
     Check(check::Arguments),
@@ -145,6 +147,7 @@ impl Command {
             Self::Run(arguments) => arguments.run(registry),
             Self::Study(arguments) => arguments.run(registry),
             Self::Compare(arguments) => arguments.run(),
+            Self::Branch(arguments) => arguments.run(registry),
             Self::Explain(arguments) => arguments.run(),
             Self::Papers(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),

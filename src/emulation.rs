@@ -31,14 +31,18 @@ use crate::mapred::{
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
 use crate::random::{Purpose, stream};
-use crate::record::{OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher};
+use crate::record::{
+    LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
+};
 use crate::runtime::{self, Cast, Ending, Links, Opening, Pace, Play, Stopwatch};
-use crate::scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
+use crate::scenario::{
+    ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
+};
 use crate::trace::TraceError;
 use crate::units::tell::{self, Detail};
 use crate::units::{Fraction, SimSpan, SimTime};
 use crate::verify::{Rules, Verifier};
-use crate::workload::{JobInjector, Submission};
+use crate::workload::{Arrival, JobInjector, Submission, Way, Workload};
 
 pub use kept::Kept;
 pub use prepared::Prepared;
@@ -232,9 +236,9 @@ fn emulate_as(
     let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
     let effects = Effects::of(&scenario.faults, site);
     let links = links(scenario, topology, &effects);
-    let successors = (0..effects.restarts)
-        .map(|_| Ok(policy.successor(registry.build(&scenario.scheduler)?)))
-        .collect::<Result<Vec<Stopwatch>, ScenarioError>>()?;
+    let successors =
+        successors(scenario, &effects, |choice| Ok(policy.successor(registry.build(choice)?)));
+    let successors = successors.collect::<Result<Vec<Stopwatch>, ScenarioError>>()?;
     let (cast, opening) = assemble(prepared, effects, policy, successors);
     let play = Play {
         cast: recast(cast),
@@ -254,6 +258,7 @@ fn emulate_as(
     let facts = RunFacts {
         scenario: scenario.name.to_string(),
         policy: scenario.scheduler.name.clone(),
+        later_policies: later_policies(scenario, stats.end),
         seed: scenario.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         nodes: topology.len(),
@@ -330,6 +335,38 @@ fn rules(scenario: &Scenario) -> Rules {
     }
 }
 
+/// Returns the policies that follow the first: one for each time that the JobTracker's process begins
+/// anew or another is to take over, in the order in which that happens.
+fn successors<P>(
+    scenario: &Scenario,
+    effects: &Effects<'_>,
+    mut build: impl FnMut(&SchedulerChoice) -> P,
+) -> impl Iterator<Item = P> {
+    let restarts = effects.restarts.iter().map(|at| (*at, None));
+    let changes = Later::policies(&scenario.later);
+    let changes = changes.map(|(at, choice)| (SimTime::ZERO + at, Some(choice)));
+    let mut all: Vec<_> = restarts.chain(changes).collect();
+    // At one instant faults come first, as in the opening.
+    all.sort_by_key(|(at, _)| *at);
+    let mut current = &scenario.scheduler;
+    all.into_iter().map(move |(_, choice)| {
+        current = choice.unwrap_or(current);
+        build(current)
+    })
+}
+
+/// Returns the policies that have taken over by the end of a run.
+fn later_policies(scenario: &Scenario, end: SimTime) -> Vec<LaterPolicy> {
+    let changes = Later::policies(&scenario.later);
+    let mut changes: Vec<_> = changes.filter(|(at, _)| SimTime::ZERO + *at <= end).collect();
+    changes.sort_by_key(|(at, _)| *at);
+    let told = |(at, choice): (SimSpan, &SchedulerChoice)| LaterPolicy {
+        at_s: at.as_secs_f64(),
+        policy: choice.name.clone(),
+    };
+    changes.into_iter().map(told).collect()
+}
+
 /// Returns the cores of a scenario, and the messages that set them going.
 fn assemble(
     prepared: &Prepared,
@@ -346,6 +383,7 @@ fn assemble(
     if !has_name_node {
         opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
     }
+    opening.extend(later(scenario, workload));
     if hadoop.is_mumak() {
         // Its ticks are counted from the start, whoever speaks first.
         opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
@@ -435,6 +473,17 @@ fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: Opening) -
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
     let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
     topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
+}
+
+/// Returns what somebody does while the run goes on.
+fn later(scenario: &Scenario, workload: &Workload) -> Opening {
+    let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == Way::Later);
+    let submit = |arrival: &Arrival| {
+        (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())
+    };
+    let changes = Later::policies(&scenario.later);
+    let change = |(at, _)| (SimTime::ZERO + at, ToJobTracker::ChangePolicy.into());
+    jobs.map(submit).chain(changes.map(change)).collect()
 }
 
 fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {

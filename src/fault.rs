@@ -202,8 +202,8 @@ pub(crate) struct Effects<'a> {
     /// Whether trackers send a heartbeat again that has had no reply for long: needless where the
     /// network is perfect.
     pub(crate) resends: bool,
-    /// How often the JobTracker's process is started again.
-    pub(crate) restarts: u32,
+    /// When the JobTracker's process dies to be started again, in the order of the opening.
+    pub(crate) restarts: Vec<SimTime>,
 }
 
 impl<'a> Effects<'a> {
@@ -221,7 +221,7 @@ impl<'a> Effects<'a> {
             late_by: Dist::Constant(SimSpan::ZERO),
             cuts: Vec::new(),
             resends: false,
-            restarts: 0,
+            restarts: Vec::new(),
         };
         // How many there are of each kind that strike the same nodes.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();

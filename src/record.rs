@@ -32,6 +32,7 @@ mod hdr;
 mod histograms;
 mod incident;
 mod jobs;
+mod past;
 #[cfg(test)]
 pub(crate) mod stream;
 mod summary;
@@ -48,7 +49,8 @@ pub use chains::Chains;
 pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
 pub(crate) use hdr::write_log;
 pub(crate) use histograms::tame;
-pub use summary::{FaultSummary, LocalityShares, SlotShares, Summary};
+pub use past::Past;
+pub use summary::{FaultSummary, LaterPolicy, LocalityShares, SlotShares, Summary};
 pub use waste::{SlotTime, WasteSummary};
 
 /// One subject's view of the stream.
@@ -94,6 +96,8 @@ pub struct RunFacts {
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
+    /// Those that took over from it, in the order of time.
+    pub later_policies: Vec<LaterPolicy>,
     /// The seed.
     pub seed: u64,
     /// The version of Mumakil.

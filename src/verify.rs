@@ -113,6 +113,7 @@ impl Verifier {
             | Fact::JobSubmitted(_)
             | Fact::JobEnded { .. }
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Ordered { .. }

@@ -124,8 +124,19 @@ pub struct Arrival {
     pub batch: BatchId,
     /// When it is submitted: after the beginning, or after the last job that its batch follows.
     pub delay: SimSpan,
-    /// Whether it is of the warm start.
-    pub is_warm: bool,
+    /// Who submits it.
+    pub way: Way,
+}
+
+/// Who submits a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The clients of the workload, as its pacing says.
+    Paced,
+    /// The warm start, at the very beginning.
+    Warm,
+    /// Somebody at its instant, [whatever](crate::mapred::ToInjector::Submit) the pacing says.
+    Later,
 }
 
 /// Jobs that wait, and are waited for, together: those of one entry of a list.
@@ -202,7 +213,9 @@ impl Workload {
         }
         let mut jobs = Self::from_jobs(&entries, site.seed, site.cluster.hdfs.block, site.class_of);
         for arrival in &mut jobs.arrivals {
-            arrival.is_warm = own <= arrival.batch.index();
+            if own <= arrival.batch.index() {
+                arrival.way = Way::Warm;
+            }
         }
         let start = start.unwrap_or_default();
         let is_mumak = site.hadoop.is_mumak();

@@ -119,6 +119,9 @@ impl<'s> Artist<'s> {
             let faults = self.faults(of("faults"));
             tree.insert("faults".into(), faults);
         }
+        if let Some(later) = self.later(of("later")) {
+            tree.insert("later".into(), later);
+        }
         let mut tree = Value::Mapping(tree);
         if self.rng.random_bool(0.4) {
             let theme = THEMES.choose(&mut self.rng).expect("there are some");
@@ -223,6 +226,32 @@ impl<'s> Artist<'s> {
             faults.extend(fitting);
         }
         Value::Sequence(faults)
+    }
+
+    /// Draws what else happens: jobs that are submitted, policies that take over. Its luck is its own, so
+    /// that what a case was before there was this stays.
+    fn later(&mut self, schema: &Json) -> Option<Value> {
+        let own = stream(self.seed, Purpose::Chaos, 1);
+        let rng = std::mem::replace(&mut self.rng, own);
+        let entry = find_items(schema).expect("what happens later is a list");
+        let mut list = Vec::new();
+        let most = if self.rng.random_bool(0.2) { 3 } else { 0 };
+        for number in 0..self.rng.random_range(0..=most) {
+            let at = format!("{}s", self.rng.random_range(1..900));
+            let mut later = Mapping::from_iter([("at".into(), at.into())]);
+            if self.rng.random_bool(0.3) {
+                let drawn = self.value(&entry["properties"]["submit"], "submit");
+                let mut job = drawn.and_then(|job| job.as_mapping().cloned()).unwrap_or_default();
+                job.insert("name".into(), format!("later-{number}").into());
+                job.insert("maps".into(), self.rng.random_range(1..=12).into());
+                later.insert("submit".into(), Value::Mapping(job));
+            } else if let Some(policy) = self.scheduler(&entry["properties"]["scheduler"]) {
+                later.insert("scheduler".into(), policy);
+            }
+            list.push(Value::Mapping(later));
+        }
+        self.rng = rng;
+        (!list.is_empty()).then_some(Value::Sequence(list))
     }
 
     /// Returns whether this case uses an option, wherever it stands.

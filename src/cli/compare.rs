@@ -86,6 +86,15 @@ impl Arguments {
     }
 }
 
+/// Compares what these folders hold, with a page if there is to be one.
+pub(super) fn folders(
+    folders: Vec<PathBuf>,
+    out: Option<PathBuf>,
+    force: bool,
+) -> Result<(), Failure> {
+    Arguments { folders, out, force }.run()
+}
+
 /// Returns what all folders are of.
 fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
     let first = kind_of(&folders[0])?;

@@ -75,9 +75,9 @@ fn read(folder: &Path) -> Result<Told, Failure> {
     compare::expect_run(folder)?;
     let results = RunResults::new(folder);
     let read = || {
-        let policy = results.text("policy")?;
         let ended = results.number("virtual_s")?.unwrap_or_default();
-        explain::read(&results, &policy, (ended * 1e3) as u64, results.has_decisions())
+        let policies = results.policies()?;
+        explain::read(&results, &policies, (ended * 1e3) as u64, results.has_decisions())
     };
     read().map_err(compare::unreadable)
 }

@@ -169,7 +169,7 @@ fn add_parquet(folder: &std::path::Path) -> Result<(), Failure> {
 }
 
 /// Returns what is wrong with a run that has results.
-fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
+pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
     if let Some(verifier) = &emulated.verifier
         && !verifier.violations().is_empty()
     {

@@ -29,7 +29,7 @@ impl Story<'_> {
             "   {} · {} · {} · seed {}",
             counted(u64::from(summary.nodes), "tracker"),
             counted(summary.jobs, "job"),
-            summary.policy,
+            summary.policies(),
             summary.seed
         );
         lines.bold(&summary.scenario, about);
@@ -117,6 +117,7 @@ mod tests {
         Summary {
             scenario: "demo".to_owned(),
             policy: "fifo".to_owned(),
+            later_policies: Vec::new(),
             seed: 1,
             version: "0.0.0".to_owned(),
             nodes: 20,

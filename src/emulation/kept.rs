@@ -11,7 +11,7 @@ use crate::output::{Digest, Perf, RunFolder};
 use crate::page::Page;
 use crate::record::{Alone, Chains, Watcher};
 use crate::scenario::{ClockSpec, Registry, SchedulerChoice};
-use crate::workload::Submission;
+use crate::workload::{Submission, Way};
 
 /// A run whose results are in a folder.
 #[derive(Debug)]
@@ -114,7 +114,12 @@ impl Prepared {
         scenario.clock = ClockSpec::Virtual;
         scenario.faults.clear();
         scenario.until = None;
-        Self::new(scenario, registry)
+        scenario.later.retain(|later| later.submit.is_some());
+        let mut alone = Self::new(scenario, registry)?;
+        for arrival in &mut alone.workload.arrivals {
+            arrival.way = Way::Paced;
+        }
+        Ok(alone)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId};
 use crate::fault::Known;
 use crate::mapred;
 use crate::record::NodeLabel;
-use crate::scenario::{Registry, Scenario};
+use crate::scenario::{Later, Registry, Scenario};
 use crate::trace::{TraceError, TraceFile};
 use crate::workload::format::{Contents, HostFile, other};
 use crate::workload::{Formats, Site, Workload};
@@ -96,19 +96,18 @@ impl Prepared {
         let mut spec = std::mem::take(&mut scenario.workload);
         let submission = spec.submission;
         let class_of = |maps, reduces| scenario.class_of(maps, reduces).unwrap_or_default().into();
-        let workload = Workload::new(
-            &mut spec,
-            &Site {
-                seed: scenario.seed,
-                folder: &scenario.folder,
-                hadoop: &scenario.hadoop,
-                submission,
-                cluster: &scenario.cluster,
-                topology: &topology,
-                formats: registry.formats(),
-                class_of: &class_of,
-            },
-        )?;
+        let site = Site {
+            seed: scenario.seed,
+            folder: &scenario.folder,
+            hadoop: &scenario.hadoop,
+            submission,
+            cluster: &scenario.cluster,
+            topology: &topology,
+            formats: registry.formats(),
+            class_of: &class_of,
+        };
+        let mut workload = Workload::new(&mut spec, &site)?;
+        workload.add_later(Later::jobs(&scenario.later), &site);
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts: Vec::new() };
         prepared.check()?;

@@ -51,8 +51,9 @@ const OF_DECISIONS: [&str; 6] = ["what", "job", "kind", "from_ms", "to_ms", "cod
 pub struct Told {
     /// Its jobs, in the order of their numbers.
     pub jobs: Vec<ToldJob>,
-    /// The rule by which its policy puts jobs in order.
-    pub order: Rule,
+    /// The rules by which its policies put jobs in order, each with the millisecond from which on it
+    /// holds; the first from the beginning.
+    pub orders: Vec<(u64, Rule)>,
     /// What attempts held.
     pub holds: Vec<Hold>,
 }
@@ -85,18 +86,20 @@ pub struct ToldJob {
     pub refusals: Vec<Refused>,
 }
 
-/// Reads what a run has left. `policy` is its name, `ended` the millisecond at which the run stopped, and
+/// Reads what a run has left. `policies` are their names, each with the millisecond from which on it
+/// decided, `ended` the millisecond at which the run stopped, and
 /// it may have recorded its decisions.
 ///
 /// # Errors
 /// If its tables cannot be read.
 pub fn read(
     results: &dyn Results,
-    policy: &str,
+    policies: &[(u64, String)],
     ended: u64,
     has_decisions: bool,
 ) -> Result<Told, ReadError> {
-    let mut told = Told { jobs: Vec::new(), order: Rule::of_policy(policy), holds: Vec::new() };
+    let orders = policies.iter().map(|(from, policy)| (*from, Rule::of_policy(policy)));
+    let mut told = Told { jobs: Vec::new(), orders: orders.collect(), holds: Vec::new() };
     results.rows(Table::Jobs, &OF_JOBS, &mut |row| {
         told.jobs.push(job(row, ended)?);
         Ok(())

@@ -86,12 +86,13 @@ impl Stretch {
     }
 }
 
-/// Returns what a job's time went into, from its arrival to its end; `order` is the rule by which the
-/// policy puts jobs in order.
-pub fn story(job: &Course, tries: &[Try], order: Rule) -> Vec<Stretch> {
+/// Returns what a job's time went into, from its arrival to its end; `orders` are the rules by which
+/// policies put jobs in order, each with the instant from which on it holds, the first from the
+/// beginning.
+pub fn story(job: &Course, tries: &[Try], orders: &[(u64, Rule)]) -> Vec<Stretch> {
     let mut by_end: Vec<&Try> = tries.iter().collect();
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
-    let mut walk = Walk { job, by_end, order, at: job.ended.max(job.submitted), back: Vec::new() };
+    let mut walk = Walk { job, by_end, orders, at: job.ended.max(job.submitted), back: Vec::new() };
     walk.back_to_the_start();
     walk.back.reverse();
     walk.back
@@ -113,7 +114,7 @@ struct Walk<'t> {
     job: &'t Course,
     /// The attempts in the order in which their ends were known.
     by_end: Vec<&'t Try>,
-    order: Rule,
+    orders: &'t [(u64, Rule)],
     /// The instant at which it is.
     at: u64,
     /// What lies behind it, the last first.
@@ -266,7 +267,9 @@ impl<'t> Walk<'t> {
             let from = self.at.saturating_sub(passed_over).max(since);
             self.stretch(from, part, Some(Rule::LocalityDelay));
         }
-        self.stretch(since, part, Some(self.order));
+        for (from, order) in self.orders.iter().rev() {
+            self.stretch(since.max(*from), part, Some(*order));
+        }
     }
 
     fn stretch(&mut self, from: u64, part: Part, rule: Option<Rule>) {
@@ -360,7 +363,7 @@ mod tests {
 
     /// Returns the parts in seconds, in the order of time.
     fn told(job: &Course, tries: &[Try]) -> Vec<(Part, u64)> {
-        let stretches = story(job, tries, Rule::HeadOfLine);
+        let stretches = story(job, tries, &[(0, Rule::HeadOfLine)]);
         assert_whole(job, &stretches);
         let mut parts: Vec<(Part, u64)> = Vec::new();
         for stretch in stretches {
@@ -491,7 +494,7 @@ mod tests {
     #[test]
     fn a_wait_ends_with_that_for_a_near_node() {
         let map = Try { passed_over: Some(3_000), ..one(Map, 0, 15, 20) };
-        let stretches = story(&course(Some(21), 21), &[setup(), map], Rule::Share);
+        let stretches = story(&course(Some(21), 21), &[setup(), map], &[(0, Rule::Share)]);
         let waits = stretches.iter().filter(|stretch| stretch.part == P::FirstMapWait);
         let waits: Vec<_> = waits.map(|wait| (wait.rule, wait.ms())).collect();
         assert_eq!(waits, [(Some(Rule::Share), 7_000), (Some(Rule::LocalityDelay), 3_000)]);
@@ -556,7 +559,7 @@ mod tests {
                 ended: ended.unwrap_or(50),
                 has_tasks: true,
             };
-            assert_whole(&job, &story(&job, &tries, Rule::Order));
+            assert_whole(&job, &story(&job, &tries, &[(0, Rule::Order), (20, Rule::Share)]));
         }
     }
 }

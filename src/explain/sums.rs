@@ -45,7 +45,7 @@ impl Explained {
     /// Explains a job; says who held slots if that is known.
     pub fn of(told: &Told, place: usize, holders: Option<&Holders>) -> Self {
         let job = &told.jobs[place];
-        let stretches = story(&job.course, &job.tries, told.order);
+        let stretches = story(&job.course, &job.tries, &told.orders);
         let stretches = ruled(stretches, &job.refusals);
         let mut sums = Sums::default();
         for stretch in &stretches {

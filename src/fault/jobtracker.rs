@@ -60,7 +60,7 @@ impl Kind for JobTrackerProcess {
             effects.opening.push((at, ToJobTracker::Pause(span).into()));
         }
         if let Some(span) = self.restart {
-            effects.restarts += 1;
+            effects.restarts.push(at);
             let restart = match self.recover {
                 true => ToJobTracker::RestartAndRecover(span),
                 false => ToJobTracker::Restart(span),

@@ -122,6 +122,8 @@ pub enum Fact {
     /// all of its tasks run again. What was known of its attempts is taken back right after this: those
     /// that run and those that had succeeded are killed.
     JobBegunAnew(JobId),
+    /// Another policy has taken over.
+    PolicyChanged,
 
     /// A tracker's process started.
     TrackerUp {

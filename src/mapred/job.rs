@@ -146,6 +146,8 @@ pub(super) struct Try {
     pub(super) is_counted: bool,
     /// Whether its end has been ordered.
     pub(super) is_doomed: bool,
+    /// Whether it was ordered to stop in its tracks, and not to go on since.
+    pub(super) is_halted: bool,
     /// Whether it was launched beside another attempt of the task.
     pub(super) is_second: bool,
     /// When it was handed out.

@@ -17,8 +17,8 @@ use super::ledger::Ledger;
 use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
-    LONGEST_PROBE, Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Recovery,
-    Reply, Report, Scheduler, SlotKind, Speculation, Status, Stop, TaskKind, ToInjector,
+    LONGEST_PROBE, Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reason,
+    Recovery, Reply, Report, Scheduler, SlotKind, Speculation, Status, Stop, TaskKind, ToInjector,
     ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
@@ -52,7 +52,9 @@ pub struct JobTracker {
     process: Process,
     /// How often its process has died: what an earlier one planned is nobody's.
     deaths: u32,
-    /// The policies of the processes to come, as they are when they begin.
+    /// Whether the policy's own time is planned.
+    has_tick: bool,
+    /// The policies to come, each as it is when it begins.
     successors: VecDeque<Box<dyn Scheduler>>,
     /// The instant of the last message.
     heard_at: SimTime,
@@ -80,7 +82,7 @@ impl JobTracker {
     ) -> Self {
         let reads_on_order = hadoop.is_mumak() && scheduler.orders_reading();
         Self {
-            reads_progress: scheduler.reads_progress() || hadoop.speculation != Speculation::Off,
+            reads_progress: reads_progress(&*scheduler, &hadoop),
             ledger: Ledger::new(hadoop, topology, hdfs),
             reads_on_order,
             scheduler,
@@ -95,6 +97,7 @@ impl JobTracker {
             held: Vec::new(),
             process: Process::Works,
             deaths: 0,
+            has_tick: false,
             successors: VecDeque::new(),
             heard_at: SimTime::ZERO,
         }
@@ -112,8 +115,9 @@ impl JobTracker {
         self.ledger.follows_maps = true;
     }
 
-    /// Gives it the policies with which its process begins each time that it is started again. If they
-    /// are used up it goes on with the last.
+    /// Gives it the policies that take over, one each time that its process dies to be started again or
+    /// that it is told to [change](ToJobTracker::ChangePolicy). If they are used up it goes on with the
+    /// last.
     pub fn succeed_policy_by(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
         self.successors.extend(policies);
     }
@@ -170,12 +174,37 @@ impl JobTracker {
             Some(Recovery::Resubmit) => self.ledger.keep_submissions(now, out),
             None => self.ledger.fail_all(now, out),
         }
-        if let Some(policy) = self.successors.pop_front() {
-            self.scheduler = policy;
-            self.ledger.changes.clear();
-        }
+        self.follow_policy(now, out);
         self.busy_until = now;
         self.stand_still(now, span, out);
+    }
+
+    /// Goes on with the next policy, which knows nothing yet.
+    fn follow_policy(&mut self, now: SimTime, out: &mut Outbox) {
+        let Some(policy) = self.successors.pop_front() else { return };
+        self.scheduler = policy;
+        self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
+        self.ledger.changes.clear();
+        let halted = self.ledger.halted();
+        if !halted.is_empty() && !self.scheduler.inherit(&halted) {
+            for (attempt, _) in halted {
+                self.ledger.doom(now, attempt, Reason::PolicyChanged, out);
+            }
+        }
+    }
+
+    /// Lets another policy take over, which hears of all jobs.
+    fn change_policy(&mut self, now: SimTime, out: &mut Outbox) {
+        out.emit(now, Fact::PolicyChanged);
+        self.follow_policy(now, out);
+        // Who is gone hears of them when it is back.
+        if self.process != Process::Gone {
+            self.ledger.introduce_jobs(now);
+        }
+        self.ledger.moved_at = now;
+        if !self.has_tick {
+            self.plan_tick(out);
+        }
     }
 
     /// Begins as a process that knows nothing but what is to be recovered.
@@ -549,8 +578,10 @@ impl JobTracker {
         out.plan(third, ToJobTracker::Expire);
     }
 
-    fn plan_tick(&self, out: &mut Outbox) {
-        if let Some(span) = self.scheduler.tick_every() {
+    fn plan_tick(&mut self, out: &mut Outbox) {
+        let every = self.scheduler.tick_every();
+        self.has_tick = every.is_some();
+        if let Some(span) = every {
             out.plan(span, ToJobTracker::Tick);
         }
     }
@@ -598,6 +629,11 @@ impl JobTracker {
     }
 }
 
+/// Returns whether it is noted how far attempts are.
+fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
+    policy.reads_progress() || hadoop.speculation != Speculation::Off
+}
+
 /// Says to a heartbeat that nobody listens, as the machine does for a process that is gone.
 fn refuse(status: &Status, out: &mut Outbox) {
     out.affect(Mail::Tracker(status.tracker, ToTracker::Refused(status.call)));
@@ -622,6 +658,7 @@ impl Core for JobTracker {
             | M::Pause(_)
             | M::Restart(_)
             | M::RestartAndRecover(_)
+            | M::ChangePolicy
             | M::Wake => self.take(now, msg, out),
             _ if stands_still => self.held.push(msg),
             _ => self.take(now, msg, out),
@@ -665,6 +702,7 @@ impl JobTracker {
             ToJobTracker::Pause(span) => self.pause(now, span, out),
             ToJobTracker::Restart(span) => self.die(now, span, false, out),
             ToJobTracker::RestartAndRecover(span) => self.die(now, span, true, out),
+            ToJobTracker::ChangePolicy => self.change_policy(now, out),
             ToJobTracker::Wake => self.wake(now, out),
             ToJobTracker::Cut(cut) => self.ledger.cut(now, cut, out),
             ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),

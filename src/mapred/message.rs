@@ -69,6 +69,9 @@ pub enum ToJobTracker {
     Restart(SimSpan),
     /// By the world: the same, but it then goes on with its jobs, as its line of Hadoop does.
     RestartAndRecover(SimSpan),
+    /// By whoever asks what would be: the next policy takes over, between two heartbeats. No Hadoop can
+    /// do that.
+    ChangePolicy,
     /// By itself: its process works again.
     Wake,
     /// By itself: it is free for the next heartbeat, unless its process has died since: the number says
@@ -95,6 +98,8 @@ pub enum ToInjector {
     JobEnded(JobId, Outcome),
     /// By the JobTracker: so busy is the cluster.
     Load(Arc<Load>),
+    /// By the world: somebody submits this job now.
+    Submit(JobId),
     /// By itself: the next jobs are due.
     Arrive,
     /// By itself: time to look whether there is room for the next job.
@@ -223,6 +228,7 @@ impl Message for ToJobTracker {
             | Self::Pause(_)
             | Self::Restart(_)
             | Self::RestartAndRecover(_)
+            | Self::ChangePolicy
             | Self::Wake
             | Self::Serve(_)
             | Self::Initialised(..)
@@ -247,6 +253,7 @@ impl Message for ToJobTracker {
             | Self::Pause(_)
             | Self::Restart(_)
             | Self::RestartAndRecover(_)
+            | Self::ChangePolicy
             | Self::Wake
             | Self::Initialised(..)
             | Self::Start => true,
@@ -266,13 +273,13 @@ impl Message for ToInjector {
     fn counts(&self) -> bool {
         match self {
             Self::JobEnded(..) | Self::Load(_) => true,
-            Self::Arrive | Self::Probe => false,
+            Self::Submit(_) | Self::Arrive | Self::Probe => false,
         }
     }
 
     fn moves(&self) -> bool {
         match self {
-            Self::JobEnded(..) | Self::Arrive => true,
+            Self::JobEnded(..) | Self::Submit(_) | Self::Arrive => true,
             // If there is room, the next job is due.
             Self::Load(_) | Self::Probe => false,
         }

@@ -55,6 +55,8 @@ pub enum Reason {
     TrackerLost,
     /// The attempt was stopped on a tracker that gets no more tasks, where it could not go on.
     TrackerShunned,
+    /// The policy that had stopped the attempt has given way to another, which would not let it go on.
+    PolicyChanged,
 
     // ---- refusals ----
     /// The job waits, for this long now, for a node nearer to its input.
@@ -155,6 +157,7 @@ impl Reason {
             Self::TaskGivenUp => "task-given-up",
             Self::TrackerLost => "tracker-lost",
             Self::TrackerShunned => "tracker-shunned",
+            Self::PolicyChanged => "policy-changed",
             Self::Delay(_) => "delay",
             Self::LongTasks => "long-tasks",
             Self::BadTracker => "bad-tracker",
@@ -197,6 +200,7 @@ impl Reason {
             | Self::TaskGivenUp
             | Self::TrackerLost
             | Self::TrackerShunned
+            | Self::PolicyChanged
             | Self::LongTasks
             | Self::BadTracker
             | Self::TrackerLoad
@@ -235,6 +239,7 @@ impl fmt::Display for Reason {
             Self::TaskGivenUp => f.write_str("the task has failed too often"),
             Self::TrackerLost => f.write_str("the tracker was given up"),
             Self::TrackerShunned => f.write_str("stopped on a tracker that gets no more tasks"),
+            Self::PolicyChanged => f.write_str("stopped by a policy that has given way"),
             Self::Delay(wait) => {
                 write!(f, "waits for a place near its input, {} now", seconds(*wait))
             }

@@ -30,6 +30,13 @@ pub trait Scheduler: Send {
     /// Hears before the first job how long tasks really take: for oracles.
     fn foresee(&mut self, _truth: &Truth) {}
 
+    /// Takes over from another policy while jobs run, or from itself when the JobTracker's process begins
+    /// anew, and hears which attempts are suspended, and where. Returns whether it will let them go on;
+    /// if not, they are killed.
+    fn inherit(&mut self, _suspended: &[(AttemptId, TrackerId)]) -> bool {
+        false
+    }
+
     /// A job or one of its attempts changed state.
     fn job_changed(&mut self, _view: &View<'_>, _event: &JobEvent) {}
 
@@ -301,7 +308,9 @@ impl Orders<'_> {
 
     fn order(&mut self, attempt: AttemptId, order: Order, directive: Directive, reason: Reason) {
         // As with a kill: it may be over, be it but for its output, and its tracker given up.
-        if let Some(record) = self.ledger.attempt(attempt).filter(|record| record.is_active()) {
+        let record = self.ledger.find_try(attempt);
+        if let Some(record) = record.filter(|record| record.is_active()) {
+            record.is_halted = order == Order::Suspend;
             let tracker = record.tracker;
             self.ledger.trackers[tracker.index()].orders.push(directive);
             self.out.emit(self.now, Fact::Ordered { attempt, tracker, order, reason });

@@ -137,6 +137,7 @@ impl Perfetto {
             | Fact::Ordered { .. }
             | Fact::Refused { .. }
             | Fact::Noted { .. }
+            | Fact::PolicyChanged
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)

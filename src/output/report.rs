@@ -102,7 +102,7 @@ impl RunReport<'_> {
             title: summary.scenario.clone(),
             subtitle: format!(
                 "{} · {} · {} · seed {} · clock {}",
-                summary.policy,
+                summary.policies(),
                 counted(u64::from(summary.nodes), "node"),
                 counted(jobs.len() as u64, "job"),
                 summary.seed,

@@ -53,6 +53,20 @@ impl RunResults {
         })
     }
 
+    /// Returns the policies that decided, each with the millisecond from which on it did.
+    ///
+    /// # Errors
+    /// If the summary cannot be read or names none.
+    pub fn policies(&self) -> Result<Vec<(u64, String)>, ReadError> {
+        let first = (0, self.text("policy")?);
+        let later = self.summary()?.get("later_policies").and_then(Value::as_array);
+        let told = |one: &Value| {
+            let at = one.get("at_s")?.as_f64()?;
+            Some(((at * 1e3).round() as u64, one.get("policy")?.as_str()?.to_owned()))
+        };
+        Ok(std::iter::once(first).chain(later.into_iter().flatten().filter_map(told)).collect())
+    }
+
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
         self.folder.join(LATENCY).exists()

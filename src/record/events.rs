@@ -211,6 +211,7 @@ impl<'a> Line<'a> {
                 Self::named("tracker off the graylist").node(tracker)
             }
             Fact::JobBegunAnew(job) => Self::named("job begun anew").job(job),
+            Fact::PolicyChanged => Self::named("policy changed"),
             Fact::TrackerUp { tracker, slots: PerSlot { map, reduce } } => Self {
                 map_slots: Some(map),
                 reduce_slots: Some(reduce),

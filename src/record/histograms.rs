@@ -188,6 +188,7 @@ impl Watcher for Histograms {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::CommitPending { .. }

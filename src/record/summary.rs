@@ -18,6 +18,15 @@ use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, Stop, TrackerId};
 use crate::statistics;
 use crate::units::{SimSpan, SimTime};
 
+/// A policy that took over while the run went on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LaterPolicy {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// Its name.
+    pub policy: String,
+}
+
 /// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -25,6 +34,9 @@ pub struct Summary {
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
+    /// The policies that took over from it, in the order of time; usually none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub later_policies: Vec<LaterPolicy>,
     /// The seed.
     pub seed: u64,
     /// The version of Mumakil.
@@ -190,6 +202,7 @@ impl Tally {
         Summary {
             scenario: run.scenario.clone(),
             policy: run.policy.clone(),
+            later_policies: run.later_policies.clone(),
             seed: run.seed,
             version: run.version.clone(),
             nodes: run.nodes,
@@ -258,6 +271,7 @@ impl Watcher for Tally {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::Started { .. }
@@ -283,6 +297,12 @@ impl Watcher for Tally {
 }
 
 impl Summary {
+    /// Returns the names of all policies that decided: `hfsp, then fair`.
+    pub fn policies(&self) -> String {
+        let later = self.later_policies.iter().map(|later| format!(", then {}", later.policy));
+        std::iter::once(self.policy.clone()).chain(later).collect()
+    }
+
     /// Returns how many jobs ended in which way, in words; last, how many are left.
     pub fn outcomes(&self) -> [(u64, &'static str); 4] {
         let Self { jobs, jobs_succeeded, jobs_failed, jobs_killed, .. } = *self;

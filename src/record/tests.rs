@@ -48,6 +48,7 @@ fn run(millis: u64) -> RunFacts {
     RunFacts {
         scenario: "by-hand".to_owned(),
         policy: "fifo".to_owned(),
+        later_policies: Vec::new(),
         seed: 7,
         version: "0.1.0".to_owned(),
         nodes: 2,

@@ -197,6 +197,7 @@ impl Watcher for Timeline {
             | Fact::Ordered { .. }
             | Fact::Refused { .. }
             | Fact::Noted { .. }
+            | Fact::PolicyChanged
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)

@@ -293,6 +293,7 @@ impl Waste {
             | Fact::Ordered { .. }
             | Fact::Refused { .. }
             | Fact::Noted { .. }
+            | Fact::PolicyChanged
             | Fact::Incident { .. }
             | Fact::FetchFailed { .. }
             | Fact::TrackerJoined(_)
@@ -619,6 +620,7 @@ mod tests {
         let run = RunFacts {
             scenario: String::new(),
             policy: String::new(),
+            later_policies: Vec::new(),
             seed: 1,
             version: String::new(),
             nodes: 2,

@@ -10,7 +10,9 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, Truth, View};
+use crate::mapred::{
+    AttemptId, JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, TrackerId, Truth, View,
+};
 use crate::units::SimSpan;
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
@@ -60,6 +62,10 @@ impl Stopwatch {
 impl Scheduler for Stopwatch {
     fn foresee(&mut self, truth: &Truth) {
         self.call(|policy| policy.foresee(truth));
+    }
+
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        self.call(|policy| policy.inherit(suspended))
     }
 
     fn wants_full_trackers(&self) -> bool {

@@ -10,6 +10,7 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
+use super::later::Later;
 use super::spec::Scenario;
 use crate::cluster::{ClusterSpec, NetworkModel, Placement, Topology};
 use crate::fault::{Fault, Known};
@@ -246,6 +247,9 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     }
     if intact("faults") {
         check_faults(scenario, jobs, &intact, found);
+    }
+    if intact("later") {
+        check_later(scenario, jobs, &intact, found);
     }
     if intact("classes") && intact("workload") {
         check_classes(scenario, found);
@@ -605,6 +609,54 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
+/// What happens later is one thing each time, and its jobs are as those of a list are.
+fn check_later(
+    scenario: &Scenario,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
+    for (number, later) in scenario.later.iter().enumerate() {
+        if later.submit.is_some() == later.scheduler.is_some() {
+            let message = "it is one of `submit: {name: urgent, maps: 5}` and `scheduler: fair`";
+            found.value(&format!("later[{number}]"), message);
+        }
+        if later.scheduler.is_some() && intact("hadoop") && scenario.hadoop.is_mumak() {
+            let message = "in Mumak a policy says whose splits are read, so it cannot change";
+            found.value(&format!("later[{number}].scheduler"), message);
+        }
+    }
+    let (places, added): (Vec<usize>, Vec<JobEntry>) = (scenario.later.iter().enumerate())
+        .filter_map(|(number, later)| Some((number, later.submit.clone()?)))
+        .unzip();
+    for (number, job) in places.iter().zip(&added) {
+        let has_own = [
+            ("submit", !job.submit.is_zero(), "`at` says when it is submitted"),
+            ("after", !job.after.is_empty(), "it is submitted at its instant, whatever has ended"),
+            ("file", job.file.is_some(), "it has a file of its own"),
+        ];
+        for (field, _, message) in has_own.into_iter().filter(|(_, is_said, _)| *is_said) {
+            found.value(&format!("later[{number}].submit.{field}"), message);
+        }
+    }
+    // Written behind the workload's jobs they are a list, and their places in it are moved here.
+    let own = if intact("workload") { jobs } else { &[] };
+    let all: Vec<JobEntry> = own.iter().cloned().chain(Later::jobs(&scenario.later)).collect();
+    let mut of_list = Checked::default();
+    check_names(&all, &mut of_list);
+    check_idle_fields(&added, found);
+    if intact("cluster") {
+        check_slots(&added, &scenario.cluster, found);
+        check_jobs(&all, scenario.cluster.hdfs.block, &mut of_list);
+    }
+    for problem in of_list.problems {
+        let [_, _, Step::Index(place), inside @ ..] = &problem.path.0[..] else { continue };
+        let Some(place) = place.checked_sub(own.len()) else { continue };
+        let path = Path::of(&format!("later[{}].submit", places[place])).join(inside);
+        found.problems.push(Problem { path, ..problem });
+    }
+}
+
 fn check_faults(
     scenario: &Scenario,
     jobs: &[JobEntry],
@@ -617,13 +669,15 @@ fn check_faults(
     // Of what a file holds it is not known yet; that is checked when it has been read.
     let Scenario { cluster, workload, .. } = scenario;
     let in_file = workload.has_hosts() || cluster.topology.is_some();
-    let jobs: BTreeSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let is_listed = !jobs.is_empty();
+    let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
+    let jobs: BTreeSet<&str> = jobs.iter().chain(later).map(|job| job.name.as_str()).collect();
     let known = Known {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
         // Groups may have racks of their own.
         racks: (intact("cluster") && !in_file && cluster.groups.is_empty())
             .then(|| Topology::new(cluster).rack_sizes()),
-        jobs: (intact("workload") && !jobs.is_empty()).then_some(jobs),
+        jobs: (intact("workload") && is_listed).then_some(jobs),
         hadoop: intact("hadoop").then_some(&scenario.hadoop),
     };
     for (number, fault) in scenario.faults.iter().enumerate() {

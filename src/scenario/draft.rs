@@ -153,6 +153,7 @@ impl Draft {
         let mut warnings: Vec<Warning> =
             self.displaced.iter().cloned().map(Warning::Displaced).collect();
         let scenario = scenario.map(|mut scenario| {
+            let mut policies = Vec::new();
             problems.extend(registry.read_sources(&mut scenario.workload, &plain, most));
             let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
@@ -167,6 +168,24 @@ impl Draft {
                         warnings.extend(doubts.into_iter().map(Warning::Policy));
                     }
                     Err(mistakes) => problems.extend(mistakes),
+                }
+            }
+            if intact("later") {
+                for (number, later) in scenario.later.iter().enumerate() {
+                    let Some(choice) = &later.scheduler else { continue };
+                    let at = Path::of(&format!("later[{number}]"));
+                    match registry.complete(choice, &scenario.site()) {
+                        Ok((choice, doubts)) => {
+                            policies.push((number, choice));
+                            warnings.extend(doubts.into_iter().map(Warning::Policy));
+                        }
+                        Err(mistakes) => {
+                            problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)))
+                        }
+                    }
+                }
+                for (number, choice) in policies {
+                    scenario.later[number].scheduler = Some(choice);
                 }
             }
             let checked = check::check(&scenario, intact);

@@ -25,6 +25,11 @@ pub fn schema(registry: &Registry) -> Value {
     }
     let scheduler = &mut root["properties"]["scheduler"];
     *scheduler = scheduler_schema(registry, &scheduler["description"]);
+    let later = &mut root["properties"]["later"]["items"]["properties"]["scheduler"];
+    *later = scheduler_schema(registry, &later["description"]);
+    // Its options are those of the other; the reference says them once.
+    later["title"] = "a policy, as `scheduler` takes it".into();
+    later.as_object_mut().expect("a schema is an object").shift_remove("default");
     describe_choices(&mut root);
     root
 }

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::classes::ClassRule;
+use super::later::Later;
 use super::registry::SchedulerChoice;
 use crate::cluster::ClusterSpec;
 use crate::expect::Expectation;
@@ -58,6 +59,10 @@ pub struct Scenario {
     #[serde(default, deserialize_with = "crate::fault::list")]
     #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
+    /// What else happens while the run goes on: a job is submitted beside the workload, or another
+    /// policy takes over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Later>,
     /// What is recorded of a run.
     #[serde(default)]
     pub record: RecordSpec,
@@ -86,7 +91,10 @@ impl Scenario {
             line: &self.hadoop.line,
             slots: self.cluster.slots(),
             most_slots: self.cluster.most_slots(),
-            jobs: self.workload.listed().iter().map(JobEntry::expected).collect(),
+            jobs: (self.workload.listed().iter())
+                .chain(self.later.iter().filter_map(|later| later.submit.as_ref()))
+                .map(JobEntry::expected)
+                .collect(),
         }
     }
 }

@@ -39,7 +39,7 @@ use super::part::delay::Delay;
 use super::part::estimator::Estimator;
 use crate::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
-    Preemption, Reason, Report, Scheduler, Site, SlotKind, Truth, View,
+    Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
 };
 use crate::units::SimSpan;
 
@@ -282,6 +282,11 @@ fn victim(
 }
 
 impl Scheduler for Hfsp {
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        suspended.iter().for_each(|(attempt, tracker)| self.suspended.note(*attempt, *tracker));
+        true
+    }
+
     fn foresee(&mut self, truth: &Truth) {
         for kind in SlotKind::BOTH {
             self.phases[kind].foresee(truth);

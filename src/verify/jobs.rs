@@ -182,6 +182,7 @@ impl Jobs {
             Fact::Ordered { .. }
             | Fact::Refused { .. }
             | Fact::Noted { .. }
+            | Fact::PolicyChanged
             | Fact::TrackerJoined(_)
             | Fact::TrackerLost(_)
             | Fact::TrackerBlacklisted(_)
@@ -226,6 +227,7 @@ impl Jobs {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
@@ -281,6 +283,7 @@ impl Jobs {
             | Fact::TrackerBlacklisted(_)
             | Fact::TrackerForgiven(_)
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::TrackerUp { .. }
@@ -308,7 +311,9 @@ impl Jobs {
             check.that(is_named, || Breach::JobForgotten { job: job.id });
             let waits = |attempt: &Attempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
-                attempt.commit_pending && is_here
+                // Those of a job that is to end may wait for ever where they are not killed, and when it is to
+                // end no event says.
+                attempt.commit_pending && is_here && !check.rules.losers_go_on
             };
             let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
             let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();

@@ -573,22 +573,26 @@ fn a_launch_that_an_idle_tracker_is_not_told_of_is_found() {
 /// At rest everything has an answer: each job is named, and nobody waits for a commit.
 #[test]
 fn a_job_that_is_not_named_at_a_stall_is_found_and_so_is_a_wait_for_a_commit() {
-    let mut verifier = Verifier::new(Rules { cut_off: true, ..Rules::default() });
-    let joined = Fact::TrackerJoined(TrackerId(0));
-    let stream = one_map()
-        .fact(joined)
-        .fact(Fact::CommitPending { attempt: map(0, 0), tracker: TrackerId(0) });
-    stream.events.iter().for_each(|event| verifier.check(event));
-    let before = verifier.violations().len();
-    verifier.check_end(stream.now, &Stop::Stalled(Box::default()));
-    let lines: Vec<_> = verifier.violations()[before..].iter().map(Violation::to_string).collect();
-    assert_eq!(
-        lines,
-        [
-            "at 1 s: job 0 has not ended, and the JobTracker came to rest and does not name it",
-            "at 1 s: job 0 map 0 attempt 0 waits on node-1 for its commit, and the JobTracker came to rest"
-        ]
-    );
+    let at_rest = |losers_go_on: bool| {
+        let rules = Rules { cut_off: true, losers_go_on, ..Rules::default() };
+        let mut verifier = Verifier::new(rules);
+        let joined = Fact::TrackerJoined(TrackerId(0));
+        let stream = one_map()
+            .fact(joined)
+            .fact(Fact::CommitPending { attempt: map(0, 0), tracker: TrackerId(0) });
+        stream.events.iter().for_each(|event| verifier.check(event));
+        let before = verifier.violations().len();
+        verifier.check_end(stream.now, &Stop::Stalled(Box::default()));
+        let found = verifier.violations()[before..].iter();
+        found.map(Violation::to_string).collect::<Vec<_>>()
+    };
+    let nameless =
+        "at 1 s: job 0 has not ended, and the JobTracker came to rest and does not name it";
+    let waiting = "at 1 s: job 0 map 0 attempt 0 waits on node-1 for its commit, and the JobTracker \
+                   came to rest";
+    assert_eq!(at_rest(false), [nameless, waiting]);
+    // Where orphans are not killed, one whose job is to be killed waits for ever.
+    assert_eq!(at_rest(true), [nameless]);
 }
 
 #[test]

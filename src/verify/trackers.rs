@@ -270,6 +270,7 @@ impl Trackers {
             | Fact::JobSubmitted(_)
             | Fact::JobEnded { .. }
             | Fact::JobBegunAnew(_)
+            | Fact::PolicyChanged
             | Fact::Assigned { .. }
             | Fact::Learned { .. }
             | Fact::Ordered { .. }

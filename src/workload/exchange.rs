@@ -238,7 +238,7 @@ pub fn converted(
     let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
     let mut lost = BTreeMap::new();
     if !is_own {
-        for (said, job) in JobEntry::said(&copies).zip(&jobs) {
+        for (said, job) in JobEntry::said_of(&copies).zip(&jobs) {
             let back = job.entry(0, block).ok().flatten();
             let back = back.map(|entry| entry.fields()).unwrap_or_default();
             for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {

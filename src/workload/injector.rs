@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use super::stress::{Due, Step};
 use super::submission::Pacing;
-use super::{Arrival, BatchId, Workload};
+use super::{Arrival, BatchId, Way, Workload};
 use crate::mapred::{Core, JobId, Load, Outbox, Stop, ToInjector, ToJobTracker};
 use crate::units::SimTime;
 
@@ -72,10 +72,11 @@ impl JobInjector {
     fn release(&mut self, now: SimTime, batch: BatchId) {
         for id in std::mem::take(&mut self.batches[batch.index()].jobs) {
             let arrival = &self.arrivals[id.index()];
-            if arrival.is_warm {
-                self.warm.push(id);
-            } else {
-                self.due.push(Reverse((now + arrival.delay, arrival.place, id)));
+            match arrival.way {
+                Way::Paced => self.due.push(Reverse((now + arrival.delay, arrival.place, id))),
+                Way::Warm => self.warm.push(id),
+                // Its message is on its way.
+                Way::Later => {}
             }
         }
     }
@@ -85,10 +86,7 @@ impl JobInjector {
             self.wake = SimTime::NEVER;
         }
         for id in std::mem::take(&mut self.warm) {
-            if let Pacing::Stress(stress) = &mut self.pacing {
-                stress.submits(id);
-            }
-            self.submit(id, out);
+            self.submit_aside(id, out);
         }
         self.step(now, out);
         // One job for each message: what else is due now comes in between, in its turn.
@@ -128,6 +126,14 @@ impl JobInjector {
         }
     }
 
+    /// Submits a job that no pacing has chosen.
+    fn submit_aside(&mut self, id: JobId, out: &mut Outbox) {
+        if let Pacing::Stress(stress) = &mut self.pacing {
+            stress.submits(id);
+        }
+        self.submit(id, out);
+    }
+
     fn submit(&mut self, id: JobId, out: &mut Outbox) {
         let spec = self.arrivals[id.index()].spec.clone();
         out.send(ToJobTracker::Submit(spec));
@@ -152,7 +158,7 @@ impl JobInjector {
         let arrival = &self.arrivals[id.index()];
         match &mut self.pacing {
             Pacing::Replay => {}
-            Pacing::Closed { think, free_at } if !arrival.is_warm => {
+            Pacing::Closed { think, free_at } if arrival.way == Way::Paced => {
                 free_at.push_back(now + *think);
             }
             Pacing::Closed { .. } => {}
@@ -196,6 +202,7 @@ impl Core for JobInjector {
     fn handle(&mut self, now: SimTime, msg: ToInjector, out: &mut Outbox) {
         match msg {
             ToInjector::Arrive | ToInjector::Probe => self.arrive(now, out),
+            ToInjector::Submit(id) => self.submit_aside(id, out),
             ToInjector::JobEnded(id, _) => self.job_ended(now, id, out),
             ToInjector::Load(load) => self.hear_load(now, &load, out),
         }

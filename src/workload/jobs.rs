@@ -8,7 +8,7 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_yaml::{Mapping, Value};
 
-use super::{Arrival, BatchId, ReduceShares, Submission, Workload};
+use super::{Arrival, BatchId, ReduceShares, Site, Submission, Way, Workload};
 use crate::cluster::FileId;
 use crate::mapred::{
     Expected, Input, JobId, JobSpec, MapCost, PerSlot, Priority, ReduceCost, Split, TaskBytes,
@@ -184,11 +184,16 @@ impl JobEntry {
     /// Writes a list without the fields that have their defaults, so that a long one stays about as
     /// short as its author wrote it.
     pub(crate) fn serialize_list<S: Serializer>(list: &[Self], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(Self::said(list))
+        to.collect_seq(Self::said_of(list))
+    }
+
+    /// Returns the fields that do not have their defaults.
+    pub(crate) fn said(&self) -> Mapping {
+        Self::said_of(std::slice::from_ref(self)).next().expect("it is one job")
     }
 
     /// Returns the fields of each job that do not have their defaults.
-    pub(super) fn said(list: &[Self]) -> impl Iterator<Item = Mapping> {
+    pub(super) fn said_of(list: &[Self]) -> impl Iterator<Item = Mapping> {
         let plain = Self::named("").fields();
         list.iter().map(move |entry| {
             let mut fields = entry.fields();
@@ -489,7 +494,7 @@ impl Workload {
                 place: place as u32,
                 batch: BatchId(*index as u32),
                 delay: entry.submit + entry.every * *number as u64,
-                is_warm: false,
+                way: Way::Paced,
             }
         });
         let batch = |entry: usize| BatchId(entry as u32);
@@ -503,6 +508,37 @@ impl Workload {
             warm_up: SimSpan::ZERO,
             left_out: Vec::new(),
             is_mumak: false,
+        }
+    }
+}
+
+impl Workload {
+    /// Adds jobs that somebody submits at their instants, whatever else arrives. They are numbered
+    /// behind all others, so that these keep their numbers, and with them their luck.
+    pub(crate) fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &Site<'_>) {
+        let block = site.cluster.hdfs.block;
+        let file_of = |arrival: &Arrival| match arrival.spec.input {
+            Some(Input::File { file, .. }) => Some(file.0 + 1),
+            Some(Input::Splits(_)) | None => None,
+        };
+        let next = self.arrivals.iter().filter_map(file_of).max().unwrap_or_default();
+        let mut files = (next..).map(FileId);
+        for entry in entries {
+            let batch = BatchId(self.names.len() as u32);
+            self.names.push(entry.name.clone());
+            self.follows.push(Vec::new());
+            for copy in entry.copies() {
+                let id = self.arrivals.len() as u32;
+                let file = files.next().expect("as many files as jobs");
+                let spec = copy.spec(JobId(id), &copy.name, file, site.seed, block, site.class_of);
+                self.arrivals.push(Arrival {
+                    spec: Arc::new(spec),
+                    place: id,
+                    batch,
+                    delay: copy.submit,
+                    way: Way::Later,
+                });
+            }
         }
     }
 }

@@ -337,7 +337,7 @@ impl Reader {
 /// # Errors
 /// If it cannot be written.
 pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    let said: Vec<Mapping> = JobEntry::said(jobs).collect();
+    let said: Vec<Mapping> = JobEntry::said_of(jobs).collect();
     let is_said =
         |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
     let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
@@ -374,7 +374,7 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    for (job, fields) in jobs.iter().zip(JobEntry::said(jobs)) {
+    for (job, fields) in jobs.iter().zip(JobEntry::said_of(jobs)) {
         let entry = serde_yaml::to_string(&[fields]).map_err(io::Error::other)?;
         refuse_above(LARGEST_ENTRY, entry.len(), job)?;
         to.write_all(entry.as_bytes())?;

@@ -19,6 +19,7 @@ mod guide;
 mod heartbeats;
 mod hfsp;
 mod invalid;
+mod later;
 mod layers;
 mod liveness;
 mod modified_fair;

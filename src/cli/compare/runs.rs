@@ -59,7 +59,7 @@ pub(super) struct Run {
 pub(super) struct About {
     /// The scenario.
     pub(super) scenario: String,
-    /// The policy.
+    /// The policy, with those that took over from it.
     pub(super) policy: String,
     /// The seed.
     pub(super) seed: u64,
@@ -78,9 +78,13 @@ impl Run {
         let broken = |error: serde_json::Error| {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         };
-        let about = serde_json::from_str(&text).map_err(broken)?;
+        let about: About = serde_json::from_str(&text).map_err(broken)?;
         let summary = serde_json::from_str(&text).map_err(broken)?;
-        let jobs = read_jobs(&RunResults::new(folder)).map_err(unreadable)?;
+        let results = RunResults::new(folder);
+        let jobs = read_jobs(&results).map_err(unreadable)?;
+        let policies = results.policies().map_err(unreadable)?;
+        let policies: Vec<String> = policies.into_iter().map(|(_, policy)| policy).collect();
+        let about = About { policy: policies.join(", then "), ..about };
         Ok(Self { name, about, jobs, summary })
     }
 

@@ -96,6 +96,7 @@ impl Ledger {
             cleaner: None,
             is_counted: task.is_work(),
             is_doomed: false,
+            is_halted: false,
             is_second: is_speculative,
             launched: now,
             progress: 0,

@@ -98,11 +98,17 @@ impl Ledger {
             tracker.last_seen = now;
             tracker.seen_before = now;
         }
-        let mut unread = Vec::new();
+        self.introduce_jobs(now);
+        let is_unread = |id: &JobId| self.known(*id).state == JobState::Submitted;
+        self.open.iter().copied().filter(is_unread).collect()
+    }
+
+    /// Lets the policy hear of all jobs anew.
+    pub(in crate::mapred) fn introduce_jobs(&mut self, now: SimTime) {
         for id in self.open.clone() {
             self.change(now, id, JobChange::Submitted);
             match self.known(id).state {
-                JobState::Submitted => unread.push(id),
+                JobState::Submitted => {}
                 JobState::Preparing => self.change(now, id, JobChange::Initialised),
                 JobState::Running | JobState::Cleaning => {
                     self.change(now, id, JobChange::Initialised);
@@ -111,7 +117,18 @@ impl Ledger {
                 JobState::Ended(_) => {}
             }
         }
-        unread
+    }
+
+    /// Returns the attempts that a policy has suspended, or is about to, and has not let go on, with
+    /// their trackers.
+    pub(in crate::mapred) fn halted(&self) -> Vec<(AttemptId, TrackerId)> {
+        let attempts = self.open.iter().flat_map(|id| self.attempts_on(*id, None));
+        let halted = attempts.filter_map(|attempt| {
+            let record = self.attempt(attempt)?;
+            let is_halted = record.is_halted && record.is_active() && !record.is_doomed;
+            is_halted.then_some((attempt, record.tracker))
+        });
+        halted.collect()
     }
 
     /// Hears from a tracker for the first time since the process is back: what it does not have any

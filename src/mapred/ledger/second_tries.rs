@@ -242,6 +242,7 @@ mod tests {
             state: AttemptState::Running,
             is_counted: true,
             is_doomed: true,
+            is_halted: false,
             is_second: true,
             launched: SimTime::ZERO,
             progress: 500_000,

@@ -82,6 +82,7 @@ fn summary() -> Summary {
     Summary {
         scenario: "demo".to_owned(),
         policy: "fifo".to_owned(),
+        later_policies: Vec::new(),
         seed: 1,
         version: "0.0.0".to_owned(),
         nodes: 2,

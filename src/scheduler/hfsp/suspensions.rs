@@ -62,7 +62,7 @@ impl Suspensions {
         !is_full
     }
 
-    /// Notes that an attempt was suspended.
+    /// Notes that an attempt was suspended, by this policy or by the one before it.
     pub(super) fn note(&mut self, attempt: AttemptId, tracker: TrackerId) {
         self.here(tracker).attempts.push(attempt);
         self.where_is.insert(attempt, tracker);

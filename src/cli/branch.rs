@@ -1,0 +1,171 @@
+//! `mumakil branch`: the same past and another future.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::lines::Lines;
+use super::progress::Bar;
+use super::source::{self, Overrides};
+use super::{compare, interrupt, run, terminal};
+use crate::emulation::{Options, Prepared};
+use crate::output::RunFolder;
+use crate::record::Past;
+use crate::scenario::{ClockSpec, Later, Loaded, Registry, Scenario};
+use crate::units::tell::counted;
+use crate::units::{SimSpan, SimTime};
+
+/// The names of the two runs' folders, and of the page that compares them.
+const RUN: &str = "run";
+const BRANCH: &str = "branch";
+const PAGE: &str = "compare.html";
+
+/// Run a scenario twice, with the same past and another future, and compare the two
+///
+/// The second run takes the settings from the instant on. Another policy takes over there, whatever
+/// runs; faults and what comes later may be added. Both runs begin at the beginning, and it is checked
+/// that all of their events are the same up to the instant: a setting that would have changed something
+/// before is refused. The scenario of the second run has all of it, so that it can be run again alone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil branch quickstart --at 2min --set scheduler=hfsp
+  mumakil branch mine.yaml --at 40min --set 'faults=[{stop: node-3, at: 45min}]'
+
+Exit codes:
+  0  done
+  1  the settings change something before the instant, or a run failed
+  2  the scenario or the command line is wrong
+  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+pub(super) struct Arguments {
+    /// A file, or the name of a scenario that Mumakil brings (see `mumakil scenarios`)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// The instant at which the second run branches off
+    #[arg(long, value_name = "TIME")]
+    at: SimSpan,
+    /// Set a value from then on, such as scheduler=hfsp
+    #[arg(long = "set", value_name = "PATH=VALUE", required = true)]
+    sets: Vec<String>,
+    /// The folder for both runs and their comparison [default: out/NAME-SEED-branch]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The seed, instead of the scenario's
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Replace the results of an earlier branch; never anything else
+    #[arg(long)]
+    force: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let load = |sets: &[String]| {
+            let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
+            source::load(&self.scenario, overrides, registry)
+        };
+        let Loaded { scenario, .. } = load(&[])?;
+        let Loaded { scenario: set, warnings } = load(&self.sets)?;
+        warnings.iter().for_each(|warning| terminal::warn(warning));
+        let branch = branched(&scenario, set, self.at)?;
+        let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
+        let target = self.out.unwrap_or_else(|| name.into());
+        let (first, second) = (target.join(RUN), target.join(BRANCH));
+        let bar = Bar::new();
+        interrupt::guard(&bar, "interrupted");
+        let until = SimTime::ZERO + self.at;
+        let repeat =
+            |scenario, folder: &Path| past(scenario, folder, until, registry, &bar, self.force);
+        let before = repeat(scenario, &first)?;
+        let after = repeat(branch, &second)?;
+        if let Some(same) = before.parts_from(&after) {
+            return Err(Failure::run(format!(
+                "the settings change what was before {}: after {same} the runs part; what can change \
+                 in a run is `scheduler`, and what is added to `faults` or `later` behind that instant",
+                self.at
+            )));
+        }
+        let same = counted(before.events(), "event");
+        terminal::print(&Lines::of(format!("the same up to {}: {same}", self.at)))?;
+        compare::folders(vec![first, second], Some(target.join(PAGE)), self.force)
+    }
+}
+
+/// Returns the scenario that is as it was before an instant and as it is set from there on.
+fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scenario, Failure> {
+    if set == *scenario {
+        return Err(Failure::input("the settings change nothing, so there is no branch"));
+    }
+    if [scenario, &set].iter().any(|one| one.clock != ClockSpec::Virtual) {
+        return Err(Failure::input("a past repeats itself on `clock: virtual` only"));
+    }
+    if set.scheduler != scenario.scheduler {
+        if scenario.hadoop.is_mumak() {
+            return Err(Failure::input(
+                "in Mumak a policy says whose splits are read, so it cannot change; set another \
+                 `hadoop.line`",
+            ));
+        }
+        let policy = std::mem::replace(&mut set.scheduler, scenario.scheduler.clone());
+        set.later.push(Later::scheduler(at, policy));
+    }
+    Ok(set)
+}
+
+/// Runs a scenario into a folder; returns what it was up to an instant.
+fn past(
+    scenario: Scenario,
+    target: &Path,
+    until: SimTime,
+    registry: &Registry,
+    bar: &Bar,
+    force: bool,
+) -> Result<Past, Failure> {
+    let prepared = Prepared::new(scenario, registry)?;
+    let folder = RunFolder::create(target, force)?;
+    let (past, watcher) = Past::until(until);
+    let progress = Some(bar.watch(&prepared.scenario, prepared.jobs()));
+    let options = Options { progress, watchers: vec![watcher], ..Options::default() };
+    let kept = prepared.fill(&folder, registry, options);
+    bar.clear();
+    let emulated = kept?.emulated;
+    folder.commit()?;
+    run::verdict(&prepared, &emulated)?;
+    let past = past.lock().clone();
+    Ok(past)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::parse;
+
+    fn branch(sets: &[&str]) -> Result<Scenario, String> {
+        let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nscheduler: fair";
+        let registry = Registry::builtin();
+        let load = |sets: &[String]| parse("test.yaml", yaml, sets, &registry).unwrap().scenario;
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        branched(&load(&[]), load(&sets), SimSpan::from_secs(60)).map_err(|failure| match failure {
+            Failure::Input(error) => error.to_string(),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn another_policy_takes_over_at_the_instant_and_the_first_stays_before() {
+        let made = branch(&["scheduler=hfsp"]).unwrap();
+        assert_eq!(made.scheduler.name, "fair");
+        let [Later { at, scheduler: Some(choice), .. }] = &made.later[..] else { panic!() };
+        assert_eq!((choice.name.as_str(), at.as_secs_f64()), ("hfsp", 60.0));
+        let faults = branch(&["faults=[{stop: node-3, at: 2min}]"]).unwrap();
+        assert_eq!((faults.later.len(), faults.faults.len()), (0, 1));
+    }
+
+    #[test]
+    fn what_cannot_be_branched_is_said() {
+        assert!(branch(&["scheduler=fair"]).unwrap_err().contains("change nothing"));
+        assert!(branch(&["clock=60x"]).unwrap_err().contains("virtual"));
+        let mumak = ["hadoop=mumak", "cluster=mumak", "scheduler=fifo"];
+        // The base is none of Mumak's, so this is for the past to say.
+        assert!(branch(&mumak).is_ok());
+    }
+}

@@ -1,0 +1,139 @@
+//! What happens later in a run, and branches of runs, as users see them.
+
+use std::fs;
+
+use crate::Room;
+
+/// Long jobs and short ones on a small cluster, so that policies differ and suspend.
+const SCENARIO: &str = "
+cluster: {nodes: 4, map_slots: 2, reduce_slots: 1}
+workload:
+  jobs:
+    - {name: long, maps: 60, reduces: 4, map_time: 20s, reduce_time: 60s}
+    - {name: short, submit: 40s, count: 3, every: 45s, maps: 6, reduces: 1, map_time: 10s, \
+       reduce_time: 20s}
+record: {events: true}
+";
+
+/// Runs with these lines after the scenario; returns its events and its summary.
+fn run(more: &str) -> (String, String) {
+    let room = Room::new();
+    room.write("a.yaml", &format!("{SCENARIO}{more}\n"));
+    let output = room.mumakil("run a.yaml --verify --quiet --time-limit 1min").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{more}: {told}");
+    let read = |file: &str| fs::read_to_string(room.path(&format!("out/a-42/{file}"))).unwrap();
+    (read("events.jsonl"), read("summary.json"))
+}
+
+/// Returns the events before an instant.
+fn before(events: &str, secs: u64) -> String {
+    let at = |line: &str| {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        event["at_us"].as_u64().unwrap()
+    };
+    events.lines().filter(|line| at(line) < secs * 1_000_000).collect::<Vec<_>>().join("\n")
+}
+
+fn count(events: &str, what: &str) -> usize {
+    events.lines().filter(|line| line.contains(what)).count()
+}
+
+#[test]
+fn the_past_stays_as_it_was_under_any_policy_and_whatever_comes_later() {
+    let policies = ["fifo", "fair", "capacity", "hfsp", "fair-deficit", "srpt"];
+    for (first, second) in policies.iter().zip(policies.iter().cycle().skip(1)) {
+        let (plain, _) = run(&format!("scheduler: {first}"));
+        let more = format!(
+            "scheduler: {first}\nlater:\n- {{at: 90s, scheduler: {second}}}\n\
+             - {{at: 95s, submit: {{name: urgent, maps: 4, reduces: 1, map_time: 5s}}}}"
+        );
+        let (changed, summary) = run(&more);
+        assert_eq!(before(&plain, 90), before(&changed, 90), "{first} to {second}");
+        assert_ne!(plain, changed);
+        assert_eq!(count(&changed, r#"{"at_us":90000000,"fact":"policy changed"}"#), 1);
+        assert_eq!(count(&changed, r#""name":"urgent""#), 1);
+        assert!(summary.contains(r#""jobs_succeeded": 5"#), "{first} to {second}: {summary}");
+        assert!(summary.contains(&format!(r#""policy": "{second}""#)), "{summary}");
+    }
+}
+
+/// HFSP has suspended attempts when it gives way: one that does not suspend would never let them go on.
+#[test]
+fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
+    let eager = "{hfsp: {preemption: eager, map_preemption: eager}}";
+    let at = "scheduler: EAGER\nlater: [{at: 145s, scheduler: NEXT}]".replace("EAGER", eager);
+    let fact = |order: &str| format!(r#""fact":"{order}""#);
+    let (plain, _) = run(&format!("scheduler: {eager}"));
+    let past = before(&plain, 145);
+    let halted = count(&past, &fact("suspended")) - count(&past, &fact("resumed"));
+    assert!(0 < halted, "nothing is suspended at the instant, so this shows nothing");
+    let killed = |events: &str| count(events, r#""code":"policy-changed""#);
+    let (fifo, _) = run(&at.replace("NEXT", "fifo"));
+    assert!(halted <= killed(&fifo), "{halted} and {}", killed(&fifo));
+    let (again, _) = run(&at.replace("NEXT", eager));
+    assert_eq!(killed(&again), 0);
+    assert!(count(&past, &fact("resumed")) < count(&again, &fact("resumed")));
+}
+
+/// A policy with time of its own takes over from one without, and gives way again.
+#[test]
+fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
+    let pools = "{fair: {preemption: true, allocations: {min_share_after: 10s, \
+                 pools: {p: {min_maps: 6}}}}}";
+    let urgent = "submit: {name: urgent, pool: p, maps: 6, map_time: 30s}";
+    let changes = format!(
+        "later:\n- {{at: 60s, scheduler: {pools}}}\n- {{at: 60500ms, scheduler: fifo}}\n\
+         - {{at: 61s, scheduler: {pools}}}\n- {{at: 70s, {urgent}}}"
+    );
+    let (events, _) = run(&changes);
+    let kills = r#""order":"kill""#;
+    assert!(0 < count(&events, kills), "nothing is preempted for the pool's minimum");
+    // The same without the changes in between kills the same.
+    let once = format!("later:\n- {{at: 60s, scheduler: {pools}}}\n- {{at: 70s, {urgent}}}");
+    assert_eq!(count(&events, kills), count(&run(&once).0, kills));
+}
+
+#[test]
+fn a_branch_has_the_same_past_and_can_be_run_again_alone() {
+    let room = Room::new();
+    room.write("a.yaml", SCENARIO);
+    let told = |command: &str, code: i32| {
+        let output = room.mumakil(command).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{command}");
+        let both = [output.stdout, output.stderr].concat();
+        String::from_utf8(both).unwrap()
+    };
+    let text = told("branch a.yaml --at 90s --set scheduler=hfsp --out b", 0);
+    assert!(text.starts_with("the same up to 90s: "), "{text}");
+    assert!(text.contains("fifo, then hfsp"), "{text}");
+    let read = |file: &str| fs::read_to_string(room.path(file)).unwrap();
+    let (run, branch) = (read("b/run/events.jsonl"), read("b/branch/events.jsonl"));
+    assert_eq!(before(&run, 90), before(&branch, 90));
+    assert_ne!(run, branch);
+    assert!(read("b/compare.html").contains("fifo, then hfsp"));
+    told("run b/branch/scenario.resolved.yaml --out again --quiet", 0);
+    assert_eq!(read("again/events.jsonl"), branch);
+
+    // What would change the past is refused, and earlier results stay.
+    assert!(told("branch a.yaml --at 90s --set scheduler=fair --out b", 2).contains("--force"));
+    let other = told("branch a.yaml --at 90s --set cluster.nodes=5 --out c", 1);
+    assert!(other.contains("the settings change what was before 90s"), "{other}");
+    assert!(told("branch a.yaml --at 90s --set seed=42 --out d", 2).contains("change nothing"));
+    assert!(!room.path("d").exists());
+}
+
+/// Alone, a job that came later is one of those that run one after the other, under one policy.
+#[test]
+fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
+    let room = Room::new();
+    let later = "later: [{at: 9s, submit: {name: urgent, maps: 4, map_time: 5s}}, \
+                 {at: 20s, scheduler: fair}]\nrecord: {alone: true}";
+    let text = SCENARIO.replace("record: {events: true}", later);
+    room.write("a.yaml", &text);
+    let output = room.mumakil("run a.yaml --quiet").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let alone = fs::read_to_string(room.path("out/a-42/alone.csv")).unwrap();
+    assert_eq!(alone.lines().count(), 6, "{alone}");
+    assert!(alone.contains("urgent"), "{alone}");
+}
