@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::lines::Lines;
 use super::terminal;
 use crate::emulation::EmulationError;
+use crate::live::server::ServerError;
 use crate::output::OutputError;
 use crate::record::RecordError;
 use crate::scenario::ScenarioError;
@@ -64,6 +65,20 @@ impl Failure {
         ExitCode::from(code)
     }
 
+    /// Returns it in a line.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Run(error) | Self::Input(error) | Self::Environment(error) => {
+                format!("{error:#}")
+            }
+            Self::Bug { words, .. } => format!("a fault of Mumakil's own: {words}"),
+            Self::Findings(findings) => {
+                findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            }
+            Self::Told => String::new(),
+        }
+    }
+
     /// Prints the failure.
     pub(super) fn print(&self) {
         match self {
@@ -103,6 +118,12 @@ impl From<ScenarioError> for Failure {
             ScenarioError::Invalid { findings } => Self::Findings(findings),
             error => Self::Input(error.into()),
         }
+    }
+}
+
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
+        Self::Environment(error.into())
     }
 }
 
