@@ -147,9 +147,12 @@ impl Arguments {
         interrupt::guard(&Bar::new(), "interrupted: the session is over, no results were written");
         let session = Session::new(prepared, registry.clone(), self.speed);
         let writes = self.out.is_some();
-        server.serve(session.clone(), move |session| {
-            if writes { session.close() } else { session.leave() }
-        })?;
+        server.serve(
+            session.clone(),
+            move |session| {
+                if writes { session.close() } else { session.leave() }
+            },
+        )?;
         let told = self.play(&session, registry);
         session.finish();
         farewell();

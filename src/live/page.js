@@ -132,7 +132,7 @@ function plan(width) {
   const full = racks.filter((nodes) => nodes.length);
   const biggest = Math.max(1, ...full.map((nodes) => nodes.length));
   const room = 520;
-  for (const cell of [14, 12, 10, 8, 6, 5, 4, 3, 0]) {
+  for (const cell of [26, 22, 18, 14, 12, 10, 8, 6, 5, 4, 3, 0]) {
     // Without slots: as large as fits, two pixels at least.
     const sizes = cell ? [[cell * most + 4, 2 * cell + 5]] : [[9, 9], [7, 7], [5, 5], [4, 4], [3, 3], [2, 2]];
     for (const [wide, high] of sizes) {

@@ -462,9 +462,8 @@ impl Picture {
         let mut all = Vec::with_capacity(self.nodes.len() * 4);
         for node in &self.nodes {
             let empty = if node.is_up { FREE } else { DOWN };
-            let holder = |slot: &Option<AttemptId>| {
-                slot.map_or(empty, |attempt| i64::from(attempt.job().0))
-            };
+            let holder =
+                |slot: &Option<AttemptId>| slot.map_or(empty, |attempt| i64::from(attempt.job().0));
             all.extend(node.slots.map.iter().chain(&node.slots.reduce).map(holder));
         }
         all
@@ -597,5 +596,130 @@ impl Picture {
             locality: [far.node, far.rack, far.off_rack],
             ill: [job.failed, job.killed, job.suspended],
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{Counts, Holding, Phases, SlotShare, TaskId};
+    use crate::scenario::{self, Registry};
+
+    /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
+    fn picture() -> (Picture, Prepared) {
+        let text = "
+cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1s, user: u, pool: p}]}
+";
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let policies = ["fair".to_owned(), "fifo".to_owned()];
+        (Picture::new(&prepared.topology, policies), prepared)
+    }
+
+    fn map(index: u32) -> AttemptId {
+        TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
+    }
+
+    fn tell(picture: &mut Picture, second: u64, fact: Fact) {
+        picture.see(&Event { at: SimTime::ZERO + SimSpan::from_secs(second), fact });
+    }
+
+    fn begin(picture: &mut Picture, prepared: &Prepared) {
+        for tracker in [0, 1].map(TrackerId) {
+            let slots = PerSlot { map: 2, reduce: 1 };
+            tell(picture, 0, Fact::TrackerUp { tracker, slots });
+        }
+        tell(picture, 1, Fact::JobSubmitted(prepared.workload.arrivals[0].spec.clone()));
+        for (index, tracker) in [(0, 0), (1, 0), (2, 1)] {
+            let holding = Holding { held: index, share: Some(SlotShare::of(2.5)), min_share: 1 };
+            let (attempt, tracker, role) = (map(index), TrackerId(tracker), Role::Work);
+            let (reason, waited) = (Reason::Share(holding), SimSpan::from_secs(1));
+            let (locality, speculative, counts) = (None, false, Counts::default());
+            tell(
+                picture,
+                2,
+                Fact::Assigned {
+                    attempt,
+                    tracker,
+                    role,
+                    locality,
+                    speculative,
+                    reason,
+                    waited,
+                    counts,
+                },
+            );
+            tell(picture, 3, Fact::Started { attempt, tracker, role, slots: 1 });
+        }
+    }
+
+    #[test]
+    fn slots_are_those_of_who_holds_them() {
+        let (mut picture, prepared) = picture();
+        assert_eq!(picture.frame().slots, [DOWN; 6]);
+        begin(&mut picture, &prepared);
+        // Maps first, then reduces, node by node.
+        assert_eq!(picture.frame().slots, [0, 0, FREE, 0, FREE, FREE]);
+        let (attempt, tracker) = (map(0), TrackerId(0));
+        tell(&mut picture, 9, Fact::Suspended { attempt, tracker });
+        assert_eq!(picture.frame().slots, [FREE, 0, FREE, 0, FREE, FREE]);
+        tell(&mut picture, 10, Fact::Resumed { attempt, tracker });
+        let (role, outcome, phases) = (Role::Work, Outcome::Killed, Phases::default());
+        for (index, tracker) in [(0, 0), (1, 0)] {
+            let (attempt, tracker) = (map(index), TrackerId(tracker));
+            tell(&mut picture, 11, Fact::Ended { attempt, tracker, role, outcome, phases });
+        }
+        tell(&mut picture, 11, Fact::TrackerDown(TrackerId(0)));
+        assert_eq!(picture.frame().slots, [DOWN, DOWN, DOWN, 0, FREE, FREE]);
+        let row = &picture.frame().jobs[0];
+        assert_eq!((row.maps, row.reduces), ([4, 0, 1], [1, 0, 0]));
+    }
+
+    #[test]
+    fn a_pool_has_what_its_jobs_hold_and_what_its_policy_computed() {
+        let (mut picture, prepared) = picture();
+        begin(&mut picture, &prepared);
+        let counts = Counts::default();
+        let (attempt, tracker, state) = (map(2), TrackerId(1), AttemptState::Succeeded);
+        let (role, outcome, phases) = (Role::Work, Outcome::Succeeded, Phases::default());
+        tell(&mut picture, 9, Fact::Ended { attempt, tracker, role, outcome, phases });
+        tell(&mut picture, 9, Fact::Learned { attempt, tracker, state, counts });
+        let frame = picture.frame();
+        let pool = &frame.pools[0];
+        assert_eq!((&*pool.name, pool.jobs, &*frame.users[0].name), ("p", 1, "u"));
+        // Four maps: two run, one is done, one waits.
+        assert_eq!((pool.maps, pool.reduces), ([2, 1], [0, 1]));
+        assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
+        // The map is lost with its machine.
+        let state = AttemptState::Killed;
+        tell(&mut picture, 10, Fact::Learned { attempt, tracker, state, counts });
+        assert_eq!(picture.frame().jobs[0].maps, [4, 0, 2]);
+    }
+
+    #[test]
+    fn a_slot_tells_why_it_is_held_and_another_policy_is_named() {
+        let (mut picture, prepared) = picture();
+        begin(&mut picture, &prepared);
+        let why = picture.why(1, 0).unwrap();
+        assert_eq!((&*why.attempt, why.code), ("<a> map 2", Some("share")));
+        let reason = "furthest below its share (2 of 2.5, 1 promised)";
+        assert_eq!((why.reason.as_deref(), why.started_us), (Some(reason), Some(3_000_000)));
+        assert!(picture.why(1, 1).is_none() && picture.why(2, 0).is_none());
+        assert!(picture.why(0, u32::MAX).is_none() && picture.job(1).is_none());
+        assert_eq!(picture.frame().policy, "fair");
+        tell(&mut picture, 9, Fact::PolicyChanged);
+        let frame = picture.frame();
+        assert_eq!((frame.policy.as_str(), frame.said[0].what), ("fifo", "policy"));
+        assert_eq!((frame.said[1].what, frame.said[1].whom.as_str()), ("launch", "<a> map 2"));
+    }
+
+    #[test]
+    fn latencies_are_those_of_the_last_thousand() {
+        let mut window = Window::default();
+        assert_eq!(window.quantiles(), None);
+        (0..1_100).for_each(|micros| window.add(SimSpan::from_micros(micros)));
+        assert_eq!(window.quantiles(), Some([599, 1_089, 1_099]));
     }
 }

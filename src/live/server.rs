@@ -161,7 +161,7 @@ fn page() -> (Bytes, HeaderValue) {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+         img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         hash(JS),
         hash(CSS)
     );
@@ -496,7 +496,8 @@ mod tests {
         for host in ["127.0.0.1:8080", "localhost:8080"] {
             assert!(is_ours(host, local), "{host}");
         }
-        for host in ["", "evil.example:8080", "127.0.0.1", "127.0.0.1:80", "10.0.0.1:8080", "[::1]:8080"]
+        for host in
+            ["", "evil.example:8080", "127.0.0.1", "127.0.0.1:80", "10.0.0.1:8080", "[::1]:8080"]
         {
             assert!(!is_ours(host, local), "{host}");
         }
@@ -521,7 +522,8 @@ mod tests {
         let (page, policy) = page();
         let page = std::str::from_utf8(&page).unwrap();
         assert!(!page.contains("{{") && policy.to_str().unwrap().contains("script-src 'sha256-"));
-        for forbidden in [" onclick=", " style=", "innerHTML", "insertAdjacentHTML", "http://", "https://"]
+        for forbidden in
+            [" onclick=", " style=", "innerHTML", "insertAdjacentHTML", "http://", "https://"]
         {
             assert!(!page.contains(forbidden), "{forbidden}");
         }

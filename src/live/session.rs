@@ -358,7 +358,11 @@ impl Session {
         {
             let mut state = self.state.lock();
             let is_back = state.gate.position().is_some_and(|now| to < now);
-            if is_back && matches!(state.phase, Phase::Paused | Phase::Running | Phase::Going | Phase::Ended)
+            if is_back
+                && matches!(
+                    state.phase,
+                    Phase::Paused | Phase::Running | Phase::Going | Phase::Ended
+                )
             {
                 let scene = Scene { prepared: state.prepared.clone(), to: Some(to), same: None };
                 self.turn_to(&mut state, scene);
@@ -600,4 +604,173 @@ fn json(value: &impl Serialize) -> Bytes {
 #[expect(clippy::disallowed_methods, reason = "who watches lives by the wall clock")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::emulation::Options;
+    use crate::mapred::{Fact, JobId};
+    use crate::scenario;
+
+    const TWO_JOBS: &str = "
+name: two
+cluster: {nodes: 3}
+hadoop: {heartbeat: 3s}
+workload:
+  jobs:
+    - {name: a, maps: 9, reduces: 2, map_time: 20s, reduce_time: 10s}
+    - {name: b, maps: 4, map_time: 20s, submit: 5s}
+";
+
+    fn prepared(text: &str) -> Prepared {
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("two.yaml", text, &[], &registry).unwrap().scenario;
+        Prepared::new(scenario, &registry).unwrap()
+    }
+
+    fn secs(secs: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(secs)
+    }
+
+    /// A session whose runs are played on a thread of their own.
+    struct Played(Arc<Session>, Option<thread::JoinHandle<()>>);
+
+    impl Played {
+        fn new() -> Self {
+            let session = Session::new(prepared(TWO_JOBS), Registry::builtin(), Speed::MOST);
+            let of = session.clone();
+            let play = move || {
+                let registry = Registry::builtin();
+                let mut next = Some(of.scene());
+                while let Some(scene) = next {
+                    let options = Options { pace: Some(of.begin(&scene)), ..Options::default() };
+                    next = match scene.prepared.emulate(&registry, options) {
+                        Ok(_) => of.end("over"),
+                        Err(EmulationError::GivenUp) => of.given_up(),
+                        Err(error) => panic!("{error}"),
+                    };
+                }
+            };
+            Self(session, Some(thread::spawn(play)))
+        }
+
+        /// Waits until it stands, in a scene; returns the state's phase and instant.
+        fn stands(&self, scene: u64) -> (Phase, SimTime) {
+            loop {
+                {
+                    let state = self.0.state.lock();
+                    if state.scene == scene && matches!(state.phase, Phase::Paused | Phase::Ended) {
+                        return (state.phase, state.gate.now());
+                    }
+                }
+                thread::yield_now();
+            }
+        }
+
+        fn last_words(&self) -> String {
+            self.0.state.lock().log.last().unwrap().text.clone()
+        }
+    }
+
+    impl Drop for Played {
+        fn drop(&mut self) {
+            self.0.leave();
+            if let Some(thread) = self.1.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_done_is_written_a_microsecond_behind_the_pause() {
+        let registry = Registry::builtin();
+        let at = secs(10) + SimSpan::from_micros(1);
+        let first = with(&prepared(TWO_JOBS), &Deed::Stop(1), at, &registry).unwrap();
+        let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
+        let second = with(&first, &Deed::Submit(job), at, &registry).unwrap();
+        let third = with(&second, &Deed::Scheduler("fair".into()), at, &registry).unwrap();
+        let yaml = third.scenario.to_yaml();
+        assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10s 1us"), "{yaml}");
+        assert_eq!((third.scenario.faults.len(), third.scenario.later.len()), (1, 2));
+        for wrong in [Deed::Stop(7), Deed::Kill("x".to_owned()), Deed::Scheduler("none".into())] {
+            assert!(with(&third, &wrong, at, &registry).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_past_is_the_same_and_the_future_another() {
+        let played = Played::new();
+        let session = &played.0;
+        assert_eq!(played.stands(1), (Phase::Paused, SimTime::ZERO));
+        session.go(secs(30)).unwrap();
+        while session.state.lock().gate.now() < secs(30) {
+            thread::yield_now();
+        }
+        assert_eq!(played.stands(1), (Phase::Paused, secs(30)));
+        let before = session.state.lock().past.clone();
+        session.act(&Deed::Stop(0)).unwrap();
+        assert_eq!(played.stands(2), (Phase::Paused, secs(30)));
+        assert_eq!(before.parts_from(&session.state.lock().past), None);
+        assert_eq!(played.last_words(), "node-1 is stopped");
+        session.go(secs(31)).unwrap();
+        while session.state.lock().gate.now() < secs(31) {
+            thread::yield_now();
+        }
+        assert_eq!(session.state.lock().picture.frame().slots[0], super::super::picture::DOWN);
+        // Back, and the deed is taken back.
+        session.undo().unwrap();
+        assert_eq!(played.stands(3), (Phase::Paused, secs(30)));
+        assert!(session.state.lock().prepared.scenario.faults.is_empty());
+    }
+
+    #[test]
+    fn what_would_have_changed_the_past_is_taken_back() {
+        let played = Played::new();
+        let session = &played.0;
+        played.stands(1);
+        session.go(secs(30)).unwrap();
+        while session.state.lock().gate.now() < secs(30) {
+            thread::yield_now();
+        }
+        played.stands(1);
+        // As if something else had happened before.
+        let other = Event { at: secs(29), fact: Fact::JobRunning(JobId(0)) };
+        session.state.lock().past.add(&other);
+        session.act(&Deed::Stop(0)).unwrap();
+        assert_eq!(played.stands(3), (Phase::Paused, secs(30)));
+        assert!(played.last_words().contains("so it is taken back"), "{}", played.last_words());
+        assert!(session.state.lock().prepared.scenario.faults.is_empty());
+        assert_eq!(
+            session.undo().unwrap_err().to_string(),
+            "nothing was done that could be taken back"
+        );
+    }
+
+    #[test]
+    fn a_run_that_is_over_goes_on_with_another_job() {
+        let played = Played::new();
+        let session = &played.0;
+        played.stands(1);
+        assert_eq!(session.act(&Deed::Stop(9)).unwrap_err().to_string().contains("node"), true);
+        session.go(secs(100_000)).unwrap();
+        let end = loop {
+            match played.stands(1) {
+                (Phase::Ended, at) => break at,
+                _ => thread::yield_now(),
+            }
+        };
+        assert!(session.run().is_err(), "it is over");
+        let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
+        session.act(&Deed::Submit(job)).unwrap();
+        assert_eq!(played.stands(2), (Phase::Paused, end));
+        session.step(Step::JobEnd).unwrap();
+        while session.state.lock().gate.now() <= end {
+            thread::yield_now();
+        }
+        played.stands(2);
+        assert_eq!(session.job(2).unwrap().row.ended, Some("succeeded"));
+    }
 }

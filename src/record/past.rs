@@ -36,12 +36,7 @@ impl Past {
 
     /// Returns an empty past without an end, for who fills it.
     pub(crate) fn open() -> Self {
-        Self {
-            until: SimTime::NEVER,
-            events: 0,
-            hash: DefaultHasher::default(),
-            marks: Vec::new(),
-        }
+        Self { until: SimTime::NEVER, events: 0, hash: DefaultHasher::default(), marks: Vec::new() }
     }
 
     /// Returns how many events it has.
