@@ -134,10 +134,9 @@ impl Server {
         let runtime = runtime.map_err(ServerError::Start)?;
         let work = move || {
             runtime.block_on(async {
-                match tokio::net::TcpListener::from_std(listener) {
-                    Ok(listener) => accept(listener, site).await,
-                    // Nobody is served then, and the console's user sees it at once.
-                    Err(_) => {}
+                // If not, nobody is served, and the console's user sees it at once.
+                if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
+                    accept(listener, site).await;
                 }
             });
         };
