@@ -82,7 +82,7 @@ impl Live {
 
     /// Returns the picture when the session stands.
     fn stands(&self) -> Value {
-        for _ in 0..1_000 {
+        for _ in 0..20_000 {
             let (status, answer) = self.get("/picture");
             assert_eq!(status, 200, "{answer}");
             let start = answer.find('{').unwrap();
@@ -274,7 +274,7 @@ fn pictures_come_as_events_and_a_browser_that_takes_none_holds_nobody_up() {
     }
     assert!(seen.contains("\"phase\":\"paused\""), "{seen}");
     assert_eq!(live.command(&json!({"do": "run"})), 200);
-    for _ in 0..1_000 {
+    for _ in 0..20_000 {
         if live.stands()["phase"] == "ended" {
             break;
         }
