@@ -105,7 +105,7 @@ fn actors(trackers: u32) -> u64 {
     let start = |index| (SimTime::ZERO, Mail::Tracker(TrackerId(index), ToTracker::PowerOn));
     let opening = (0..trackers).map(start).collect();
     let (events, time_limit, outlasts) = (Box::new(()), None, false);
-    let play = Play { cast, links, opening, events, until: HOUR, time_limit, outlasts };
+    let play = Play { cast, links, opening, events, until: HOUR, time_limit, outlasts, pace: None };
     let (stats, ending) = run_virtual(play);
     assert_eq!(ending, mumakil::runtime::Ending::Stopped(Stop::TimeUp));
     stats.messages

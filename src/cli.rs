@@ -36,6 +36,7 @@ mod full_disk;
 mod help;
 mod interrupt;
 mod lines;
+mod live;
 mod man;
 mod markdown;
 mod pager;
@@ -85,6 +86,7 @@ enum Command {
     Compare(compare::Arguments),
     Branch(branch::Arguments),
     Explain(explain::Arguments),
+    Live(live::Arguments),
     Papers(papers::Arguments),
     Check(check::Arguments),
     Scenarios(scenarios::Arguments),
@@ -149,6 +151,7 @@ impl Command {
             Self::Branch(arguments) => arguments.run(registry),
             Self::Compare(arguments) => arguments.run(registry),
             Self::Explain(arguments) => arguments.run(),
+            Self::Live(arguments) => arguments.run(registry),
             Self::Papers(arguments) => arguments.run(registry),
             Self::Check(arguments) => arguments.run(registry),
             Self::Scenarios(arguments) => arguments.run(),

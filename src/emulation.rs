@@ -35,7 +35,7 @@ use crate::random::{Purpose, stream};
 use crate::record::{
     LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
 };
-use crate::runtime::{self, Cast, Ending, Links, Opening, Play, Stopwatch};
+use crate::runtime::{self, Cast, Ending, Links, Opening, Pace, Play, Stopwatch};
 use crate::scenario::{
     ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
 };
@@ -66,6 +66,8 @@ pub struct Options {
     pub outlasts: bool,
     /// Who listens to the policy, if somebody does.
     pub listener: Option<Listener>,
+    /// Who holds it up, if somebody does; on the virtual clock only.
+    pub pace: Option<Box<dyn Pace>>,
 }
 
 /// What a run left beside its files.
@@ -153,6 +155,9 @@ pub enum EmulationError {
     /// The folder of the results cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// Who held it up has given it up.
+    #[error("the run was given up")]
+    GivenUp,
     /// The policy panicked.
     #[error("the policy `{policy}` panicked: {words}")]
     Policy {
@@ -261,6 +266,7 @@ fn emulate_as(
         until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
         time_limit: options.time_limit,
         outlasts: options.outlasts,
+        pace: options.pace,
     };
     let (stats, ending) = match scenario.clock {
         ClockSpec::Virtual => runtime::run_virtual(play),
@@ -278,7 +284,7 @@ fn emulate_as(
         ended: stats.end,
         stop: match &ending {
             Ending::Stopped(stop) => Some(stop.clone()),
-            Ending::Panicked(_) | Ending::SinkBroke => None,
+            Ending::Panicked(_) | Ending::SinkBroke | Ending::GivenUp => None,
         },
     };
     let recording = recorder.finish(facts, stats.lag.clone())?;
@@ -303,6 +309,7 @@ fn emulate_as(
             Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })
         }
         Ending::Panicked(words) => Err(EmulationError::Bug { words }),
+        Ending::GivenUp => Err(EmulationError::GivenUp),
         // The recorder has said above what became of it.
         Ending::SinkBroke => {
             Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })

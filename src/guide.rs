@@ -64,6 +64,7 @@ chapters! {
     extending
     differences
     experiments
+    live
     exits
     tour
 }

@@ -74,6 +74,7 @@
 //! | [`study`] | many scenarios: what varies, the runs, what they come to |
 //! | [`chaos`] | random scenarios under the checker, and the smallest that shows what broke |
 //! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
+//! | [`live`] | a run that people watch in a browser, hold up and meddle with |
 //! | [`cli`] | the command line, one file for each subcommand |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
@@ -90,6 +91,7 @@ pub mod explain;
 pub mod fault;
 pub mod files;
 pub mod guide;
+pub mod live;
 pub mod mapred;
 pub mod nearest;
 pub mod output;

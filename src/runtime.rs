@@ -11,6 +11,7 @@ mod actor;
 mod drive;
 mod link;
 mod mailboxes;
+mod pace;
 #[cfg(test)]
 mod rig;
 mod scaled;
@@ -25,6 +26,7 @@ use hdrhistogram::Histogram;
 
 pub use link::Links;
 pub use mailboxes::run_virtual;
+pub use pace::Pace;
 pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, Thinking};
 pub use timers::Timers;
@@ -71,6 +73,8 @@ pub struct Play {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more.
     pub outlasts: bool,
+    /// Who holds it up, if somebody does; on the virtual clock only.
+    pub pace: Option<Box<dyn Pace>>,
 }
 
 /// The cores of a run.
@@ -112,4 +116,6 @@ pub enum Ending {
     Panicked(String),
     /// Nobody takes the events any more.
     SinkBroke,
+    /// Its [`Pace`] has given it up.
+    GivenUp,
 }

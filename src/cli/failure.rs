@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::lines::Lines;
 use super::terminal;
 use crate::emulation::EmulationError;
+use crate::live::server::ServerError;
 use crate::output::OutputError;
 use crate::record::RecordError;
 use crate::scenario::ScenarioError;
@@ -64,6 +65,20 @@ impl Failure {
         ExitCode::from(code)
     }
 
+    /// Returns it in a line.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Run(error) | Self::Input(error) | Self::Environment(error) => {
+                format!("{error:#}")
+            }
+            Self::Bug { words, .. } => format!("a fault of Mumakil's own: {words}"),
+            Self::Findings(findings) => {
+                findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            }
+            Self::Told => String::new(),
+        }
+    }
+
     /// Prints the failure.
     pub(super) fn print(&self) {
         match self {
@@ -106,6 +121,12 @@ impl From<ScenarioError> for Failure {
     }
 }
 
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
+        Self::Environment(error.into())
+    }
+}
+
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         Self::Input(error.into())
@@ -137,7 +158,7 @@ impl From<EmulationError> for Failure {
             EmulationError::Record(error) => error.into(),
             EmulationError::Output(error) => error.into(),
             EmulationError::ReadBack(error) => Self::Environment(error.into()),
-            EmulationError::Policy { .. } => Self::Run(error.into()),
+            EmulationError::Policy { .. } | EmulationError::GivenUp => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
         }
     }

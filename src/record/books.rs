@@ -144,7 +144,7 @@ impl Books {
     }
 
     /// Returns empty books.
-    pub(super) fn new(warm_up: SimTime) -> Self {
+    pub(crate) fn new(warm_up: SimTime) -> Self {
         Self { warm_up, ..Self::default() }
     }
 
@@ -211,7 +211,7 @@ impl Books {
     }
 
     /// Enters an event. Costs a look-up among the open attempts, for most.
-    pub(super) fn enter(&mut self, event: &Event) {
+    pub(crate) fn enter(&mut self, event: &Event) {
         self.closed.clear();
         (self.shift, self.lost) = (None, None);
         let at = event.at;

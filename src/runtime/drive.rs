@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
-use super::{Cast, Ending, EventSink, Play, RunStats};
+use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use crate::mapred::{
     Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker,
     ToNameNode, ToNature, ToTracker, TrackerId,
@@ -141,6 +141,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 pub(super) struct Agenda {
     timers: Timers<Mail>,
     events: Box<dyn EventSink>,
+    pace: Option<Box<dyn Pace>>,
     /// What a core leaves; one for all, so that it stays in the processor's cache.
     outbox: Outbox,
     until: SimTime,
@@ -166,10 +167,12 @@ impl Agenda {
     pub(super) fn new(play: &mut Play) -> Self {
         let opening = mem::take(&mut play.opening);
         let events = mem::replace(&mut play.events, Box::new(()));
+        let pace = play.pace.take();
         let Play { until, time_limit, outlasts, .. } = *play;
         let mut agenda = Self {
             timers: Timers::default(),
             events,
+            pace,
             outbox: Outbox::default(),
             until,
             now: SimTime::ZERO,
@@ -202,6 +205,12 @@ impl Agenda {
         if self.until < at {
             self.now = self.until;
             self.end(Ending::Stopped(Stop::TimeUp));
+            return None;
+        }
+        if let Some(pace) = &mut self.pace
+            && !pace.wait(at)
+        {
+            self.end(Ending::GivenUp);
             return None;
         }
         debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
@@ -295,6 +304,9 @@ impl Agenda {
     pub(super) fn take_over(&mut self, events: &mut Vec<Event>, ending: Option<Ending>) {
         if !events.is_empty() {
             self.count_machines(events);
+            if let Some(pace) = &mut self.pace {
+                pace.see(events);
+            }
             self.events.take(events);
             if self.events.is_broken() {
                 self.end(Ending::SinkBroke);

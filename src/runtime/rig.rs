@@ -57,6 +57,7 @@ pub(super) fn play(trackers: usize) -> Play {
         until: SimTime::NEVER,
         time_limit: None,
         outlasts: false,
+        pace: None,
     }
 }
 

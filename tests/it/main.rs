@@ -22,6 +22,7 @@ mod hfsp;
 mod invalid;
 mod later;
 mod layers;
+mod live;
 mod liveness;
 mod modified_fair;
 mod mumak;

@@ -1,0 +1,218 @@
+//! `mumakil live`: a run that people watch in a browser, hold up and meddle with.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::failure::Failure;
+use super::lines::Lines;
+use super::progress::Bar;
+use super::source::{self, Overrides};
+use super::story::Story;
+use super::{interrupt, run, terminal, verdicts};
+use crate::emulation::{Emulated, EmulationError, Kept, Options, Prepared};
+use crate::files::{REPORT, SUMMARY};
+use crate::live::gate::Speed;
+use crate::live::server::Server;
+use crate::live::session::{Scene, Session};
+use crate::output::RunFolder;
+use crate::scenario::{ClockSpec, Loaded, Registry};
+use crate::units::tell::span;
+
+/// So long browsers have to take the last picture.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+/// Watch a run in a browser, hold it up and meddle with it
+///
+/// The first line is the address of a page, for a browser on this machine. The run waits there at its
+/// beginning. It can be run at any speed, paused, stepped and moved to any instant; while it stands, jobs
+/// can be submitted and killed, nodes stopped and started, and the policy changed. Whatever is done is
+/// written into a scenario that repeats the session with the same bytes, which the page offers. Ctrl-C
+/// ends it; results are written with --out, when the page's session is finished.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil live quickstart
+  mumakil live mine.yaml --speed 10x --port 8080
+  mumakil live mine.yaml --out results/session --set cluster.nodes=50
+
+Exit codes:
+  0  the session was finished from its page
+  1  the run failed: the policy panicked, no job could continue
+  2  the scenario or the command line is wrong
+  3  the environment is at fault, such as a port that is taken, or Mumakil itself
+  130  Ctrl-C")]
+pub(super) struct Arguments {
+    /// A file, or the name of a scenario that Mumakil brings (see `mumakil scenarios`)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// How many seconds of the run pass in a second, such as 60x or 0.1x; `max` for as many as can
+    #[arg(long, value_name = "FACTOR", default_value = "60x")]
+    speed: Speed,
+    /// The port of the page; 0 takes a free one
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    port: u16,
+    /// The address to listen at. Whoever can reach another than the default can watch and act, if he
+    /// has seen the token, which travels unencrypted
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+    /// Write the results of the finished session into a folder, as `mumakil run` does
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The seed, instead of the scenario's
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Set a value of the scenario, such as cluster.nodes=50
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+    /// Replace the results of an earlier run; never anything else
+    #[arg(long)]
+    force: bool,
+}
+
+/// A run that has come to its end.
+struct Whole {
+    prepared: Arc<Prepared>,
+    ran: Ran,
+}
+
+enum Ran {
+    /// It leaves nothing.
+    Bare(Box<Emulated>),
+    /// It has a folder, which is hidden still.
+    Kept(RunFolder, Box<Kept>),
+}
+
+impl Whole {
+    fn emulated(&self) -> &Emulated {
+        match &self.ran {
+            Ran::Bare(emulated) => emulated,
+            Ran::Kept(_, kept) => &kept.emulated,
+        }
+    }
+
+    /// Puts its folder in its place, and tells of it as `mumakil run` does.
+    fn close(self) -> Result<(), Failure> {
+        let Self { prepared, ran } = self;
+        let Ran::Kept(folder, kept) = ran else { return Ok(()) };
+        let Kept { emulated, digest, verdicts, real } = *kept;
+        let target = folder.commit()?;
+        let scenario = &prepared.scenario;
+        let story = Story {
+            summary: &emulated.summary,
+            real,
+            lag: None,
+            digest: Some(digest.to_string()),
+            violations: None,
+        };
+        let start = if scenario.record.report { REPORT } else { SUMMARY };
+        let judged = verdicts::tell(&scenario.expect, &verdicts);
+        terminal::print(&(story.tell() + judged + terminal::wrote(&target, start)))?;
+        emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
+        run::verdict(&prepared, &emulated)?;
+        verdicts::judge(&verdicts)
+    }
+}
+
+/// Waits until browsers have the last picture.
+#[expect(clippy::disallowed_methods, reason = "browsers live by the wall clock")]
+fn farewell() {
+    thread::sleep(FAREWELL);
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let overrides = Overrides { sets: self.sets.clone(), seed: self.seed, clock: None };
+        let Loaded { scenario, warnings, .. } = source::load(&self.scenario, overrides, registry)?;
+        if scenario.clock != ClockSpec::Virtual {
+            return Err(Failure::input(
+                "a session is held up on the virtual clock only; set `clock=virtual`, the pace is \
+                 that of --speed",
+            ));
+        }
+        let prepared = Prepared::new(scenario, registry)?;
+        warnings.iter().for_each(|warning| terminal::warn(warning));
+        let server = Server::listen(self.host, self.port)?;
+        if !self.host.is_loopback() {
+            terminal::warn(&format!(
+                "whoever reaches {} and has the token can watch and act; nothing is encrypted",
+                self.host
+            ));
+        }
+        // Found out before anybody watches.
+        drop(self.folder()?);
+        terminal::print(&Lines::of(server.url()))?;
+        interrupt::guard(&Bar::new(), "interrupted: the session is over, no results were written");
+        let session = Session::new(prepared, registry.clone(), self.speed);
+        let writes = self.out.is_some();
+        server.serve(
+            session.clone(),
+            move |session| {
+                if writes { session.close() } else { session.leave() }
+            },
+        )?;
+        let told = self.play(&session, registry);
+        session.finish();
+        farewell();
+        told
+    }
+
+    fn folder(&self) -> Result<Option<RunFolder>, Failure> {
+        let create = |target| RunFolder::create(target, self.force);
+        Ok(self.out.as_deref().map(create).transpose()?)
+    }
+
+    /// Plays scene after scene, until nobody wants another; then tells of the last, if it came to an end.
+    fn play(&self, session: &Arc<Session>, registry: &Registry) -> Result<(), Failure> {
+        let mut scene = session.scene();
+        loop {
+            let played = self.scene(session, registry, &scene);
+            let words = match &played {
+                Ok(None) => match session.given_up() {
+                    Some(next) => {
+                        scene = next;
+                        continue;
+                    }
+                    None => return Ok(()),
+                },
+                Ok(Some(whole)) => match run::verdict(&whole.prepared, whole.emulated()) {
+                    Ok(()) => {
+                        let after = span(whole.emulated().summary.virtual_s);
+                        format!("the run is over after {after}")
+                    }
+                    Err(failure) => failure.words(),
+                },
+                Err(failure) => failure.words(),
+            };
+            match session.end(&words) {
+                Some(next) => scene = next,
+                None => return played.and_then(|whole| whole.map_or(Ok(()), Whole::close)),
+            }
+        }
+    }
+
+    /// Plays a scene; returns its run, unless that is given up.
+    fn scene(
+        &self,
+        session: &Arc<Session>,
+        registry: &Registry,
+        scene: &Scene,
+    ) -> Result<Option<Whole>, Failure> {
+        let options = Options { pace: Some(session.begin(scene)), ..Options::default() };
+        let prepared = scene.prepared.clone();
+        let ran = match self.folder()? {
+            Some(folder) => {
+                let kept = prepared.fill(&folder, registry, options);
+                kept.map(|kept| Ran::Kept(folder, Box::new(kept)))
+            }
+            None => prepared.emulate(registry, options).map(|ran| Ran::Bare(Box::new(ran))),
+        };
+        match ran {
+            Ok(ran) => Ok(Some(Whole { prepared, ran })),
+            Err(EmulationError::GivenUp) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! A run that people watch while it goes on, and meddle with: `mumakil live`.
+//!
+//! The run is one like any other, on the virtual clock; a [`gate`](gate::Gate) holds it up between two
+//! instants. A [`picture`](picture::Picture) of it is made of its facts, a [`session`](session::Session)
+//! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine.
+
+pub mod gate;
+pub mod picture;
+pub mod server;
+pub mod session;

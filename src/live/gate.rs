@@ -1,0 +1,326 @@
+//! When a run that somebody watches may move on.
+//!
+//! A state machine: it is asked before each message, told what was seen, and told what people want. It
+//! holds a run up between two instants only, never among the messages of one, so that what is done at a
+//! pause comes after all that has happened. It is told what the wall clock says and reads none.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::mapred::{Event, Fact};
+use crate::units::{SimSpan, SimTime};
+
+/// How far the picture may fall behind the wall before the gate no longer tries to make up for it.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How many seconds of the run pass in a second; none for as many as the machine can.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed(Option<f64>);
+
+impl Speed {
+    /// As fast as the machine.
+    pub const MOST: Self = Self(None);
+    const SLOWEST: f64 = 1e-4;
+    const FASTEST: f64 = 1e6;
+
+    /// Returns this many seconds a second, if it is neither next to none nor beyond all machines.
+    pub fn new(factor: f64) -> Option<Self> {
+        (Self::SLOWEST..=Self::FASTEST).contains(&factor).then_some(Self(Some(factor)))
+    }
+
+    /// Returns the factor.
+    pub const fn factor(self) -> Option<f64> {
+        self.0
+    }
+}
+
+impl FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "max" {
+            return Ok(Self::MOST);
+        }
+        let number = text.trim().trim_end_matches('x').trim().parse();
+        number.ok().and_then(Self::new).ok_or_else(|| {
+            format!(
+                "expected a factor such as 60x or 0.1x, from {}x to {}x, or `max`",
+                Self::SLOWEST,
+                Self::FASTEST
+            )
+        })
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(factor) => write!(f, "{factor}x"),
+            None => f.write_str("max"),
+        }
+    }
+}
+
+/// What a run is to stop behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A tracker has the reply to its heartbeat.
+    Heartbeat,
+    /// The JobTracker or its policy has launched, killed, suspended or resumed something.
+    Decision,
+    /// A job has ended.
+    JobEnd,
+}
+
+impl Step {
+    fn is(self, fact: &Fact) -> bool {
+        match self {
+            Self::Heartbeat => matches!(fact, Fact::Heartbeat { .. }),
+            Self::Decision => {
+                matches!(fact, Fact::Assigned { .. } | Fact::Ordered { .. } | Fact::PolicyChanged)
+            }
+            Self::JobEnd => matches!(fact, Fact::JobEnded { .. }),
+        }
+    }
+}
+
+/// What people want.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wish {
+    /// To stand still.
+    Pause,
+    /// To go on, at the speed.
+    Run,
+    /// To go on as fast as the machine up to an instant, and to stand still there.
+    To(SimTime),
+    /// The same, behind what comes next.
+    Step(Step),
+    /// To the end, as fast as the machine.
+    End,
+    /// To give the run up.
+    Leave,
+}
+
+/// What is to be done about the next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It is delivered.
+    Go,
+    /// It is delivered after this long.
+    Wait(Duration),
+    /// It is held back until somebody wants something else.
+    Stand,
+    /// The run is given up.
+    Leave,
+}
+
+/// When the next message may be delivered.
+#[derive(Debug)]
+pub struct Gate {
+    wish: Wish,
+    speed: Speed,
+    /// The instant of the last message, if there was one.
+    at: Option<SimTime>,
+    /// How far time has come: at or behind that, and before the next message.
+    now: SimTime,
+    /// From which real and which virtual instant on the speed holds.
+    since: Option<(Duration, SimTime)>,
+}
+
+impl Gate {
+    /// Returns the gate of a run that has not begun.
+    pub fn new(wish: Wish, speed: Speed) -> Self {
+        Self { wish, speed, at: None, now: SimTime::ZERO, since: None }
+    }
+
+    /// Returns how far time has come.
+    pub const fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Returns how far the run has come, if it has begun.
+    pub fn position(&self) -> Option<SimTime> {
+        self.at.map(|_| self.now)
+    }
+
+    /// Returns what is wanted.
+    pub const fn wish(&self) -> Wish {
+        self.wish
+    }
+
+    /// Returns the speed.
+    pub const fn speed(&self) -> Speed {
+        self.speed
+    }
+
+    /// Sets what is wanted.
+    pub fn want(&mut self, wish: Wish) {
+        self.wish = wish;
+        self.since = None;
+    }
+
+    /// Sets the speed.
+    pub fn set_speed(&mut self, speed: Speed) {
+        self.speed = speed;
+        self.since = None;
+    }
+
+    /// The run is over.
+    pub fn end(&mut self) {
+        self.want(Wish::Pause);
+    }
+
+    /// Something was seen.
+    pub fn see(&mut self, event: &Event) {
+        if let Wish::Step(step) = self.wish
+            && step.is(&event.fact)
+        {
+            self.want(Wish::Pause);
+        }
+    }
+
+    /// The next message is due at `next`; the wall clock says `wall`.
+    pub fn ask(&mut self, next: SimTime, wall: Duration) -> Turn {
+        match self.wish {
+            Wish::Leave => return Turn::Leave,
+            // The rest of an instant belongs to it.
+            _ if self.at.is_some_and(|at| next <= at) => {}
+            Wish::To(to) if to < next => {
+                self.now = self.now.max(to);
+                self.want(Wish::Pause);
+                return Turn::Stand;
+            }
+            Wish::Pause => return Turn::Stand,
+            Wish::Run => {
+                let wait = self.wait(next, wall);
+                if !wait.is_zero() {
+                    return Turn::Wait(wait);
+                }
+            }
+            Wish::To(_) | Wish::Step(_) | Wish::End => {}
+        }
+        self.at = Some(next);
+        self.now = self.now.max(next);
+        Turn::Go
+    }
+
+    /// Returns how long it is to the next message, and lets time come as far as it has.
+    fn wait(&mut self, next: SimTime, wall: Duration) -> Duration {
+        let Speed(Some(factor)) = self.speed else { return Duration::ZERO };
+        let (from, began) = *self.since.get_or_insert((wall, self.now));
+        let left = next.saturating_since(began).as_secs_f64() / factor;
+        let past = wall.saturating_sub(from);
+        // Who asks for a century at a ten-thousandth gets a day, and asks again.
+        let left = Duration::from_secs_f64(left.min(past.as_secs_f64() + 86_400.0));
+        if past < left {
+            let come = began + SimSpan::from_micros((past.as_secs_f64() * factor * 1e6) as u64);
+            let before = SimTime::from_micros(next.as_micros().saturating_sub(1));
+            self.now = self.now.max(come.min(before));
+        } else if left + PATIENCE < past {
+            // The machine is too slow, or the run was held up: what is lost is lost.
+            self.since = Some((wall, next));
+        }
+        left.saturating_sub(past)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{JobId, Outcome, TrackerId};
+
+    fn ms(millis: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_millis(millis)
+    }
+
+    fn wall(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn gate(wish: Wish, speed: &str) -> Gate {
+        Gate::new(wish, speed.parse().unwrap())
+    }
+
+    #[test]
+    fn a_paused_run_stands_before_its_first_message() {
+        let mut gate = gate(Wish::Pause, "60x");
+        assert_eq!(gate.ask(SimTime::ZERO, wall(0)), Turn::Stand);
+        gate.want(Wish::Step(Step::JobEnd));
+        assert_eq!(gate.ask(SimTime::ZERO, wall(0)), Turn::Go);
+    }
+
+    #[test]
+    fn a_step_ends_behind_the_instant_of_what_it_waits_for() {
+        let mut gate = gate(Wish::Step(Step::Heartbeat), "60x");
+        assert_eq!(gate.ask(ms(1), wall(0)), Turn::Go);
+        let ended = Fact::JobEnded { job: JobId(0), outcome: Outcome::Succeeded };
+        gate.see(&Event { at: ms(1), fact: ended });
+        assert_eq!(gate.ask(ms(2), wall(0)), Turn::Go, "no heartbeat");
+        let (rtt, queued) = (SimSpan::ZERO, SimSpan::ZERO);
+        let beat = Fact::Heartbeat { tracker: TrackerId(0), rtt, queued };
+        gate.see(&Event { at: ms(2), fact: beat });
+        assert_eq!(gate.ask(ms(2), wall(0)), Turn::Go, "the same instant");
+        assert_eq!(gate.ask(ms(3), wall(0)), Turn::Stand);
+        assert_eq!(gate.now(), ms(2));
+    }
+
+    #[test]
+    fn at_sixty_times_a_minute_takes_a_second_and_time_is_seen_to_pass() {
+        let mut gate = gate(Wish::Run, "60x");
+        assert_eq!(gate.ask(ms(60_000), wall(5_000)), Turn::Wait(wall(1_000)));
+        assert_eq!(gate.ask(ms(60_000), wall(5_250)), Turn::Wait(wall(750)));
+        assert_eq!(gate.now(), ms(15_000));
+        gate.want(Wish::Pause);
+        assert_eq!(gate.ask(ms(60_000), wall(9_000)), Turn::Stand);
+        assert_eq!(gate.now(), ms(15_000), "it stands in between");
+        gate.want(Wish::Run);
+        assert_eq!(gate.ask(ms(60_000), wall(9_000)), Turn::Wait(wall(750)));
+        assert_eq!(gate.ask(ms(60_000), wall(9_750)), Turn::Go);
+        assert_eq!(gate.now(), ms(60_000));
+    }
+
+    #[test]
+    fn a_machine_that_is_too_slow_does_not_run_after_what_is_lost() {
+        let mut gate = gate(Wish::Run, "1x");
+        assert_eq!(gate.ask(ms(1_000), wall(0)), Turn::Wait(wall(1_000)));
+        // Ten seconds late, and the next message is due a second later all the same.
+        assert_eq!(gate.ask(ms(1_000), wall(11_000)), Turn::Go);
+        assert_eq!(gate.ask(ms(2_000), wall(11_000)), Turn::Wait(wall(1_000)));
+    }
+
+    #[test]
+    fn to_go_to_an_instant_delivers_all_up_to_it_and_stands_there() {
+        let mut gate = gate(Wish::To(ms(10)), "1x");
+        assert_eq!(gate.ask(ms(9), wall(0)), Turn::Go);
+        assert_eq!(gate.ask(ms(10), wall(0)), Turn::Go);
+        assert_eq!(gate.ask(ms(25), wall(0)), Turn::Stand);
+        assert_eq!((gate.now(), gate.wish()), (ms(10), Wish::Pause));
+    }
+
+    #[test]
+    fn as_fast_as_the_machine_nobody_waits_and_who_leaves_leaves_at_once() {
+        let mut gate = gate(Wish::Run, "max");
+        assert_eq!(gate.ask(ms(1 << 40), wall(0)), Turn::Go);
+        gate.want(Wish::Leave);
+        assert_eq!(gate.ask(ms(1 << 40), wall(0)), Turn::Leave);
+    }
+
+    #[test]
+    fn a_speed_is_a_factor() {
+        for (text, speed) in [("60x", Some(60.0)), ("0.5", Some(0.5)), ("max", None)] {
+            assert_eq!(text.parse::<Speed>().unwrap().factor(), speed);
+        }
+        for text in ["", "0x", "-1", "fast", "NaN", "inf", "1e9x"] {
+            assert!(text.parse::<Speed>().is_err(), "{text}");
+        }
+        assert_eq!("60x".parse::<Speed>().unwrap().to_string(), "60x");
+    }
+
+    #[test]
+    fn the_slowest_wait_there_is_does_not_overflow() {
+        let mut gate = gate(Wish::Run, "0.0001x");
+        let Turn::Wait(wait) = gate.ask(SimTime::NEVER, wall(7)) else { panic!() };
+        assert_eq!(wait, Duration::from_secs(86_400));
+    }
+}

@@ -1,0 +1,453 @@
+// The page of `mumakil live`. Pictures come as server-sent events, commands go as JSON; all that is shown
+// comes from the newest picture, so a page that is loaded anew, or a second one, shows the same.
+// Texts of the scenario reach the page as text only (textContent), never as markup.
+"use strict";
+
+const token = new URLSearchParams(location.search).get("token") || "";
+const $ = (id) => document.getElementById(id);
+const address = (path, more = "") => `${path}?token=${encodeURIComponent(token)}${more}`;
+const COLOURS = 8, FREE = -1, DOWN = -2;
+
+let layout = null;      // what does not move
+let picture = null;     // the newest
+let is_drawn = true;    // whether that is on the screen
+let chosen = null;      // the slot that the keyboard is at: {node, slot}
+let pages = { shown: 0, since: performance.now(), rate: 0 };
+
+// ---- how things are told ----
+
+function clock(us) {
+  const two = (n) => String(n).padStart(2, "0");
+  const s = Math.floor(us / 1e6), day = Math.floor(s / 86400);
+  const text = `${Math.floor(s / 3600) % 24}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}.${String(Math.floor(us / 1e3) % 1000).padStart(3, "0")}`;
+  return day ? `${day} d ${text}` : text;
+}
+
+function span(us) {
+  if (us < 1e3) return `${us} µs`;
+  if (us < 1e6) return `${(us / 1e3).toPrecision(3)} ms`;
+  if (us < 60e6) return `${(us / 1e6).toPrecision(3)} s`;
+  return `${Math.floor(us / 60e6).toLocaleString("en")} min ${Math.floor(us / 1e6) % 60} s`;
+}
+
+function element(name, text, kind) {
+  const made = document.createElement(name);
+  if (text !== undefined && text !== null) made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+
+// Puts rows into a table, and leaves alone what is the same.
+function fill(id, rows, dress) {
+  const body = $(id).tBodies[0];
+  rows.forEach((cells, index) => {
+    const row = body.rows[index] || body.insertRow();
+    cells.forEach((cell, column) => {
+      const place = row.cells[column] || row.insertCell();
+      if (cell instanceof Node) {
+        if (!place.firstChild || place.dataset.key !== cell.dataset.key) {
+          place.replaceChildren(cell);
+          place.dataset.key = cell.dataset.key;
+        }
+      } else {
+        const text = cell === null || cell === undefined ? "" : typeof cell === "number" ? cell.toLocaleString("en") : cell;
+        if (place.textContent !== text) place.textContent = text;
+        place.className = typeof cell === "number" ? "n" : "";
+      }
+    });
+    if (dress) dress(row, index);
+  });
+  while (body.rows.length > rows.length) body.deleteRow(-1);
+}
+
+function complain(text) {
+  $("error").textContent = text || "";
+  $("error").hidden = !text;
+}
+
+// ---- commands ----
+
+async function command(what) {
+  complain("");
+  try {
+    const answer = await fetch(address("/command"), {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(what),
+    });
+    if (!answer.ok) complain((await answer.json()).error);
+    return answer.ok;
+  } catch {
+    complain("Mumakil does not answer: the session may be over.");
+    return false;
+  }
+}
+
+async function ask(path, more) {
+  const answer = await fetch(address(path, more));
+  return answer.ok ? answer.json() : null;
+}
+
+const stands = () => picture && (picture.phase === "paused" || picture.phase === "ended");
+const toggle = () => command({ do: picture && picture.phase === "paused" ? "run" : "pause" });
+
+$("toggle").addEventListener("click", toggle);
+document.querySelectorAll("[data-step]").forEach((button) =>
+  button.addEventListener("click", () => command({ do: "step", to: button.dataset.step })));
+$("speed").addEventListener("change", () => command({ do: "speed", speed: $("speed").value }));
+$("go").addEventListener("submit", (event) => {
+  event.preventDefault();
+  command({ do: "go", at: $("at").value });
+});
+$("undo").addEventListener("click", () => command({ do: "undo" }));
+$("finish").addEventListener("click", () => command({ do: "finish" }));
+$("download").href = address("/scenario");
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|BUTTON|A|SUMMARY)$/.test(event.target.tagName)) return;
+  const steps = { h: "heartbeat", d: "decision", j: "job" };
+  if (event.key === " ") { event.preventDefault(); toggle(); }
+  else if (steps[event.key]) command({ do: "step", to: steps[event.key] });
+});
+
+document.querySelectorAll("form[data-deed]").forEach((form) => form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const said = Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, value.trim()]).filter(([, value]) => value));
+  switch (form.dataset.deed) {
+    case "submit":
+      said.maps = Number(said.maps);
+      said.reduces = Number(said.reduces);
+      return command({ do: "submit", job: said });
+    case "kill": return command({ do: "kill", job: said.job });
+    case "node": return command({ do: event.submitter.value, node: Number(said.node) - 1 });
+    case "scheduler": return command({ do: "scheduler", scheduler: said.scheduler });
+  }
+}));
+
+// ---- the map ----
+
+// Where everything is, in pixels of the page. Racks stand side by side; a node is a block of its slots, maps above
+// reduces. Where there are too many for that, a node is a cell whose fill is how much of it is busy.
+function plan(width) {
+  const racks = layout.racks.map(() => []);
+  layout.nodes.forEach(([, rack], node) => racks[rack].push(node));
+  const most = Math.max(1, ...layout.nodes.map(([, , maps, reduces]) => Math.max(maps, reduces)));
+  const full = racks.filter((nodes) => nodes.length);
+  const biggest = Math.max(1, ...full.map((nodes) => nodes.length));
+  const room = 520;
+  for (const cell of [26, 22, 18, 14, 12, 10, 8, 6, 5, 4, 3, 0]) {
+    // Without slots: as large as fits, two pixels at least.
+    const sizes = cell ? [[cell * most + 4, 2 * cell + 5]] : [[9, 9], [7, 7], [5, 5], [4, 4], [3, 3], [2, 2]];
+    for (const [wide, high] of sizes) {
+      const across = Math.max(1, Math.min(biggest, Math.floor((width - 12) / wide), Math.ceil(Math.sqrt(biggest * high / wide * 1.6))));
+      const rack_wide = Math.max(across * wide + 10, 46), rack_high = Math.ceil(biggest / across) * high + 24;
+      const per_line = Math.max(1, Math.floor(width / rack_wide));
+      const height = Math.ceil(full.length / per_line) * rack_high;
+      if (height > room && !(cell === 0 && wide === 2)) continue;
+      const places = new Array(layout.nodes.length);
+      const titles = [];
+      full.forEach((nodes, number) => {
+        const x = (number % per_line) * rack_wide, y = Math.floor(number / per_line) * rack_high;
+        titles.push([layout.racks[layout.nodes[nodes[0]][1]], x, y + 12, rack_wide - 8]);
+        nodes.forEach((node, index) => {
+          places[node] = [x + (index % across) * wide, y + 18 + Math.floor(index / across) * high];
+        });
+      });
+      return { cell, wide, high, width, height: Math.max(height, 40), places, titles };
+    }
+  }
+}
+
+let the_plan = null, starts = [], colours = null;
+
+function prepare() {
+  const canvas = $("map");
+  const width = Math.max(280, canvas.parentElement.clientWidth);
+  the_plan = plan(width);
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.round(the_plan.width * ratio);
+  canvas.height = Math.round(the_plan.height * ratio);
+  canvas.style.width = `${the_plan.width}px`;
+  canvas.style.height = `${the_plan.height}px`;
+  canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+  const style = getComputedStyle(document.documentElement);
+  const value = (name) => style.getPropertyValue(name).trim();
+  colours = { jobs: [...Array(COLOURS).keys()].map((n) => value(`--c${n}`)), free: value("--free"), edge: value("--edge"), ink: value("--ink"), paper: value("--card") };
+  starts = [];
+  let start = 0;
+  layout.nodes.forEach(([, , maps, reduces]) => { starts.push(start); start += maps + reduces; });
+  is_drawn = false;
+}
+
+// Pools and users keep the colour that they were given first.
+const given = new Map();
+const colour_of_name = (name) => {
+  if (!given.has(name)) given.set(name, given.size % COLOURS);
+  return given.get(name);
+};
+
+function colour_of() {
+  const by = $("colour").value;
+  if (by === "job") return (job) => job % COLOURS;
+  const jobs = new Map(picture.jobs.map((job) => [job.id, colour_of_name(job[by])]));
+  return (job) => (jobs.has(job) ? jobs.get(job) : 6);
+}
+
+function draw_map() {
+  const { cell, wide, high, places, titles, width, height } = the_plan;
+  const context = $("map").getContext("2d");
+  const of = colour_of();
+  context.clearRect(0, 0, width, height);
+  context.font = "11px system-ui, sans-serif";
+  context.fillStyle = colours.ink;
+  titles.forEach(([text, x, y, room]) => context.fillText(text, x, y, room));
+  // By colour, since to change it costs more than to fill.
+  const boxes = Array.from({ length: COLOURS + 2 }, () => []);
+  layout.nodes.forEach(([, , maps, reduces], node) => {
+    const [x, y] = places[node], start = starts[node], all = maps + reduces;
+    if (cell) {
+      for (let slot = 0; slot < all; slot++) {
+        const job = picture.slots[start + slot], below = slot >= maps;
+        const box = [x + (below ? slot - maps : slot) * cell, y + (below ? cell + 1 : 0), cell - 1, cell - 1];
+        boxes[job >= 0 ? of(job) : job === FREE ? COLOURS : COLOURS + 1].push(box);
+      }
+    } else {
+      const counts = new Array(COLOURS).fill(0);
+      let busy = 0, is_down = all > 0;
+      for (let slot = start; slot < start + all; slot++) {
+        const job = picture.slots[slot];
+        if (job >= 0) { counts[of(job)]++; busy++; }
+        if (job !== DOWN) is_down = false;
+      }
+      const size = wide - 1;
+      if (is_down) { boxes[COLOURS + 1].push([x, y, size, size]); return; }
+      boxes[COLOURS].push([x, y, size, size]);
+      if (busy) {
+        const tall = Math.max(1, Math.round(size * busy / all));
+        boxes[counts.indexOf(Math.max(...counts))].push([x, y + size - tall, size, tall]);
+      }
+    }
+  });
+  context.fillStyle = colours.free;
+  boxes[COLOURS].forEach((box) => context.fillRect(...box));
+  boxes.slice(0, COLOURS).forEach((some, number) => {
+    context.fillStyle = colours.jobs[number];
+    some.forEach((box) => context.fillRect(...box));
+  });
+  context.strokeStyle = colours.edge;
+  context.lineWidth = 1;
+  context.beginPath();
+  boxes[COLOURS + 1].forEach(([x, y, w, h]) => {
+    context.rect(x + .5, y + .5, w - 1, h - 1);
+    context.moveTo(x, y + h);
+    context.lineTo(x + w, y);
+  });
+  context.stroke();
+  if (chosen) {
+    const [x, y, w, h] = box_of(chosen);
+    context.strokeStyle = colours.ink;
+    context.lineWidth = 2;
+    context.strokeRect(x - 1, y - 1, w + 2, h + 2);
+  }
+}
+
+function box_of({ node, slot }) {
+  const { cell, wide, high, places } = the_plan, [x, y] = places[node], maps = layout.nodes[node][2];
+  if (!cell) return [x, y, wide - 1, high - 1];
+  return slot < maps ? [x + slot * cell, y, cell - 1, cell - 1] : [x + (slot - maps) * cell, y + cell + 1, cell - 1, cell - 1];
+}
+
+// Returns the slot at a place; of a node that is a cell, its first that somebody holds.
+function slot_at(event) {
+  const box = $("map").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  const { cell, wide, high, places } = the_plan;
+  const node = places.findIndex(([left, top]) => x >= left && x < left + wide && y >= top && y < top + high);
+  if (node < 0) return null;
+  const [, , maps, reduces] = layout.nodes[node];
+  if (!cell) {
+    const start = starts[node], held = picture.slots.slice(start, start + maps + reduces).findIndex((job) => job >= 0);
+    return { node, slot: Math.max(0, held) };
+  }
+  const [left, top] = places[node], below = y >= top + cell + 1, column = Math.floor((x - left) / cell);
+  if (column < 0 || column >= (below ? reduces : maps)) return null;
+  return { node, slot: below ? maps + column : column };
+}
+
+function tell_slot(place) {
+  if (!place) return "";
+  const [name, rack, maps] = layout.nodes[place.node], job = picture.slots[starts[place.node] + place.slot];
+  const known = picture.jobs.find((row) => row.id === job);
+  const holder = job === FREE ? "free" : job === DOWN ? "down" : known ? `${known.name} (job ${job})` : `job ${job}`;
+  const kind = place.slot < maps ? "map" : "reduce";
+  return `${name} in ${layout.racks[rack]}, ${kind} slot ${(place.slot < maps ? place.slot : place.slot - maps) + 1}: ${holder}`;
+}
+
+function story(title, facts) {
+  const list = element("dl");
+  facts.filter(([, fact]) => fact !== null && fact !== undefined && fact !== "").forEach(([word, fact]) =>
+    list.append(element("dt", word), element("dd", fact)));
+  $("story").replaceChildren(element("strong", title), list);
+  $("story").hidden = false;
+}
+
+async function tell_why(place) {
+  if (!place) return;
+  chosen = place;
+  is_drawn = false;
+  document.querySelector("form[data-deed=node] input").value = place.node + 1;
+  const why = await ask("/why", `&node=${place.node}&slot=${place.slot}`);
+  if (!why) return story(tell_slot(place), [["", "nobody holds it"]]);
+  story(`${why.attempt} on ${why.node}`, [
+    ["why", why.reason], ["code", why.code], ["assigned", why.assigned_us === null ? null : clock(why.assigned_us)],
+    ["started", why.started_us === null ? null : clock(why.started_us)], ["input", why.locality],
+    ["second try", why.speculative ? "yes" : ""], ["job", `${why.name} (${why.job})`], ["pool", why.pool], ["user", why.user],
+  ]);
+}
+
+async function tell_job(id) {
+  const job = await ask("/job", `&job=${id}`);
+  if (!job) return;
+  document.querySelector("form[data-deed=kill] input").value = job.name;
+  const at = (us) => (us === null ? null : clock(us));
+  const three = ([all, done, held]) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done, ${held.toLocaleString("en")} in slots`;
+  const [node, rack, off] = job.locality, [failed, killed, suspended] = job.ill;
+  story(`${job.name} (job ${job.id})`, [
+    ["ended", job.ended ? `${job.ended} at ${at(job.ended_us)}` : "not yet"], ["submitted", at(job.submitted_us)],
+    ["initialised", at(job.initialised_us)], ["first launch", at(job.first_launch_us)], ["maps done", at(job.maps_done_us)],
+    ["maps", three(job.maps)], ["reduces", three(job.reduces)], ["input", `${node} node, ${rack} rack, ${off} off-rack`],
+    ["attempts", `${failed} failed, ${killed} killed, ${suspended} suspended`], ["pool", job.pool], ["user", job.user], ["class", job.class],
+  ]);
+}
+
+const map = $("map");
+map.addEventListener("pointermove", (event) => { if (picture && the_plan) $("hover").textContent = tell_slot(slot_at(event)); });
+map.addEventListener("click", (event) => { if (picture && the_plan) tell_why(slot_at(event)); });
+map.addEventListener("keydown", (event) => {
+  const moves = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  if (!picture || !the_plan) return;
+  if (event.key === "Enter" && chosen) { event.preventDefault(); tell_why(chosen); return; }
+  if (!moves[event.key]) return;
+  event.preventDefault();
+  const [slots, nodes] = moves[event.key];
+  let { node, slot } = chosen || { node: 0, slot: -slots };
+  const size = (of) => layout.nodes[of][2] + layout.nodes[of][3];
+  const last = layout.nodes.length - 1;
+  if (nodes) { node = Math.min(last, Math.max(0, node + nodes)); slot = 0; }
+  else {
+    slot += slots;
+    if (slot < 0) { node = Math.max(0, node - 1); slot = size(node) - 1; }
+    else if (slot >= size(node)) { node = Math.min(last, node + 1); slot = 0; }
+  }
+  chosen = { node, slot: Math.max(0, slot) };
+  $("hover").textContent = tell_slot(chosen);
+  is_drawn = false;
+});
+$("colour").addEventListener("change", () => { is_drawn = false; legend_key = ""; });
+window.addEventListener("resize", () => { if (layout) prepare(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (layout) prepare(); });
+
+// ---- a picture ----
+
+const PHASES = {
+  paused: "paused", running: "running", going: "on its way", repeating: "repeating what was", ended: "the run is over", finished: "the session is over",
+};
+
+let legend_key = "";
+function legend() {
+  const by = $("colour").value, of = colour_of();
+  let names = [];
+  if (by === "job") names = picture.jobs.filter((job) => !job.ended).slice(0, 8).map((job) => [of(job.id), job.name]);
+  else names = [...new Set(picture.jobs.map((job) => job[by]))].slice(0, 12).map((name) => [colour_of_name(name), name]);
+  const key = JSON.stringify([by, names]);
+  if (key === legend_key) return;
+  legend_key = key;
+  $("legend").replaceChildren(...[...names, ["free", "free"], ["down", "down"]].map(([number, name]) => {
+    const entry = element("span");
+    entry.append(element("span", "", `key k${number}`), name);
+    return entry;
+  }));
+}
+
+function progress([all, done, held]) {
+  const made = element("span");
+  made.dataset.key = `${all}/${done}/${held}`;
+  if (!all) { made.textContent = "none"; return made; }
+  const bar = element("progress");
+  bar.max = all;
+  bar.value = done;
+  bar.setAttribute("aria-label", `${done} of ${all}`);
+  made.append(bar, `${done.toLocaleString("en")} / ${all.toLocaleString("en")}${held ? ` (${held.toLocaleString("en")} run)` : ""}`);
+  return made;
+}
+
+function name_of(job) {
+  const button = element("button", job.name);
+  button.type = "button";
+  button.dataset.job = job.id;
+  const made = element("span");
+  made.dataset.key = `${job.id} ${job.name}`;
+  made.append(element("span", "", `key k${job.id % COLOURS}`), button);
+  return made;
+}
+$("jobs").addEventListener("click", (event) => { if (event.target.dataset.job) tell_job(event.target.dataset.job); });
+
+function draw() {
+  requestAnimationFrame(draw);
+  if (!picture || !layout || is_drawn) return;
+  is_drawn = true;
+  const p = picture;
+  if (!the_plan) prepare();
+  is_drawn = true;
+  $("now").textContent = clock(p.now_us);
+  if ($("phase").textContent !== PHASES[p.phase]) $("phase").textContent = PHASES[p.phase];
+  $("toggle").textContent = p.phase === "paused" ? "Run" : "Pause";
+  $("toggle").disabled = p.phase === "ended" || p.phase === "finished" || p.phase === "repeating";
+  document.querySelectorAll("[data-step]").forEach((button) => { button.disabled = p.phase !== "paused"; });
+  document.querySelectorAll("form[data-deed] fieldset").forEach((set) => { set.disabled = !stands(); });
+  $("undo").disabled = !stands();
+  const speed = p.speed === null ? "max" : `${p.speed}x`;
+  if (![...$("speed").options].some((option) => option.value === speed)) $("speed").append(new Option(speed, speed));
+  if (document.activeElement !== $("speed")) $("speed").value = speed;
+  $("about").textContent = `${layout.nodes.length.toLocaleString("en")} nodes, ${layout.jobs.toLocaleString("en")} jobs, seed ${layout.seed}, policy ${p.policy}`;
+  legend();
+  draw_map();
+  const [submitted, ended, hidden] = p.counts;
+  $("counts").textContent = `${submitted.toLocaleString("en")} submitted, ${ended.toLocaleString("en")} ended${hidden ? `, ${hidden.toLocaleString("en")} not listed` : ""}`;
+  fill("jobs", p.jobs.map((job) => [name_of(job), job.pool, job.user, progress(job.maps), progress(job.reduces), clock(job.submitted_us)]),
+    (row, index) => { row.className = p.jobs[index].ended ? "over" : ""; });
+  const tenth = (share) => (share === null ? "" : share.toLocaleString("en", { maximumFractionDigits: 1 }));
+  fill("pools", p.pools.map((g) => [g.name, g.jobs, g.maps[0], tenth(g.share[0]), g.min_share[0] ?? "", g.maps[1], g.reduces[0], tenth(g.share[1]), g.min_share[1] ?? "", g.reduces[1]]));
+  fill("users", p.users.map((g) => [g.name, g.jobs, ...g.maps, ...g.reduces]));
+  const three = (name, all) => [name, ...(all ? all.map(span) : ["", "", ""])];
+  fill("latencies", [three("heartbeat and reply", p.round_trip), three("in the JobTracker's line", p.queued), three("task waits for a slot", p.waited)]);
+  $("beats").textContent = `${p.beats.toLocaleString("en")} heartbeats; ${pages.rate} pictures a second`;
+  fill("said", p.said.map((said) => [clock(said.at_us), said.what, said.whom, said.where, said.why]));
+  fill("log", p.log.map((line) => [clock(line.at_us), line.text]));
+  const names = [...new Set(p.jobs.filter((job) => !job.ended).map((job) => job.name))];
+  if ($("job-names").dataset.key !== names.join("\n")) {
+    $("job-names").dataset.key = names.join("\n");
+    $("job-names").replaceChildren(...names.map((name) => new Option(name, name)));
+  }
+  pages.shown++;
+  const past = performance.now() - pages.since;
+  if (past >= 1000) pages = { shown: 0, since: performance.now(), rate: Math.round(pages.shown * 1000 / past) };
+}
+
+function listen() {
+  const source = new EventSource(address("/pictures"));
+  source.onmessage = (event) => {
+    picture = JSON.parse(event.data);
+    is_drawn = false;
+    if (picture.phase === "finished") source.close();
+  };
+  source.onerror = () => { $("phase").textContent = "no connection"; };
+}
+
+async function begin() {
+  layout = await ask("/layout");
+  if (!layout) return complain("This is not the address that Mumakil has printed.");
+  document.title = `${layout.scenario} live`;
+  $("name").textContent = layout.scenario;
+  $("policies").replaceChildren(...layout.policies.map((name) => new Option(name, name)));
+  document.querySelector("form[data-deed=node] input").max = layout.nodes.length;
+  listen();
+  requestAnimationFrame(draw);
+}
+begin();

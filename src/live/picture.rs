@@ -1,0 +1,725 @@
+//! What a page shows of a run: who holds which slot, how far jobs are, who has how much, and why.
+//!
+//! It is made from the facts alone, as tables are, and knows neither page nor clock. A [`Frame`] is all
+//! of it that moves; what stands still is in the [`Layout`]. Slots are numbers, so that thousands of
+//! nodes are small: that of the job that holds it, [`FREE`] or [`DOWN`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use crate::emulation::Prepared;
+use crate::mapred::{
+    AttemptId, AttemptState, Event, Fact, JobId, Order, Outcome, Reason, Role, TaskKind,
+};
+use crate::record::{Books, Job};
+use crate::units::{SimSpan, SimTime};
+
+/// A slot that nobody holds.
+pub const FREE: i64 = -1;
+/// A slot of a machine or a tracker that does not run.
+pub const DOWN: i64 = -2;
+
+/// So many decisions and incidents are shown.
+const SAID: usize = 40;
+/// Latencies are those of so many heartbeats and launches.
+const WINDOW: usize = 1_000;
+/// So many jobs are listed, and of these so many that have ended.
+const JOBS: usize = 200;
+const ENDED: usize = 20;
+
+/// What is shown.
+pub struct Picture {
+    books: Books,
+    nodes: Vec<Node>,
+    /// By number.
+    jobs: Vec<Tally>,
+    /// Those that have not ended, in the order of their arrival.
+    live: Vec<JobId>,
+    /// Those that have ended last.
+    over: VecDeque<JobId>,
+    /// By pool: what its policy last said of it.
+    weighed: BTreeMap<Arc<str>, PerSlot<Weight>>,
+    said: VecDeque<Said>,
+    beats: u64,
+    round_trips: Window,
+    queued: Window,
+    waited: Window,
+    /// The policy, and those that take over, in their order.
+    policies: VecDeque<String>,
+}
+
+/// A node as its tracker sees it.
+struct Node {
+    is_up: bool,
+    /// Who holds each slot.
+    slots: PerSlot<Vec<Option<AttemptId>>>,
+}
+
+/// What is counted of a job.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    held: PerSlot<u32>,
+    done: PerSlot<u32>,
+}
+
+/// What a policy computed when it last decided something for a pool.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    share: Option<f64>,
+    min_share: Option<u32>,
+}
+
+/// Something that is told.
+struct Said {
+    at: SimTime,
+    what: What,
+}
+
+enum What {
+    Launched { attempt: AttemptId, tracker: TrackerId, reason: Reason },
+    Ordered { attempt: AttemptId, tracker: TrackerId, order: Order, reason: Reason },
+    Ended { job: JobId, outcome: Outcome },
+    Befell { tracker: Option<TrackerId>, words: &'static str },
+    Policy(String),
+}
+
+/// The last numbers of a kind.
+#[derive(Default)]
+struct Window(VecDeque<u64>);
+
+impl Window {
+    fn add(&mut self, span: SimSpan) {
+        if self.0.len() == WINDOW {
+            self.0.pop_front();
+        }
+        self.0.push_back(span.as_micros());
+    }
+
+    /// Returns the median, that of which one in a hundred is above, and the largest.
+    fn quantiles(&self) -> Option<[u64; 3]> {
+        let mut sorted: Vec<u64> = self.0.iter().copied().collect();
+        sorted.sort_unstable();
+        let last = sorted.len().checked_sub(1)?;
+        Some([sorted[last / 2], sorted[last * 99 / 100], sorted[last]])
+    }
+}
+
+/// What does not move.
+#[derive(Debug, Serialize)]
+pub struct Layout {
+    /// What the scenario is called.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// The names of the racks.
+    pub racks: Vec<String>,
+    /// The nodes: name, number of the rack, map slots, reduce slots. Slots in a [`Frame`] come in this
+    /// order, maps first.
+    pub nodes: Vec<(String, u32, u32, u32)>,
+    /// How many jobs the workload has.
+    pub jobs: u64,
+    /// The policies that there are.
+    pub policies: Vec<String>,
+}
+
+/// What moves.
+#[derive(Debug, Serialize)]
+pub struct Frame {
+    /// Who holds each slot.
+    pub slots: Vec<i64>,
+    /// Jobs: those that have not ended, then the last that have.
+    pub jobs: Vec<JobRow>,
+    /// How many jobs were submitted, how many have ended, and how many of those that have not are not
+    /// listed.
+    pub counts: [u64; 3],
+    /// The pools or queues of jobs that have not ended.
+    pub pools: Vec<GroupRow>,
+    /// Their users.
+    pub users: Vec<GroupRow>,
+    /// What was said last, the newest first.
+    pub said: Vec<SaidRow>,
+    /// How many heartbeats were answered.
+    pub beats: u64,
+    /// In microseconds, of the last thousand: the median, one in a hundred, the largest. From a status
+    /// to its reply,
+    pub round_trip: Option<[u64; 3]>,
+    /// of that in the JobTracker's line,
+    pub queued: Option<[u64; 3]>,
+    /// and how long a task waited that could have been launched.
+    pub waited: Option<[u64; 3]>,
+    /// The policy.
+    pub policy: String,
+}
+
+/// A job in a frame.
+#[derive(Debug, Serialize)]
+pub struct JobRow {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its user.
+    pub user: Arc<str>,
+    /// Its pool or queue.
+    pub pool: Arc<str>,
+    /// How it ended, if it has.
+    pub ended: Option<&'static str>,
+    /// Maps: all, done, in a slot.
+    pub maps: [u32; 3],
+    /// Reduces: all, done, in a slot.
+    pub reduces: [u32; 3],
+    /// When it was submitted, in microseconds.
+    pub submitted_us: u64,
+    /// When it ended.
+    pub ended_us: Option<u64>,
+}
+
+/// A pool, a queue or a user in a frame.
+#[derive(Debug, Serialize)]
+pub struct GroupRow {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How many of its jobs have not ended.
+    pub jobs: u32,
+    /// Map slots: held, tasks that wait.
+    pub maps: [u32; 2],
+    /// Reduce slots: the same.
+    pub reduces: [u32; 2],
+    /// Its shares of map and reduce slots, as its policy last computed them.
+    pub share: [Option<f64>; 2],
+    /// What it is promised.
+    pub min_share: [Option<u32>; 2],
+}
+
+/// A decision or an incident in a frame.
+#[derive(Debug, Serialize)]
+pub struct SaidRow {
+    /// When, in microseconds.
+    pub at_us: u64,
+    /// What: `launch`, `kill`, `suspend`, `resume`, `job`, `incident` or `policy`.
+    pub what: &'static str,
+    /// Whom it concerns.
+    pub whom: String,
+    /// Where.
+    #[serde(rename = "where")]
+    pub place: Option<String>,
+    /// Why, or what.
+    pub why: String,
+}
+
+/// Why a slot is held.
+#[derive(Debug, Serialize)]
+pub struct Why {
+    /// Whose slot it is.
+    pub node: String,
+    /// The attempt.
+    pub attempt: String,
+    /// The job's number.
+    pub job: u32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its user.
+    pub user: Arc<str>,
+    /// Its pool.
+    pub pool: Arc<str>,
+    /// When it was assigned, in microseconds.
+    pub assigned_us: Option<u64>,
+    /// When its work began.
+    pub started_us: Option<u64>,
+    /// How far its input is.
+    pub locality: Option<&'static str>,
+    /// Whether another attempt of the task was running.
+    pub speculative: bool,
+    /// The code of the reason.
+    pub code: Option<&'static str>,
+    /// The reason.
+    pub reason: Option<String>,
+}
+
+/// A job, when somebody asks.
+#[derive(Debug, Serialize)]
+pub struct JobStory {
+    /// As in the list.
+    #[serde(flatten)]
+    pub row: JobRow,
+    /// Its class.
+    pub class: Arc<str>,
+    /// When its splits were read, in microseconds.
+    pub initialised_us: Option<u64>,
+    /// When its first task was assigned.
+    pub first_launch_us: Option<u64>,
+    /// When its maps were done.
+    pub maps_done_us: Option<u64>,
+    /// Its maps by how far their input was: on the node, in the rack, elsewhere.
+    pub locality: [u64; 3],
+    /// Attempts that failed, that were killed, and how often some were suspended.
+    pub ill: [u32; 3],
+}
+
+impl Layout {
+    /// Returns what does not move in a run.
+    pub fn of(prepared: &Prepared, policies: Vec<String>) -> Self {
+        let labels = prepared.labels();
+        let topology = &prepared.topology;
+        let mut racks = vec![String::new(); topology.racks() as usize];
+        let mut nodes = Vec::new();
+        for ((id, node), label) in topology.nodes().zip(labels.iter()) {
+            let rack = topology.rack(id).0;
+            if let Some(name) = racks.get_mut(rack as usize) {
+                name.clone_from(&label.rack);
+            }
+            nodes.push((label.node.clone(), rack, node.slots.map, node.slots.reduce));
+        }
+        let Prepared { scenario, .. } = prepared;
+        Self {
+            scenario: scenario.name.to_string(),
+            seed: scenario.seed,
+            racks,
+            nodes,
+            jobs: prepared.jobs(),
+            policies,
+        }
+    }
+}
+
+impl Picture {
+    /// Returns the picture of a run that has not begun.
+    pub fn new(topology: &Topology, policies: impl IntoIterator<Item = String>) -> Self {
+        let empty = |slots: u32| vec![None; slots as usize];
+        let node = |slots: PerSlot<u32>| Node {
+            is_up: false,
+            slots: PerSlot { map: empty(slots.map), reduce: empty(slots.reduce) },
+        };
+        Self {
+            books: Books::new(SimTime::ZERO),
+            nodes: topology.nodes().map(|(_, of)| node(of.slots)).collect(),
+            jobs: Vec::new(),
+            live: Vec::new(),
+            over: VecDeque::new(),
+            weighed: BTreeMap::new(),
+            said: VecDeque::new(),
+            beats: 0,
+            round_trips: Window::default(),
+            queued: Window::default(),
+            waited: Window::default(),
+            policies: policies.into_iter().collect(),
+        }
+    }
+
+    fn policy(&self) -> String {
+        self.policies.front().cloned().unwrap_or_default()
+    }
+
+    /// Something has happened.
+    pub fn see(&mut self, event: &Event) {
+        if let Fact::Heartbeat { rtt, queued, .. } = event.fact {
+            self.beats += 1;
+            self.round_trips.add(rtt);
+            self.queued.add(queued);
+            return;
+        }
+        self.books.enter(event);
+        self.move_slots(event);
+        if let Some((lost, _)) = self.books.lost() {
+            self.count_done(lost, -1);
+        }
+        let at = event.at;
+        match event.fact {
+            Fact::JobSubmitted(ref spec) => {
+                let index = spec.id.index();
+                if self.jobs.len() <= index {
+                    self.jobs.resize(index + 1, Tally::default());
+                }
+                self.live.push(spec.id);
+            }
+            Fact::JobEnded { job, outcome } => {
+                self.live.retain(|live| *live != job);
+                if self.over.len() == ENDED {
+                    self.over.pop_front();
+                }
+                self.over.push_back(job);
+                self.say(at, What::Ended { job, outcome });
+            }
+            Fact::Assigned { attempt, tracker, role, reason, waited, .. } => {
+                if role == Role::Work && attempt.task.is_work() {
+                    self.waited.add(waited);
+                }
+                self.weigh(attempt, &reason);
+                self.say(at, What::Launched { attempt, tracker, reason });
+            }
+            Fact::Ordered { attempt, tracker, order, reason } => {
+                self.weigh(attempt, &reason);
+                self.say(at, What::Ordered { attempt, tracker, order, reason });
+            }
+            Fact::Learned { attempt, state: AttemptState::Succeeded, .. } => {
+                self.count_done(attempt, 1);
+            }
+            Fact::TrackerUp { tracker, .. } => self.set_up(tracker, true),
+            Fact::TrackerDown(tracker) => self.set_up(tracker, false),
+            Fact::TrackerLost(tracker) => self.befall(at, Some(tracker), "given up"),
+            Fact::TrackerBlacklisted(tracker) => self.befall(at, Some(tracker), "blacklisted"),
+            Fact::TrackerForgiven(tracker) => self.befall(at, Some(tracker), "forgiven"),
+            Fact::Incident { tracker, incident } => self.befall(at, tracker, incident.words()),
+            Fact::PolicyChanged => {
+                self.policies.pop_front();
+                self.say(at, What::Policy(self.policy()));
+            }
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, at: SimTime, what: What) {
+        if self.said.len() == SAID {
+            self.said.pop_back();
+        }
+        self.said.push_front(Said { at, what });
+    }
+
+    fn befall(&mut self, at: SimTime, tracker: Option<TrackerId>, words: &'static str) {
+        self.say(at, What::Befell { tracker, words });
+    }
+
+    fn set_up(&mut self, tracker: TrackerId, is_up: bool) {
+        if let Some(node) = self.nodes.get_mut(tracker.index()) {
+            node.is_up = is_up;
+        }
+    }
+
+    /// Notes what a policy computed for the pool of an attempt.
+    fn weigh(&mut self, attempt: AttemptId, reason: &Reason) {
+        let weighed = reason.weighed();
+        if weighed.share.is_none() && weighed.min_share.is_none() {
+            return;
+        }
+        let Some(job) = self.books.job(attempt.job()) else { return };
+        let weight = Weight { share: weighed.share, min_share: weighed.min_share };
+        self.weighed.entry(job.spec.pool.clone()).or_default()[attempt.slot()] = weight;
+    }
+
+    fn count_done(&mut self, attempt: AttemptId, change: i32) {
+        let kind = match attempt.task.kind {
+            TaskKind::Map => SlotKind::Map,
+            TaskKind::Reduce => SlotKind::Reduce,
+            TaskKind::Setup | TaskKind::Cleanup => return,
+        };
+        if let Some(tally) = self.jobs.get_mut(attempt.job().index()) {
+            tally.done[kind] = tally.done[kind].saturating_add_signed(change);
+        }
+    }
+
+    /// Gives an attempt the first free slots of its tracker, or takes them from it.
+    fn move_slots(&mut self, event: &Event) {
+        let Some(shift) = self.books.shift() else { return };
+        let (Fact::Started { attempt, .. }
+        | Fact::Suspended { attempt, .. }
+        | Fact::Resumed { attempt, .. }
+        | Fact::Ended { attempt, .. }) = event.fact
+        else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(shift.tracker.index()) else { return };
+        let slots = &mut node.slots[attempt.slot()];
+        let (from, to) =
+            if 0 < shift.slots { (None, Some(attempt)) } else { (Some(attempt), None) };
+        let places = slots.iter_mut().filter(|slot| **slot == from);
+        let mut moved = 0;
+        for place in places.take(shift.slots.unsigned_abs() as usize) {
+            *place = to;
+            moved += 1;
+        }
+        let work = attempt.task.is_work();
+        if let Some(tally) = self.jobs.get_mut(attempt.job().index()).filter(|_| work) {
+            let change = if 0 < shift.slots { moved } else { -moved };
+            tally.held[attempt.slot()] = tally.held[attempt.slot()].saturating_add_signed(change);
+        }
+    }
+
+    /// Returns what is to be seen.
+    pub fn frame(&self) -> Frame {
+        let [pools, users] = self.groups();
+        let hidden = self.live.len().saturating_sub(JOBS - ENDED);
+        let ended = self.over.iter().rev();
+        let listed = self.live.iter().take(JOBS - ENDED).chain(ended);
+        Frame {
+            slots: self.slots(),
+            jobs: listed.filter_map(|job| self.job_row(*job)).collect(),
+            counts: [self.books.submitted().into(), self.books.ended().into(), hidden as u64],
+            pools,
+            users,
+            said: self.said.iter().map(|said| self.said_row(said)).collect(),
+            beats: self.beats,
+            round_trip: self.round_trips.quantiles(),
+            queued: self.queued.quantiles(),
+            waited: self.waited.quantiles(),
+            policy: self.policy(),
+        }
+    }
+
+    fn slots(&self) -> Vec<i64> {
+        let mut all = Vec::with_capacity(self.nodes.len() * 4);
+        for node in &self.nodes {
+            let empty = if node.is_up { FREE } else { DOWN };
+            let holder =
+                |slot: &Option<AttemptId>| slot.map_or(empty, |attempt| i64::from(attempt.job().0));
+            all.extend(node.slots.map.iter().chain(&node.slots.reduce).map(holder));
+        }
+        all
+    }
+
+    fn job_row(&self, id: JobId) -> Option<JobRow> {
+        let Job { spec, submitted, ended, .. } = self.books.job(id)?;
+        let Tally { held, done } = self.jobs.get(id.index())?;
+        Some(JobRow {
+            id: id.0,
+            name: spec.name.clone(),
+            user: spec.user.clone(),
+            pool: spec.pool.clone(),
+            ended: ended.map(|(_, outcome)| outcome.word()),
+            maps: [spec.maps, done.map, held.map],
+            reduces: [spec.reduces, done.reduce, held.reduce],
+            submitted_us: submitted.as_micros(),
+            ended_us: ended.map(|(at, _)| at.as_micros()),
+        })
+    }
+
+    /// Returns the pools and the users of the jobs that have not ended, by name.
+    fn groups(&self) -> [Vec<GroupRow>; 2] {
+        let mut groups: [BTreeMap<&Arc<str>, GroupRow>; 2] = Default::default();
+        for id in &self.live {
+            let Some(Job { spec, .. }) = self.books.job(*id) else { continue };
+            let tally = self.jobs.get(id.index()).copied().unwrap_or_default();
+            for (groups, name) in groups.iter_mut().zip([&spec.pool, &spec.user]) {
+                let row = groups.entry(name).or_insert_with(|| GroupRow {
+                    name: name.clone(),
+                    jobs: 0,
+                    maps: [0; 2],
+                    reduces: [0; 2],
+                    share: [None; 2],
+                    min_share: [None; 2],
+                });
+                let waiting = |all: u32, kind| {
+                    all.saturating_sub(tally.done[kind]).saturating_sub(tally.held[kind])
+                };
+                row.jobs += 1;
+                row.maps[0] += tally.held.map;
+                row.maps[1] += waiting(spec.maps, SlotKind::Map);
+                row.reduces[0] += tally.held.reduce;
+                row.reduces[1] += waiting(spec.reduces, SlotKind::Reduce);
+            }
+        }
+        for (name, row) in &mut groups[0] {
+            if let Some(PerSlot { map, reduce }) = self.weighed.get(*name) {
+                row.share = [map.share, reduce.share];
+                row.min_share = [map.min_share, reduce.min_share];
+            }
+        }
+        groups.map(|groups| groups.into_values().collect())
+    }
+
+    fn said_row(&self, Said { at, what }: &Said) -> SaidRow {
+        let (word, whom, place, why) = match what {
+            What::Launched { attempt, tracker, reason } => {
+                ("launch", self.called(*attempt), Some(tracker), reason.to_string())
+            }
+            What::Ordered { attempt, tracker, order, reason } => {
+                (order.word(), self.called(*attempt), Some(tracker), reason.to_string())
+            }
+            What::Ended { job, outcome } => {
+                ("job", self.job_called(*job), None, outcome.word().to_owned())
+            }
+            What::Befell { tracker, words } => {
+                let whom = tracker.map_or_else(|| "jobtracker".to_owned(), |id| id.to_string());
+                ("incident", whom, None, (*words).to_owned())
+            }
+            What::Policy(policy) => ("policy", policy.clone(), None, "takes over".to_owned()),
+        };
+        SaidRow {
+            at_us: at.as_micros(),
+            what: word,
+            whom,
+            place: place.map(ToString::to_string),
+            why,
+        }
+    }
+
+    fn job_called(&self, job: JobId) -> String {
+        self.books.job(job).map_or_else(|| job.to_string(), |job| job.spec.name.to_string())
+    }
+
+    /// Returns what an attempt is called where people read it.
+    fn called(&self, attempt: AttemptId) -> String {
+        let (job, task) = (self.job_called(attempt.job()), attempt.task);
+        let again = match attempt.number {
+            0 => String::new(),
+            number => format!(", attempt {}", u64::from(number) + 1),
+        };
+        format!("{job} {} {}{again}", task.kind.word(), task.index)
+    }
+
+    /// Returns why a slot is held: the slot of this number of a node, maps first.
+    pub fn why(&self, node: u32, slot: u32) -> Option<Why> {
+        let at = self.nodes.get(node as usize)?;
+        let attempt = (*at.slots.map.iter().chain(&at.slots.reduce).nth(slot as usize)?)?;
+        let spec = &self.books.job(attempt.job())?.spec;
+        let known = self.books.attempt(attempt);
+        let grant = known.and_then(|known| known.grant.as_ref());
+        Some(Why {
+            node: TrackerId(node).to_string(),
+            attempt: self.called(attempt),
+            job: attempt.job().0,
+            name: spec.name.clone(),
+            user: spec.user.clone(),
+            pool: spec.pool.clone(),
+            assigned_us: grant.map(|grant| grant.at.as_micros()),
+            started_us: known.and_then(|known| known.started).map(SimTime::as_micros),
+            locality: grant.and_then(|grant| grant.locality).map(|locality| locality.word()),
+            speculative: grant.is_some_and(|grant| grant.speculative),
+            code: grant.map(|grant| grant.reason.code()),
+            reason: grant.map(|grant| grant.reason.to_string()),
+        })
+    }
+
+    /// Returns what is known of a job.
+    pub fn job(&self, id: u32) -> Option<JobStory> {
+        let row = self.job_row(JobId(id))?;
+        let job = self.books.job(JobId(id))?;
+        let far = job.maps_by_locality;
+        Some(JobStory {
+            row,
+            class: job.spec.class.clone(),
+            initialised_us: job.initialised.map(SimTime::as_micros),
+            first_launch_us: job.first_launch.map(SimTime::as_micros),
+            maps_done_us: job.maps_done.map(SimTime::as_micros),
+            locality: [far.node, far.rack, far.off_rack],
+            ill: [job.failed, job.killed, job.suspended],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapred::{Counts, Holding, Phases, SlotShare, TaskId};
+    use crate::scenario::{self, Registry};
+
+    /// Two nodes with two map slots and a reduce slot each, and a job of four maps.
+    fn picture() -> (Picture, Prepared) {
+        let text = "
+cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
+workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1s, user: u, pool: p}]}
+";
+        let registry = Registry::builtin();
+        let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
+        let prepared = Prepared::new(scenario, &registry).unwrap();
+        let policies = ["fair".to_owned(), "fifo".to_owned()];
+        (Picture::new(&prepared.topology, policies), prepared)
+    }
+
+    fn map(index: u32) -> AttemptId {
+        TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
+    }
+
+    fn tell(picture: &mut Picture, second: u64, fact: Fact) {
+        picture.see(&Event { at: SimTime::ZERO + SimSpan::from_secs(second), fact });
+    }
+
+    fn begin(picture: &mut Picture, prepared: &Prepared) {
+        for tracker in [0, 1].map(TrackerId) {
+            let slots = PerSlot { map: 2, reduce: 1 };
+            tell(picture, 0, Fact::TrackerUp { tracker, slots });
+        }
+        tell(picture, 1, Fact::JobSubmitted(prepared.workload.arrivals[0].spec.clone()));
+        for (index, tracker) in [(0, 0), (1, 0), (2, 1)] {
+            let holding = Holding { held: index, share: Some(SlotShare::of(2.5)), min_share: 1 };
+            let (attempt, tracker, role) = (map(index), TrackerId(tracker), Role::Work);
+            let (reason, waited) = (Reason::Share(holding), SimSpan::from_secs(1));
+            let (locality, speculative, counts) = (None, false, Counts::default());
+            tell(
+                picture,
+                2,
+                Fact::Assigned {
+                    attempt,
+                    tracker,
+                    role,
+                    locality,
+                    speculative,
+                    reason,
+                    waited,
+                    counts,
+                },
+            );
+            tell(picture, 3, Fact::Started { attempt, tracker, role, slots: 1 });
+        }
+    }
+
+    #[test]
+    fn slots_are_those_of_who_holds_them() {
+        let (mut picture, prepared) = picture();
+        assert_eq!(picture.frame().slots, [DOWN; 6]);
+        begin(&mut picture, &prepared);
+        // Maps first, then reduces, node by node.
+        assert_eq!(picture.frame().slots, [0, 0, FREE, 0, FREE, FREE]);
+        let (attempt, tracker) = (map(0), TrackerId(0));
+        tell(&mut picture, 9, Fact::Suspended { attempt, tracker });
+        assert_eq!(picture.frame().slots, [FREE, 0, FREE, 0, FREE, FREE]);
+        tell(&mut picture, 10, Fact::Resumed { attempt, tracker });
+        let (role, outcome, phases) = (Role::Work, Outcome::Killed, Phases::default());
+        for (index, tracker) in [(0, 0), (1, 0)] {
+            let (attempt, tracker) = (map(index), TrackerId(tracker));
+            tell(&mut picture, 11, Fact::Ended { attempt, tracker, role, outcome, phases });
+        }
+        tell(&mut picture, 11, Fact::TrackerDown(TrackerId(0)));
+        assert_eq!(picture.frame().slots, [DOWN, DOWN, DOWN, 0, FREE, FREE]);
+        let row = &picture.frame().jobs[0];
+        assert_eq!((row.maps, row.reduces), ([4, 0, 1], [1, 0, 0]));
+    }
+
+    #[test]
+    fn a_pool_has_what_its_jobs_hold_and_what_its_policy_computed() {
+        let (mut picture, prepared) = picture();
+        begin(&mut picture, &prepared);
+        let counts = Counts::default();
+        let (attempt, tracker, state) = (map(2), TrackerId(1), AttemptState::Succeeded);
+        let (role, outcome, phases) = (Role::Work, Outcome::Succeeded, Phases::default());
+        tell(&mut picture, 9, Fact::Ended { attempt, tracker, role, outcome, phases });
+        tell(&mut picture, 9, Fact::Learned { attempt, tracker, state, counts });
+        let frame = picture.frame();
+        let pool = &frame.pools[0];
+        assert_eq!((&*pool.name, pool.jobs, &*frame.users[0].name), ("p", 1, "u"));
+        // Four maps: two run, one is done, one waits.
+        assert_eq!((pool.maps, pool.reduces), ([2, 1], [0, 1]));
+        assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
+        // The map is lost with its machine.
+        let state = AttemptState::Killed;
+        tell(&mut picture, 10, Fact::Learned { attempt, tracker, state, counts });
+        assert_eq!(picture.frame().jobs[0].maps, [4, 0, 2]);
+    }
+
+    #[test]
+    fn a_slot_tells_why_it_is_held_and_another_policy_is_named() {
+        let (mut picture, prepared) = picture();
+        begin(&mut picture, &prepared);
+        let why = picture.why(1, 0).unwrap();
+        assert_eq!((&*why.attempt, why.code), ("<a> map 2", Some("share")));
+        let reason = "furthest below its share (2 of 2.5, 1 promised)";
+        assert_eq!((why.reason.as_deref(), why.started_us), (Some(reason), Some(3_000_000)));
+        assert!(picture.why(1, 1).is_none() && picture.why(2, 0).is_none());
+        assert!(picture.why(0, u32::MAX).is_none() && picture.job(1).is_none());
+        assert_eq!(picture.frame().policy, "fair");
+        tell(&mut picture, 9, Fact::PolicyChanged);
+        let frame = picture.frame();
+        assert_eq!((frame.policy.as_str(), frame.said[0].what), ("fifo", "policy"));
+        assert_eq!((frame.said[1].what, frame.said[1].whom.as_str()), ("launch", "<a> map 2"));
+    }
+
+    #[test]
+    fn latencies_are_those_of_the_last_thousand() {
+        let mut window = Window::default();
+        assert_eq!(window.quantiles(), None);
+        (0..1_100).for_each(|micros| window.add(SimSpan::from_micros(micros)));
+        assert_eq!(window.quantiles(), Some([599, 1_089, 1_099]));
+    }
+}

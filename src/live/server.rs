@@ -1,0 +1,538 @@
+//! The page of a session, over HTTP, for browsers on the same machine.
+//!
+//! Whoever knows the token may look and act; it is in the address that the console shows. A browser that
+//! was lured here by another page does not know it, and is recognised besides: by the `Host` that it asks
+//! for, which must be an address and no name but `localhost`, and by the `Origin` that it comes from. What
+//! is sent cannot be taken for a page of another kind, and the page itself may load and run nothing but
+//! what is in it.
+//!
+//! Pictures are server-sent events, the newest at a time: a browser that is slow misses those between,
+//! one that is gone is forgotten, and the run hears of neither.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Deserialize;
+use serde_yaml::Value;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::timeout;
+
+use super::gate::{Speed, Step};
+use super::session::{Deed, Refusal, Session};
+use crate::units::{SimSpan, SimTime};
+
+/// What a command may take.
+const LARGEST: usize = 64 << 10;
+/// So many connections are served at a time.
+const CONNECTIONS: usize = 128;
+/// So long a request may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So often a browser that hears nothing is told that this is all: so one that is gone is found out.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+const HTML: &str = include_str!("page.html");
+const CSS: &str = include_str!("page.css");
+const JS: &str = include_str!("page.js");
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: String,
+}
+
+/// Why there is none.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address is taken, or not this machine's.
+    #[error("cannot listen at {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system gives no randomness.
+    #[error("the system gives no random token")]
+    Token(#[source] getrandom::Error),
+    /// The system gives no thread.
+    #[error("cannot start the server")]
+    Start(#[source] io::Error),
+}
+
+/// What all requests share.
+struct Site {
+    session: Arc<Session>,
+    /// What is to be done when somebody ends the session.
+    finish: Box<dyn Fn(&Session) + Send + Sync>,
+    address: SocketAddr,
+    token: String,
+    page: Bytes,
+    policy: HeaderValue,
+}
+
+impl Server {
+    /// Listens at an address; port 0 is any free one.
+    ///
+    /// # Errors
+    /// If that cannot be, or if there is no token.
+    pub fn listen(host: IpAddr, port: u16) -> Result<Self, ServerError> {
+        let address = SocketAddr::new(host, port);
+        let listen = |source| ServerError::Listen { address, source };
+        let listener = TcpListener::bind(address).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        Ok(Self { listener, address, token: token().map_err(ServerError::Token)? })
+    }
+
+    /// Returns the address of the page.
+    pub fn url(&self) -> String {
+        let mut address = self.address;
+        // Nobody is at the address of all addresses.
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip([127, 0, 0, 1].into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => {
+                address.set_ip(std::net::Ipv6Addr::LOCALHOST.into());
+            }
+            _ => {}
+        }
+        format!("http://{address}/?token={}", self.token)
+    }
+
+    /// Serves a session on a thread of its own, as long as the process lives.
+    ///
+    /// # Errors
+    /// If there is no thread.
+    pub fn serve(
+        self,
+        session: Arc<Session>,
+        finish: impl Fn(&Session) + Send + Sync + 'static,
+    ) -> Result<(), ServerError> {
+        let Self { listener, address, token } = self;
+        let (page, policy) = page();
+        let finish = Box::new(finish);
+        let site = Arc::new(Site { session, finish, address, token, page, policy });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(ServerError::Start)?;
+        let work = move || {
+            runtime.block_on(async {
+                // If not, nobody is served, and the console's user sees it at once.
+                if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
+                    accept(listener, site).await;
+                }
+            });
+        };
+        let thread = thread::Builder::new().name("live".to_owned()).spawn(work);
+        thread.map(drop).map_err(ServerError::Start)
+    }
+}
+
+/// Returns 128 random bits of the system's.
+fn token() -> Result<String, getrandom::Error> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits)?;
+    Ok(bits.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+/// Returns the page, and the policy that lets it run its own script and no other.
+fn page() -> (Bytes, HeaderValue) {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
+         img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        hash(JS),
+        hash(CSS)
+    );
+    let page = HTML.replace("{{css}}", CSS).replace("{{js}}", JS);
+    (page.into(), HeaderValue::try_from(policy).expect("hashes are ASCII"))
+}
+
+async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files, say: others may end.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let site = site.clone();
+        tokio::spawn(async move {
+            let answer = service_fn(move |request| {
+                let site = site.clone();
+                async move { Ok::<_, Infallible>(site.answer(request).await) }
+            });
+            // A connection that breaks is the browser's affair.
+            let _ = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(PATIENCE)
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+            drop(place);
+        });
+    }
+}
+
+/// What somebody wants, as a browser sends it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+enum Command {
+    Pause {},
+    Run {},
+    Speed { speed: String },
+    Step { to: Next },
+    Go { at: String },
+    Stop { node: u32 },
+    Start { node: u32 },
+    Kill { job: String },
+    Submit { job: serde_json::Value },
+    Scheduler { scheduler: serde_json::Value },
+    Undo {},
+    Finish {},
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Next {
+    Heartbeat,
+    Decision,
+    Job,
+}
+
+impl Site {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+        let mut response = match self.reply(request).await {
+            Ok(response) => response,
+            Err((status, words)) => {
+                let words = serde_json::json!({ "error": words });
+                let mut response = whole("application/json", words.to_string());
+                *response.status_mut() = status;
+                response
+            }
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_SECURITY_POLICY, self.policy.clone());
+        for (name, value) in [
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::CACHE_CONTROL, "no-store"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+
+    async fn reply(
+        &self,
+        request: Request<Incoming>,
+    ) -> Result<Response<Answer>, (StatusCode, String)> {
+        let no = |status: StatusCode, words: &str| Err((status, words.to_owned()));
+        let query = Query(request.uri().query().unwrap_or_default().to_owned());
+        if !self.is_meant(request.headers()) {
+            return no(StatusCode::FORBIDDEN, "this is no address of this server");
+        }
+        let given = query.get("token").unwrap_or_default();
+        if !is_same(given.as_bytes(), self.token.as_bytes()) {
+            let words = "the token is missing or wrong: open the address that Mumakil has printed";
+            return no(StatusCode::FORBIDDEN, words);
+        }
+        let path = request.uri().path().to_owned();
+        let is_post = path == "/command";
+        if *request.method() != if is_post { Method::POST } else { Method::GET } {
+            return no(StatusCode::METHOD_NOT_ALLOWED, "this is asked for in another way");
+        }
+        let session = &self.session;
+        let json = |text| Ok(whole("application/json", text));
+        let nothing = || (StatusCode::NOT_FOUND, "there is nothing".to_owned());
+        let number = |name: &str| {
+            let number = query.get(name).and_then(|text| text.parse::<u32>().ok());
+            let words = || (StatusCode::BAD_REQUEST, format!("`{name}` is to be a number"));
+            number.ok_or_else(words)
+        };
+        let told = |text: Result<String, serde_json::Error>| {
+            text.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+        };
+        match path.as_str() {
+            "/" => Ok(whole("text/html; charset=utf-8", self.page.clone())),
+            "/layout" => json(session.layout()),
+            "/picture" => {
+                let newest = session.pictures().borrow().clone();
+                json(newest)
+            }
+            "/pictures" => Ok(pictures(session)),
+            "/why" => {
+                let why = session.why(number("node")?, number("slot")?).ok_or_else(nothing)?;
+                json(told(serde_json::to_string(&why))?.into())
+            }
+            "/job" => {
+                let job = session.job(number("job")?).ok_or_else(nothing)?;
+                json(told(serde_json::to_string(&job))?.into())
+            }
+            "/scenario" => {
+                let (name, yaml) = session.scenario();
+                let mut response = whole("text/yaml; charset=utf-8", yaml);
+                // A scenario's name has nothing but letters, digits and the like.
+                let named = format!("attachment; filename=\"{name}-live.yaml\"");
+                if let Ok(named) = HeaderValue::try_from(named) {
+                    response.headers_mut().insert(header::CONTENT_DISPOSITION, named);
+                }
+                Ok(response)
+            }
+            "/command" => self.command(request).await,
+            _ => Err(nothing()),
+        }
+    }
+
+    async fn command(
+        &self,
+        request: Request<Incoming>,
+    ) -> Result<Response<Answer>, (StatusCode, String)> {
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
+            let words = "a command is `application/json`".to_owned();
+            return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
+        }
+        let body = Limited::new(request.into_body(), LARGEST).collect();
+        let body = match timeout(PATIENCE, body).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+                let words = format!("a command has {LARGEST} bytes at most");
+                return Err((StatusCode::PAYLOAD_TOO_LARGE, words));
+            }
+            Ok(Err(error)) => return Err((StatusCode::BAD_REQUEST, error.to_string())),
+            Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, "too slow".to_owned())),
+        };
+        let command: Command = serde_json::from_slice(&body)
+            .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        let done = self.act(command);
+        done.map_err(|refusal| match refusal {
+            Refusal::Untimely(_) => (StatusCode::CONFLICT, refusal.to_string()),
+            Refusal::Wrong(_) => (StatusCode::BAD_REQUEST, refusal.to_string()),
+        })?;
+        Ok(whole("application/json", "{\"done\":true}"))
+    }
+
+    fn act(&self, command: Command) -> Result<(), Refusal> {
+        let session = &self.session;
+        let wrong = |error: String| Refusal::Wrong(error);
+        match command {
+            Command::Pause {} => session.pause(),
+            Command::Run {} => session.run(),
+            Command::Speed { speed } => {
+                session.set_speed(speed.parse::<Speed>().map_err(wrong)?);
+                Ok(())
+            }
+            Command::Step { to } => session.step(match to {
+                Next::Heartbeat => Step::Heartbeat,
+                Next::Decision => Step::Decision,
+                Next::Job => Step::JobEnd,
+            }),
+            Command::Go { at } => {
+                let at = at.parse::<SimSpan>().map_err(|error| wrong(error.to_string()))?;
+                session.go(SimTime::ZERO + at)
+            }
+            Command::Stop { node } => session.act(&Deed::Stop(node)),
+            Command::Start { node } => session.act(&Deed::Start(node)),
+            Command::Kill { job } => session.act(&Deed::Kill(job)),
+            Command::Submit { job } => session.act(&Deed::Submit(tree(job)?)),
+            Command::Scheduler { scheduler } => session.act(&Deed::Scheduler(tree(scheduler)?)),
+            Command::Undo {} => session.undo(),
+            Command::Finish {} => {
+                (self.finish)(session);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns whether a request is meant for this server, and comes from its own page if from any.
+    fn is_meant(&self, headers: &HeaderMap) -> bool {
+        let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        // A second one would be for somebody else on the way.
+        if headers.get_all(header::HOST).iter().count() != 1 {
+            return false;
+        }
+        let Some(host) = text(header::HOST) else { return false };
+        let from = text(header::ORIGIN);
+        is_ours(host, self.address) && from.is_none_or(|from| from == format!("http://{host}"))
+    }
+}
+
+/// Returns whether a `Host` is this server. A name could be made to mean any address, by whoever owns it.
+fn is_ours(host: &str, address: SocketAddr) -> bool {
+    let own = address.ip();
+    if host == format!("localhost:{}", address.port()) {
+        return own.is_loopback() || own.is_unspecified();
+    }
+    // Port 80 need not be said.
+    let asked = host.parse::<SocketAddr>().ok();
+    let asked = asked.or_else(|| {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        Some(SocketAddr::new(bare.parse().ok()?, 80))
+    });
+    asked.is_some_and(|asked| {
+        let ip = asked.ip();
+        asked.port() == address.port() && (ip == own || own.is_unspecified())
+    })
+}
+
+/// Compares in a time that does not tell how much is the same.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    let pairs = given.iter().zip(token);
+    let differs = pairs.fold(0, |differs, (given, own)| differs | (given ^ own));
+    given.len() == token.len() && std::hint::black_box(differs) == 0
+}
+
+/// Makes a tree of YAML of what a browser sends: a text is YAML itself, as in a scenario.
+fn tree(value: serde_json::Value) -> Result<Value, Refusal> {
+    let tree = match value {
+        serde_json::Value::String(text) => serde_yaml::from_str(&text),
+        value => serde_yaml::to_value(value),
+    };
+    tree.map_err(|error| Refusal::Wrong(error.to_string()))
+}
+
+/// The part of an address behind `?`. What we ask for needs no escapes.
+struct Query(String);
+
+impl Query {
+    fn get(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.0.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find_map(|(key, value)| (key == name).then_some(value))
+    }
+}
+
+/// What is sent back.
+enum Answer {
+    Whole(Option<Bytes>),
+    Pictures(mpsc::Receiver<Bytes>),
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Pictures(pictures) => {
+                pictures.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+}
+
+fn whole(kind: &'static str, text: impl Into<Bytes>) -> Response<Answer> {
+    let mut response = Response::new(Answer::Whole(Some(text.into())));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// Sends the newest picture whenever the browser has taken the one before.
+fn pictures(session: &Session) -> Response<Answer> {
+    let mut newest = session.pictures();
+    newest.mark_changed();
+    let (to, from) = mpsc::channel(1);
+    tokio::spawn(async move {
+        loop {
+            let event = match timeout(SIGN_OF_LIFE, newest.changed()).await {
+                Ok(Ok(())) => {
+                    let picture = newest.borrow_and_update().clone();
+                    [&b"data: "[..], &picture, b"\n\n"].concat()
+                }
+                Ok(Err(_)) => return,
+                Err(_) => b": still here\n\n".to_vec(),
+            };
+            // Waits until there is room; if nobody takes it, the browser is gone.
+            if to.send(event.into()).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut response = Response::new(Answer::Pictures(from));
+    let kind = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_an_address_of_ours_and_no_name_but_localhost() {
+        let local: SocketAddr = "127.0.0.1:8080".parse().unwrap();
+        for host in ["127.0.0.1:8080", "localhost:8080"] {
+            assert!(is_ours(host, local), "{host}");
+        }
+        for host in
+            ["", "evil.example:8080", "127.0.0.1", "127.0.0.1:80", "10.0.0.1:8080", "[::1]:8080"]
+        {
+            assert!(!is_ours(host, local), "{host}");
+        }
+        let any: SocketAddr = "0.0.0.0:80".parse().unwrap();
+        assert!(is_ours("10.0.0.1", any) && is_ours("10.0.0.1:80", any));
+        assert!(!is_ours("evil.example", any) && !is_ours("10.0.0.1:8080", any));
+    }
+
+    #[test]
+    fn a_token_is_the_whole_token() {
+        let token = token().unwrap();
+        assert_eq!(token.len(), 32);
+        assert!(is_same(token.as_bytes(), token.as_bytes()));
+        for other in ["", &token[1..], &format!("{token}0"), &"0".repeat(32)] {
+            assert!(!is_same(other.as_bytes(), token.as_bytes()));
+        }
+        assert_ne!(token, super::token().unwrap());
+    }
+
+    #[test]
+    fn the_page_is_whole_and_has_no_handlers_that_its_policy_forbids() {
+        let (page, policy) = page();
+        let page = std::str::from_utf8(&page).unwrap();
+        assert!(!page.contains("{{") && policy.to_str().unwrap().contains("script-src 'sha256-"));
+        for forbidden in
+            [" onclick=", " style=", "innerHTML", "insertAdjacentHTML", "http://", "https://"]
+        {
+            assert!(!page.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_as_text_is_yaml() {
+        let text = |text: &str| tree(text.into()).unwrap();
+        assert_eq!(text("hfsp"), Value::from("hfsp"));
+        assert_eq!(text("{name: a, maps: 3}")["maps"], Value::from(3));
+        assert!(tree("{".into()).is_err());
+    }
+}

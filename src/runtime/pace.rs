@@ -1,0 +1,17 @@
+//! Who holds up a run on the virtual clock: a person who watches it.
+//!
+//! A run asks before it moves on, when nobody in it has anything left to do, so that it can stand
+//! still for as long as one likes and nobody in it notices: what it leaves does not depend on its pace.
+
+use crate::mapred::Event;
+use crate::units::SimTime;
+
+/// Says when a run on the virtual clock may move on.
+pub trait Pace: Send {
+    /// A core has seen this. It is told at once, on the thread of the run.
+    fn see(&mut self, events: &[Event]);
+
+    /// The next message is due at `at`: returns when it may be delivered, and then whether it is to be.
+    /// Otherwise the run is given up.
+    fn wait(&mut self, at: SimTime) -> bool;
+}

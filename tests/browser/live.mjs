@@ -1,0 +1,165 @@
+// The page of `mumakil live` in a real browser: pause, step, speed, click, an injected fault, a page that is
+// loaded anew in the middle, two browsers at once, the end; and how it looks, in pictures beside this.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const [mumakil, executablePath, place] = process.argv.slice(2);
+const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+function serve(...more) {
+  const server = spawn(mumakil, ["live", ...more], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: server.stdout });
+  return { server, lines };
+}
+
+const { server, lines } = serve("quickstart", "--speed", "60x", "--out", `${place}/session`);
+const said = [];
+const [address] = await once(lines, "line");
+lines.on("line", (line) => said.push(line));
+assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]{32}$/);
+
+const browser = await chromium.launch({ executablePath, args });
+const errors = [];
+async function open(look) {
+  const page = await (await browser.newContext(look)).newPage();
+  page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
+  page.on("pageerror", (error) => errors.push(String(error)));
+  await page.goto(address);
+  return page;
+}
+const phase = (page, words) => page.waitForFunction((words) => document.getElementById("phase").textContent === words, words);
+const now = (page) => page.textContent("#now");
+async function seconds(page) {
+  const [h, min, s] = (await now(page)).split(":");
+  return h * 3600 + min * 60 + Number(s);
+}
+const step = (name) => console.log(`ok: ${name}`);
+
+const page = await open({ viewport: { width: 1400, height: 1000 } });
+await phase(page, "paused");
+assert.equal(await now(page), "0:00:00.000");
+step("it waits at the beginning");
+
+await page.click("text=Next heartbeat");
+await page.waitForFunction(() => document.getElementById("beats").textContent.startsWith("1 heartbeats"));
+await page.click("text=Next decision");
+await page.waitForFunction(() => document.querySelectorAll("#said tbody tr").length === 1);
+await phase(page, "paused");
+assert.equal(await page.textContent("#said tbody tr td:nth-child(2)"), "launch");
+step("it steps to a heartbeat and to a decision");
+
+await page.selectOption("#speed", "10x");
+await page.click("#toggle");
+await phase(page, "running");
+const slow = await seconds(page);
+await page.waitForTimeout(1000);
+const tenfold = (await seconds(page)) - slow;
+assert.ok(5 < tenfold && tenfold < 20, `10x: ${tenfold} s in a second`);
+await page.selectOption("#speed", "60x");
+const fast = await seconds(page);
+await page.waitForTimeout(1000);
+const sixtyfold = (await seconds(page)) - fast;
+assert.ok(30 < sixtyfold && sixtyfold < 110, `60x: ${sixtyfold} s in a second`);
+await page.click("#toggle");
+await phase(page, "paused");
+step(`speeds: ${tenfold.toFixed(1)} s and ${sixtyfold.toFixed(1)} s in a second`);
+
+await page.fill("#at", "1min 30s");
+await page.click("#go button");
+await page.waitForFunction(() => document.getElementById("now").textContent === "0:01:30.000");
+await phase(page, "paused");
+const slot = await page.evaluate(() => {
+  const index = picture.slots.findIndex((job) => job >= 0);
+  const node = starts.findLastIndex((start) => start <= index);
+  const [x, y, w, h] = box_of({ node, slot: index - starts[node] });
+  return { x: x + w / 2, y: y + h / 2 };
+});
+await page.click("#map", { position: slot });
+await page.waitForFunction(() => document.querySelector("#story dd")?.textContent);
+assert.match(await page.textContent("#story"), /why.+(line|input|policy)/);
+await page.click("#jobs tbody button");
+await page.waitForFunction(() => document.getElementById("story").textContent.includes("submitted"));
+step("a click on a slot says why, a click on a job tells of it");
+
+const second = await open({ viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+await phase(second, "paused");
+assert.equal(await now(second), await now(page));
+await page.fill("form[data-deed=node] input", "3");
+await page.click("form[data-deed=node] button[value=stop]");
+const has = (page, text) => page.waitForFunction((text) => document.getElementById("log").textContent.includes(text), text);
+await has(page, "node-3 is stopped");
+await has(second, "node-3 is stopped");
+await phase(page, "paused");
+assert.equal(await now(page), "0:01:30.000");
+await page.click("form[data-deed=submit] button");
+await has(second, "the job urgent is submitted");
+await phase(second, "paused");
+step("a fault and a job are injected, and another browser sees it");
+
+await second.click("text=Next job's end");
+await second.waitForFunction(() => document.getElementById("now").textContent !== "0:01:30.000");
+await phase(second, "paused");
+await page.waitForFunction((text) => document.getElementById("now").textContent === text, await now(second));
+await page.reload();
+await phase(page, "paused");
+assert.equal(await now(page), await now(second));
+assert.match(await page.textContent("#log"), /node-3 is stopped/);
+assert.ok(await page.evaluate(() => picture.slots.includes(-2)), "a node is down");
+step("a page that is loaded anew shows the same");
+
+const wide = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+const narrow = await second.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+await page.screenshot({ path: `${place}/wide.png`, fullPage: true });
+await second.screenshot({ path: `${place}/narrow-dark.png`, fullPage: true });
+assert.ok(wide && narrow, `no page is wider than its window: ${wide}, ${narrow}`);
+await second.focus("#map");
+await second.keyboard.press("ArrowRight");
+assert.match(await second.textContent("#hover"), /node-1 in rack-1, map slot 1/);
+step("it fits 1,400 and 390 pixels, and the map is reached by the keyboard");
+
+const scenario = await page.evaluate(async () => (await fetch(document.getElementById("download").href)).text());
+assert.match(scenario, /stop: node-3/);
+writeFileSync(`${place}/session.yaml`, scenario);
+await second.close();
+const over = once(server, "exit");
+await page.click("#finish");
+const [code] = await over;
+assert.equal(code, 0);
+const digest = (text) => text.match(/digest\s+(\S+)/)[1];
+const again = execFileSync(mumakil, ["run", `${place}/session.yaml`, "--out", `${place}/again`], { encoding: "utf8" });
+assert.equal(digest(said.join("\n")), digest(again));
+step(`the session's scenario has its digest: ${digest(again)}`);
+assert.deepEqual(errors.filter((text) => !/ERR_|Failed to fetch/.test(text)), []);
+
+// How fast, and how much memory, if asked.
+for (const nodes of (process.env.MUMAKIL_LIVE_NODES || "").split(" ").filter(Boolean)) {
+  const load = "workload={jobs: [{name: load, maps: 200000, map_time: 20s, reduces: 20, reduce_time: 20s}]}";
+  const { server, lines } = serve("quickstart", "--speed", "10x", "--set", `cluster.nodes=${nodes}`, "--set", `cluster.racks=${Math.ceil(nodes / 40)}`, "--set", load);
+  const [address] = await once(lines, "line");
+  const page = await (await browser.newContext({ viewport: { width: 1400, height: 1000 } })).newPage();
+  await page.goto(address);
+  await phase(page, "paused");
+  await page.click("#toggle");
+  await page.waitForTimeout(5000);
+  const measured = await page.evaluate(() => new Promise((done) => {
+    let from = picture.number, drawn = 0, last = from;
+    const began = performance.now();
+    const look = () => {
+      if (picture.number !== last) { last = picture.number; drawn++; }
+      const past = (performance.now() - began) / 1000;
+      if (past < 8) return requestAnimationFrame(look);
+      done({ sent: (picture.number - from) / past, drawn: drawn / past, heap: performance.memory?.usedJSHeapSize / 1048576 });
+    };
+    look();
+  }));
+  const memory = readFileSync(`/proc/${server.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1] / 1024;
+  await page.screenshot({ path: `${place}/nodes-${nodes}.png` });
+  console.log(`${nodes} nodes: ${measured.sent.toFixed(1)} pictures a second made, ${measured.drawn.toFixed(1)} drawn, server ${memory.toFixed(0)} MiB, page's heap ${measured.heap?.toFixed(0)} MiB`);
+  server.kill("SIGTERM");
+  await page.close();
+}
+await browser.close();

@@ -1,0 +1,302 @@
+//! A session over HTTP, as a browser has it, and as others try.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Room;
+
+const SCENARIO: &str = "
+name: small
+cluster: {nodes: 4}
+workload:
+  jobs:
+    - {name: a, maps: 12, reduces: 2, map_time: 20s, reduce_time: 10s}
+    - {name: b, maps: 6, map_time: 20s, submit: 5s}
+";
+
+/// A session that is served.
+struct Live {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    host: String,
+    token: String,
+}
+
+impl Live {
+    fn new(room: &Room, more: &[&str]) -> Self {
+        room.write("small.yaml", SCENARIO);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mumakil"));
+        command.current_dir(room.path("")).args(["live", "small.yaml", "--port", "0"]).args(more);
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").expect("an address");
+        let (host, token) = address.split_once("/?token=").expect("with a token");
+        let (host, token) = (host.to_owned(), token.to_owned());
+        Self { child, lines, host, token }
+    }
+
+    /// Sends bytes as they are; returns the status and the whole answer.
+    fn send(&self, request: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // What is refused half-way is reset, after the answer.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
+        (status.unwrap_or(0), answer)
+    }
+
+    fn ask(&self, method: &str, target: &str, headers: &str, body: &str) -> (u16, String) {
+        let Self { host, .. } = self;
+        let host =
+            if headers.contains("Host:") { String::new() } else { format!("Host: {host}\r\n") };
+        self.send(&format!(
+            "{method} {target} HTTP/1.1\r\n{host}{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let and = if path.contains('?') { '&' } else { '?' };
+        self.ask("GET", &format!("{path}{and}token={}", self.token), "", "")
+    }
+
+    fn command(&self, what: &Value) -> u16 {
+        self.post(&what.to_string()).0
+    }
+
+    fn post(&self, body: &str) -> (u16, String) {
+        let target = format!("/command?token={}", self.token);
+        self.ask("POST", &target, "Content-Type: application/json\r\n", body)
+    }
+
+    /// Returns the picture when the session stands.
+    fn stands(&self) -> Value {
+        for _ in 0..20_000 {
+            let (status, answer) = self.get("/picture");
+            assert_eq!(status, 200, "{answer}");
+            let start = answer.find('{').unwrap();
+            let end = answer.rfind('}').unwrap();
+            let picture: Value = serde_json::from_str(&answer[start..=end]).unwrap();
+            if ["paused", "ended"].contains(&picture["phase"].as_str().unwrap()) {
+                return picture;
+            }
+            thread::yield_now();
+        }
+        panic!("it never stands");
+    }
+
+    /// Waits for its end; returns the exit code and what it printed.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut text = String::new();
+        self.lines.read_to_string(&mut text).unwrap();
+        (self.child.wait().unwrap().code(), text)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn digest(text: &str) -> &str {
+    let line = text.lines().find(|line| line.trim_start().starts_with("digest")).expect(text);
+    line.split_whitespace().nth(1).unwrap()
+}
+
+#[test]
+fn a_session_is_a_scenario_with_the_same_digest() {
+    let room = Room::new();
+    let live = Live::new(&room, &["--out", "session"]);
+    assert_eq!(live.stands()["now_us"], 0);
+    assert_eq!(live.command(&json!({"do": "step", "to": "decision"})), 200);
+    let picture = live.stands();
+    assert_eq!(picture["said"][0]["what"], "launch");
+    assert_eq!(live.command(&json!({"do": "go", "at": "30s"})), 200);
+    assert_eq!(live.stands()["now_us"], 30_000_000);
+    for deed in [
+        json!({"do": "stop", "node": 1}),
+        json!({"do": "submit", "job": {"name": "urgent", "maps": 3, "map_time": "20s"}}),
+        json!({"do": "scheduler", "scheduler": "fair"}),
+        json!({"do": "kill", "job": "b"}),
+    ] {
+        assert_eq!(live.command(&deed), 200, "{deed}");
+        assert_eq!(live.stands()["now_us"], 30_000_000, "{deed}");
+    }
+    assert_eq!(live.stands()["log"].as_array().unwrap().len(), 4);
+    // Back to before all that, and forth again.
+    assert_eq!(live.command(&json!({"do": "go", "at": "10s"})), 200);
+    assert_eq!(live.stands()["now_us"], 10_000_000);
+    assert_eq!(live.command(&json!({"do": "step", "to": "job"})), 200);
+    live.stands();
+    assert_eq!(live.command(&json!({"do": "start", "node": 1})), 200);
+    live.stands();
+    let (_, answer) = live.get("/scenario");
+    let yaml = answer.split_once("\r\n\r\n").unwrap().1;
+    // It may come in chunks.
+    let yaml: Vec<&str> = yaml.split("\r\n").filter(|part| part.contains('\n')).collect();
+    room.write("session.yaml", &yaml.concat());
+    assert_eq!(live.command(&json!({"do": "finish"})), 200);
+    let (code, told) = live.end();
+    assert_eq!(code, Some(0), "{told}");
+    let again = room.mumakil("run session.yaml --out again").output().unwrap();
+    let again = String::from_utf8(again.stdout).unwrap();
+    assert_eq!(digest(&told), digest(&again));
+}
+
+#[test]
+fn a_session_in_which_nothing_is_done_has_the_bytes_of_a_run() {
+    let room = Room::new();
+    let live = Live::new(&room, &["--out", "session"]);
+    live.stands();
+    for to in ["heartbeat", "decision", "job", "heartbeat"] {
+        assert_eq!(live.command(&json!({"do": "step", "to": to})), 200);
+        live.stands();
+    }
+    assert_eq!(live.command(&json!({"do": "finish"})), 200);
+    let (_, told) = live.end();
+    let run = room.mumakil("run small.yaml --out run").output().unwrap();
+    assert_eq!(digest(&told), digest(&String::from_utf8(run.stdout).unwrap()));
+}
+
+#[test]
+fn who_does_not_know_the_token_or_comes_from_elsewhere_is_turned_away() {
+    let room = Room::new();
+    let live = Live::new(&room, &[]);
+    let Live { host, token, .. } = &live;
+    let page = format!("/?token={token}");
+    let (status, answer) = live.ask("GET", &page, "", "");
+    assert_eq!(status, 200);
+    let head = answer.split_once("\r\n\r\n").unwrap().0.to_lowercase();
+    for line in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "cache-control: no-store",
+        "referrer-policy: no-referrer",
+    ] {
+        assert!(head.contains(line), "{head}");
+    }
+    for (target, headers) in [
+        ("/", ""),
+        ("/?token=", ""),
+        ("/?token=00000000000000000000000000000000", ""),
+        ("/picture", ""),
+        ("/pictures", ""),
+        ("/scenario", ""),
+        (&page, "Host: evil.example\r\n"),
+        (&page, "Host: \r\n"),
+        (&page, "Origin: http://evil.example\r\n"),
+        (&page, "Origin: null\r\n"),
+    ] {
+        let (status, answer) = live.ask("GET", target, headers, "");
+        assert!([403, 400].contains(&status), "{target} {headers}: {answer}");
+        assert!(!answer.contains("slots"), "{answer}");
+    }
+    let two = format!(
+        "GET {page} HTTP/1.1\r\nHost: {host}\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+    );
+    assert_eq!(live.send(&two).0, 403);
+    assert_eq!(live.ask("GET", &page, &format!("Origin: http://{host}\r\n"), "").0, 200);
+}
+
+#[test]
+fn what_is_wrong_is_said_and_changes_nothing() {
+    let room = Room::new();
+    let live = Live::new(&room, &[]);
+    live.stands();
+    let target = format!("/command?token={}", live.token);
+    let text = "Content-Type: text/plain\r\n";
+    assert_eq!(live.ask("POST", &target, text, "{\"do\":\"run\"}").0, 415);
+    assert_eq!(live.ask("GET", &target, "", "").0, 405);
+    assert_eq!(live.ask("DELETE", &format!("/?token={}", live.token), "", "").0, 405);
+    assert_eq!(live.get("/nothing").0, 404);
+    assert_eq!(live.get("/why?node=0&slot=0").0, 404, "nobody holds it");
+    for path in ["/why", "/why?node=x&slot=0", "/why?node=-1&slot=0", "/job?job=99999999999"] {
+        assert_eq!(live.get(path).0, 400, "{path}");
+    }
+    for body in [
+        "",
+        "{",
+        "[]",
+        "{\"do\":\"explode\"}",
+        "{\"do\":\"run\",\"more\":1}",
+        "{\"do\":\"step\",\"to\":\"x\"}",
+        "{\"do\":\"go\",\"at\":\"soon\"}",
+        "{\"do\":\"speed\",\"speed\":\"0\"}",
+        "{\"do\":\"stop\",\"node\":4}",
+        "{\"do\":\"stop\",\"node\":4294967295}",
+        "{\"do\":\"kill\",\"job\":\"c\"}",
+        "{\"do\":\"submit\",\"job\":7}",
+        "{\"do\":\"submit\",\"job\":\"{\"}",
+        "{\"do\":\"submit\",\"job\":{\"name\":\"x\"}}",
+        "{\"do\":\"scheduler\",\"scheduler\":\"lottery\"}",
+        "{\"do\":\"scheduler\",\"scheduler\":[[[1]]]}",
+    ] {
+        let (status, answer) = live.post(body);
+        assert_eq!(status, 400, "{body}: {answer}");
+    }
+    assert_eq!(live.post(&" ".repeat(100_000)).0, 413);
+    assert_eq!(live.command(&json!({"do": "undo"})), 409);
+    assert_eq!(live.send("nonsense\r\n\r\n").0, 400);
+    let picture = live.stands();
+    assert_eq!((&picture["now_us"], &picture["scene"]), (&json!(0), &json!(1)));
+    assert_eq!(live.command(&json!({"do": "finish"})), 200);
+    assert_eq!(live.end().0, Some(0));
+}
+
+#[test]
+fn pictures_come_as_events_and_a_browser_that_takes_none_holds_nobody_up() {
+    let room = Room::new();
+    let live = Live::new(&room, &["--speed", "max", "--out", "session"]);
+    live.stands();
+    let idle = TcpStream::connect(&live.host).unwrap();
+    let target =
+        format!("GET /pictures?token={} HTTP/1.1\r\nHost: {}\r\n\r\n", live.token, live.host);
+    (&idle).write_all(target.as_bytes()).unwrap();
+    let mut other = BufReader::new(TcpStream::connect(&live.host).unwrap());
+    other.get_mut().write_all(target.as_bytes()).unwrap();
+    let mut seen = String::new();
+    while !seen.starts_with("data: {") {
+        seen.clear();
+        assert!(0 < other.read_line(&mut seen).unwrap());
+    }
+    assert!(seen.contains("\"phase\":\"paused\""), "{seen}");
+    assert_eq!(live.command(&json!({"do": "run"})), 200);
+    for _ in 0..20_000 {
+        if live.stands()["phase"] == "ended" {
+            break;
+        }
+    }
+    assert_eq!(live.command(&json!({"do": "finish"})), 200);
+    assert_eq!(live.end().0, Some(0));
+}
+
+#[test]
+fn a_port_that_is_taken_and_a_clock_of_its_own_are_said() {
+    let room = Room::new();
+    room.write("small.yaml", SCENARIO);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let output = room.mumakil(&format!("live small.yaml --port {port}")).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains(&format!("cannot listen at 127.0.0.1:{port}")), "{told}");
+    let output = room.mumakil("live small.yaml --set clock=60x").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("clock=virtual"), "{told}");
+    let output = room.mumakil("live small.yaml --speed fast").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
