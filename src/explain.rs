@@ -13,6 +13,7 @@ mod read;
 mod refused;
 mod story;
 mod sums;
+mod tell;
 
 pub use holders::{Hold, Holders};
 pub use part::{Part, Rule};

@@ -540,9 +540,9 @@ mod tests {
                      - out_of_memory:\n    memory_above: 1GiB\n\
                      - duplication: 0.1\n- delay:\n    share: 0.1\n    by: 5s\n\
                      - at: 1min\n  partition:\n    nodes:\n    - node-2\n    - node-3\n    for: 3min\n\
-                     - at: 2min\n  disk:\n    nodes: node-2\n\
+                     - at: 2min\n  disk: node-2\n\
                      - at: 4min\n  jobtracker:\n    pause: 30s\n\
-                     - at: 5min\n  join:\n    nodes: node-4\n\
+                     - at: 5min\n  join: node-4\n\
                      - at: 6min\n  decommission:\n    nodes: node-2\n    for: 1h\n\
                      - at: 7min\n  unhealthy:\n    nodes: node-3\n    for: 2min\n";
         assert_eq!(serde_yaml::to_string(&faults(yaml).unwrap()).unwrap(), yaml);

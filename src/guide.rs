@@ -64,7 +64,7 @@ chapters! {
     extending
     differences
     experiments
-    live
+    watching
     exits
     tour
 }

@@ -13,7 +13,7 @@ mod markup;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chart::Drawing;
+use crate::chart::{Drawing, Look};
 
 /// A report.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,8 @@ pub enum Block {
     Verdicts(Vec<Judged>),
     /// Charts, beside one another where there is room.
     Charts(Vec<Drawing>),
+    /// What colours mean.
+    Key(Vec<(Look, String)>),
     /// A table.
     Table(PageTable),
     /// Text to be copied, such as a command.
@@ -162,6 +164,19 @@ pub struct PageCell {
     /// What it sorts by, if not by what is shown. Without a number in a column of numbers it comes
     /// last.
     pub value: Option<f64>,
+    /// What is shown instead: a bar of parts. It opens to what is shown otherwise, line by line.
+    pub slices: Vec<Slice>,
+}
+
+/// A part of a bar.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slice {
+    /// How it looks.
+    pub look: Look,
+    /// Which part of the bar it is, from 0 to 1.
+    pub share: f64,
+    /// What it is.
+    pub name: String,
 }
 
 impl Column {
@@ -185,12 +200,17 @@ impl Column {
 impl PageCell {
     /// Returns a cell with a text.
     pub fn text(shown: impl Into<String>) -> Self {
-        Self { shown: shown.into(), value: None }
+        Self { shown: shown.into(), ..Self::default() }
+    }
+
+    /// Returns a cell with a bar, which opens to these lines.
+    pub fn split(slices: Vec<Slice>, lines: Vec<String>) -> Self {
+        Self { slices, ..Self::text(lines.join("\n")) }
     }
 
     /// Returns a cell with a number, as it is to be shown.
     pub fn number(value: f64, shown: impl Into<String>) -> Self {
-        Self { shown: shown.into(), value: Some(value) }
+        Self { value: Some(value), ..Self::text(shown) }
     }
 
     /// Returns a cell with a number if there is one.
@@ -200,7 +220,7 @@ impl PageCell {
 
     /// Returns a cell of what is not known.
     pub fn unknown() -> Self {
-        Self { shown: "–".to_owned(), value: None }
+        Self::text("–")
     }
 }
 

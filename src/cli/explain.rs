@@ -10,17 +10,13 @@ use super::failure::Failure;
 use super::lines::Lines;
 use super::table::{Align, table};
 use super::terminal;
-use crate::expect::Results as _;
-use crate::explain::{self, About, Explained, Holders, Sum, Told, ToldJob};
+use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
-use crate::units::tell::{self, counted, percent, span};
+use crate::units::tell::{self, counted, span};
 
 /// So many jobs are shown of those that were slowed down most.
 const WORST: usize = 10;
-
-/// So many of those who held slots are named in a line.
-const NAMED: usize = 3;
 
 /// Tell why a job took as long as it did
 ///
@@ -73,18 +69,7 @@ impl Arguments {
 /// Reads the run in a folder.
 fn read(folder: &Path) -> Result<Told, Failure> {
     compare::expect_run(folder)?;
-    let results = RunResults::new(folder);
-    let read = || {
-        let ended = results.number("virtual_s")?.unwrap_or_default();
-        let about = About {
-            policies: results.policies()?,
-            ended: (ended * 1e3) as u64,
-            has_decisions: results.has_decisions(),
-            has_faults: results.has_faults(),
-        };
-        explain::read(&results, &about)
-    };
-    read().map_err(compare::unreadable)
+    RunResults::new(folder).told().map_err(compare::unreadable)
 }
 
 /// Returns the place of the job with this number or name.
@@ -135,7 +120,7 @@ fn worst_of(told: &Told, all: &[Explained]) -> Lines {
         rows.push(vec![
             job.id.to_string(),
             job.name.clone(),
-            group_of(job).to_owned(),
+            job.group().to_owned(),
             span(one.sojourn_ms as f64 / 1e3),
             tell::times(one.slowdown()),
             longest,
@@ -152,16 +137,11 @@ fn worst_of(told: &Told, all: &[Explained]) -> Lines {
 fn parts(told: &Told, sums: &[Sum], total: u64) -> Lines {
     let mut rows = Vec::new();
     for sum in sums {
-        let mut by = sum.rule.map_or("", explain::Rule::words).to_owned();
-        let held = holders(told, sum);
-        if !held.is_empty() {
-            by = format!("{by}; {held}");
-        }
         rows.push(vec![
             sum.part.words().to_owned(),
             span(sum.ms as f64 / 1e3),
-            percent(sum.ms as f64 / total.max(1) as f64),
-            by,
+            sum.share_of(total),
+            sum.why(told),
         ]);
     }
     use Align::{Left, Right};
@@ -170,41 +150,18 @@ fn parts(told: &Told, sums: &[Sum], total: u64) -> Lines {
 
 /// Tells a wait in a few words.
 fn described(told: &Told, sum: &Sum, total: u64) -> String {
-    let share = percent(sum.ms as f64 / total.max(1) as f64);
-    let mut text = format!("{share} {}", sum.part.words());
+    let mut text = format!("{} {}", sum.share_of(total), sum.part.words());
     if let Some(rule) = sum.rule {
         text += &format!(", {}", rule.words());
     }
     if let Some(first) = sum.held.first() {
-        text += &format!(" ({})", name_of(told, first.job));
+        text += &format!(" ({})", told.name_of(first.job));
     }
     text
 }
 
-/// Tells who held the slots.
-fn holders(told: &Told, sum: &Sum) -> String {
-    let all: f64 = sum.held.iter().map(|held| held.slot_ms).sum();
-    let tell = |held: &explain::Held| {
-        format!("{} {}", name_of(told, held.job), percent(held.slot_ms / all))
-    };
-    let mut named: Vec<String> = sum.held.iter().take(NAMED).map(tell).collect();
-    if NAMED < sum.held.len() {
-        named.push(format!("{} more", sum.held.len() - NAMED));
-    }
-    named.join(", ")
-}
-
-fn name_of(told: &Told, job: u32) -> String {
-    told.job(job).map_or_else(|| format!("job {job}"), |job| job.name.clone())
-}
-
-/// Returns what a job belongs to: its pool, or its user.
-fn group_of(job: &ToldJob) -> &str {
-    if job.pool.is_empty() { &job.user } else { &job.pool }
-}
-
 fn group(job: &ToldJob) -> String {
-    let group = group_of(job);
+    let group = job.group();
     if group.is_empty() { String::new() } else { format!(" · {group}") }
 }
 

@@ -11,10 +11,12 @@ use super::source::{self, Overrides};
 use super::story::Story;
 use super::{terminal, verdicts};
 use crate::emulation::{Emulated, Kept, Options, Prepared};
+use crate::explain::Explained;
 use crate::files::{REPORT, SUMMARY};
 use crate::mapred::Stop;
 use crate::output::RunFolder;
 use crate::output::perfetto::PerfettoFile;
+use crate::output::results::RunResults;
 use crate::scenario::{ClockSpec, Loaded, Registry};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, span};
@@ -144,8 +146,27 @@ impl Arguments {
             emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
         }
         verdict(&prepared, &emulated)?;
+        if self.verify && prepared.scenario.record.tasks {
+            check_explained(&target)?;
+        }
         verdicts::judge(&verdicts)
     }
+}
+
+/// Checks that what is told of the jobs' time adds up to it.
+fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
+    let told =
+        RunResults::new(folder).told().map_err(|error| Failure::Environment(error.into()))?;
+    for place in 0..told.jobs.len() {
+        let job = &told.jobs[place];
+        if !Explained::of(&told, place, None).is_whole(job) {
+            return Err(Failure::run(format!(
+                "the run broke its invariants: the parts of the time of job {} do not add up to it",
+                job.id
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a span of real time.

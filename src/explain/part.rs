@@ -41,6 +41,25 @@ pub enum Part {
 }
 
 impl Part {
+    /// All of them, in the order in which they follow one another.
+    pub const ALL: [Self; 15] = [
+        Self::Initialisation,
+        Self::Setup,
+        Self::FirstMapWait,
+        Self::Mapping,
+        Self::MapWait,
+        Self::ReduceWait,
+        Self::FetchingBehindMaps,
+        Self::Fetching,
+        Self::Sorting,
+        Self::Reducing,
+        Self::Suspended,
+        Self::Heartbeats,
+        Self::JobTrackerAway,
+        Self::Redone,
+        Self::Cleanup,
+    ];
+
     /// Returns the words for people.
     pub const fn words(self) -> &'static str {
         match self {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::away::without_job_tracker;
 use super::part::{Part, Rule};
-use super::story::Stretch;
-use super::{Holders, Told, ruled, story};
+use super::story::{Course, Stretch};
+use super::{Holders, Told, ToldJob, ruled, story};
 
 /// A job's time.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +64,21 @@ impl Explained {
             sums: listed(sums),
             stretches,
         }
+    }
+
+    /// Returns whether the parts are the job's whole time: one after the other from its arrival to its end,
+    /// and as long together as each for itself.
+    pub fn is_whole(&self, job: &ToldJob) -> bool {
+        let Course { submitted, ended, .. } = job.course;
+        let mut at = submitted;
+        let follows = |stretch: &Stretch| {
+            let follows = stretch.from == at && stretch.from < stretch.to;
+            at = stretch.to;
+            follows
+        };
+        let is_row = self.stretches.iter().all(follows);
+        let sum: u64 = self.sums.iter().map(|sum| sum.ms).sum();
+        is_row && at == ended.max(submitted) && sum == at - submitted
     }
 
     /// Returns how long the job would have taken without waits for slots and without mishaps.

@@ -27,6 +27,7 @@ mod tests;
 mod verdicts;
 mod warnings;
 mod waste;
+mod why;
 
 use super::results::RunResults;
 use crate::chart::{Drawing, Unit};
@@ -50,13 +51,14 @@ type Make = fn(&RunReport<'_>, &[JobRow], &Parties) -> Result<Vec<Block>, ReadEr
 
 /// The page from top to bottom: the title of each section, and what is in it. A section in which
 /// there is nothing is left out.
-const SECTIONS: [(&str, &[Make]); 8] = [
+const SECTIONS: [(&str, &[Make]); 9] = [
     ("In short", &[in_short::blocks]),
     ("Expectations", &[verdicts::blocks]),
     ("Sojourn", &[sojourn::blocks]),
     ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, waste::blocks]),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),
+    ("Why jobs took so long", &[why::blocks]),
     ("Jobs", &[table::blocks]),
     ("How to repeat it", &[repeat::blocks]),
 ];

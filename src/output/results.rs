@@ -15,6 +15,7 @@ use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
+use crate::explain::{self, About, Told};
 use crate::files::{DECISIONS, FAULTS, LATENCY, SUMMARY, TIMELINE};
 use crate::units::SimTime;
 
@@ -65,6 +66,21 @@ impl RunResults {
             Some(((at * 1e3).round() as u64, one.get("policy")?.as_str()?.to_owned()))
         };
         Ok(std::iter::once(first).chain(later.into_iter().flatten().filter_map(told)).collect())
+    }
+
+    /// Returns what is known of the jobs and attempts, to be explained.
+    ///
+    /// # Errors
+    /// If the run's files cannot be read.
+    pub fn told(&self) -> Result<Told, ReadError> {
+        let ended = self.number("virtual_s")?.unwrap_or_default();
+        let about = About {
+            policies: self.policies()?,
+            ended: (ended * 1e3) as u64,
+            has_decisions: self.has_decisions(),
+            has_faults: self.has_faults(),
+        };
+        explain::read(self, &about)
     }
 
     /// Returns whether the run has recorded histograms.

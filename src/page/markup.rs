@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::{Beside, Block, Headline, Judged, Judgement, Lead, Page, PageCell, PageTable, Section};
-use crate::chart::{Drawing, style};
+use crate::chart::{Drawing, Look, style};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -93,6 +93,11 @@ fn block(block: &Block) -> Markup {
             html! { ul.verdicts { @for one in verdicts { (verdict(one)) } } }
         }
         Block::Charts(charts) => html! { div.charts { @for one in charts { (chart(one)) } } },
+        Block::Key(key) => html! {
+            ul.key {
+                @for (look, name) in key { li { span.mk { (sample(*look)) } " " (name) } }
+            }
+        },
         Block::Table(content) => table(content),
         Block::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
     }
@@ -235,7 +240,36 @@ fn table(table: &PageTable) -> Markup {
     }
 }
 
+/// A small square in a colour.
+fn sample(look: Look) -> Markup {
+    html! { i class=(format!("c-{}", look.0)) {} }
+}
+
+/// A bar of parts, which opens to lines.
+fn split(cell: &PageCell) -> Markup {
+    let width = |share: f64| format!("width:{:.2}%", share * 100.0);
+    let told: Vec<&str> = cell.slices.iter().map(|slice| slice.name.as_str()).collect();
+    html! {
+        td {
+            details {
+                summary aria-label=(told.join(", ")) {
+                    span.mk.split {
+                        @for slice in &cell.slices {
+                            i class=(format!("c-{}", slice.look.0)) style=(width(slice.share))
+                                title=(slice.name) {}
+                        }
+                    }
+                }
+                ul { @for line in cell.shown.lines() { li { (line) } } }
+            }
+        }
+    }
+}
+
 fn cell(cell: &PageCell, is_number: bool) -> Markup {
+    if !cell.slices.is_empty() {
+        return split(cell);
+    }
     let is_long = LONG < cell.shown.len();
     let class = if is_number { Some("n") } else { is_long.then_some("long") };
     html! { td class=[class] data-value=[cell.value] { (cell.shown) } }

@@ -162,7 +162,7 @@ fn figures(picture: &Picture) -> PageTable {
         vec![
             PageCell::text(figure.what.clone()),
             PageCell::number(figure.published.value, figure.published.text.clone()),
-            PageCell { shown: figure.told(), value: figure.ours },
+            PageCell { value: figure.ours, ..PageCell::text(figure.told()) },
             PageCell::text(difference),
         ]
     };
@@ -253,7 +253,10 @@ fn cells(sheet: &Sheet, findings: &Findings) -> PageTable {
     let row = |(number, cell): (usize, &super::SheetCell)| {
         let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
             let value = &axis.values[*value];
-            PageCell { shown: value.label.clone(), value: value.number.map(|(number, _)| number) }
+            PageCell {
+                value: value.number.map(|(number, _)| number),
+                ..PageCell::text(&value.label)
+            }
         });
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let found = metric.cells[number].map(|found| found.mean);
