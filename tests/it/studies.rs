@@ -208,7 +208,7 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
     let comparison = &summary["comparisons"][1];
     let words = comparison["words"].as_str().unwrap();
     assert!(words.starts_with("hfsp against fair at 2 nodes: "), "{words}");
-    assert!(told.contains(&format!("  compared mean(sojourn)\n")), "{told}");
+    assert!(told.contains("  compared mean(sojourn)\n"), "{told}");
     assert!(told.contains(&format!("\n    {words}\n")), "{told}");
     let report = fs::read_to_string(room.path("out/report.html")).unwrap();
     assert!(report.contains(&format!("<li>{words}</li>")), "{words}");

@@ -15,15 +15,15 @@ workload: {jobs: [{name: '<i>', maps: 2}, {name: b, maps: 1}]}
 ";
 
 const JOBS: &str = "\
-job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,rack_local,off_rack,failed,killed,outcome
-0,<i>,u,p,small,2,0,0,1000,9000,1,1,0,0,0,succeeded
-1,b,u,q,large,1,0,500,2000,,0,0,0,1,0,unfinished
+job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,rack_local,off_rack,failed,killed,outcome,initialised_ms,running_ms,maps_done_ms,finish_ms
+0,<i>,u,p,small,2,0,0,1000,9000,1,1,0,0,0,succeeded,100,900,6000,9000
+1,b,u,q,large,1,0,500,2000,,0,0,0,1,0,unfinished,600,800,,
 ";
 
 const TASKS: &str = "\
-job,kind,task,attempt,node,start_ms,finish_ms,outcome,suspended_ms
-0,map,0,0,node-0,1000,5000,succeeded,0
-1,map,0,1,node-1,2500,,unfinished,0
+job,kind,task,attempt,node,start_ms,finish_ms,outcome,suspended_ms,slots,launch_ms,start_up_ms,shuffle_ms,sort_ms,heard_ms,commit_ms,speculative,waited_ms
+0,map,0,0,node-0,1000,5000,succeeded,0,1,950,,,,5500,,false,
+1,map,0,1,node-1,2500,,unfinished,0,1,2400,,,,,,false,
 ";
 
 const TIMELINE: &str = "\
@@ -50,7 +50,7 @@ impl Run {
             ("tasks.csv", TASKS),
             ("timeline.csv", TIMELINE),
             ("latency.hlog", ""),
-            ("summary.json", r#"{"warm_up_s": 0}"#),
+            ("summary.json", r#"{"warm_up_s": 0, "policy": "fifo", "virtual_s": 10.0}"#),
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
@@ -118,7 +118,15 @@ fn summary() -> Summary {
 
 #[test]
 fn a_report_has_what_was_recorded() {
-    let all = ["In short", "Sojourn", "Slots", "Locality", "Jobs", "How to repeat it"];
+    let all = [
+        "In short",
+        "Sojourn",
+        "Slots",
+        "Locality",
+        "Why jobs took so long",
+        "Jobs",
+        "How to repeat it",
+    ];
     assert_eq!(Run::new().sections(), all);
     let html = Run::new().page().html();
     for text in [
@@ -132,6 +140,8 @@ fn a_report_has_what_was_recorded() {
         "class=\"bars c-0\" d=\"M0 0h4000v.88h-4000z\" data-bars=\"0\" data-fate=\"succeeded\"",
         "class=\"bars c-1\" d=\"M1500 2h7500v.88h-7500z\" data-bars=\"0, attempt 1\" data-fate=\"still running\"",
         "1 job left unfinished: <code>b</code>.",
+        "style=\"width:44.44%\" title=\"maps: 44.4 %\"",
+        "<li>maps, one after the other 4.0 s, 44.4 %</li>",
         "mumakil run scenario.resolved.yaml",
         "<code>jetaniro</code>",
     ] {
@@ -210,6 +220,8 @@ fn a_run_in_which_no_job_ended_has_a_report() {
     let run = Run::new();
     let heading = JOBS.lines().next().unwrap();
     fs::write(run.folder.path().join("jobs.csv"), format!("{heading}\n")).unwrap();
+    let tasks = TASKS.lines().next().unwrap();
+    fs::write(run.folder.path().join("tasks.csv"), format!("{tasks}\n")).unwrap();
     assert_eq!(run.sections(), ["In short", "Slots", "Jobs", "How to repeat it"]);
 }
 

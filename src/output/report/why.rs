@@ -36,10 +36,10 @@ const KINDS: [(&str, Look, &[Part]); 7] = [
 
 pub(super) fn blocks(
     run: &RunReport<'_>,
-    _: &[JobRow],
+    jobs: &[JobRow],
     _: &Parties,
 ) -> Result<Vec<Block>, ReadError> {
-    if !run.scenario.record.tasks {
+    if !run.scenario.record.tasks || jobs.is_empty() {
         return Ok(Vec::new());
     }
     if MOST_ATTEMPTS < run.summary.attempts {
