@@ -251,15 +251,19 @@ struct Late {
 }
 
 impl Watcher for Late {
-    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
-        // Words change nothing, nor does how fast a machine is that does nothing.
-        let is_nothing = matches!(
-            event.fact,
+    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
+        // Words change nothing, nor does how fast a machine is that does nothing, nor what reduces say
+        // that nobody has killed when their job ended.
+        let is_nothing = match event.fact {
             Fact::Noted { .. }
-                | Fact::Incident { .. }
-                | Fact::TrackerGraylisted(_)
-                | Fact::TrackerOffGraylist(_)
-        );
+            | Fact::Incident { .. }
+            | Fact::TrackerGraylisted(_)
+            | Fact::TrackerOffGraylist(_) => true,
+            Fact::FetchFailed { attempt, .. } => {
+                books.job(attempt.job()).is_some_and(|job| job.ended.is_some())
+            }
+            _ => false,
+        };
         if self.after < event.at && self.seen.is_none() && !is_nothing {
             self.seen = Some(format!("at {}: {:?}", event.at, event.fact));
         }

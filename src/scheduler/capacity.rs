@@ -25,8 +25,10 @@ mod unheeded;
 
 use self::admission::Admission;
 use self::lines::Walk;
+pub(super) use self::node::trunc;
 use self::node::{LineOf, QueueId};
 pub use self::options::CapacityOptions;
+pub(super) use self::queues::even;
 pub use self::queues::{Queue, QueueBy, Queues};
 use self::reclaim::Reclaim;
 use self::reserved::Reserved;

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_yaml::Value;
 
-use super::capacity::{Queue, Queues};
+use super::capacity::{Queue, Queues, even, trunc};
 use super::part::pools::{Pool, Pools};
 use crate::mapred::PerSlot;
 
@@ -26,7 +26,7 @@ pub fn promised(options: &Value, slots: PerSlot<u64>) -> IndexMap<String, PerSlo
     if let Ok(pools) = Pools::deserialize(allocations) {
         of_pools(&pools.pools, &mut promised);
     } else if let Ok(queues) = Queues::deserialize(allocations) {
-        of_queues(&queues.queues, slots, &mut promised);
+        of_queues(&queues.queues, 1.0, slots, &mut promised);
     }
     promised
 }
@@ -42,20 +42,21 @@ fn of_pools(pools: &IndexMap<String, Pool>, promised: &mut IndexMap<String, PerS
     }
 }
 
-/// Queues that say nothing share evenly what the others leave.
+/// A queue has whole slots of the cluster, as the policy counts them. Queues that say nothing share
+/// evenly what the others leave.
 fn of_queues(
     queues: &IndexMap<String, Queue>,
-    around: PerSlot<f64>,
+    around: f64,
+    slots: PerSlot<f64>,
     promised: &mut IndexMap<String, PerSlot<f64>>,
 ) {
-    let said: f64 = queues.values().filter_map(|queue| queue.capacity).map(|of| of.get()).sum();
-    let silent = queues.values().filter(|queue| queue.capacity.is_none()).count();
-    let left = (1.0 - said).max(0.0) / silent.max(1) as f64;
+    let left = even(queues);
     for (name, queue) in queues {
-        let share = queue.capacity.map_or(left, |capacity| capacity.get());
-        let own = PerSlot { map: around.map * share, reduce: around.reduce * share };
-        promised.insert(name.clone(), own);
-        of_queues(&queue.queues, own, promised);
+        let share = around * queue.capacity.map_or(left, |capacity| capacity.get());
+        let whole = |slots: f64| f64::from(trunc(share * slots));
+        promised
+            .insert(name.clone(), PerSlot { map: whole(slots.map), reduce: whole(slots.reduce) });
+        of_queues(&queue.queues, share, slots, promised);
     }
 }
 
@@ -82,6 +83,10 @@ mod tests {
         let told: Vec<_> = of(queues).into_iter().map(|(name, map, _)| (name, map)).collect();
         let wanted = [("a", 20.0), ("b", 10.0), ("c", 10.0), ("d", 20.0)];
         assert_eq!(told, wanted.map(|(name, slots)| (name.to_owned(), slots)));
+        // Of 40 slots 13.2 are 13, and of these 33 % a queue below has 4.356 of the cluster's.
+        let uneven = "{allocations: {queues: {a: {capacity: 33%, queues: {b: {capacity: 33%}}}}}}";
+        let told: Vec<f64> = of(uneven).into_iter().map(|(_, map, _)| map).collect();
+        assert_eq!(told, [13.0, 4.0]);
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Findings {
             let plan = planned(&expected.that, plan)?;
             verdicts.push(plan.verdict(runs, expected)?);
         }
-        let comparisons = comparisons(sheet, runs, &metrics);
+        let comparisons = comparisons(sheet, &metrics);
         Ok(Self { jobs, metrics, comparisons, verdicts })
     }
 

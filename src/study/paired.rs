@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::findings::Metric;
-use super::sheet::{Sheet, StudyRuns};
+use super::sheet::Sheet;
 use crate::expect::{Axis, Unit};
 use crate::statistics::{
     Band, Estimate, LEVEL, MOST_PAIRS, PairedRatio, differences, holm, interval, logarithms,
@@ -43,6 +43,9 @@ pub struct Comparison {
     pub outliers: Vec<OutlyingSeed>,
     /// All this in a sentence.
     pub words: String,
+    /// What is compared with what, and where: how the sentence begins.
+    #[serde(skip)]
+    pub pair: String,
 }
 
 /// A seed of which the ratio is far from the others'.
@@ -100,6 +103,8 @@ impl Standing {
 pub(super) struct Pair {
     /// The places of the base and of the other.
     pub(super) places: (usize, usize),
+    /// How many seeds there are, and for how many of them both have a number.
+    seeds: (usize, usize),
     pub(super) difference: Option<Estimate>,
     pub(super) ratio: Option<Estimate>,
     pub(super) p: Option<f64>,
@@ -130,10 +135,15 @@ pub(super) fn family<'n>(
         let far = far.map(|far| (seeds[far.place], logarithms[far.place].exp(), far.distance));
         made.push(Pair {
             places,
+            seeds: (base.len(), left.len()),
             difference: interval(&differences(&left, &right)),
             ratio: ratio.map(|ratio| ratio.estimate),
             p: None,
-            standing: if ratio.is_some() { Standing::Undecided } else { Standing::Unknown },
+            standing: match &ratio {
+                Some(_) => Standing::Undecided,
+                None if !left.is_empty() && left == right => Standing::Same,
+                None => Standing::Unknown,
+            },
             more: None,
             family: 0,
             outliers: far.collect(),
@@ -185,11 +195,7 @@ fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>,
 }
 
 /// Compares what each metric is under the values of the compared axis, in each cell of the others.
-pub(super) fn comparisons(
-    sheet: &Sheet,
-    runs: &StudyRuns<'_>,
-    metrics: &[Metric],
-) -> Vec<Comparison> {
+pub(super) fn comparisons(sheet: &Sheet, metrics: &[Metric]) -> Vec<Comparison> {
     let Some(axis) = sheet.compare else { return Vec::new() };
     let space = sheet.space();
     let pairs = sheet.against.pairs(space.axes[axis].values.len());
@@ -205,10 +211,13 @@ pub(super) fn comparisons(
             if !seen.insert(group.clone()) {
                 continue;
             }
+            // Of the cells that a metric does not tell apart any will do: some may be left out.
             let place = |value: usize| {
-                let mut wanted = cell.values.clone();
-                wanted[axis] = value;
-                runs.place(&wanted)
+                sheet.cells.iter().position(|other| {
+                    let mut pairs = group.iter().zip(&other.values);
+                    other.values[axis] == value
+                        && pairs.all(|(shown, own)| shown.is_none_or(|shown| shown == *own))
+                })
             };
             let numbers = |value: usize| Some(&metric.numbers[place(value)?][..]);
             let labels = |(other, value): (usize, &Option<usize>)| {
@@ -234,13 +243,12 @@ pub(super) fn comparisons(
                     distance: distance.is_finite().then_some(*distance),
                     runs: runs(*seed),
                 };
+                let name = format!("{other_label} against {base_label}{at}");
                 comparisons.push(Comparison {
                     metric: metric.text.clone(),
                     cell: labels.clone(),
-                    words: format!(
-                        "{other_label} against {base_label}{at}: {}",
-                        pair.words(metric.unit)
-                    ),
+                    words: format!("{name}: {}", pair.words(metric.unit)),
+                    pair: name,
                     base: base_label,
                     other: other_label,
                     difference: pair.difference,
@@ -275,7 +283,21 @@ fn describe(axes: &[Axis], group: &[Option<usize>]) -> String {
 impl Pair {
     /// Tells what its ratio comes to, if it is of numbers of a unit.
     pub(super) fn words(&self, unit: Unit) -> String {
-        let Some(Estimate { mean, band, n }) = self.ratio else {
+        let (seeds, n) = self.seeds;
+        let some = (n < seeds).then(|| format!("{n} of {}", counted(seeds as u64, "seed")));
+        match (self.standing, some) {
+            (Standing::Same, None) => {
+                format!("the same with all of {}", counted(n as u64, "seed"))
+            }
+            (Standing::Same, Some(some)) => format!("the same with {some}"),
+            (_, None) => self.told(unit),
+            (_, Some(some)) => format!("{}, with {some}", self.told(unit)),
+        }
+    }
+
+    /// Tells it, unless both sides are the same.
+    fn told(&self, unit: Unit) -> String {
+        let Some(Estimate { mean, band, .. }) = self.ratio else {
             return "no ratio, for not all numbers are there and above zero".to_owned();
         };
         let Some(Band { low, high }) = band else {
@@ -294,8 +316,7 @@ impl Pair {
             Standing::Less | Standing::More => {
                 format!("{} ({times} times, {low_told} to {high_told})", by(mean, unit))
             }
-            Standing::Same => format!("the same with all of {}", counted(n as u64, "seed")),
-            Standing::Undecided | Standing::Unknown => {
+            Standing::Undecided | Standing::Unknown | Standing::Same => {
                 let more = match self.more {
                     Some(more) => {
                         format!("about {} more would decide", counted(more as u64, "seed"))
@@ -308,16 +329,16 @@ impl Pair {
     }
 }
 
-/// Tells by how much a ratio is off one: `faster by 7 %`.
+/// Tells by how much a ratio is off one: `shorter by 7 %`.
 fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
     let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
     match (ratio.min(1e100), is_time) {
         (times @ 2.0.., true) => format!("takes {} times as long", significant(times, 3)),
         (times @ 2.0.., false) => format!("is {} times as much", significant(times, 3)),
-        (1.0.., true) => format!("slower {}", percent(ratio - 1.0)),
+        (1.0.., true) => format!("longer {}", percent(ratio - 1.0)),
         (1.0.., false) => format!("higher {}", percent(ratio - 1.0)),
-        (_, true) => format!("faster {}", percent(1.0 - ratio)),
+        (_, true) => format!("shorter {}", percent(1.0 - ratio)),
         (_, false) => format!("lower {}", percent(1.0 - ratio)),
     }
 }
@@ -363,8 +384,7 @@ pub(super) fn oddities(comparisons: &[Comparison]) -> Vec<Oddity> {
     let mut seen = BTreeSet::new();
     all.retain(|(_, seed)| seen.insert(&seed.runs));
     let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
-        let Comparison { metric, base, other, words, .. } = of;
-        let pair = words.split_once(": ").map_or(&**words, |(pair, _)| pair);
+        let Comparison { metric, base, other, pair, .. } = of;
         let [ratio, median] = shown([outlier.ratio, outlier.median]);
         let far = match outlier.distance {
             Some(distance) => {
@@ -412,10 +432,13 @@ mod tests {
         // exp(-0.12968) = 0.8784 to exp(-0.03032) = 0.9701.
         let less = numbers(&[-0.10, -0.08, -0.06]);
         let one = [1.0; 3];
-        assert_eq!(words(&one, &less, Unit::TIME), "faster by 7.7 % (0.923 times, 0.878 to 0.970)");
+        assert_eq!(
+            words(&one, &less, Unit::TIME),
+            "shorter by 7.7 % (0.923 times, 0.878 to 0.970)"
+        );
         assert_eq!(words(&one, &less, Unit::SHARE), "lower by 7.7 % (0.923 times, 0.878 to 0.970)");
         // The reverse: exp(0.08) = 1.0833, 1.0308 to 1.1385.
-        assert_eq!(words(&less, &one, Unit::TIME), "slower by 8.3 % (1.08 times, 1.03 to 1.14)");
+        assert_eq!(words(&less, &one, Unit::TIME), "longer by 8.3 % (1.08 times, 1.03 to 1.14)");
         assert_eq!(words(&less, &one, Unit::PLAIN), "higher by 8.3 % (1.08 times, 1.03 to 1.14)");
         let more = [3.0, 3.0, 3.0];
         assert_eq!(
@@ -443,7 +466,12 @@ mod tests {
             "0.50 times with one seed, undecided; more seeds would tell"
         );
         let none = "no ratio, for not all numbers are there and above zero";
-        assert_eq!(words(&[1.0, 0.0], &[1.0, 0.0], Unit::SHARE), none);
+        assert_eq!(words(&[1.0, 0.0], &[2.0, 0.0], Unit::SHARE), none);
+        assert_eq!(words(&[1.0, 0.0], &[1.0, 0.0], Unit::SHARE), "the same with all of 2 seeds");
+        // Of a seed that lacks a number on one side nothing is said but that.
+        let some = [vec![Some(1.0), Some(2.0), None], vec![Some(1.0), Some(2.0), Some(9.0)]];
+        let pair = &family(&[(0, 1)], |value| Some(&some[value][..]))[0];
+        assert_eq!(pair.words(Unit::TIME), "the same with 2 of 3 seeds");
         assert_eq!(words(&[], &[], Unit::SHARE), none);
     }
 
@@ -550,6 +578,7 @@ mod tests {
             verdict: Standing::Undecided,
             more_seeds: None,
             outliers,
+            pair: "hfsp against fair at 40 nodes".to_owned(),
             words: "hfsp against fair at 40 nodes: 0.93 times".to_owned(),
         };
         let found = oddities(&[

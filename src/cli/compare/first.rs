@@ -15,6 +15,7 @@ use self::launches::{Launch, Nodes, Parting, Told};
 use self::repeat::{Contest, Repeated, repeat};
 use super::runs::Run;
 use crate::cli::failure::Failure;
+use crate::files::TASKS;
 use crate::mapred::{SlotKind, TaskKind};
 use crate::output::results::RunResults;
 use crate::scenario::Registry;
@@ -61,6 +62,13 @@ impl First {
         };
         let names = [a.name.clone(), b.name.clone()];
         let results = [one, other].map(RunResults::new);
+        if let Some(folder) = [one, other].into_iter().find(|folder| !folder.join(TASKS).exists()) {
+            return Err(Failure::input(format!(
+                "{} has no {TASKS}\n   = --first reads there what was launched: run it with `--set \
+                 record.tasks=true`",
+                folder.display()
+            )));
+        }
         let mut nodes = Nodes::new();
         let [first, second] = &results;
         let mut told = [Told::read(first, &mut nodes)?, Told::read(second, &mut nodes)?];
@@ -124,8 +132,7 @@ impl Parted {
                 ));
             }
         }
-        let launches = launches::part([&told[0].launches, &told[1].launches])
-            .expect("in another order they part as well");
+        let launches = launches::part_after(at, [&told[0].launches, &told[1].launches]);
         Ok(Self::of(at, launches, &heard))
     }
 
@@ -147,10 +154,10 @@ impl Parted {
             let (offer, before) =
                 own?.offer_of(&launch).ok_or("the offer of this slot was not heard")?;
             if run == by {
-                return Ok(Contest::of(offer, kind, before));
+                return Contest::of(offer, kind, before);
             }
             let asked = here.contest(launch.place.node, kind, (offer, before));
-            Ok(asked.ok_or("the node asked for nothing then")?)
+            asked.unwrap_or_else(|| Err("the node asked for nothing then".to_owned()))
         };
         Self { at, launches, by, kind, contests: [contest(0), contest(1)] }
     }

@@ -97,6 +97,10 @@ impl Run {
     /// of an older version may have another form.
     pub(super) fn promised(&self) -> IndexMap<String, PerSlot<f64>> {
         let read = || {
+            // Those of a policy that gives way hold only for a while.
+            if 1 < RunResults::new(&self.folder).policies().ok()?.len() {
+                return None;
+            }
             let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
             let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
             let (_, options) = scenario.get("scheduler")?.as_mapping()?.iter().next()?;

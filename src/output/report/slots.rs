@@ -69,7 +69,11 @@ pub(super) fn blocks(
     }
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
-    let promised = promised(&run.scenario.scheduler.options, capacity);
+    // Those of a policy that gives way hold only for a while.
+    let promised = match run.summary.later_policies.is_empty() {
+        true => promised(&run.scenario.scheduler.options, capacity),
+        false => IndexMap::new(),
+    };
     let slots = SlotsOverTime { jobs, parties, capacity, promised, until: virtual_s };
     Ok(charted(slots.draw(run.results)?))
 }

@@ -1,6 +1,6 @@
 //! What two runs of the same jobs launched, and where that begins to differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 
@@ -119,6 +119,20 @@ pub(super) fn part([one, other]: [&[Launch]; 2]) -> Option<Parting> {
     let same = one.iter().zip(other).take_while(|(one, other)| one.place == other.place).count();
     let parting = [one, other].map(|launches| launches.get(same).copied());
     parting.iter().any(Option::is_some).then_some(parting)
+}
+
+/// Returns where two runs part in a millisecond up to which they are the same, and in which they may
+/// launch the same in another order: the first launch of each that the other does not have there.
+pub(super) fn part_after(at: u64, runs: [&[Launch]; 2]) -> Parting {
+    let there = |launches: &[Launch]| {
+        let places = launches.iter().map(|launch| launch.place);
+        places.filter(|place| place.at == at).collect::<BTreeSet<_>>()
+    };
+    let both = &there(runs[0]) & &there(runs[1]);
+    runs.map(|launches| {
+        let is_own = |launch: &&Launch| at <= launch.place.at && !both.contains(&launch.place);
+        launches.iter().find(is_own).copied()
+    })
 }
 
 /// Returns when the two part, in milliseconds.
@@ -276,6 +290,15 @@ mod tests {
             told.order_by(&decided);
         }
         assert_eq!(parting(&one, &other), Some([Some((5, 9)), Some((5, 8))]));
+    }
+
+    /// The same tasks in another order within the millisecond are no difference.
+    #[test]
+    fn what_both_launch_in_the_millisecond_is_not_where_they_part() {
+        let one = told(&[map(5, 0, 8, 1), map(5, 0, 9, 1)]);
+        let other = told(&[map(5, 0, 9, 1), map(5, 0, 8, 1), map(5, 0, 7, 1)]);
+        let found = part_after(5, [&one.launches, &other.launches]);
+        assert_eq!(found.map(|it| it.map(|it| it.place.task)), [None, Some(7)]);
     }
 
     #[test]

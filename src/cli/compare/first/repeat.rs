@@ -104,10 +104,10 @@ impl Repeated {
         node: u32,
         kind: SlotKind,
         (other, before): (&HeardOffer, usize),
-    ) -> Option<Contest> {
+    ) -> Option<Result<Contest, String>> {
         let offer = self.offers_to(node).next()?;
-        let pairs = offer.launched.iter().zip(&other.launched).take(before);
-        let same = pairs.take_while(|(one, other)| one == other).count();
+        let had = &other.launched[..before];
+        let same = offer.launched.iter().take_while(|attempt| had.contains(attempt)).count();
         Some(Contest::of(offer, kind, same))
     }
 
@@ -124,17 +124,25 @@ impl Contest {
         self.lineup.as_ref()?.contenders.iter().position(takes)
     }
 
-    /// Returns who contended for the slot after an offer had brought so many tasks.
-    pub(super) fn of(offer: &HeardOffer, kind: SlotKind, launched: usize) -> Self {
-        let of_kind = || offer.lineups.iter().filter(|lineup| lineup.kind == kind);
+    /// Returns who contended for the next slot of a kind after an offer had brought so many tasks; why that
+    /// is not known, if the policy was not asked for that slot.
+    pub(super) fn of(offer: &HeardOffer, kind: SlotKind, launched: usize) -> Result<Self, String> {
+        let mut later = offer.launched.iter().enumerate().skip(launched);
+        let winner = later.find(|(_, attempt)| attempt.slot() == kind);
+        let until = winner.map_or(offer.launched.len(), |(place, _)| place);
         // What was told last before the slot was given; of one that was not given, what was told last.
-        let told = of_kind().rfind(|lineup| lineup.launched <= launched);
-        let told = told.or_else(|| of_kind().next()).cloned();
-        let winner = offer.launched.get(launched).copied();
-        Self {
-            at: offer.at.as_millis(),
-            lineup: told,
-            winner: winner.filter(|it| it.slot() == kind),
+        let of_kind = offer.lineups.iter().filter(|lineup| lineup.kind == kind);
+        let told = { of_kind }.rfind(|lineup| lineup.launched <= until);
+        let is_given = told.is_some_and(|lineup| {
+            offer.launched[lineup.launched..until].iter().any(|attempt| attempt.slot() == kind)
+        });
+        if is_given {
+            return Err(format!("the policy gives no further {} slot in this offer", kind.word()));
         }
+        Ok(Self {
+            at: offer.at.as_millis(),
+            lineup: told.cloned(),
+            winner: winner.map(|(_, attempt)| *attempt),
+        })
     }
 }
