@@ -5,7 +5,7 @@
 //! of what has happened can have changed then, and it is compared: if one event is another, what was
 //! done is taken back. To go back in time is to run the same again, and not as far.
 //!
-//! The run has a thread, its sink and pace are told of it there ([`Hand`]); everybody else holds the
+//! The run has a thread, its sink and pace are told of it there (`Hand`); everybody else holds the
 //! [`Session`]. The newest picture is in a channel that holds one: who is slow misses some.
 
 use std::mem;
