@@ -405,7 +405,8 @@ function draw() {
   const speed = p.speed === null ? "max" : `${p.speed}x`;
   if (![...$("speed").options].some((option) => option.value === speed)) $("speed").append(new Option(speed, speed));
   if (document.activeElement !== $("speed")) $("speed").value = speed;
-  $("about").textContent = `${layout.nodes.length.toLocaleString("en")} nodes, ${layout.jobs.toLocaleString("en")} jobs, seed ${layout.seed}, policy ${p.policy}`;
+  const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+  $("about").textContent = `${counted(layout.nodes.length, "node")}, ${counted(layout.jobs, "job")}, seed ${layout.seed}, policy ${p.policy}`;
   legend();
   draw_map();
   const [submitted, ended, hidden] = p.counts;
