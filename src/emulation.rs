@@ -64,11 +64,14 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Whether it goes on when nothing moves any more, to see whether that is so.
     pub outlasts: bool,
-    /// Who listens to the policy, if somebody does.
-    pub listener: Option<Listener>,
+    /// What is put around each policy, if something is.
+    pub around: Option<Around>,
     /// Who holds it up, if somebody does; on the virtual clock only.
     pub pace: Option<Box<dyn Pace>>,
 }
+
+/// Puts a policy into another that passes on what it does.
+pub type Around = Box<dyn Fn(Box<dyn Scheduler>) -> Box<dyn Scheduler>>;
 
 /// What a run left beside its files.
 #[derive(Debug)]
@@ -220,11 +223,11 @@ fn emulate_as(
     recast: impl FnOnce(Cast) -> Cast,
 ) -> Result<Emulated, EmulationError> {
     let Prepared { scenario, topology, .. } = prepared;
-    let listener = options.listener;
+    let around = options.around;
     let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, ScenarioError> {
         let policy = registry.build(choice)?;
-        Ok(match &listener {
-            Some(listener) => listener.around(policy),
+        Ok(match &around {
+            Some(around) => around(policy),
             None => policy,
         })
     };
@@ -385,13 +388,12 @@ fn successors<P>(
 /// Returns the policies that have taken over by the end of a run.
 fn later_policies(scenario: &Scenario, end: SimTime) -> Vec<LaterPolicy> {
     let changes = Later::policies(&scenario.later);
-    let mut changes: Vec<_> = changes.filter(|(at, _)| SimTime::ZERO + *at <= end).collect();
-    changes.sort_by_key(|(at, _)| *at);
+    let changes = changes.take_while(|(at, _)| SimTime::ZERO + *at <= end);
     let told = |(at, choice): (SimSpan, &SchedulerChoice)| LaterPolicy {
         at_s: at.as_secs_f64(),
         policy: choice.name.clone(),
     };
-    changes.into_iter().map(told).collect()
+    changes.map(told).collect()
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.

@@ -45,7 +45,7 @@ use crate::cluster::{Cut, Topology, TrackerId};
 use crate::mapred::{Doom, Hadoop, Harm, JobId, Mail, Mishap, Rhythm, ToNature};
 use crate::random::{Dist, Purpose, stream};
 use crate::units::{Fraction, SimSpan, SimTime};
-use crate::workload::Workload;
+use crate::workload::{Arrival, Workload, copy};
 use crate::yaml::{Path, Problem};
 
 use self::crashes::Crashes;
@@ -87,13 +87,18 @@ trait Kind {
     /// Says what of the options does not fit the cluster or the workload; the path begins at them. Who
     /// strikes nodes must say which, and they must be there.
     fn check(&self, known: &Known<'_>) -> Result<(), Problem> {
-        let Some(target) = self.target() else { return Ok(()) };
-        needs_target(target)?;
-        target.check(known)
+        check_target(self.target(), known)
     }
 
     /// Adds what it does to a run.
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>);
+}
+
+/// Who strikes nodes says which, and they are there; the path begins at the options.
+fn check_target(target: Option<Target<'_>>, known: &Known<'_>) -> Result<(), Problem> {
+    let Some(target) = target else { return Ok(()) };
+    needs_target(target)?;
+    target.check(known)
 }
 
 /// When a fault happens.
@@ -138,8 +143,8 @@ pub(crate) struct Known<'a> {
     pub(crate) nodes: Option<u32>,
     /// How many nodes stand in each rack, if that is known.
     pub(crate) racks: Option<Vec<u32>>,
-    /// The names of the jobs, if no file has still to say so.
-    pub(crate) jobs: Option<BTreeSet<&'a str>>,
+    /// The names of the jobs with their counts, if no file has still to say so.
+    pub(crate) jobs: Option<BTreeMap<&'a str, u32>>,
     /// The protocol's settings, if they are known.
     pub(crate) hadoop: Option<&'a Hadoop>,
 }
@@ -148,14 +153,20 @@ impl Known<'_> {
     /// Says so if the workload has no such job; the path begins at the name.
     fn has_job(&self, name: &str) -> Result<(), Problem> {
         match &self.jobs {
-            Some(jobs) if !jobs.contains(name) => {
+            Some(jobs) if !jobs.contains_key(name) && !is_copy(name, jobs) => {
                 let message = format!("there is no job `{name}` in the workload");
                 let problem = Problem::value(Path::default(), message);
-                Err(problem.nearest(name, jobs.iter().copied()))
+                Err(problem.nearest(name, jobs.keys().copied()))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Returns whether a name is that of one of the jobs of an entry with a count, such as `a-2`.
+fn is_copy(name: &str, jobs: &BTreeMap<&str, u32>) -> bool {
+    let Some((of, number)) = copy(name) else { return false };
+    jobs.get(of).is_some_and(|&count| 1 < count && number <= count)
 }
 
 /// The run that faults happen in.
@@ -171,10 +182,13 @@ pub(crate) struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// Returns the jobs of a name: one, or all of an entry with a count.
-    fn jobs(self, name: &str) -> impl Iterator<Item = JobId> + use<'a> {
+    fn jobs<'n>(self, name: &'n str) -> impl Iterator<Item = JobId> + use<'a, 'n> {
         let batch = self.workload.names.iter().position(|other| other == name);
-        let arrivals = self.workload.arrivals.iter();
-        arrivals.filter(move |job| Some(job.batch.index()) == batch).map(|job| job.spec.id)
+        let is_meant = move |job: &&Arrival| match batch {
+            Some(batch) => job.batch.index() == batch,
+            None => *job.spec.name == *name,
+        };
+        self.workload.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
     }
 }
 
@@ -635,7 +649,7 @@ mod tests {
         let known = Known {
             nodes: Some(2),
             racks: Some(vec![2]),
-            jobs: Some(BTreeSet::from(["small", "large"])),
+            jobs: Some(BTreeMap::from([("small", 3), ("large", 1)])),
             ..Known::default()
         };
         for (fault, at, why) in [
@@ -666,6 +680,9 @@ mod tests {
             ("{hangs: {jobs: [large, huge]}}", "jobs", "there is no job `huge` in the workload"),
             ("{at: 1s, start: node-2}", "", ""),
             ("{at: 1s, kill: large}", "", ""),
+            ("{at: 1s, kill: small-3}", "", ""),
+            ("{at: 1s, kill: small-4}", "", "there is no job `small-4` in the workload"),
+            ("{at: 1s, kill: large-1}", "", "there is no job `large-1` in the workload"),
             ("{loss: 0.1}", "", ""),
         ] {
             let fault: Fault = serde_yaml::from_str(fault).unwrap();

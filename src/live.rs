@@ -2,9 +2,12 @@
 //!
 //! The run is one like any other, on the virtual clock; a [`gate`](gate::Gate) holds it up between two
 //! instants. A [`picture`](picture::Picture) of it is made of its facts, a [`session`](session::Session)
-//! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine.
+//! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine. What
+//! would come of a deed is told by an `outlook`.
 
 pub mod gate;
+mod holdings;
+mod outlook;
 pub mod picture;
 pub mod server;
 pub mod session;

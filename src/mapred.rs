@@ -50,11 +50,11 @@ pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Copy, Listing, Reading, Replicas};
-pub(crate) use scheduler::steps::step;
 pub use scheduler::{
     Complaint, Contender, Expected, JobChange, JobEvent, Launched, Lineup, Measure, Offer, Orders,
     Policy, Preemption, Scheduler, Site, Standing, Told, View,
 };
+pub(crate) use scheduler::{Wrapper, steps::step};
 #[cfg(test)]
 pub(crate) use scheduler::{bench, steps::steps_of};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};

@@ -38,7 +38,7 @@ pub(crate) use jobs::{LATEST, MOST_JOBS, cycle, in_order};
 pub use listed::{JobFile, Jobs};
 pub use mix::{Arrivals, JobType, Mix, Names, Several};
 pub use rumen::{Rumen, RumenModel, RumenPenalty};
-pub(crate) use shared::{ONE_SIZE, TakenNames, file_clashes};
+pub(crate) use shared::{ONE_SIZE, TakenNames, copy, file_clashes};
 pub use shares::ReduceShares;
 pub use sls::Sls;
 pub use source::{FoundJobs, Source, SourceKind};

@@ -1,15 +1,15 @@
 //! `mumakil branch`: the same past and another future.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::failure::Failure;
 use super::lines::Lines;
 use super::progress::Bar;
 use super::source::{self, Overrides};
 use super::{compare, interrupt, run, terminal};
-use crate::emulation::{Options, Prepared};
+use crate::emulation::{Emulated, Options, Prepared};
 use crate::output::RunFolder;
-use crate::record::Past;
+use crate::record::{OnProgress, Past};
 use crate::scenario::{ClockSpec, Later, Loaded, Registry, Scenario};
 use crate::units::tell::counted;
 use crate::units::{SimSpan, SimTime};
@@ -69,24 +69,62 @@ impl Arguments {
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
-        let (first, second) = (target.join(RUN), target.join(BRANCH));
-        let bar = Bar::new();
-        interrupt::guard(&bar, "interrupted");
+        let targets = [RUN, BRANCH].map(|name| target.join(name));
         let until = SimTime::ZERO + self.at;
-        let repeat =
-            |scenario, folder: &Path| past(scenario, folder, until, registry, &bar, self.force);
-        let before = repeat(scenario, &first)?;
-        let after = repeat(branch, &second)?;
-        if let Some(same) = before.parts_from(&after) {
-            return Err(Failure::run(format!(
-                "the settings change what was before {}: after {same} the runs part; what can change \
-                 in a run is `scheduler`, and what is added to `faults` or `later` behind that instant",
-                self.at
-            )));
+        let bar = Bar::new();
+        interrupt::guard(&bar, "interrupted, no results were written");
+        let prepared = [scenario, branch].map(|scenario| Prepared::new(scenario, registry));
+        let [scenario, branch] = prepared;
+        let prepared = [&scenario?, &branch?];
+        let folders = targets.each_ref().map(|target| RunFolder::create(target, self.force));
+        let [run, branch] = folders;
+        let folders = [run?, branch?];
+        let progress =
+            |number: usize| Some(bar.watch(&prepared[number].scenario, prepared[number].jobs()));
+        let parted = part(prepared, &folders, until, registry, progress);
+        bar.clear();
+        let (same, ends) = parted?;
+        for folder in folders {
+            folder.commit()?;
         }
-        let same = counted(before.events(), "event");
+        for (prepared, emulated) in prepared.iter().zip(&ends) {
+            run::verdict(prepared, emulated)?;
+        }
+        let same = counted(same, "event");
         terminal::print(&Lines::of(format!("the same up to {}: {same}", self.at)))?;
-        compare::folders(registry, vec![first, second], Some(target.join(PAGE)), self.force)
+        compare::folders(registry, targets.into(), Some(target.join(PAGE)), self.force)
+    }
+}
+
+/// Plays two scenarios into folders; returns how many events both had up to an instant, and how they
+/// ended. `progress` makes who is told how far each of them is.
+///
+/// # Errors
+/// If one of them cannot be run, or if they part before.
+pub(super) fn part(
+    prepared: [&Prepared; 2],
+    folders: &[RunFolder; 2],
+    until: SimTime,
+    registry: &Registry,
+    progress: impl Fn(usize) -> Option<OnProgress>,
+) -> Result<(u64, Vec<Emulated>), Failure> {
+    let mut ends = Vec::with_capacity(2);
+    let mut pasts = Vec::with_capacity(2);
+    for (number, (prepared, folder)) in prepared.into_iter().zip(folders).enumerate() {
+        let (past, watcher) = Past::until(until);
+        let progress = progress(number);
+        let options = Options { progress, watchers: vec![watcher], ..Options::default() };
+        ends.push(prepared.fill(folder, registry, options)?.emulated);
+        pasts.push(past);
+    }
+    let [first, second] = [0, 1].map(|number: usize| pasts[number].lock());
+    match first.parts_from(&second) {
+        None => Ok((first.events(), ends)),
+        Some(same) => Err(Failure::run(format!(
+            "the settings change what was before {}: after {same} the runs part; what can change in a \
+             run is `scheduler`, and what is added to `faults` or `later` behind that instant",
+            until - SimTime::ZERO
+        ))),
     }
 }
 
@@ -109,29 +147,6 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
         set.later.push(Later::scheduler(at, policy));
     }
     Ok(set)
-}
-
-/// Runs a scenario into a folder; returns what it was up to an instant.
-fn past(
-    scenario: Scenario,
-    target: &Path,
-    until: SimTime,
-    registry: &Registry,
-    bar: &Bar,
-    force: bool,
-) -> Result<Past, Failure> {
-    let prepared = Prepared::new(scenario, registry)?;
-    let folder = RunFolder::create(target, force)?;
-    let (past, watcher) = Past::until(until);
-    let progress = Some(bar.watch(&prepared.scenario, prepared.jobs()));
-    let options = Options { progress, watchers: vec![watcher], ..Options::default() };
-    let kept = prepared.fill(&folder, registry, options);
-    bar.clear();
-    let emulated = kept?.emulated;
-    folder.commit()?;
-    run::verdict(&prepared, &emulated)?;
-    let past = past.lock().clone();
-    Ok(past)
 }
 
 #[cfg(test)]

@@ -133,6 +133,12 @@ pub(super) fn folders(
     Arguments { folders, first: false, json: false, out, force }.run(registry)
 }
 
+/// Returns the page that compares runs, each in its folder and with its name.
+pub(super) fn page_of_runs(runs: &[(&Path, &str)]) -> Result<String, Failure> {
+    let runs = runs.iter().map(|(folder, name)| Run::read(folder, (*name).to_owned()));
+    Ok(page::of_runs(&runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
+}
+
 /// Returns what all folders are of.
 fn kind_of_all(folders: &[PathBuf]) -> Result<Kind, Failure> {
     let first = kind_of(&folders[0])?;

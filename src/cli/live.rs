@@ -8,16 +8,15 @@ use std::time::Duration;
 
 use super::failure::Failure;
 use super::lines::Lines;
-use super::progress::Bar;
+use super::progress::{Bar, share};
 use super::source::{self, Overrides};
-use super::story::Story;
-use super::{interrupt, run, terminal, verdicts};
+use super::{branch, compare, interrupt, run, terminal, verdicts};
 use crate::emulation::{Emulated, EmulationError, Kept, Options, Prepared};
-use crate::files::{REPORT, SUMMARY};
 use crate::live::gate::Speed;
-use crate::live::server::Server;
-use crate::live::session::{Scene, Session};
-use crate::output::RunFolder;
+use crate::live::server::{Far, Host, Server};
+use crate::live::session::{Futures, Scene, Session};
+use crate::output::{RunFolder, remove_unfinished};
+use crate::record::OnProgress;
 use crate::scenario::{ClockSpec, Loaded, Registry};
 use crate::units::tell::span;
 
@@ -97,22 +96,49 @@ impl Whole {
     fn close(self) -> Result<(), Failure> {
         let Self { prepared, ran } = self;
         let Ran::Kept(folder, kept) = ran else { return Ok(()) };
-        let Kept { emulated, digest, verdicts, real } = *kept;
         let target = folder.commit()?;
-        let scenario = &prepared.scenario;
-        let story = Story {
-            summary: &emulated.summary,
-            real,
-            lag: None,
-            digest: Some(digest.to_string()),
-            violations: None,
+        run::tell(&prepared, &kept, &target, Lines::default())?;
+        run::verdict(&prepared, &kept.emulated)?;
+        verdicts::judge(&kept.verdicts)
+    }
+}
+
+/// Whose session it is.
+struct Owner {
+    registry: Registry,
+    /// Whether it has results to write.
+    writes: bool,
+}
+
+impl Host for Owner {
+    fn finish(&self, session: &Session) {
+        if self.writes { session.close() } else { session.leave() }
+    }
+
+    fn foresee(&self, futures: &Futures, far: &Far) -> Result<String, String> {
+        self.compare(futures, far).map_err(|failure| failure.words())
+    }
+}
+
+impl Owner {
+    /// Plays two futures into folders that are gone afterwards; returns the page that compares them.
+    fn compare(&self, futures: &Futures, far: &Far) -> Result<String, Failure> {
+        let Futures { until, prepared, names, .. } = futures;
+        let prepared = prepared.each_ref().map(|prepared| &**prepared);
+        let target = std::env::temp_dir().join("mumakil-what-if");
+        let folders = [RunFolder::create(&target, false)?, RunFolder::create(&target, false)?];
+        let progress = |number: usize| -> Option<OnProgress> {
+            let (scenario, jobs) = (&prepared[number].scenario, prepared[number].jobs());
+            let (far, until) = (far.clone(), scenario.until);
+            Some(Box::new(move |progress| {
+                far((number as f64 + share(progress, jobs, until)) / 2.0);
+            }))
         };
-        let start = if scenario.record.report { REPORT } else { SUMMARY };
-        let judged = verdicts::tell(&scenario.expect, &verdicts);
-        terminal::print(&(story.tell() + judged + terminal::wrote(&target, start)))?;
-        emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
-        run::verdict(&prepared, &emulated)?;
-        verdicts::judge(&verdicts)
+        let (_, ends) = branch::part(prepared, &folders, *until, &self.registry, progress)?;
+        for (prepared, emulated) in prepared.iter().zip(&ends) {
+            run::verdict(prepared, emulated)?;
+        }
+        compare::page_of_runs(&[(folders[0].path(), &names[0]), (folders[1].path(), &names[1])])
     }
 }
 
@@ -145,17 +171,14 @@ impl Arguments {
         drop(self.folder()?);
         terminal::print(&Lines::of(server.url()))?;
         interrupt::guard(&Bar::new(), "interrupted: the session is over, no results were written");
-        let session = Session::new(prepared, registry.clone(), self.speed);
-        let writes = self.out.is_some();
-        server.serve(
-            session.clone(),
-            move |session| {
-                if writes { session.close() } else { session.leave() }
-            },
-        )?;
+        let session = Session::new(prepared, warnings, registry.clone(), self.speed);
+        let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
+        server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
         session.finish();
         farewell();
+        // Futures that are still being played end with the process.
+        let _removed = remove_unfinished();
         told
     }
 
@@ -200,7 +223,8 @@ impl Arguments {
         registry: &Registry,
         scene: &Scene,
     ) -> Result<Option<Whole>, Failure> {
-        let options = Options { pace: Some(session.begin(scene)), ..Options::default() };
+        let (pace, around) = (Some(session.begin(scene)), Some(session.around()));
+        let options = Options { pace, around, ..Options::default() };
         let prepared = scene.prepared.clone();
         let ran = match self.folder()? {
             Some(folder) => {

@@ -119,7 +119,7 @@ fn show(bar: &ProgressBar, words: &str) {
 }
 
 /// Returns how much of a run is done: the share of its jobs, or of its time if that is more.
-fn share(progress: &Progress, jobs: u64, until: Option<SimSpan>) -> f64 {
+pub(super) fn share(progress: &Progress, jobs: u64, until: Option<SimSpan>) -> f64 {
     let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
     let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
     of_jobs.max(of_time).clamp(0.0, 1.0)

@@ -117,7 +117,7 @@ impl Arguments {
         };
         let kept = prepared.fill(&folder, registry, options);
         bar.clear();
-        let Kept { emulated, digest, verdicts, real } = kept?;
+        let kept = kept?;
         #[cfg(feature = "parquet")]
         if self.parquet {
             add_parquet(folder.path())?;
@@ -126,31 +126,42 @@ impl Arguments {
         let target = folder.commit()?;
 
         if !self.quiet {
-            let violations = emulated.verifier.as_ref();
-            let story = Story {
-                summary: &emulated.summary,
-                real,
-                lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
-                // How far a run comes in real time is the machine's.
-                digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != Stop::TimeLimit)
-                    .then(|| digest.to_string()),
-                violations: violations.map(|found| found.violations().len() as u64 + found.more()),
-            };
-            let start = if scenario.record.report { REPORT } else { SUMMARY };
-            let wrote = terminal::wrote(&target, start);
             let traced = trace.map_or_else(Lines::default, |trace| {
                 Lines::of(format!("wrote {} (open it at https://ui.perfetto.dev)", trace.display()))
             });
-            let judged = super::verdicts::tell(&scenario.expect, &verdicts);
-            terminal::print(&(story.tell() + judged + wrote + traced))?;
-            emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
+            tell(&prepared, &kept, &target, traced)?;
         }
-        verdict(&prepared, &emulated)?;
+        verdict(&prepared, &kept.emulated)?;
         if self.verify && prepared.scenario.record.tasks {
             check_explained(&target)?;
         }
-        verdicts::judge(&verdicts)
+        verdicts::judge(&kept.verdicts)
     }
+}
+
+/// Tells of a run whose results are in their place, and then what else was written.
+pub(super) fn tell(
+    prepared: &Prepared,
+    Kept { emulated, digest, verdicts, real }: &Kept,
+    target: &std::path::Path,
+    more: Lines,
+) -> Result<(), Failure> {
+    let scenario = &prepared.scenario;
+    let violations = emulated.verifier.as_ref();
+    let story = Story {
+        summary: &emulated.summary,
+        real: *real,
+        lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
+        // How far a run comes in real time is the machine's.
+        digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != Stop::TimeLimit)
+            .then(|| digest.to_string()),
+        violations: violations.map(|found| found.violations().len() as u64 + found.more()),
+    };
+    let start = if scenario.record.report { REPORT } else { SUMMARY };
+    let judged = verdicts::tell(&scenario.expect, verdicts);
+    terminal::print(&(story.tell() + judged + terminal::wrote(target, start) + more))?;
+    emulated.warnings.iter().for_each(|warning| terminal::warn(warning));
+    Ok(())
 }
 
 /// Checks that what is told of the jobs' time adds up to it.

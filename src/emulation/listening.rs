@@ -10,12 +10,11 @@ use parking_lot::Mutex;
 
 use super::{EmulationError, Options, Prepared};
 use crate::mapred::{
-    AttemptId, Contender, Event, Fact, JobEvent, JobId, Lineup, Offer, Orders, Reason, Role,
-    Scheduler, SlotKind, TrackerId, Truth, View,
+    AttemptId, Event, Fact, Lineup, Offer, Role, Scheduler, SlotKind, TrackerId, Wrapper,
 };
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::scenario::Registry;
-use crate::units::{SimSpan, SimTime};
+use crate::units::SimTime;
 
 /// What is to be heard.
 #[derive(Clone, Debug)]
@@ -78,9 +77,10 @@ impl Prepared {
         let until = listening.until - SimTime::ZERO;
         repeated.scenario.until = Some(repeated.scenario.until.map_or(until, |end| end.min(until)));
         let listener = Listener { listening, heard: Arc::default() };
+        let own = listener.clone();
         let options = Options {
             watchers: vec![Box::new(listener.clone())],
-            listener: Some(listener.clone()),
+            around: Some(Box::new(move |policy| own.around(policy))),
             ..Options::default()
         };
         repeated.emulate(registry, options)?;
@@ -90,7 +90,7 @@ impl Prepared {
 
 impl Listener {
     /// Returns the policy, listened to.
-    pub(super) fn around(&self, policy: Box<dyn Scheduler>) -> Box<dyn Scheduler> {
+    fn around(&self, policy: Box<dyn Scheduler>) -> Box<dyn Scheduler> {
         Box::new(Overheard { policy, listener: self.clone() })
     }
 
@@ -143,8 +143,16 @@ impl Overheard {
     }
 }
 
-impl Scheduler for Overheard {
-    fn offer(&mut self, offer: &mut Offer<'_>) {
+impl Wrapper for Overheard {
+    fn inner(&self) -> &dyn Scheduler {
+        &*self.policy
+    }
+
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut *self.policy)
+    }
+
+    fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         let (at, tracker) = (offer.view().now(), offer.tracker());
         if !self.listener.hears(at) || !self.listener.listening.trackers.contains(&tracker) {
             return self.policy.offer(offer);
@@ -153,51 +161,5 @@ impl Scheduler for Overheard {
         let launched = offer.launched().collect();
         let heard = HeardOffer { at, tracker, launched, lineups };
         self.listener.heard.lock().offers.push(heard);
-    }
-
-    // ---- all else goes through ----
-
-    fn foresee(&mut self, truth: &Truth) {
-        self.policy.foresee(truth);
-    }
-
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.policy.job_changed(view, event);
-    }
-
-    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
-        self.policy.inherit(suspended)
-    }
-
-    fn tick_every(&self) -> Option<SimSpan> {
-        self.policy.tick_every()
-    }
-
-    fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.policy.patience(view)
-    }
-
-    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
-        self.policy.withheld(view, say);
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        self.policy.contenders(offer, kind)
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.policy.reads_progress()
-    }
-
-    fn tick(&mut self, orders: &mut Orders<'_>) {
-        self.policy.tick(orders);
-    }
-
-    fn orders_reading(&self) -> bool {
-        self.policy.orders_reading()
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.policy.wants_full_trackers()
     }
 }

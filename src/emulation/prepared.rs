@@ -132,10 +132,15 @@ impl Prepared {
                 }
             }
         }
+        let mut counts = vec![0; self.workload.names.len()];
+        for arrival in &self.workload.arrivals {
+            counts[arrival.batch.index()] += 1;
+        }
+        let jobs = self.workload.names.iter().map(String::as_str).zip(counts);
         let known = Known {
             nodes: Some(self.topology.len()),
             racks: Some(self.topology.rack_sizes()),
-            jobs: Some(self.workload.names.iter().map(String::as_str).collect()),
+            jobs: Some(jobs.collect()),
             hadoop: Some(&self.scenario.hadoop),
         };
         if let Placement::Writer(writer) = self.scenario.cluster.hdfs.placement

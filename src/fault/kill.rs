@@ -7,7 +7,7 @@ use super::{Cue, Effects, Kind, Known, Moment};
 use crate::mapred::ToJobTracker;
 use crate::yaml::Problem;
 
-/// The job that its user kills; all of them if it has a `count`.
+/// The job that its user kills; all of them if it has a `count`, or one of these, such as `load-2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Kill(String);

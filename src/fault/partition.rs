@@ -5,9 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stop::needs_target;
 use super::target::{Nodes, Racks, Target};
-use super::{Cue, Effects, Kind, Known, Moment};
+use super::{Cue, Effects, Kind, Known, Moment, check_target};
 use crate::cluster::Cut;
 use crate::mapred::ToJobTracker;
 use crate::units::SimSpan;
@@ -43,9 +42,7 @@ impl Kind for Partition {
             let message = "nodes are cut off for more than 0s";
             return Err(Problem::value(Path::of("for"), message));
         }
-        let target = Target::new(self.nodes.as_ref(), self.rack.as_ref());
-        needs_target(target)?;
-        target.check(known)
+        check_target(self.target(), known)
     }
 
     fn apply(&self, cue: &Cue, effects: &mut Effects<'_>) {

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Known;
 use super::short::{Short, Shorten};
-use super::stop::{named, needs_target};
+use super::stop::named;
 use super::target::{Nodes, Racks, Target};
+use super::{Known, check_target};
 use crate::yaml::{Path, Problem};
 
 /// Nodes, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`, `{rack: rack-2}`, or a
@@ -59,8 +59,7 @@ pub(super) fn check_short(
     is_short: bool,
     known: &Known<'_>,
 ) -> Result<(), Problem> {
-    needs_target(target)?;
-    target.check(known).map_err(|problem| match is_short {
+    check_target(Some(target), known).map_err(|problem| match is_short {
         true => Problem { path: Path::default(), ..problem },
         false => problem,
     })

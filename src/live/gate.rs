@@ -144,11 +144,6 @@ impl Gate {
         self.at.map(|_| self.now)
     }
 
-    /// Returns what is wanted.
-    pub const fn wish(&self) -> Wish {
-        self.wish
-    }
-
     /// Returns the speed.
     pub const fn speed(&self) -> Speed {
         self.speed
@@ -164,6 +159,11 @@ impl Gate {
     pub fn set_speed(&mut self, speed: Speed) {
         self.speed = speed;
         self.since = None;
+    }
+
+    /// Returns whether it holds the run up until somebody wants something else.
+    pub fn stands(&self) -> bool {
+        self.wish == Wish::Pause
     }
 
     /// The run is over.
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(gate.ask(ms(9), wall(0)), Turn::Go);
         assert_eq!(gate.ask(ms(10), wall(0)), Turn::Go);
         assert_eq!(gate.ask(ms(25), wall(0)), Turn::Stand);
-        assert_eq!((gate.now(), gate.wish()), (ms(10), Wish::Pause));
+        assert_eq!((gate.now(), gate.wish), (ms(10), Wish::Pause));
     }
 
     #[test]

@@ -110,16 +110,19 @@ document.addEventListener("keydown", (event) => {
 document.querySelectorAll("form[data-deed]").forEach((form) => form.addEventListener("submit", (event) => {
   event.preventDefault();
   const said = Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, value.trim()]).filter(([, value]) => value));
-  switch (form.dataset.deed) {
-    case "submit":
-      said.maps = Number(said.maps);
-      said.reduces = Number(said.reduces);
-      return command({ do: "submit", job: said });
-    case "kill": return command({ do: "kill", job: said.job });
-    case "node": return command({ do: event.submitter.value, node: Number(said.node) - 1 });
-    case "scheduler": return command({ do: "scheduler", scheduler: said.scheduler });
-  }
+  const button = event.submitter || form.querySelector("button");
+  const deed = deed_of(form.dataset.deed, said, button.value);
+  command(button.dataset.whatIf === undefined ? deed : { do: "what_if", deed });
 }));
+
+function deed_of(kind, said, way) {
+  switch (kind) {
+    case "submit": return { do: "submit", job: { ...said, maps: Number(said.maps), reduces: Number(said.reduces) } };
+    case "kill": return { do: "kill", job: said.job };
+    case "node": return { do: way, node: Number(said.node) - 1 };
+    case "scheduler": return { do: "scheduler", scheduler: said.scheduler };
+  }
+}
 
 // ---- the map ----
 
@@ -377,6 +380,25 @@ function progress([all, done, held]) {
   return made;
 }
 
+function outlook({ number, done, failed, has_page }) {
+  const made = element("span");
+  made.dataset.key = `${number} ${done} ${failed} ${has_page}`;
+  if (has_page) {
+    const link = element("a", "Both futures side by side");
+    link.href = address("/outlook", `&number=${number}`);
+    link.target = "_blank";
+    link.rel = "noopener";
+    made.append(link);
+  } else if (failed) {
+    made.append(failed);
+  } else {
+    const bar = element("progress");
+    bar.value = done;
+    made.append(bar, ` ${Math.floor(done * 100)} %`);
+  }
+  return made;
+}
+
 function name_of(job) {
   const button = element("button", job.name);
   button.type = "button";
@@ -406,7 +428,7 @@ function draw() {
   if (![...$("speed").options].some((option) => option.value === speed)) $("speed").append(new Option(speed, speed));
   if (document.activeElement !== $("speed")) $("speed").value = speed;
   const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
-  $("about").textContent = `${counted(layout.nodes.length, "node")}, ${counted(layout.jobs, "job")}, seed ${layout.seed}, policy ${p.policy}`;
+  $("about").textContent = `${counted(layout.nodes.length, "node")}, ${counted(p.all_jobs, "job")}, seed ${layout.seed}, policy ${p.policy}`;
   legend();
   draw_map();
   const [submitted, ended, hidden] = p.counts;
@@ -420,6 +442,8 @@ function draw() {
   fill("latencies", [three("heartbeat and reply", p.round_trip), three("in the JobTracker's line", p.queued), three("task waits for a slot", p.waited)]);
   $("beats").textContent = `${p.beats.toLocaleString("en")} heartbeats; ${pages.rate} pictures a second`;
   fill("said", p.said.map((said) => [clock(said.at_us), said.what, said.whom, said.where, said.why]));
+  $("outlooks").hidden = !p.outlooks.length;
+  fill("outlooks", p.outlooks.map((one) => [clock(one.at_us), one.words, outlook(one)]));
   fill("log", p.log.map((line) => [clock(line.at_us), line.text]));
   const names = [...new Set(p.jobs.filter((job) => !job.ended).map((job) => job.name))];
   if ($("job-names").dataset.key !== names.join("\n")) {
@@ -431,8 +455,12 @@ function draw() {
   if (past >= 1000) pages = { shown: 0, since: performance.now(), rate: Math.round(pages.shown * 1000 / past) };
 }
 
+// A browser has six connections to one server. A page that nobody sees leaves them to others.
+let source = null;
+
 function listen() {
-  const source = new EventSource(address("/pictures"));
+  if (source || document.hidden || (picture && picture.phase === "finished")) return;
+  source = new EventSource(address("/pictures"));
   source.onmessage = (event) => {
     picture = JSON.parse(event.data);
     is_drawn = false;
@@ -440,6 +468,12 @@ function listen() {
   };
   source.onerror = () => { $("phase").textContent = "no connection"; };
 }
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) return listen();
+  if (source) source.close();
+  source = null;
+});
 
 async function begin() {
   layout = await ask("/layout");

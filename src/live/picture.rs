@@ -12,7 +12,8 @@ use serde::Serialize;
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::emulation::Prepared;
 use crate::mapred::{
-    AttemptId, AttemptState, Event, Fact, JobId, Order, Outcome, Reason, Role, TaskKind,
+    AttemptId, AttemptState, Event, Fact, Holding, JobId, Order, Outcome, Reason, Role, SlotShare,
+    TaskKind,
 };
 use crate::record::{Books, Job};
 use crate::units::{SimSpan, SimTime};
@@ -40,8 +41,8 @@ pub struct Picture {
     live: Vec<JobId>,
     /// Those that have ended last.
     over: VecDeque<JobId>,
-    /// By pool: what its policy last said of it.
-    weighed: BTreeMap<Arc<str>, PerSlot<Weight>>,
+    /// How pools stand, as their policy last said.
+    weighed: BTreeMap<String, PerSlot<Option<Holding>>>,
     said: VecDeque<Said>,
     beats: u64,
     round_trips: Window,
@@ -63,13 +64,6 @@ struct Node {
 struct Tally {
     held: PerSlot<u32>,
     done: PerSlot<u32>,
-}
-
-/// What a policy computed when it last decided something for a pool.
-#[derive(Clone, Copy, Default)]
-struct Weight {
-    share: Option<f64>,
-    min_share: Option<u32>,
 }
 
 /// Something that is told.
@@ -119,8 +113,6 @@ pub struct Layout {
     /// The nodes: name, number of the rack, map slots, reduce slots. Slots in a [`Frame`] come in this
     /// order, maps first.
     pub nodes: Vec<(String, u32, u32, u32)>,
-    /// How many jobs the workload has.
-    pub jobs: u64,
     /// The policies that there are.
     pub policies: Vec<String>,
 }
@@ -274,14 +266,7 @@ impl Layout {
             nodes.push((label.node.clone(), rack, node.slots.map, node.slots.reduce));
         }
         let Prepared { scenario, .. } = prepared;
-        Self {
-            scenario: scenario.name.to_string(),
-            seed: scenario.seed,
-            racks,
-            nodes,
-            jobs: prepared.jobs(),
-            policies,
-        }
+        Self { scenario: scenario.name.to_string(), seed: scenario.seed, racks, nodes, policies }
     }
 }
 
@@ -347,11 +332,9 @@ impl Picture {
                 if role == Role::Work && attempt.task.is_work() {
                     self.waited.add(waited);
                 }
-                self.weigh(attempt, &reason);
                 self.say(at, What::Launched { attempt, tracker, reason });
             }
             Fact::Ordered { attempt, tracker, order, reason } => {
-                self.weigh(attempt, &reason);
                 self.say(at, What::Ordered { attempt, tracker, order, reason });
             }
             Fact::Learned { attempt, state: AttemptState::Succeeded, .. } => {
@@ -365,6 +348,7 @@ impl Picture {
             Fact::Incident { tracker, incident } => self.befall(at, tracker, incident.words()),
             Fact::PolicyChanged => {
                 self.policies.pop_front();
+                self.weighed.clear();
                 self.say(at, What::Policy(self.policy()));
             }
             _ => {}
@@ -388,15 +372,12 @@ impl Picture {
         }
     }
 
-    /// Notes what a policy computed for the pool of an attempt.
-    fn weigh(&mut self, attempt: AttemptId, reason: &Reason) {
-        let weighed = reason.weighed();
-        if weighed.share.is_none() && weighed.min_share.is_none() {
-            return;
+    /// Notes how a pool stands.
+    pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: Holding) {
+        match self.weighed.get_mut(pool) {
+            Some(weighed) => weighed[kind] = Some(holding),
+            None => self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding),
         }
-        let Some(job) = self.books.job(attempt.job()) else { return };
-        let weight = Weight { share: weighed.share, min_share: weighed.min_share };
-        self.weighed.entry(job.spec.pool.clone()).or_default()[attempt.slot()] = weight;
     }
 
     fn count_done(&mut self, attempt: AttemptId, change: i32) {
@@ -511,9 +492,11 @@ impl Picture {
             }
         }
         for (name, row) in &mut groups[0] {
-            if let Some(PerSlot { map, reduce }) = self.weighed.get(*name) {
-                row.share = [map.share, reduce.share];
-                row.min_share = [map.min_share, reduce.min_share];
+            if let Some(weighed) = self.weighed.get(&***name) {
+                let share = |kind| weighed[kind]?.share.map(SlotShare::slots);
+                let min_share = |kind| Some(weighed[kind]?.min_share).filter(|slots| 0 < *slots);
+                row.share = SlotKind::BOTH.map(share);
+                row.min_share = SlotKind::BOTH.map(min_share);
             }
         }
         groups.map(|groups| groups.into_values().collect())
@@ -691,7 +674,14 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         assert_eq!((&*pool.name, pool.jobs, &*frame.users[0].name), ("p", 1, "u"));
         // Four maps: two run, one is done, one waits.
         assert_eq!((pool.maps, pool.reduces), ([2, 1], [0, 1]));
+        assert_eq!((pool.share, pool.min_share), ([None, None], [None, None]));
+        let share = Some(SlotShare::of(2.5));
+        picture.weigh("p", SlotKind::Map, Holding { share, min_share: 1, ..Holding::of(2) });
+        let pool = &picture.frame().pools[0];
         assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));
+        // What another policy computed is nothing to the next.
+        tell(&mut picture, 9, Fact::PolicyChanged);
+        assert_eq!(picture.frame().pools[0].share, [None, None]);
         // The map is lost with its machine.
         let state = AttemptState::Killed;
         tell(&mut picture, 10, Fact::Learned { attempt, tracker, state, counts });

@@ -35,7 +35,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
 use super::gate::{Speed, Step};
-use super::session::{Deed, Refusal, Session};
+use super::session::{Deed, Futures, Refusal, Session};
 use crate::units::{SimSpan, SimTime};
 
 /// What a command may take.
@@ -46,6 +46,11 @@ const CONNECTIONS: usize = 128;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// So often a browser that hears nothing is told that this is all: so one that is gone is found out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+/// What the page that compares two futures may do.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+                           img-src data:; sandbox allow-scripts allow-downloads; base-uri 'none'; \
+                           form-action 'none'; frame-ancestors 'none'";
 
 const HTML: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
@@ -78,11 +83,23 @@ pub enum ServerError {
     Start(#[source] io::Error),
 }
 
+/// Who has opened the session.
+pub trait Host: Send + Sync + 'static {
+    /// Somebody ends the session.
+    fn finish(&self, session: &Session);
+
+    /// Plays two futures, tells how far it is, and returns the page that compares them, or why there is
+    /// none. This may take long.
+    fn foresee(&self, futures: &Futures, far: &Far) -> Result<String, String>;
+}
+
+/// Is told how much is done, from 0 to 1.
+pub type Far = Arc<dyn Fn(f64) + Send + Sync>;
+
 /// What all requests share.
 struct Site {
     session: Arc<Session>,
-    /// What is to be done when somebody ends the session.
-    finish: Box<dyn Fn(&Session) + Send + Sync>,
+    host: Arc<dyn Host>,
     address: SocketAddr,
     token: String,
     page: Bytes,
@@ -121,15 +138,11 @@ impl Server {
     ///
     /// # Errors
     /// If there is no thread.
-    pub fn serve(
-        self,
-        session: Arc<Session>,
-        finish: impl Fn(&Session) + Send + Sync + 'static,
-    ) -> Result<(), ServerError> {
+    pub fn serve(self, session: Arc<Session>, host: impl Host) -> Result<(), ServerError> {
         let Self { listener, address, token } = self;
         let (page, policy) = page();
-        let finish = Box::new(finish);
-        let site = Arc::new(Site { session, finish, address, token, page, policy });
+        let host = Arc::new(host);
+        let site = Arc::new(Site { session, host, address, token, page, policy });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(ServerError::Start)?;
         let work = move || {
@@ -208,6 +221,7 @@ enum Command {
     Kill { job: String },
     Submit { job: serde_json::Value },
     Scheduler { scheduler: serde_json::Value },
+    WhatIf { deed: Box<Self> },
     Undo {},
     Finish {},
 }
@@ -220,19 +234,99 @@ enum Next {
     Job,
 }
 
+impl Command {
+    /// Does what is wanted. This may take long.
+    fn act(self, session: &Arc<Session>, host: &Arc<dyn Host>) -> Result<(), Refusal> {
+        match self {
+            Self::Pause {} => session.pause(),
+            Self::Run {} => session.run(),
+            Self::Speed { speed } => {
+                session.set_speed(speed.parse::<Speed>().map_err(Refusal::Wrong)?);
+                Ok(())
+            }
+            Self::Step { to } => session.step(match to {
+                Next::Heartbeat => Step::Heartbeat,
+                Next::Decision => Step::Decision,
+                Next::Job => Step::JobEnd,
+            }),
+            Self::Go { at } => {
+                let at = at.parse::<SimSpan>();
+                session.go(SimTime::ZERO + at.map_err(|error| Refusal::Wrong(error.to_string()))?)
+            }
+            Self::WhatIf { deed } => foresee(session, host, session.foresee(deed.deed()?)?),
+            Self::Undo {} => session.undo(),
+            Self::Finish {} => {
+                host.finish(session);
+                Ok(())
+            }
+            deed => session.act(deed.deed()?),
+        }
+    }
+
+    /// Returns what is done to the cluster.
+    fn deed(self) -> Result<Deed, Refusal> {
+        Ok(match self {
+            Self::Stop { node } => Deed::Stop(node),
+            Self::Start { node } => Deed::Start(node),
+            Self::Kill { job } => Deed::Kill(job),
+            Self::Submit { job } => Deed::Submit(tree(job)?),
+            Self::Scheduler { scheduler } => Deed::Scheduler(tree(scheduler)?),
+            Self::Pause {}
+            | Self::Run {}
+            | Self::Speed { .. }
+            | Self::Step { .. }
+            | Self::Go { .. }
+            | Self::WhatIf { .. }
+            | Self::Undo {}
+            | Self::Finish {} => {
+                return Err(Refusal::Untimely("this is nothing that is done to the cluster"));
+            }
+        })
+    }
+}
+
+/// Lets two futures be played, on a thread of their own.
+fn foresee(session: &Arc<Session>, host: &Arc<dyn Host>, futures: Futures) -> Result<(), Refusal> {
+    let futures = Arc::new(futures);
+    let (host, of, own) = (host.clone(), session.clone(), futures.clone());
+    let work = move || {
+        let far: Far = {
+            let (of, own) = (of.clone(), own.clone());
+            Arc::new(move |done| of.foreseen(&own, done))
+        };
+        of.foretold(&own, host.foresee(&own, &far));
+    };
+    thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
+        let words = "the system gives no thread";
+        session.foretold(&futures, Err(words.to_owned()));
+        Refusal::Untimely(words)
+    })
+}
+
 impl Site {
     async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+        // A page of results has scripts of its own. It runs as if it came from nowhere: it knows the token,
+        // if it looks, and can send nothing with it.
+        let policy = match request.uri().path() {
+            "/outlook" => HeaderValue::from_static(PAGE_POLICY),
+            _ => self.policy.clone(),
+        };
         let mut response = match self.reply(request).await {
             Ok(response) => response,
             Err((status, words)) => {
                 let words = serde_json::json!({ "error": words });
                 let mut response = whole("application/json", words.to_string());
                 *response.status_mut() = status;
+                // Whoever has no business here keeps no connection.
+                if status == StatusCode::FORBIDDEN {
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(header::CONNECTION, close);
+                }
                 response
             }
         };
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_SECURITY_POLICY, self.policy.clone());
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         for (name, value) in [
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CACHE_CONTROL, "no-store"),
@@ -301,6 +395,10 @@ impl Site {
                 }
                 Ok(response)
             }
+            "/outlook" => {
+                let page = session.outlook(number("number")?.into()).ok_or_else(nothing)?;
+                Ok(whole("text/html; charset=utf-8", page))
+            }
             "/command" => self.command(request).await,
             _ => Err(nothing()),
         }
@@ -328,44 +426,15 @@ impl Site {
         };
         let command: Command = serde_json::from_slice(&body)
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
-        let done = self.act(command);
+        // A deed takes long where jobs are many, and others want pictures meanwhile.
+        let (session, host) = (self.session.clone(), self.host.clone());
+        let done = tokio::task::spawn_blocking(move || command.act(&session, &host)).await;
+        let done = done.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
         done.map_err(|refusal| match refusal {
             Refusal::Untimely(_) => (StatusCode::CONFLICT, refusal.to_string()),
             Refusal::Wrong(_) => (StatusCode::BAD_REQUEST, refusal.to_string()),
         })?;
         Ok(whole("application/json", "{\"done\":true}"))
-    }
-
-    fn act(&self, command: Command) -> Result<(), Refusal> {
-        let session = &self.session;
-        let wrong = |error: String| Refusal::Wrong(error);
-        match command {
-            Command::Pause {} => session.pause(),
-            Command::Run {} => session.run(),
-            Command::Speed { speed } => {
-                session.set_speed(speed.parse::<Speed>().map_err(wrong)?);
-                Ok(())
-            }
-            Command::Step { to } => session.step(match to {
-                Next::Heartbeat => Step::Heartbeat,
-                Next::Decision => Step::Decision,
-                Next::Job => Step::JobEnd,
-            }),
-            Command::Go { at } => {
-                let at = at.parse::<SimSpan>().map_err(|error| wrong(error.to_string()))?;
-                session.go(SimTime::ZERO + at)
-            }
-            Command::Stop { node } => session.act(&Deed::Stop(node)),
-            Command::Start { node } => session.act(&Deed::Start(node)),
-            Command::Kill { job } => session.act(&Deed::Kill(job)),
-            Command::Submit { job } => session.act(&Deed::Submit(tree(job)?)),
-            Command::Scheduler { scheduler } => session.act(&Deed::Scheduler(tree(scheduler)?)),
-            Command::Undo {} => session.undo(),
-            Command::Finish {} => {
-                (self.finish)(session);
-                Ok(())
-            }
-        }
     }
 
     /// Returns whether a request is meant for this server, and comes from its own page if from any.
@@ -465,18 +534,21 @@ fn pictures(session: &Session) -> Response<Answer> {
     let (to, from) = mpsc::channel(1);
     tokio::spawn(async move {
         loop {
-            let event = match timeout(SIGN_OF_LIFE, newest.changed()).await {
-                Ok(Ok(())) => {
-                    let picture = newest.borrow_and_update().clone();
-                    [&b"data: "[..], &picture, b"\n\n"].concat()
-                }
+            let is_new = match timeout(SIGN_OF_LIFE, newest.changed()).await {
+                Ok(Ok(())) => true,
                 Ok(Err(_)) => return,
-                Err(_) => b": still here\n\n".to_vec(),
+                Err(_) => false,
             };
-            // Waits until there is room; if nobody takes it, the browser is gone.
-            if to.send(event.into()).await.is_err() {
-                return;
-            }
+            // Waits until there is room; if nobody takes it, the browser is gone. What is newest is seen
+            // only then.
+            let Ok(room) = to.reserve().await else { return };
+            room.send(match is_new {
+                true => {
+                    let picture = newest.borrow_and_update().clone();
+                    [&b"data: "[..], &picture, b"\n\n"].concat().into()
+                }
+                false => Bytes::from_static(b": still here\n\n"),
+            });
         }
     });
     let mut response = Response::new(Answer::Pictures(from));

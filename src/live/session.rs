@@ -13,19 +13,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::body::Bytes;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::Serialize;
 use serde_yaml::Value;
 use tokio::sync::watch;
 
 use super::gate::{Gate, Speed, Step, Turn, Wish};
+use super::holdings::Asked;
+use super::outlook::{OutlookRow, Outlooks};
 use super::picture::{Frame, JobStory, Layout, Picture, Why};
 use crate::cluster::TrackerId;
-use crate::emulation::{EmulationError, Prepared};
+use crate::emulation::{Around, EmulationError, Prepared};
 use crate::mapred::Event;
 use crate::record::Past;
 use crate::runtime::Pace;
-use crate::scenario::{Draft, Registry};
+use crate::scenario::{Draft, Later, Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
 /// Pictures come no faster than this: thirty a second.
@@ -95,6 +97,8 @@ pub enum Refusal {
     Wrong(String),
 }
 
+const REPEATING: Refusal = Refusal::Untimely("the past is being repeated: wait until it is done");
+
 /// What the session does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -120,9 +124,12 @@ struct Sent<'a> {
     phase: Phase,
     now_us: u64,
     speed: Option<f64>,
+    /// How many jobs the scenario has.
+    all_jobs: u64,
     /// Which run of the session this is.
     scene: u64,
     log: Vec<&'a Line>,
+    outlooks: Vec<OutlookRow<'a>>,
     #[serde(flatten)]
     frame: Frame,
 }
@@ -148,10 +155,36 @@ pub struct Scene {
 /// What was before somebody did something.
 #[derive(Clone)]
 struct Before {
-    prepared: Arc<Prepared>,
     past: Past,
-    at: SimTime,
+    /// Whether the run was over: that may cut an instant short, which has more events in a run that goes
+    /// on.
+    is_over: bool,
+    prepared: Arc<Prepared>,
     words: String,
+}
+
+/// A deed, and when it happens.
+type Done = (SimTime, Deed);
+
+/// Other deeds, and the scenario with them; nobody else has the session meanwhile.
+struct Made<'s> {
+    state: MutexGuard<'s, State>,
+    done: Vec<Done>,
+    prepared: Arc<Prepared>,
+    warnings: Vec<Warning>,
+    /// What the session did before.
+    stood: Phase,
+}
+
+/// How the session is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// Nobody has said so.
+    Open,
+    /// When the run has.
+    AtEnd,
+    /// At once.
+    Now,
 }
 
 struct State {
@@ -159,22 +192,38 @@ struct State {
     picture: Picture,
     past: Past,
     prepared: Arc<Prepared>,
-    /// What has been done to the scenario, each with the scenario before it.
-    done: Vec<(SimTime, Arc<Prepared>)>,
+    /// What has been done to the first scenario.
+    done: Vec<Done>,
     /// What must be the same when the run has been repeated.
     same: Option<Box<Before>>,
     next: Option<Scene>,
     phase: Phase,
     scene: u64,
     number: u64,
+    wants_holdings: bool,
     log: Vec<Line>,
-    /// Whether nobody wants anything any more, once the run is over.
-    is_last: bool,
+    outlooks: Outlooks,
+    /// The warnings that were told.
+    warned: Vec<Warning>,
+    last: Last,
+}
+
+/// Two futures with the same past, to be played and compared.
+pub struct Futures {
+    number: u64,
+    /// Up to where they are the same.
+    pub until: SimTime,
+    /// What comes without a deed, and what comes of it.
+    pub prepared: [Arc<Prepared>; 2],
+    /// What they are called.
+    pub names: [String; 2],
 }
 
 /// A session.
 pub struct Session {
     registry: Registry,
+    /// The scenario before anybody did anything.
+    first: Scenario,
     state: Mutex<State>,
     turned: Condvar,
     pictures: watch::Sender<Bytes>,
@@ -183,15 +232,21 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session, paused at the beginning of a run.
-    pub fn new(prepared: Prepared, registry: Registry, speed: Speed) -> Arc<Self> {
+    /// Begins a session, paused at the beginning of a run; these warnings of it were told.
+    pub fn new(
+        prepared: Prepared,
+        warnings: Vec<Warning>,
+        registry: Registry,
+        speed: Speed,
+    ) -> Arc<Self> {
         let policies = registry.names().map(ToOwned::to_owned).collect();
         let layout = json(&Layout::of(&prepared, policies));
         let prepared = Arc::new(prepared);
+        let first = prepared.scenario.clone();
         let state = State {
             gate: Gate::new(Wish::Pause, speed),
             picture: picture(&prepared),
-            past: Past::open(),
+            past: Past::open(None),
             prepared,
             done: Vec::new(),
             same: None,
@@ -199,12 +254,15 @@ impl Session {
             phase: Phase::Paused,
             scene: 0,
             number: 0,
+            wants_holdings: true,
             log: Vec::new(),
-            is_last: false,
+            outlooks: Outlooks::default(),
+            warned: warnings,
+            last: Last::Open,
         };
         let (pictures, _) = watch::channel(Bytes::new());
         let (state, turned) = (Mutex::new(state), Condvar::new());
-        let session = Self { registry, state, turned, pictures, layout, began: now() };
+        let session = Self { registry, first, state, turned, pictures, layout, began: now() };
         session.show(&mut session.state.lock());
         Arc::new(session)
     }
@@ -218,14 +276,16 @@ impl Session {
     pub fn begin(self: &Arc<Self>, scene: &Scene) -> Box<dyn Pace> {
         let mut state = self.state.lock();
         let speed = state.gate.speed();
-        let wish = match (scene.to, state.is_last) {
-            (Some(to), _) => Wish::To(to),
-            (None, true) => Wish::End,
-            (None, false) => Wish::Pause,
+        let wish = match (state.last, scene.to) {
+            // Somebody has left since the last run was given up.
+            (Last::Now, _) => Wish::Leave,
+            (_, Some(to)) => Wish::To(to),
+            (Last::AtEnd, None) => Wish::End,
+            (Last::Open, None) => Wish::Pause,
         };
         state.gate = Gate::new(wish, speed);
         state.picture = picture(&scene.prepared);
-        state.past = Past::open();
+        state.past = Past::open(scene.same.as_ref().map(|before| &before.past));
         state.prepared = scene.prepared.clone();
         state.same.clone_from(&scene.same);
         state.scene += 1;
@@ -233,21 +293,37 @@ impl Session {
         Box::new(Hand { session: self.clone(), shown: self.began })
     }
 
+    /// Returns what is put around the policies of its runs, so that the picture has their shares.
+    pub fn around(self: &Arc<Self>) -> Around {
+        let session = self.clone();
+        Box::new(move |policy| Box::new(Asked { policy, session: session.clone() }))
+    }
+
+    /// Lets the picture be told how pools stand, if that was shown since it was told last.
+    pub(super) fn weigh(&self, tell: impl FnOnce(&mut Picture)) {
+        let mut state = self.state.lock();
+        if mem::take(&mut state.wants_holdings) {
+            tell(&mut state.picture);
+        }
+    }
+
     /// The run has ended by itself: returns the next scene when somebody wants one, or
     /// nothing when nobody does any more.
     pub fn end(&self, words: &str) -> Option<Scene> {
         let mut state = self.state.lock();
-        state.gate.end();
-        if let Some(before) = state.same.take()
-            && before.past.parts_from(&state.past).is_some()
-        {
-            take_back(&mut state, *before);
+        if state.next.is_some() {
+            // Somebody turned away from it before.
             return state.next.take();
         }
+        state.gate.end();
         state.log(words.to_owned());
-        state.phase = Phase::Ended;
-        self.show(&mut state);
-        while state.next.is_none() && !state.is_last {
+        if !state.takes_back() {
+            state.phase = Phase::Ended;
+            self.show(&mut state);
+        }
+        // A deed that is being prepared is waited for.
+        while state.next.is_none() && (state.last == Last::Open || state.phase == Phase::Repeating)
+        {
             self.turned.wait(&mut state);
         }
         state.next.take()
@@ -329,10 +405,9 @@ impl Session {
 
     fn want(&self, wish: Wish) -> Result<(), Refusal> {
         let mut state = self.state.lock();
+        state.must_be_open()?;
         match state.phase {
-            Phase::Repeating => {
-                return Err(Refusal::Untimely("the past is being repeated: wait until it is done"));
-            }
+            Phase::Repeating => return Err(REPEATING),
             Phase::Ended | Phase::Finished if wish != Wish::Pause => {
                 return Err(Refusal::Untimely("the run is over: go back to an earlier instant"));
             }
@@ -341,8 +416,9 @@ impl Session {
         }
         state.phase = match wish {
             Wish::Run => Phase::Running,
-            Wish::Pause | Wish::Leave => Phase::Paused,
-            Wish::To(_) | Wish::Step(_) | Wish::End => Phase::Going,
+            // It may be within an instant, whose rest is still to come: it says itself when it stands.
+            Wish::Pause => state.phase,
+            Wish::To(_) | Wish::Step(_) | Wish::End | Wish::Leave => Phase::Going,
         };
         state.gate.want(wish);
         self.show(&mut state);
@@ -357,6 +433,7 @@ impl Session {
     pub fn go(&self, to: SimTime) -> Result<(), Refusal> {
         {
             let mut state = self.state.lock();
+            state.must_be_open()?;
             let is_back = state.gate.position().is_some_and(|now| to < now);
             if is_back
                 && matches!(
@@ -375,49 +452,46 @@ impl Session {
     /// Goes to the end, and ends the session there.
     pub fn close(&self) {
         let mut state = self.state.lock();
-        state.is_last = true;
-        if state.phase != Phase::Repeating {
-            state.gate.want(Wish::End);
+        if state.last == Last::Open {
+            state.last = Last::AtEnd;
         }
-        self.turned.notify_all();
+        let phase = state.phase;
+        if phase != Phase::Repeating {
+            self.settle(&mut state, phase);
+        }
     }
 
     /// Ends the session where it is.
     pub fn leave(&self) {
         let mut state = self.state.lock();
-        state.is_last = true;
+        state.last = Last::Now;
         state.next = None;
         state.gate.want(Wish::Leave);
         self.turned.notify_all();
     }
 
-    /// Does something to the cluster, a microsecond from now.
+    /// Does something to the cluster, a microsecond from now. This may take long, where jobs are many.
     ///
     /// # Errors
     /// If the session does not stand still, or if it does not go with the scenario.
-    pub fn act(&self, deed: &Deed) -> Result<(), Refusal> {
-        let mut state = self.state.lock();
-        state.must_stand()?;
-        let position = state.gate.position();
-        let at = state.gate.now() + SimSpan::from_micros(1);
-        let prepared = Arc::new(with(&state.prepared, deed, at, &self.registry)?);
+    pub fn act(&self, deed: Deed) -> Result<(), Refusal> {
         let words = deed.words();
-        let before = Before {
-            prepared: state.prepared.clone(),
-            past: mem::replace(&mut state.past, Past::open()),
-            at: state.gate.now(),
-            words: words.clone(),
-        };
-        let old = state.prepared.clone();
-        state.done.push((at, old));
-        state.log(words);
-        let scene = Scene {
-            prepared,
-            to: position,
-            // Of a run that has not begun nothing can have changed.
-            same: position.map(|_| Box::new(before)),
-        };
-        self.turn_to(&mut state, scene);
+        let mut made = self.prepare(|state, done| {
+            done.push((state.gate.now() + SimSpan::from_micros(1), deed));
+            Ok(())
+        })?;
+        let state = &mut *made.state;
+        state.log(words.clone());
+        state.warn(made.warnings);
+        state.done = made.done;
+        // Of a run that has not begun nothing can have changed.
+        let to = state.gate.position();
+        let same = to.map(|_| {
+            let past = mem::replace(&mut state.past, Past::open(None));
+            let is_over = made.stood == Phase::Ended;
+            Box::new(Before { past, is_over, prepared: state.prepared.clone(), words })
+        });
+        self.turn_to(state, Scene { prepared: made.prepared, to, same });
         Ok(())
     }
 
@@ -426,23 +500,118 @@ impl Session {
     /// # Errors
     /// If the session does not stand still, or if nothing was done.
     pub fn undo(&self) -> Result<(), Refusal> {
-        let mut state = self.state.lock();
-        state.must_stand()?;
-        let Some((at, prepared)) = state.done.pop() else {
-            return Err(Refusal::Untimely("nothing was done that could be taken back"));
-        };
-        let before = SimTime::from_micros(at.as_micros().saturating_sub(1));
-        let to = state.gate.position().map(|now| now.min(before));
+        let mut last = SimTime::ZERO;
+        let mut made = self.prepare(|_, done| {
+            let Some((at, _)) = done.pop() else {
+                return Err(Refusal::Untimely("nothing was done that could be taken back"));
+            };
+            last = at;
+            Ok(())
+        })?;
+        let state = &mut *made.state;
         state.log("the last deed is taken back".to_owned());
-        self.turn_to(&mut state, Scene { prepared, to, same: None });
+        state.done = made.done;
+        let to = state.gate.position().map(|now| now.min(before(last)));
+        self.turn_to(state, Scene { prepared: made.prepared, to, same: None });
         Ok(())
+    }
+
+    /// Prepares what comes without a deed and what would come of it, a microsecond from now; the session
+    /// stays where it is.
+    ///
+    /// # Errors
+    /// As [`Self::act`], or if another deed is looked into already.
+    pub fn foresee(&self, deed: Deed) -> Result<Futures, Refusal> {
+        let words = deed.words();
+        let Made { mut state, done, prepared, warnings, stood } = self.prepare(|state, done| {
+            done.push((state.gate.now() + SimSpan::from_micros(1), deed));
+            Ok(())
+        })?;
+        let state = &mut *state;
+        let now = state.gate.now();
+        let began = state.outlooks.begin(now, words.clone());
+        let told = began.ok_or(Refusal::Untimely("another deed is looked into: wait for it"));
+        if told.is_ok() {
+            state.warn(warnings);
+        }
+        // A run that is over may have been cut short within its last instant.
+        let until = if stood == Phase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
+        let futures = told.map(|number| Futures {
+            number,
+            until: until.unwrap_or(now),
+            prepared: [state.prepared.clone(), prepared],
+            names: ["as it is".to_owned(), words],
+        });
+        self.settle(state, stood);
+        futures
+    }
+
+    /// Notes how much of two futures is played, from 0 to 1.
+    pub fn foreseen(&self, futures: &Futures, done: f64) {
+        let mut state = self.state.lock();
+        state.outlooks.go_on(futures.number, done);
+        self.show(&mut state);
+    }
+
+    /// Notes the page that compares two futures, or why there is none.
+    pub fn foretold(&self, futures: &Futures, page: Result<String, String>) {
+        let mut state = self.state.lock();
+        state.outlooks.end(futures.number, page);
+        self.show(&mut state);
+    }
+
+    /// Returns the page that compares two futures.
+    pub fn outlook(&self, number: u64) -> Option<Bytes> {
+        self.state.lock().outlooks.page(number)
+    }
+
+    /// Prepares the first scenario with other deeds in it. Meanwhile the session can be looked at and
+    /// nothing else.
+    fn prepare(
+        &self,
+        change: impl FnOnce(&State, &mut Vec<Done>) -> Result<(), Refusal>,
+    ) -> Result<Made<'_>, Refusal> {
+        let (done, stood) = {
+            let mut state = self.state.lock();
+            state.must_stand()?;
+            let mut done = state.done.clone();
+            change(&state, &mut done)?;
+            let stood = mem::replace(&mut state.phase, Phase::Repeating);
+            self.show(&mut state);
+            (done, stood)
+        };
+        let made = with(&self.first, &done, &self.registry);
+        let mut state = self.state.lock();
+        if state.last == Last::Now {
+            return Err(Refusal::Untimely("the session is over"));
+        }
+        match made {
+            Ok((prepared, warnings)) => {
+                Ok(Made { state, done, prepared: Arc::new(prepared), warnings, stood })
+            }
+            Err(refusal) => {
+                self.settle(&mut state, stood);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Is in a phase again, unless the session is to go to its end.
+    fn settle(&self, state: &mut State, phase: Phase) {
+        state.phase = match (state.last, phase) {
+            (Last::AtEnd, Phase::Paused | Phase::Running | Phase::Going) => {
+                state.gate.want(Wish::End);
+                Phase::Going
+            }
+            _ => phase,
+        };
+        self.show(state);
+        self.turned.notify_all();
     }
 
     /// Gives the run up for another scene.
     fn turn_to(&self, state: &mut State, scene: Scene) {
-        state.next = Some(scene);
-        state.phase = Phase::Repeating;
-        state.gate.want(Wish::Leave);
+        state.turn_to(scene);
         self.show(state);
         self.turned.notify_all();
     }
@@ -450,13 +619,16 @@ impl Session {
     /// Makes a picture of what is.
     fn show(&self, state: &mut State) {
         state.number += 1;
+        state.wants_holdings = true;
         let sent = Sent {
             number: state.number,
             phase: state.phase,
             now_us: state.gate.now().as_micros(),
             speed: state.gate.speed().factor(),
+            all_jobs: state.prepared.jobs(),
             scene: state.scene,
             log: state.log.iter().rev().take(LOG).collect(),
+            outlooks: state.outlooks.rows(),
             frame: state.picture.frame(),
         };
         self.pictures.send_replace(json(&sent));
@@ -472,29 +644,57 @@ impl State {
         }
     }
 
+    /// Tells warnings that were not told before.
+    fn warn(&mut self, warnings: Vec<Warning>) {
+        for warning in warnings {
+            if !self.warned.contains(&warning) {
+                self.log(format!("warning: {warning}"));
+                self.warned.push(warning);
+            }
+        }
+    }
+
+    fn turn_to(&mut self, scene: Scene) {
+        self.next = Some(scene);
+        self.phase = Phase::Repeating;
+        self.gate.want(Wish::Leave);
+    }
+
+    /// Looks whether what was done last would have changed what had happened, once that is repeated; if
+    /// so, says it and plans the run without it.
+    fn takes_back(&mut self) -> bool {
+        let Some(before_it) = self.same.take() else { return false };
+        let Before { past, is_over, prepared, words } = *before_it;
+        let parted = match is_over {
+            true => self.past.parts_before(&past),
+            false => self.past.parts_from(&past),
+        };
+        let Some(parted) = parted else { return false };
+        self.log(format!(
+            "{words}: this would have changed what had happened by {parted} already, so it is taken \
+             back"
+        ));
+        let to = self.done.pop().map(|(at, _)| before(at));
+        self.turn_to(Scene { prepared, to, same: None });
+        true
+    }
+
+    fn must_be_open(&self) -> Result<(), Refusal> {
+        match self.last {
+            Last::Open => Ok(()),
+            Last::AtEnd | Last::Now => Err(Refusal::Untimely("the session is being finished")),
+        }
+    }
+
     fn must_stand(&self) -> Result<(), Refusal> {
+        self.must_be_open()?;
         match self.phase {
             Phase::Paused | Phase::Ended => Ok(()),
             Phase::Running | Phase::Going => Err(Refusal::Untimely("pause first")),
-            Phase::Repeating => {
-                Err(Refusal::Untimely("the past is being repeated: wait until it is done"))
-            }
+            Phase::Repeating => Err(REPEATING),
             Phase::Finished => Err(Refusal::Untimely("the session is over")),
         }
     }
-}
-
-/// Notes that what was done would have changed what had happened, and plans the run without it.
-fn take_back(state: &mut State, before: Before) {
-    let Before { prepared, past, at, words } = before;
-    let parted = past.parts_from(&state.past).unwrap_or_default();
-    state.done.pop();
-    state.log(format!(
-        "{words}: this would have changed what had happened by {parted} already, so it is taken back"
-    ));
-    state.next = Some(Scene { prepared, to: Some(at), same: None });
-    state.phase = Phase::Repeating;
-    state.gate.want(Wish::Leave);
 }
 
 /// Holds up the run of a scene, and sees what happens there.
@@ -548,41 +748,41 @@ impl Pace for Hand {
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
                 }
                 Turn::Stand => {
-                    if let Some(before) = state.same.take()
-                        && before.past.parts_from(&state.past).is_some()
-                    {
-                        take_back(&mut state, *before);
+                    if state.takes_back() {
                         continue;
                     }
-                    if state.is_last {
-                        state.gate.want(Wish::End);
-                        continue;
+                    session.settle(&mut state, Phase::Paused);
+                    // In the meantime somebody may have a deed prepared: the phase is his then.
+                    while state.gate.stands() {
+                        session.turned.wait(&mut state);
                     }
-                    state.phase = Phase::Paused;
-                    session.show(&mut state);
-                    session.turned.wait(&mut state);
                 }
             }
         }
     }
 }
 
-/// Returns a scenario with a deed in it.
+/// Returns the instant before that of a deed: the pause at which it was done.
+fn before(deed: SimTime) -> SimTime {
+    SimTime::from_micros(deed.as_micros().saturating_sub(1))
+}
+
+/// Returns a scenario with deeds in it, and what is to be thought of.
 fn with(
-    prepared: &Prepared,
-    deed: &Deed,
-    at: SimTime,
+    scenario: &Scenario,
+    done: &[Done],
     registry: &Registry,
-) -> Result<Prepared, Refusal> {
+) -> Result<(Prepared, Vec<Warning>), Refusal> {
     let wrong = |error: &dyn std::fmt::Display| Refusal::Wrong(error.to_string());
-    let scenario = &prepared.scenario;
     let mut tree: Value =
         serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
-    let (list, entry) = deed.entry(at);
-    if let Some(root) = tree.as_mapping_mut() {
-        let list = root.entry(list.into()).or_insert_with(|| Value::Sequence(Vec::new()));
-        if let Some(list) = list.as_sequence_mut() {
-            list.push(entry);
+    for (at, deed) in done {
+        let (list, entry) = deed.entry(*at);
+        if let Some(root) = tree.as_mapping_mut() {
+            let list = root.entry(list.into()).or_insert_with(|| Value::Sequence(Vec::new()));
+            if let Some(list) = list.as_sequence_mut() {
+                list.push(entry);
+            }
         }
     }
     let text = serde_yaml::to_string(&tree).map_err(|error| wrong(&error))?;
@@ -590,18 +790,16 @@ fn with(
     let file = scenario.folder.join("session.yaml").display().to_string();
     let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
     let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;
-    Prepared::new(loaded.scenario, registry).map_err(|error: EmulationError| wrong(&error))
+    let prepared = Prepared::new(loaded.scenario, registry);
+    Ok((prepared.map_err(|error: EmulationError| wrong(&error))?, loaded.warnings))
 }
 
 /// Returns the picture of a scenario's run before it begins.
 fn picture(prepared: &Prepared) -> Picture {
     let scenario = &prepared.scenario;
-    let mut later: Vec<_> = (scenario.later.iter())
-        .filter_map(|later| Some((later.at, later.scheduler.as_ref()?.name.clone())))
-        .collect();
-    later.sort_by_key(|(at, _)| *at);
-    let policies = [scenario.scheduler.name.clone()].into_iter();
-    Picture::new(&prepared.topology, policies.chain(later.into_iter().map(|(_, name)| name)))
+    let later = Later::policies(&scenario.later).map(|(_, choice)| choice);
+    let policies = std::iter::once(&scenario.scheduler).chain(later);
+    Picture::new(&prepared.topology, policies.map(|choice| choice.name.clone()))
 }
 
 fn json(value: &impl Serialize) -> Bytes {
@@ -646,8 +844,9 @@ workload:
     struct Played(Arc<Session>, Option<thread::JoinHandle<()>>);
 
     impl Played {
-        fn new() -> Self {
-            let session = Session::new(prepared(TWO_JOBS), Registry::builtin(), Speed::MOST);
+        fn new(text: &str) -> Self {
+            let session =
+                Session::new(prepared(text), Vec::new(), Registry::builtin(), Speed::MOST);
             let of = session.clone();
             let play = move || {
                 let registry = Registry::builtin();
@@ -691,25 +890,117 @@ workload:
         }
     }
 
+    /// A session whose runs nobody plays.
+    fn idle() -> Arc<Session> {
+        Session::new(prepared(TWO_JOBS), Vec::new(), Registry::builtin(), Speed::MOST)
+    }
+
+    fn job_c() -> Deed {
+        Deed::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
+    }
+
     #[test]
     fn what_is_done_is_written_a_microsecond_behind_the_pause() {
         let registry = Registry::builtin();
         let at = secs(10) + SimSpan::from_micros(1);
-        let first = with(&prepared(TWO_JOBS), &Deed::Stop(1), at, &registry).unwrap();
-        let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
-        let second = with(&first, &Deed::Submit(job), at, &registry).unwrap();
-        let third = with(&second, &Deed::Scheduler("fair".into()), at, &registry).unwrap();
-        let yaml = third.scenario.to_yaml();
+        let first = prepared(TWO_JOBS).scenario;
+        let done = [Deed::Stop(1), job_c(), Deed::Scheduler("fair".into())].map(|deed| (at, deed));
+        let (made, _) = with(&first, &done, &registry).unwrap();
+        let yaml = made.scenario.to_yaml();
         assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10000001us"), "{yaml}");
-        assert_eq!((third.scenario.faults.len(), third.scenario.later.len()), (1, 2));
+        assert_eq!((made.scenario.faults.len(), made.scenario.later.len()), (1, 2));
         for wrong in [Deed::Stop(7), Deed::Kill("x".to_owned()), Deed::Scheduler("none".into())] {
-            assert!(with(&third, &wrong, at, &registry).is_err(), "{wrong:?}");
+            assert!(with(&first, &[(at, wrong.clone())], &registry).is_err(), "{wrong:?}");
         }
     }
 
     #[test]
+    fn a_run_that_is_to_pause_does_not_stand_before_its_instant_is_over() {
+        let session = idle();
+        session.run().unwrap();
+        session.pause().unwrap();
+        assert_eq!(session.state.lock().phase, Phase::Running);
+        assert_eq!(session.act(job_c()), Err(Refusal::Untimely("pause first")));
+    }
+
+    #[test]
+    fn a_session_that_is_being_finished_takes_nothing_more() {
+        let session = idle();
+        session.close();
+        assert_eq!(session.state.lock().phase, Phase::Going);
+        let closed = Err(Refusal::Untimely("the session is being finished"));
+        assert_eq!(session.act(job_c()), closed);
+        assert_eq!(session.go(secs(1)), closed);
+        assert_eq!(session.pause(), closed);
+    }
+
+    #[test]
+    fn who_leaves_between_two_runs_has_left() {
+        let session = idle();
+        let scene = session.scene();
+        session.leave();
+        let mut hand = session.begin(&scene);
+        assert!(!hand.wait(SimTime::ZERO));
+    }
+
+    #[test]
+    fn a_warning_is_told_once() {
+        let played = Played::new(TWO_JOBS);
+        let session = &played.0;
+        played.stands(1);
+        session.act(Deed::Start(0)).unwrap();
+        played.stands(2);
+        assert!(played.last_words().contains("warning: "), "{}", played.last_words());
+        session.act(job_c()).unwrap();
+        played.stands(3);
+        assert_eq!(played.last_words(), "the job c is submitted");
+    }
+
+    #[test]
+    fn two_futures_have_one_past_and_leave_the_session_where_it_is() {
+        let played = Played::new(TWO_JOBS);
+        let session = &played.0;
+        played.stands(1);
+        session.go(secs(30)).unwrap();
+        while session.state.lock().gate.now() < secs(30) {
+            thread::yield_now();
+        }
+        played.stands(1);
+        let futures = session.foresee(Deed::Scheduler("fair".into())).unwrap();
+        assert_eq!(futures.until, secs(30) + SimSpan::from_micros(1));
+        let later = |future: usize| futures.prepared[future].scenario.later.len();
+        assert_eq!((later(0), later(1)), (0, 1));
+        assert_eq!(futures.names[1], "fair takes over");
+        assert_eq!(played.stands(1), (Phase::Paused, secs(30)));
+        assert!(session.foresee(job_c()).is_err(), "one at a time");
+        session.foretold(&futures, Ok("page".to_owned()));
+        assert_eq!(session.outlook(1), Some("page".into()));
+        assert!(session.foresee(job_c()).is_ok());
+    }
+
+    /// Mumak's run is over within an instant, whose rest is never played.
+    #[test]
+    fn a_mumak_that_is_over_goes_on_too() {
+        let played = Played::new(&TWO_JOBS.replace("heartbeat: 3s", "line: mumak"));
+        let session = &played.0;
+        played.stands(1);
+        session.go(secs(100_000)).unwrap();
+        while played.stands(1).0 != Phase::Ended {
+            thread::yield_now();
+        }
+        session.act(job_c()).unwrap();
+        played.stands(2);
+        assert_eq!(played.last_words(), "the job c is submitted");
+        session.run().unwrap();
+        while played.stands(2).0 != Phase::Ended {
+            thread::yield_now();
+        }
+        assert_eq!(session.job(2).unwrap().row.ended, Some("succeeded"));
+    }
+
+    #[test]
     fn the_past_is_the_same_and_the_future_another() {
-        let played = Played::new();
+        let played = Played::new(TWO_JOBS);
         let session = &played.0;
         assert_eq!(played.stands(1), (Phase::Paused, SimTime::ZERO));
         session.go(secs(30)).unwrap();
@@ -718,7 +1009,7 @@ workload:
         }
         assert_eq!(played.stands(1), (Phase::Paused, secs(30)));
         let before = session.state.lock().past.clone();
-        session.act(&Deed::Stop(0)).unwrap();
+        session.act(Deed::Stop(0)).unwrap();
         assert_eq!(played.stands(2), (Phase::Paused, secs(30)));
         assert_eq!(before.parts_from(&session.state.lock().past), None);
         assert_eq!(played.last_words(), "node-1 is stopped");
@@ -735,7 +1026,7 @@ workload:
 
     #[test]
     fn what_would_have_changed_the_past_is_taken_back() {
-        let played = Played::new();
+        let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
         session.go(secs(30)).unwrap();
@@ -746,7 +1037,7 @@ workload:
         // As if something else had happened before.
         let other = Event { at: secs(29), fact: Fact::JobRunning(JobId(0)) };
         session.state.lock().past.add(&other);
-        session.act(&Deed::Stop(0)).unwrap();
+        session.act(Deed::Stop(0)).unwrap();
         assert_eq!(played.stands(3), (Phase::Paused, secs(30)));
         assert!(played.last_words().contains("so it is taken back"), "{}", played.last_words());
         assert!(session.state.lock().prepared.scenario.faults.is_empty());
@@ -758,10 +1049,10 @@ workload:
 
     #[test]
     fn a_run_that_is_over_goes_on_with_another_job() {
-        let played = Played::new();
+        let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        assert!(session.act(&Deed::Stop(9)).unwrap_err().to_string().contains("node"));
+        assert!(session.act(Deed::Stop(9)).unwrap_err().to_string().contains("node"));
         session.go(secs(100_000)).unwrap();
         let end = loop {
             match played.stands(1) {
@@ -770,8 +1061,7 @@ workload:
             }
         };
         assert!(session.run().is_err(), "it is over");
-        let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
-        session.act(&Deed::Submit(job)).unwrap();
+        session.act(job_c()).unwrap();
         assert_eq!(played.stands(2), (Phase::Paused, end));
         session.step(Step::JobEnd).unwrap();
         while session.state.lock().gate.now() <= end {

@@ -9,6 +9,7 @@
 pub(crate) mod bench;
 mod contenders;
 pub(crate) mod steps;
+mod wrapper;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,11 +17,12 @@ use serde::de::DeserializeOwned;
 
 pub use self::contenders::{Contender, Lineup, Measure, Standing, Told};
 use self::steps::step;
+pub(crate) use self::wrapper::Wrapper;
 use super::job::Job;
 use super::ledger::{Ledger, Wish};
 use super::{
-    AttemptId, AttemptState, Directive, Fact, JobId, Launch, Locality, Order, Outbox, Outcome,
-    PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
+    AttemptId, AttemptState, Directive, Fact, Holding, JobId, Launch, Locality, Order, Outbox,
+    Outcome, PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -71,6 +73,10 @@ pub trait Scheduler: Send {
     fn contenders(&self, _offer: &Offer<'_>, _kind: SlotKind) -> Option<Vec<Contender>> {
         None
     }
+
+    /// Says how its pools or queues stand with slots of this kind. It changes nothing, and is called only
+    /// when somebody wishes to know.
+    fn holdings(&self, _view: &View<'_>, _kind: SlotKind, _say: &mut dyn FnMut(&str, Holding)) {}
 
     /// Returns whether it asks how far running attempts are. To note it costs the JobTracker a
     /// look-up for each of them in every heartbeat.

@@ -25,18 +25,29 @@ pub struct Past {
     hash: DefaultHasher,
     /// The hash of all up to an event, with that event's instant.
     marks: Vec<(SimTime, u64)>,
+    /// After how many events their hash is to be known, and it, when they have come.
+    goal: Option<(u64, Option<u64>)>,
 }
 
 impl Past {
     /// Returns an empty past up to an instant, without it, and a watcher that fills it.
     pub fn until(until: SimTime) -> (Arc<Mutex<Self>>, Box<dyn Watcher>) {
-        let past = Arc::new(Mutex::new(Self { until, ..Self::open() }));
+        let past = Arc::new(Mutex::new(Self { until, ..Self::open(None) }));
         (past.clone(), Box::new(past))
     }
 
-    /// Returns an empty past without an end, for who fills it.
-    pub(crate) fn open() -> Self {
-        Self { until: SimTime::NEVER, events: 0, hash: DefaultHasher::default(), marks: Vec::new() }
+    /// Returns an empty past without an end, for who fills it; it can tell later whether it begins as
+    /// another does.
+    pub(crate) fn open(other: Option<&Self>) -> Self {
+        let mut past = Self {
+            until: SimTime::NEVER,
+            events: 0,
+            hash: DefaultHasher::default(),
+            marks: Vec::new(),
+            goal: other.map(|other| (other.events, None)),
+        };
+        past.arrive();
+        past
     }
 
     /// Returns how many events it has.
@@ -50,9 +61,29 @@ impl Past {
         if (self.events, self.hash.finish()) == (other.events, other.hash.finish()) {
             return None;
         }
+        Some(self.same_as(other))
+    }
+
+    /// Returns where this past, of which there may be more, is not as the shorter one that it was opened
+    /// with.
+    pub(crate) fn parts_before(&self, shorter: &Self) -> Option<SimTime> {
+        let goal = Some((shorter.events, Some(shorter.hash.finish())));
+        (self.goal != goal).then(|| self.same_as(shorter))
+    }
+
+    /// Returns the last instant that is known up to which two are the same.
+    fn same_as(&self, other: &Self) -> SimTime {
         let pairs = self.marks.iter().zip(&other.marks);
         let same = pairs.take_while(|(own, others)| own == others);
-        Some(same.last().map_or(SimTime::ZERO, |((at, _), _)| *at))
+        same.last().map_or(SimTime::ZERO, |((at, _), _)| *at)
+    }
+
+    fn arrive(&mut self) {
+        if let Some((events, hash)) = &mut self.goal
+            && *events == self.events
+        {
+            *hash = Some(self.hash.finish());
+        }
     }
 
     /// Adds an event.
@@ -71,6 +102,7 @@ impl Past {
             if self.events <= MARKED || self.events.is_multiple_of(STRIDE) {
                 self.marks.push((event.at, self.hash.finish()));
             }
+            self.arrive();
         }
     }
 }
@@ -127,5 +159,25 @@ mod tests {
         // The last mark before is at the 79,872th event.
         assert_eq!(plain.parts_from(&odd_at(80_000)), secs(79_871));
         assert_eq!(past(0..10, 99).parts_from(&past(0..11, 99)), secs(9));
+    }
+
+    #[test]
+    fn a_past_begins_as_a_shorter_one_or_parts_from_it() {
+        let shorter = past(0..10, 99);
+        let longer = |jobs: &mut dyn Iterator<Item = u32>| {
+            let mut past = Past::open(Some(&shorter));
+            for (second, job) in (0..).zip(jobs) {
+                let at = SimTime::ZERO + SimSpan::from_secs(second);
+                past.add(&Event { at, fact: Fact::JobRunning(JobId(job)) });
+            }
+            past.parts_before(&shorter)
+        };
+        assert_eq!(longer(&mut (0..10)), None);
+        assert_eq!(longer(&mut (0..15)), None);
+        let secs = |secs: u64| Some(SimTime::ZERO + SimSpan::from_secs(secs));
+        assert_eq!(longer(&mut (0..9)), secs(8), "it is not as long");
+        assert_eq!(longer(&mut (0..15).map(|n| n + u32::from(n == 5))), secs(4));
+        let nothing = past(0..0, 99);
+        assert_eq!(Past::open(Some(&nothing)).parts_before(&nothing), None);
     }
 }

@@ -10,11 +10,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{
-    AttemptId, Contender, JobEvent, JobId, Offer, Orders, Reason, Scheduler, SlotKind, TrackerId,
-    Truth, View,
-};
-use crate::units::SimSpan;
+use crate::mapred::{Offer, Scheduler, Wrapper};
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
 const ALL_OF: u64 = 10_000;
@@ -49,63 +45,23 @@ impl Stopwatch {
     pub fn successor(&self, policy: Box<dyn Scheduler>) -> Self {
         Self { policy, seen: self.seen.clone(), offers: 0 }
     }
+}
 
-    /// Calls the policy; if it panics, notes so and lets the panic go on.
-    fn call<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+impl Wrapper for Stopwatch {
+    fn inner(&self) -> &dyn Scheduler {
+        &*self.policy
+    }
+
+    /// If the policy panics, notes so and lets the panic go on.
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
         let policy = &mut *self.policy;
         catch_unwind(AssertUnwindSafe(|| ask(policy))).unwrap_or_else(|panic| {
             self.seen.lock().panicked = true;
             resume_unwind(panic)
         })
     }
-}
 
-impl Scheduler for Stopwatch {
-    fn foresee(&mut self, truth: &Truth) {
-        self.call(|policy| policy.foresee(truth));
-    }
-
-    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
-        self.call(|policy| policy.inherit(suspended))
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.policy.wants_full_trackers()
-    }
-
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.call(|policy| policy.job_changed(view, event));
-    }
-
-    fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.policy.patience(view)
-    }
-
-    fn tick_every(&self) -> Option<SimSpan> {
-        self.policy.tick_every()
-    }
-
-    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
-        self.policy.withheld(view, say);
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        self.policy.contenders(offer, kind)
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.policy.reads_progress()
-    }
-
-    fn orders_reading(&self) -> bool {
-        self.policy.orders_reading()
-    }
-
-    fn tick(&mut self, orders: &mut Orders<'_>) {
-        self.call(|policy| policy.tick(orders));
-    }
-
-    fn offer(&mut self, offer: &mut Offer<'_>) {
+    fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.offers += 1;
         let stands_for = if self.offers <= ALL_OF { 1 } else { STRIDE };
         let ask = |policy: &mut dyn Scheduler| {
@@ -113,10 +69,10 @@ impl Scheduler for Stopwatch {
             offer.assert_fits();
         };
         if !self.offers.is_multiple_of(stands_for) {
-            return self.call(ask);
+            return self.pass(ask);
         }
         let start = wall_clock();
-        self.call(ask);
+        self.pass(ask);
         let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut seen = self.seen.lock();
         seen.decision_time.record_n(nanos, stands_for).expect("the histogram grows");
@@ -132,7 +88,8 @@ fn wall_clock() -> Instant {
 mod tests {
     use super::*;
     use crate::mapred::bench::Bench;
-    use crate::mapred::{JobId, PerSlot, Reach, Reason};
+    use crate::mapred::{JobId, Orders, PerSlot, Reach, Reason};
+    use crate::units::SimSpan;
 
     /// Launches a map of the first job wherever it is asked, and panics when it is told to.
     #[derive(Default)]

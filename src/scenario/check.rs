@@ -644,6 +644,9 @@ fn check_later(
     let (places, added): (Vec<usize>, Vec<JobEntry>) = (scenario.later.iter().enumerate())
         .filter_map(|(number, later)| Some((number, later.submit.clone()?)))
         .unzip();
+    if added.is_empty() {
+        return;
+    }
     for (number, job) in places.iter().zip(&added) {
         let has_own = [
             ("submit", !job.submit.is_zero(), "`at` says when it is submitted"),
@@ -687,7 +690,8 @@ fn check_faults(
     let own = jobs;
     let is_listed = !jobs.is_empty();
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
-    let jobs: BTreeSet<&str> = jobs.iter().chain(later).map(|job| job.name.as_str()).collect();
+    let jobs = jobs.iter().chain(later);
+    let jobs: BTreeMap<&str, u32> = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
     let known = Known {
         nodes: (intact("cluster") && !in_file).then(|| cluster.nodes.get()),
         // Groups may have racks of their own.
@@ -711,14 +715,17 @@ fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
     let WorkloadSpec { submission, start, warm_start, .. } = &scenario.workload;
     let at_their_times =
         *submission == Submission::Replay && *start == Auto::Auto && warm_start.is_none();
-    let own = jobs.iter().filter(|job| at_their_times && job.after.is_empty()).cloned();
-    let submits: BTreeMap<String, SimSpan> =
-        own.chain(Later::jobs(&scenario.later)).map(|job| (job.name, job.submit)).collect();
+    let submit_of = |name: &str| {
+        let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
+        let own = own.find(|job| job.name == name).map(|job| job.submit);
+        own.or_else(|| {
+            Later::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
+        })
+    };
     for (number, fault) in scenario.faults.iter().enumerate() {
         let Some(job) = fault.killed() else { continue };
-        if let Some(submit) = submits.get(job).filter(|submit| fault.at() < Some(**submit)) {
-            let (job, submit) = (job.to_owned(), *submit);
-            found.warnings.push(Warning::EarlyKill { number, job, submit });
+        if let Some(submit) = submit_of(job).filter(|submit| fault.at() < Some(*submit)) {
+            found.warnings.push(Warning::EarlyKill { number, job: job.to_owned(), submit });
         }
     }
 }

@@ -35,9 +35,12 @@ impl Later {
         Self { at, submit: None, scheduler: Some(choice) }
     }
 
-    /// Returns the policies that take over, with their instants.
+    /// Returns the policies that take over, with their instants, in the order in which they do.
     pub(crate) fn policies(list: &[Self]) -> impl Iterator<Item = (SimSpan, &SchedulerChoice)> {
-        list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?)))
+        let policies = list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?)));
+        let mut policies: Vec<_> = policies.collect();
+        policies.sort_by_key(|(at, _)| *at);
+        policies.into_iter()
     }
 
     /// Returns the jobs that arrive, with their instants.

@@ -38,8 +38,8 @@ use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    Complaint, Contender, JobChange, JobEvent, JobId, Launched, Measure, Offer, Orders, Policy,
-    Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
+    Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Measure, Offer, Orders,
+    Policy, Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -174,6 +174,13 @@ impl Scheduler for Capacity {
             contenders.insert(0, Contender { job: kept, standings, refusal });
         }
         Some(contenders)
+    }
+
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        for queue in self.tree.ids().filter(|id| *id != QueueId::ROOT) {
+            let node = self.tree.node(queue);
+            say(&node.name, node.standing(kind));
+        }
     }
 
     fn reads_progress(&self) -> bool {

@@ -218,6 +218,33 @@ fn hfsp_tells_when_sharing_would_end_jobs() {
     );
 }
 
+/// Of ten slots one job wants all and another two; the pool of this has six at least.
+#[test]
+fn policies_tell_how_pools_stand() {
+    fn told<P: Policy>(options: &str) -> Vec<String> {
+        let policy = P::new(serde_yaml::from_str(options).unwrap());
+        let mut bench = Bench::new(policy, 2, PerSlot { map: 5, reduce: 0 });
+        bench.job_of("p0", 20, 0);
+        bench.job_of("p1", 2, 0);
+        bench.tick().fill();
+        bench.tick();
+        let mut told = bench.holdings(SlotKind::Map);
+        told.retain(|pool| pool.starts_with('p'));
+        told
+    }
+    let pools = "allocations: {pools: {p1: {min_maps: 6}}}";
+    let shared = ["p1: 2 of 2, at least 6", "p0: 8 of 8, at least 0"];
+    assert_eq!(told::<Fair>(&format!("{{{pools}}}")), shared);
+    // It shares out between jobs that have tasks, however many these are.
+    let by_jobs = ["p1: 2 of 5, at least 6", "p0: 8 of 5, at least 0"];
+    assert_eq!(told::<FairDeficit>(&format!("{{{pools}}}")), by_jobs);
+    let unshared = ["p1: 2 of NaN, at least 6", "p0: 8 of NaN, at least 0"];
+    assert_eq!(told::<ModifiedFair>(&format!("{{{pools}}}")), unshared);
+    let queues = "{allocations: {queues: {p0: {capacity: 40 %}, p1: {capacity: 60 %}}}}";
+    assert_eq!(told::<Capacity>(queues), ["p0: 8 of 4, at least 0", "p1: 2 of 6, at least 0"]);
+    assert_eq!(told::<Fifo>("{}"), [""; 0]);
+}
+
 proptest! {
     #[test]
     fn whoever_is_told_to_be_first_gets_the_slot(happenings in vec(any::<Happening>(), 1..90)) {

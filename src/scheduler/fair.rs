@@ -31,7 +31,7 @@ use std::mem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::starvation::Starvation;
+use self::starvation::{Starvation, fair_shares};
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
@@ -42,8 +42,8 @@ use super::part::pools::Pool;
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, Contender, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
-    Policy, Reason, Scheduler, Site, SlotKind, View,
+    Auto, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
+    PerSlot, Policy, Reason, Scheduler, Site, SlotKind, SlotShare, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -228,6 +228,16 @@ impl Scheduler for Fair {
             None
         });
         Some(contenders)
+    }
+
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        let capacity = f64::from(view.capacity(kind));
+        let shares = fair_shares(&self.tree, kind, capacity, self.options.variant);
+        let pools = self.tree.pools();
+        for pool in pools.ids().filter(|id| *id != PoolId::ROOT) {
+            let share = Some(SlotShare::of(shares[pool.index()]));
+            say(&pools.pool(pool).name, Holding { share, ..self.tree.standing(pool, kind) });
+        }
     }
 
     fn reads_progress(&self) -> bool {

@@ -176,6 +176,20 @@ impl Scheduler for FairDeficit {
         Some(self.line(&view, kind).into_iter().filter_map(contender).collect())
     }
 
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        let mut sums: BTreeMap<PoolId, (u32, f64)> = BTreeMap::new();
+        for job in self.jobs.values() {
+            let (held, share) = sums.entry(job.pool).or_default();
+            *held += job.of[kind].running;
+            *share += job.of[kind].share;
+        }
+        for (pool, (held, share)) in sums {
+            let pool = self.pools.pool(pool);
+            let share = Some(SlotShare::of(share));
+            say(&pool.name, Holding { held, share, min_share: pool.min[kind] });
+        }
+    }
+
     fn reads_progress(&self) -> bool {
         self.reduces.read_progress()
     }

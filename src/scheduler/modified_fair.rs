@@ -42,8 +42,8 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, Contender, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot,
-    Policy, Reason, Scheduler, Site, SlotKind, View,
+    Auto, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
+    PerSlot, Policy, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -192,6 +192,10 @@ impl Scheduler for ModifiedFair {
         let of_pool =
             |pool| standings.in_order(&view, pool, kind).map(move |id| contender(pool, id));
         Some(standings.ready(kind).flat_map(of_pool).collect())
+    }
+
+    fn holdings(&self, _: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        self.standings.holdings(kind, say);
     }
 
     fn reads_progress(&self) -> bool {

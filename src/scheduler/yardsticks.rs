@@ -16,7 +16,7 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
 use super::part::reduces::Reduces;
 use crate::mapred::{
-    Complaint, Contender, JobEvent, Offer, Policy, Scheduler, Site, SlotKind, Truth, View,
+    Complaint, Contender, JobEvent, Offer, Policy, Scheduler, Site, SlotKind, View, Wrapper,
 };
 use crate::units::{Count, Fraction, SimSpan};
 
@@ -151,28 +151,12 @@ impl<D: Discipline> Policy for BySize<D> {
     }
 }
 
-impl<D: Discipline> Scheduler for BySize<D> {
-    fn patience(&self, view: &View<'_>) -> SimSpan {
-        self.policy.patience(view)
+impl<D: Discipline> Wrapper for BySize<D> {
+    fn inner(&self) -> &dyn Scheduler {
+        &self.policy
     }
 
-    fn foresee(&mut self, truth: &Truth) {
-        self.policy.foresee(truth);
-    }
-
-    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        self.policy.job_changed(view, event);
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.policy.wants_full_trackers()
-    }
-
-    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
-        self.policy.contenders(offer, kind)
-    }
-
-    fn offer(&mut self, offer: &mut Offer<'_>) {
-        self.policy.offer(offer);
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut self.policy)
     }
 }

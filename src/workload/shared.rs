@@ -55,7 +55,7 @@ impl TakenNames {
 }
 
 /// Returns what a name is written like a copy of, and the copy's number.
-fn copy(name: &str) -> Option<(&str, u32)> {
+pub(crate) fn copy(name: &str) -> Option<(&str, u32)> {
     let (of, text) = name.rsplit_once('-')?;
     let number: u32 = text.parse().ok()?;
     (0 < number && number.to_string() == text).then_some((of, number))

@@ -172,6 +172,75 @@ fn a_session_in_which_nothing_is_done_has_the_bytes_of_a_run() {
 }
 
 #[test]
+fn two_futures_are_played_and_compared_and_the_session_stays_where_it_is() {
+    let room = Room::new();
+    let live = Live::new(&room, &["--out", "session"]);
+    live.stands();
+    assert_eq!(live.command(&json!({"do": "go", "at": "30s"})), 200);
+    live.stands();
+    let deed = json!({"do": "scheduler", "scheduler": "fair"});
+    assert_eq!(live.command(&json!({"do": "what_if", "deed": deed})), 200);
+    let outlook = (0..20_000)
+        .map(|_| live.stands()["outlooks"][0].clone())
+        .find(|outlook| outlook["done"] == 1.0)
+        .expect("it comes to an end");
+    assert_eq!(outlook["words"], "fair takes over");
+    assert_eq!((&outlook["failed"], &outlook["has_page"]), (&Value::Null, &json!(true)));
+    let (status, page) = live.get("/outlook?number=1");
+    assert_eq!(status, 200);
+    assert!(page.contains("fifo, then fair") && page.contains("sandbox allow-scripts"), "{page}");
+    assert!(live.get("/outlook?number=2").0 == 404 && live.get("/outlook?number=x").0 == 400);
+    let picture = live.stands();
+    assert_eq!((&picture["now_us"], &picture["policy"]), (&json!(30_000_000), &json!("fifo")));
+    for (deed, status) in [
+        (json!({"do": "pause"}), 409),
+        (json!({"do": "what_if", "deed": {"do": "undo"}}), 409),
+        (json!({"do": "kill", "job": "nobody"}), 400),
+    ] {
+        assert_eq!(live.command(&json!({"do": "what_if", "deed": deed})), status, "{deed}");
+    }
+    assert_eq!(live.command(&json!({"do": "finish"})), 200);
+    assert_eq!(live.end().0, Some(0));
+    let left = std::fs::read_dir(room.path("")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+#[test]
+fn one_of_several_jobs_of_a_name_is_killed_by_its_own() {
+    let room = Room::new();
+    let live =
+        Live::new(&room, &["--set", "workload.jobs=[{name: a, count: 2, maps: 9, map_time: 20s}]"]);
+    live.stands();
+    assert_eq!(live.command(&json!({"do": "go", "at": "10s"})), 200);
+    let name = live.stands()["jobs"][1]["name"].clone();
+    assert_eq!(name, "a-2");
+    assert_eq!(live.command(&json!({"do": "kill", "job": name})), 200);
+    live.stands();
+    assert_eq!(live.command(&json!({"do": "step", "to": "job"})), 200);
+    let jobs = live.stands()["jobs"].clone();
+    let ended = jobs.as_array().unwrap().iter().find(|job| job["ended"] == "killed");
+    assert_eq!(ended.expect("it is killed")["name"], "a-2", "{jobs}");
+}
+
+/// Whoever does not take what he is told is not kept, so that others find a place.
+#[test]
+fn who_is_turned_away_keeps_no_connection() {
+    let room = Room::new();
+    let live = Live::new(&room, &[]);
+    let target = format!("GET /picture HTTP/1.1\r\nHost: {}\r\n\r\n", live.host);
+    let strangers: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stranger = TcpStream::connect(&live.host).unwrap();
+            stranger.write_all(target.as_bytes()).unwrap();
+            stranger
+        })
+        .collect();
+    assert_eq!(live.stands()["now_us"], 0);
+    drop(strangers);
+}
+
+#[test]
 fn who_does_not_know_the_token_or_comes_from_elsewhere_is_turned_away() {
     let room = Room::new();
     let live = Live::new(&room, &[]);

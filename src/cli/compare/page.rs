@@ -7,7 +7,6 @@ use super::unreadable;
 use crate::chart::{self, Axis, Caption, Drawing, Ecdf, Sample};
 use crate::cli::failure::Failure;
 use crate::expect::Unit;
-use crate::files::TIMELINE;
 use crate::mapred::SlotKind;
 use crate::output::report::{Parties, SlotsDrawing, distribution, slots_over_time};
 use crate::output::results::RunResults;
@@ -54,7 +53,8 @@ fn slots(
     parties: &Parties,
     mark: Option<&(f64, String)>,
 ) -> Result<Vec<Drawing>, Failure> {
-    let runs: Vec<&Run> = runs.iter().filter(|run| run.folder.join(TIMELINE).exists()).collect();
+    let runs: Vec<&Run> =
+        runs.iter().filter(|run| RunResults::new(&run.folder).has_timeline()).collect();
     let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
     let until = ends.fold(0.0, f64::max);
     let mut drawings = Vec::new();

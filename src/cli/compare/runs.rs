@@ -53,6 +53,8 @@ pub(super) struct Run {
     pub(super) about: About,
     /// Its jobs.
     pub(super) jobs: Vec<JobRow>,
+    /// Whether it had one policy from the beginning to the end.
+    pub(super) keeps_policy: bool,
     /// Its folder.
     pub(super) folder: PathBuf,
     /// Its numbers.
@@ -90,17 +92,14 @@ impl Run {
         let policies = results.policies().map_err(unreadable)?;
         let policies: Vec<String> = policies.into_iter().map(|(_, policy)| policy).collect();
         let about = About { policy: policies.join(", then "), ..about };
-        Ok(Self { name, about, jobs, folder: folder.to_owned(), summary })
+        let keeps_policy = policies.len() == 1;
+        Ok(Self { name, about, keeps_policy, jobs, folder: folder.to_owned(), summary })
     }
 
     /// Returns the slots that its policy promised to pools, if its scenario can still be read: a run
     /// of an older version may have another form.
     pub(super) fn promised(&self) -> IndexMap<String, PerSlot<f64>> {
         let read = || {
-            // Those of a policy that gives way hold only for a while.
-            if 1 < RunResults::new(&self.folder).policies().ok()?.len() {
-                return None;
-            }
             let text = fs::read_to_string(self.folder.join(RESOLVED)).ok()?;
             let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
             let (_, options) = scenario.get("scheduler")?.as_mapping()?.iter().next()?;
@@ -108,7 +107,8 @@ impl Run {
             let slots = PerSlot { map: slots("map_slots")?, reduce: slots("reduce_slots")? };
             Some(promised(options, slots))
         };
-        read().unwrap_or_default()
+        // Those of a policy that gives way hold only for a while.
+        if self.keeps_policy { read().unwrap_or_default() } else { IndexMap::new() }
     }
 
     /// Returns a number of the summary, if there is one: a run of an older version lacks some.

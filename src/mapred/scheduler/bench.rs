@@ -9,8 +9,8 @@ use super::{Lineup, Offer, Orders, Scheduler, View};
 use crate::cluster::{Hdfs, Node, Placement, Topology};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::{
-    AttemptId, Directive, Hadoop, Input, JobId, JobSpec, Outbox, Outcome, PerSlot, SlotKind, Split,
-    TrackerId,
+    AttemptId, Directive, Hadoop, Holding, Input, JobId, JobSpec, Outbox, Outcome, PerSlot,
+    SlotKind, SlotShare, Split, TrackerId,
 };
 use crate::units::{Bytes, Fraction, SimSpan, SimTime};
 
@@ -94,6 +94,17 @@ impl<P: Scheduler> Bench<P> {
         self.policy.tick(&mut Orders { now: *now, ledger, out });
         self.tell();
         self
+    }
+
+    /// Returns how the policy says that its pools stand, each as `pool: held of share, at least so many`.
+    pub(crate) fn holdings(&self, kind: SlotKind) -> Vec<String> {
+        let mut told = Vec::new();
+        let view = View { now: self.now, ledger: &self.ledger, heard: None };
+        self.policy.holdings(&view, kind, &mut |name, Holding { held, share, min_share }| {
+            let share = share.map_or(f64::NAN, SlotShare::slots);
+            told.push(format!("{name}: {held} of {share}, at least {min_share}"));
+        });
+        told
     }
 
     /// Lets a tracker ask; returns what is launched there.

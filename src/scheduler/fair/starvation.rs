@@ -267,7 +267,7 @@ fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
 }
 
 /// Returns what each pool should have of so many slots.
-fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec<f64> {
+pub(super) fn fair_shares(tree: &Tree, kind: SlotKind, slots: f64, variant: Variant) -> Vec<f64> {
     let pools = tree.pools();
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;

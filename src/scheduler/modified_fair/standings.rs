@@ -231,6 +231,13 @@ impl Standings {
         }
     }
 
+    /// Says how pools stand. They have no shares: what is allotted is what is free.
+    pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        for (number, pool) in (0..).zip(&self.pools) {
+            say(&pool.name, self.standing(PoolId(number), kind));
+        }
+    }
+
     // ---- jobs ----
 
     /// Takes a job in; it counts from the next round on.

@@ -1,0 +1,76 @@
+//! Policies around policies: what one does not do itself, the other does.
+
+use super::{Contender, JobEvent, Offer, Orders, Scheduler, View};
+use crate::mapred::{AttemptId, Holding, JobId, Reason, SlotKind, TrackerId, Truth};
+use crate::units::SimSpan;
+
+/// A policy around another, to which it passes on whatever it is told or asked.
+///
+/// All such policies share this list of what there is to pass on: one that had its own would lose the
+/// next method that [`Scheduler`] gets, and nobody would notice, since that has a default.
+pub(crate) trait Wrapper: Send {
+    /// Returns the policy inside.
+    fn inner(&self) -> &dyn Scheduler;
+
+    /// Lets the policy inside do something.
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R;
+
+    /// As [`Scheduler::offer`].
+    fn offer_inner(&mut self, offer: &mut Offer<'_>) {
+        self.pass(|policy| policy.offer(offer));
+    }
+}
+
+impl<W: Wrapper> Scheduler for W {
+    fn foresee(&mut self, truth: &Truth) {
+        self.pass(|policy| policy.foresee(truth));
+    }
+
+    fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
+        self.pass(|policy| policy.inherit(suspended))
+    }
+
+    fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
+        self.pass(|policy| policy.job_changed(view, event));
+    }
+
+    fn tick_every(&self) -> Option<SimSpan> {
+        self.inner().tick_every()
+    }
+
+    fn patience(&self, view: &View<'_>) -> SimSpan {
+        self.inner().patience(view)
+    }
+
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        self.inner().withheld(view, say);
+    }
+
+    fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
+        self.inner().contenders(offer, kind)
+    }
+
+    fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {
+        self.inner().holdings(view, kind, say);
+    }
+
+    fn reads_progress(&self) -> bool {
+        self.inner().reads_progress()
+    }
+
+    fn tick(&mut self, orders: &mut Orders<'_>) {
+        self.pass(|policy| policy.tick(orders));
+    }
+
+    fn orders_reading(&self) -> bool {
+        self.inner().orders_reading()
+    }
+
+    fn wants_full_trackers(&self) -> bool {
+        self.inner().wants_full_trackers()
+    }
+
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.offer_inner(offer);
+    }
+}
