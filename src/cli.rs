@@ -66,6 +66,9 @@ mod verdicts;
 #[command(disable_help_subcommand = true, after_long_help = format!("{}\n{EXAMPLES}", help::topics()))]
 #[command(after_help = EXAMPLES)]
 struct Arguments {
+    /// Start no program that a scenario names as its policy (`external`)
+    #[arg(long, global = true)]
+    no_external: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -103,7 +106,8 @@ enum Command {
 }
 
 /// Does what the command line says, with what this registry knows.
-pub fn run(registry: Registry) -> ExitCode {
+pub fn run(mut registry: Registry) -> ExitCode {
+    registry.set_voice(Arc::new(terminal::pass_on));
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let command = command(&registry);
@@ -120,6 +124,9 @@ pub fn run(registry: Registry) -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    if arguments.no_external {
+        registry.forbid_programs();
+    }
     match guarded(|| arguments.command.run(&registry)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -11,6 +11,7 @@ mod sabotage;
 #[cfg(test)]
 pub(crate) use sabotage::{PLANTED, Planted};
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -26,8 +27,8 @@ use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
     CommitPending, Core, Costs, Draws, Fabric, JobId, JobTracker, Mail, NameNode, Nature,
-    Scheduler, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature,
-    ToTracker, TrackerId, Truth, Upkeep,
+    Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode,
+    ToNature, ToTracker, TrackerId, Truth, Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -161,6 +162,12 @@ pub enum EmulationError {
     /// Who held it up has given it up.
     #[error("the run was given up")]
     GivenUp,
+    /// The policy cannot go on.
+    #[error("the policy failed: {words}")]
+    PolicyFailed {
+        /// Which, and why.
+        words: String,
+    },
     /// The policy panicked.
     #[error("the policy `{policy}` panicked: {words}")]
     Policy {
@@ -224,8 +231,20 @@ fn emulate_as(
 ) -> Result<Emulated, EmulationError> {
     let Prepared { scenario, topology, .. } = prepared;
     let around = options.around;
-    let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, ScenarioError> {
-        let policy = registry.build(choice)?;
+    let setting = Setting {
+        seed: scenario.seed,
+        line: &scenario.hadoop.line,
+        folder: &scenario.folder,
+        topology,
+        tell: registry.tell(),
+        may_start: registry.may_start(),
+    };
+    let farewells = RefCell::new(Vec::new());
+    let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
+        let mut policy = registry.build(choice)?;
+        let begun =
+            policy.begin(&setting).map_err(|words| EmulationError::PolicyFailed { words })?;
+        farewells.borrow_mut().extend(begun);
         Ok(match &around {
             Some(around) => around(policy),
             None => policy,
@@ -259,7 +278,7 @@ fn emulate_as(
     let effects = Effects::of(&scenario.faults, site);
     let links = links(scenario, topology, &effects);
     let successors = successors(scenario, &effects, |choice| Ok(policy.successor(build(choice)?)));
-    let successors = successors.collect::<Result<Vec<Stopwatch>, ScenarioError>>()?;
+    let successors = successors.collect::<Result<Vec<Stopwatch>, EmulationError>>()?;
     let (cast, opening) = assemble(prepared, effects, policy, successors);
     let play = Play {
         cast: recast(cast),
@@ -287,13 +306,21 @@ fn emulate_as(
         ended: stats.end,
         stop: match &ending {
             Ending::Stopped(stop) => Some(stop.clone()),
-            Ending::Panicked(_) | Ending::SinkBroke | Ending::GivenUp => None,
+            Ending::PolicyFailed(_) | Ending::Panicked(_) | Ending::SinkBroke | Ending::GivenUp => {
+                None
+            }
         },
     };
     let recording = recorder.finish(facts, stats.lag.clone())?;
     let alone = "the recorder has let go of its watchers";
     let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
     let thinking = thinking.lock();
+    if let Ending::Stopped(_) = ending {
+        // A policy that was found wanting is gone already.
+        for farewell in farewells.into_inner() {
+            farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
+        }
+    }
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
             stop,
@@ -308,6 +335,7 @@ fn emulate_as(
             lag: stats.lag,
             verifier,
         }),
+        Ending::PolicyFailed(words) => Err(EmulationError::PolicyFailed { words }),
         Ending::Panicked(words) if thinking.panicked => {
             Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })
         }

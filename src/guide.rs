@@ -61,6 +61,7 @@ chapters! {
     studies
     metrics
     time
+    external
     extending
     differences
     experiments

@@ -63,6 +63,7 @@
 //! | [`mapred`] | the protocol, and its cores without I/O: JobTracker, TaskTracker, the trait of policies |
 //! | [`workload`] | what arrives: the jobs and the core that submits them |
 //! | [`scheduler`] | the policies, one file each |
+//! | [`external`] | a policy that is another process, and the lines of JSON between |
 //! | [`fault`] | what goes wrong in a run: its options, its check and its effects, one file each |
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies, workloads and formats |
 //! | [`runtime`] | the only place that knows actix: actors, clocks, links |
@@ -88,6 +89,7 @@ pub mod disk;
 pub mod emulation;
 pub mod expect;
 pub mod explain;
+pub mod external;
 pub mod fault;
 pub mod files;
 pub mod guide;

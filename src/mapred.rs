@@ -51,8 +51,9 @@ pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Copy, Listing, Reading, Replicas};
 pub use scheduler::{
-    Complaint, Contender, Expected, JobChange, JobEvent, Launched, Lineup, Measure, Offer, Orders,
-    Policy, Preemption, Scheduler, Site, Standing, Told, View,
+    Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,
+    Offer, Orders, Policy, PolicyFailed, Preemption, Scheduler, Setting, Site, Standing, Tell,
+    Told, View,
 };
 pub(crate) use scheduler::{Wrapper, steps::step};
 #[cfg(test)]

@@ -112,6 +112,8 @@ pub struct RunStats {
 pub enum Ending {
     /// As a core wanted, or because the time was up.
     Stopped(Stop),
+    /// The policy cannot go on; with its words.
+    PolicyFailed(String),
     /// A core panicked.
     Panicked(String),
     /// Nobody takes the events any more.

@@ -158,7 +158,9 @@ impl From<EmulationError> for Failure {
             EmulationError::Record(error) => error.into(),
             EmulationError::Output(error) => error.into(),
             EmulationError::ReadBack(error) => Self::Environment(error.into()),
-            EmulationError::Policy { .. } | EmulationError::GivenUp => Self::Run(error.into()),
+            EmulationError::PolicyFailed { .. }
+            | EmulationError::Policy { .. }
+            | EmulationError::GivenUp => Self::Run(error.into()),
             EmulationError::Bug { words } => Self::Bug { words, place: None },
         }
     }

@@ -86,6 +86,12 @@ pub(super) fn warn(message: &dyn Display) {
     say(WARNING, "warning", lines);
 }
 
+/// Passes on a line that another program says, to those who look.
+pub(super) fn pass_on(line: &str) {
+    // Without stderr there is nobody left to tell.
+    let _ = anstream::stderr().write_all(Lines::of(line).as_str().as_bytes());
+}
+
 /// Prints what is wrong with a command line, or the help that it asks for; `of` says of arguments
 /// what is wrong with them. The parser quotes arguments as they are, so it is shown such as cannot
 /// steer a terminal.

@@ -177,6 +177,20 @@ impl MapCache {
     }
 }
 
+impl MapCache {
+    /// Returns how many maps suit a node within reach of the node and of its rack, of so many at most.
+    pub(super) fn near(
+        &mut self,
+        node: TrackerId,
+        most: u32,
+        topology: &Topology,
+        mut verdict: impl FnMut(u32) -> Verdict,
+    ) -> [u32; 2] {
+        let on_node = self.nodes.count(node.0, most, &mut verdict);
+        [on_node, self.racks.count(topology.rack(node).0, most, &mut verdict)]
+    }
+}
+
 impl Lists {
     fn new(mut pairs: Vec<(u32, u32)>) -> Self {
         pairs.sort_unstable();
@@ -200,6 +214,20 @@ impl Lists {
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
         let index = self.places.binary_search(&place).ok()?;
         self.first_at(index, verdict)
+    }
+
+    /// Returns how many maps of a place are to be taken, of so many at most.
+    fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> u32 {
+        let Ok(index) = self.places.binary_search(&place) else { return 0 };
+        // What no longer waits is used up first, as by who takes one.
+        if self.first_at(index, verdict).is_none() {
+            return 0;
+        }
+        let again = self.again.get(&place).into_iter().flatten().rev();
+        let List { next, end } = self.lists[index];
+        let fresh = &self.maps[next as usize..end as usize];
+        let taken = again.chain(fresh).filter(|map| verdict(**map) == Verdict::Take);
+        taken.take(most as usize).count() as u32
     }
 
     fn first_at(&mut self, index: usize, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {

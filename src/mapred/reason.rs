@@ -77,6 +77,8 @@ pub enum Reason {
     /// The tracker is kept for another job.
     KeptFor(JobId),
 
+    /// Words of a policy of one's own, and what it weighed.
+    Measured(&'static &'static str, Holding),
     /// Words of a policy of one's own.
     Other(&'static str),
 }
@@ -166,7 +168,7 @@ impl Reason {
             Self::UserLimit => "user-limit",
             Self::JobLimit => "job-limit",
             Self::KeptFor(_) => "kept-for",
-            Self::Other(_) => "other",
+            Self::Measured(..) | Self::Other(_) => "other",
         }
     }
 
@@ -180,7 +182,8 @@ impl Reason {
             | Self::Lent(holding)
             | Self::OverShare(holding)
             | Self::Reclaimed(holding)
-            | Self::GroupLimit(holding) => Weighed {
+            | Self::GroupLimit(holding)
+            | Self::Measured(_, holding) => Weighed {
                 held: Some(holding.held),
                 share: holding.share.map(SlotShare::slots),
                 min_share: (0 < holding.min_share).then_some(holding.min_share),
@@ -250,6 +253,7 @@ impl fmt::Display for Reason {
             Self::UserLimit => f.write_str("its user is at the limit"),
             Self::JobLimit => f.write_str("as many jobs run as may"),
             Self::KeptFor(job) => write!(f, "the node is kept for {job}"),
+            Self::Measured(words, _) => f.write_str(words),
             Self::Other(words) => f.write_str(words),
         }
     }

@@ -11,6 +11,8 @@ mod contenders;
 pub(crate) mod steps;
 mod wrapper;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,6 +26,7 @@ use super::{
     AttemptId, AttemptState, Directive, Fact, Holding, JobId, Launch, Locality, Order, Outbox,
     Outcome, PerSlot, Reach, Reason, Report, SlotKind, TrackerId, Truth,
 };
+use crate::cluster::Topology;
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// A scheduling policy at work.
@@ -31,6 +34,15 @@ use crate::units::{Bytes, SimSpan, SimTime};
 /// The chapter [`extending`](crate::guide::extending) of the guide has a whole policy, and the few lines
 /// that make a program of it.
 pub trait Scheduler: Send {
+    /// Gets ready, before anything else is asked of it. May return what is to be called when the run is
+    /// over.
+    ///
+    /// # Errors
+    /// If it cannot work; the run does not begin then.
+    fn begin(&mut self, _setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+        Ok(None)
+    }
+
     /// Hears before the first job how long tasks really take: for oracles.
     fn foresee(&mut self, _truth: &Truth) {}
 
@@ -103,6 +115,32 @@ pub trait Scheduler: Send {
     /// the run.
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
+
+/// Where a policy works.
+pub struct Setting<'s> {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The line of Hadoop.
+    pub line: &'s str,
+    /// Where the paths of files begin.
+    pub folder: &'s std::path::Path,
+    /// The cluster.
+    pub topology: &'s Topology,
+    /// Who passes on to people what it says.
+    pub tell: Tell,
+    /// Whether it may start other programs.
+    pub may_start: bool,
+}
+
+/// Hears words for people, a line at a time.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What is called when a run is over.
+pub type Farewell = Box<dyn FnOnce() -> Result<(), String> + Send>;
+
+/// A policy that cannot go on unwinds with this; the words say why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFailed(pub String);
 
 /// A scheduling policy that scenarios can name.
 pub trait Policy: Scheduler + Sized + 'static {
@@ -462,6 +500,13 @@ impl Offer<'_> {
         {
             refusals.note(self.now, job, kind, reason);
         }
+    }
+
+    /// Returns how many of the job's waiting maps have their input on this node, and how many have it on the
+    /// node or in its rack, of so many at most. Looks at so many maps.
+    pub fn near_maps(&mut self, job: JobId, most: u32) -> [u32; 2] {
+        step();
+        self.ledger.near_maps(job, self.tracker, most)
     }
 
     /// Returns whether a job would have this tracker, with so many slots for a task: not if too many

@@ -14,8 +14,8 @@ use super::link::{Address, Link, Links};
 use super::timers::Timers;
 use super::{Cast, Ending, EventSink, Pace, Play, RunStats};
 use crate::mapred::{
-    Calm, Core, Event, Fact, Mail, Message, Outbox, Stop, ToFabric, ToInjector, ToJobTracker,
-    ToNameNode, ToNature, ToTracker, TrackerId,
+    Calm, Core, Event, Fact, Mail, Message, Outbox, PolicyFailed, Stop, ToFabric, ToInjector,
+    ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -124,7 +124,10 @@ impl<M: Message> Body<M> {
             Err(panic) => {
                 // Nobody hears what it was about to tell.
                 *out = Outbox::default();
-                Some(Ending::Panicked(words(&*panic)))
+                Some(match panic.downcast_ref::<PolicyFailed>() {
+                    Some(PolicyFailed(words)) => Ending::PolicyFailed(words.clone()),
+                    None => Ending::Panicked(words(&*panic)),
+                })
             }
         }
     }

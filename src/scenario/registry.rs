@@ -15,7 +15,8 @@ use serde_yaml::{Mapping, Value};
 
 use super::ScenarioError;
 use super::schema::{generator, shape_of};
-use crate::mapred::{Complaint, Policy, Scheduler, Site};
+use crate::external::External;
+use crate::mapred::{Complaint, Policy, Scheduler, Site, Tell};
 use crate::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
@@ -31,6 +32,18 @@ pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
     sources: IndexMap<&'static str, SourceEntry>,
     formats: Formats,
+    voice: Voice,
+    may_start: bool,
+}
+
+/// Who hears what policies say of themselves.
+#[derive(Clone)]
+struct Voice(Tell);
+
+impl fmt::Debug for Voice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Voice")
+    }
 }
 
 /// What a registry knows of a kind of workload.
@@ -78,6 +91,7 @@ impl Registry {
         registry.add::<Fifo>().add::<NaiveFair>().add::<FairSkip>();
         registry.add::<Fair>().add::<FairDeficit>().add::<ModifiedFair>();
         registry.add::<Capacity>().add::<Hfsp>().add::<Ps>().add::<Fsp>().add::<Srpt>();
+        registry.add::<External>();
         registry.policies.values_mut().for_each(|entry| entry.is_builtin = true);
         registry
     }
@@ -86,7 +100,9 @@ impl Registry {
     /// Mumakil brings.
     pub fn new() -> Self {
         let (policies, sources) = (IndexMap::new(), IndexMap::new());
-        let mut registry = Self { policies, sources, formats: Formats::builtin() };
+        let voice = Voice(Arc::new(|_: &str| {}));
+        let formats = Formats::builtin();
+        let mut registry = Self { policies, sources, formats, voice, may_start: true };
         registry.add_source::<Jobs>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
         registry
@@ -129,6 +145,28 @@ impl Registry {
     pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
         self.formats.add(format);
         self
+    }
+
+    /// Sets who hears what policies say of themselves; without this nobody does.
+    pub fn set_voice(&mut self, tell: Tell) -> &mut Self {
+        self.voice = Voice(tell);
+        self
+    }
+
+    /// Forbids policies to start other programs.
+    pub fn forbid_programs(&mut self) -> &mut Self {
+        self.may_start = false;
+        self
+    }
+
+    /// Returns who hears what policies say of themselves.
+    pub(crate) fn tell(&self) -> Tell {
+        self.voice.0.clone()
+    }
+
+    /// Returns whether policies may start other programs.
+    pub(crate) fn may_start(&self) -> bool {
+        self.may_start
     }
 
     /// Returns the formats of trace files.

@@ -14,6 +14,7 @@ mod command_line;
 mod commit_pending;
 mod determinism;
 mod explain;
+mod external;
 mod fair;
 mod fifo;
 mod guide;

@@ -260,6 +260,29 @@ impl Ledger {
         cache.best(tracker, reach, &self.topology, verdict)
     }
 
+    /// Returns how many maps of a job would be launched within reach of a tracker and of its rack, of so many
+    /// at most.
+    pub(in crate::mapred) fn near_maps(
+        &mut self,
+        id: JobId,
+        tracker: TrackerId,
+        most: u32,
+    ) -> [u32; 2] {
+        if self.job(id).is_none_or(|job| job.pending(SlotKind::Map) == 0) {
+            return [0; 2];
+        }
+        let hosts = self.active;
+        let Job { cache, maps, barred, failed_maps, .. } = entry(&mut self.jobs, id);
+        let verdict = |index: u32| {
+            let task = TaskId { job: id, kind: TaskKind::Map, index };
+            verdict(task, &maps.tasks, barred, tracker, hosts)
+        };
+        // They go before all others, wherever their input is.
+        let failed = failed_maps.iter().filter(|(_, map)| verdict(*map) == Verdict::Take).count();
+        let near = cache.near(tracker, most, &self.topology, verdict);
+        near.map(|near| (near + failed as u32).min(most))
+    }
+
     /// Launches the job's first waiting reduce, or else a second attempt of a slow one.
     pub(in crate::mapred) fn launch_reduce(
         &mut self,

@@ -1,6 +1,6 @@
 //! Policies around policies: what one does not do itself, the other does.
 
-use super::{Contender, JobEvent, Offer, Orders, Scheduler, View};
+use super::{Contender, Farewell, JobEvent, Offer, Orders, Scheduler, Setting, View};
 use crate::mapred::{AttemptId, Holding, JobId, Reason, SlotKind, TrackerId, Truth};
 use crate::units::SimSpan;
 
@@ -22,6 +22,10 @@ pub(crate) trait Wrapper: Send {
 }
 
 impl<W: Wrapper> Scheduler for W {
+    fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<Farewell>, String> {
+        self.pass(|policy| policy.begin(setting))
+    }
+
     fn foresee(&mut self, truth: &Truth) {
         self.pass(|policy| policy.foresee(truth));
     }

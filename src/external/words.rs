@@ -1,0 +1,41 @@
+//! Words of another process, kept for as long as we live: reasons travel with every decision and are
+//! too small to own text.
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+/// So many different reasons are kept, of so many characters each.
+const MOST: usize = 4_096;
+const LONGEST: usize = 120;
+
+static KEPT: Mutex<Option<FxHashMap<String, &'static &'static str>>> = Mutex::new(None);
+
+/// Returns the words, or what stands for them if there were too many others before.
+pub(super) fn kept(words: &str) -> &'static &'static str {
+    let words: String = words.chars().take(LONGEST).collect();
+    let mut kept = KEPT.lock();
+    let kept = kept.get_or_insert_with(FxHashMap::default);
+    if let Some(known) = kept.get(&words) {
+        return known;
+    }
+    if kept.len() == MOST {
+        return &"one more reason";
+    }
+    let text: &'static str = Box::leak(words.clone().into_boxed_str());
+    let known: &'static &'static str = Box::leak(Box::new(text));
+    kept.insert(words, known);
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_are_kept_once_and_long_ones_are_cut() {
+        let first = kept("smallest first");
+        assert_eq!(**first, *"smallest first");
+        assert!(std::ptr::eq(first, kept("smallest first")));
+        assert_eq!(kept(&"x".repeat(1_000)).len(), LONGEST);
+    }
+}

@@ -1,0 +1,169 @@
+//! Policies that are other programs: bad neighbours, and three in Python that do as ours do.
+
+use std::fs;
+use std::process::Command;
+
+use crate::Room;
+
+/// One map, which the first answer launches.
+const SCENARIO: &str = "
+name: small
+cluster: {nodes: 2}
+workload: {jobs: [{name: a, maps: 1, map_time: 5s}]}
+";
+
+const HELLO: &str = r#"echo '{"hello":{"protocol":1}}'; "#;
+
+/// Answers everything, and launches the only map; what it does at the end is to be said.
+const GOOD: &str = r#"
+read -r line; echo '{"hello":{"protocol":1}}'
+number=0; deeds='{"map":{"job":0}}'
+while read -r line; do
+  case "$line" in *'"end"'*) break;; esac
+  number=$((number + 1))
+  echo "{\"answer\":{\"number\":$number,\"do\":[$deeds]}}"
+  deeds=''
+done
+"#;
+
+/// Runs a shell's script as the policy; returns the exit code and what was said on stderr.
+fn run(room: &Room, script: &str) -> (Option<i32>, String) {
+    room.write("small.yaml", SCENARIO);
+    room.write("policy.sh", script);
+    let scheduler = "scheduler={external: {command: [sh, policy.sh], timeout: 500ms}}";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mumakil"));
+    command.current_dir(room.path("")).args(["run", "small.yaml", "--out", "out"]);
+    let output = command.args(["--set", scheduler]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(room.path("out").exists(), output.status.success(), "{told}");
+    let left = fs::read_dir(room.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
+    (output.status.code(), told)
+}
+
+/// Returns whether a process of this number is there, and no corpse.
+fn lives(pid: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}
+
+#[test]
+fn a_good_neighbour_is_heard_and_leaves() {
+    let room = Room::new();
+    let (code, told) = run(&room, &format!("echo 'I begin' >&2\n{GOOD}"));
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("policy.sh: I begin"), "{told}");
+    assert!(told.contains("warning: the policy is a program: `sh policy.sh`"), "{told}");
+    let tasks = fs::read_to_string(room.path("out/tasks.csv")).unwrap();
+    assert!(tasks.contains("its policy gave no reason"), "{tasks}");
+    let resolved = fs::read_to_string(room.path("out/scenario.resolved.yaml")).unwrap();
+    assert!(resolved.contains("policy.sh: "), "its digest is noted: {resolved}");
+}
+
+#[test]
+fn bad_neighbours_end_the_run_and_are_told_by_what_they_did() {
+    let answer = |answer: &str| format!("read l; {HELLO} read l; echo '{answer}'; sleep 60");
+    let overfull = r#"{"map":{"job":0}},"#.repeat(2);
+    for (script, why) in [
+        ("exit 3".to_owned(), "it ended with exit code 3"),
+        ("kill -9 $$".to_owned(), "it ended with signal 9"),
+        ("sleep 60".to_owned(), "it did not answer within 0.5 s"),
+        (format!("{HELLO} sleep 60"), "it did not answer within 0.5 s"),
+        ("read l; exec >&-; sleep 60".to_owned(), "it has closed its input or output"),
+        ("read l; echo rubbish; sleep 60".to_owned(), "what it says is no answer"),
+        ("read l; echo '{\"hello\":{\"protocol\":2}}'; sleep 60".to_owned(), "speaks version 2"),
+        (
+            "read l; echo '{\"hello\":{\"protocol\":1,\"tick_us\":0}}'".to_owned(),
+            "time would stand still",
+        ),
+        ("read l; echo '{\"answer\":{\"number\":1}}'".to_owned(), "did not answer `hello`"),
+        (answer("{\"answer\":{\"number\":7}}"), "it answered question 7, and was asked 1"),
+        (answer("{\"answer\":{\"number\":1,\"do\":[{\"map\":{\"job\":9}}]}}"), "it names job 9"),
+        (
+            answer(&format!(
+                "{{\"answer\":{{\"number\":1,\"do\":[{}]}}}}",
+                overfull.trim_end_matches(',')
+            )),
+            "it launches a map of job 0, of which none waits",
+        ),
+        (
+            answer("{\"answer\":{\"number\":1,\"do\":[{\"explode\":{}}]}}"),
+            "unknown variant `explode`",
+        ),
+        (format!("read l; {HELLO} read l; cat /dev/zero"), "it answered with more than 16 MiB"),
+        (format!("read l; {HELLO} while true; do echo noise >&2; done"), "did not answer within"),
+        (format!("{GOOD}\nexit 4"), "it ended with exit code 4 when the run was over"),
+        (format!("{GOOD}\nsleep 60"), "it did not end within 0.5 s when the run was over"),
+    ] {
+        let room = Room::new();
+        let (code, told) = run(&room, &script);
+        assert_eq!(code, Some(1), "{script}\n{told}");
+        assert!(told.contains("the policy failed: `policy.sh`"), "{script}\n{told}");
+        assert!(told.contains(why), "{script}\n{told}");
+        assert!(told.len() < 120_000, "{} bytes of words", told.len());
+    }
+}
+
+#[test]
+fn what_a_bad_neighbour_has_started_goes_with_it_and_the_last_exchanges_are_told() {
+    let room = Room::new();
+    let pid = room.path("pid").display().to_string();
+    let script =
+        format!("read l; {HELLO} (sleep 60 & echo $! > {pid}); read l; echo '{{\"answer\":{{}}}}'");
+    let (code, told) = run(&room, &script);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("asked    {\"offer\":{\"number\":1,"), "{told}");
+    assert!(told.contains("answered {\"answer\":{}}"), "{told}");
+    assert!(!lives(&fs::read_to_string(pid).unwrap()), "what it started lives on");
+}
+
+#[test]
+fn an_instant_is_named_and_programs_can_be_forbidden() {
+    let room = Room::new();
+    let (_, told) = run(&room, &format!("{HELLO} sleep 60"));
+    assert!(told.contains(" of the run: it did not answer"), "{told}");
+    let scheduler = "scheduler={external: {command: [sh, policy.sh]}}";
+    let mumakil =
+        |command: &str| room.mumakil(command).args(["--set", scheduler]).output().unwrap();
+    let told = mumakil("run small.yaml --no-external --out out").stderr;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("--no-external forbids to start it"), "{told}");
+    let output = mumakil("check small.yaml --no-external");
+    assert_eq!(output.status.code(), Some(0), "it can be read");
+}
+
+#[test]
+fn another_file_than_was_noted_is_refused() {
+    let room = Room::new();
+    run(&room, GOOD);
+    fs::copy(room.path("out/scenario.resolved.yaml"), room.path("again.yaml")).unwrap();
+    let again = |out: &str| room.mumakil(&format!("run again.yaml --out {out}")).output().unwrap();
+    assert_eq!(again("one").status.code(), Some(0));
+    room.write("policy.sh", &format!("{GOOD}# another"));
+    let output = again("two");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("`policy.sh` is another file than it was"), "{told}");
+}
+
+/// FIFO, Algorithm 2 and FSP in Python decide what ours decide, with the same reasons.
+#[test]
+fn policies_in_python_do_as_ours_do() {
+    if Command::new("python3").arg("-V").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let room = Room::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/policies");
+    let tables = |scheduler: &str, out: &str| {
+        let mut run = room.mumakil(&format!("run quickstart --quiet --out {out}"));
+        let output = run.args(["--set", &format!("scheduler={scheduler}")]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        ["jobs.csv", "tasks.csv"].map(|name| fs::read(room.path(out).join(name)).unwrap())
+    };
+    for (file, own) in [("fifo", "fifo"), ("fair_skip", "fair-skip"), ("fsp", "fsp")] {
+        let external = format!("{{external: {{command: [python3, {folder}/{file}.py]}}}}");
+        assert!(tables(&external, file) == tables(own, &format!("own-{file}")), "{file}");
+    }
+}
