@@ -31,6 +31,9 @@ pub(super) type Due = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 pub(super) struct Stress {
     /// When the first job comes; none, once that is planned.
     start: Option<SimTime>,
+    /// Whether the first job has come. What ends before, such as a job that comes beside the workload, is no
+    /// reason to look: in Mumak nothing does, and a look would let the first come now and at the start.
+    is_open: bool,
     /// The job that comes next.
     next: Option<JobId>,
     /// What is planned, with numbers in the order of planning.
@@ -76,6 +79,7 @@ impl Stress {
     pub(super) fn new(start: SimTime, has_twins: bool) -> Self {
         Self {
             start: Some(start),
+            is_open: false,
             next: None,
             plans: BinaryHeap::new(),
             last_plan: 0,
@@ -102,6 +106,7 @@ impl Stress {
         }
         let Reverse((at, number, step)) = *self.plans.peek().filter(|plan| plan.0.0 <= now)?;
         self.plans.pop();
+        self.is_open = true;
         let is_live = step != Step::Probe || self.probe == Some((at, number));
         is_live.then_some(step)
     }
@@ -157,7 +162,7 @@ impl Stress {
         if self.next.is_none() {
             self.fetch(due);
         }
-        let Some(next) = self.next.filter(|_| self.start.is_none()) else { return false };
+        let Some(next) = self.next.filter(|_| self.is_open) else { return false };
         if !self.has_twins && self.is_submitting() {
             // That job looks itself.
             return false;

@@ -141,3 +141,16 @@ fn how_long_a_job_takes_alone_is_known_of_one_that_came_later() {
     assert_eq!(alone.lines().count(), 6, "{alone}");
     assert!(alone.contains("urgent"), "{alone}");
 }
+
+/// In Mumak a job's end lets the next one come, but before the start none does.
+#[test]
+fn a_job_that_came_and_ended_before_the_start_lets_no_other_come_twice() {
+    let room = Room::new();
+    let text = "name: a\nhadoop: {line: mumak}\nlater: [{at: 55s, submit: {name: aside, maps: 1, map_time: 5s}}]\n\
+                workload: {submission: stress, start: 418s, jobs: [{name: first, maps: 1, map_time: 5s}]}";
+    room.write("a.yaml", text);
+    let output = room.mumakil("run a.yaml --verify --out out").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let jobs = fs::read_to_string(room.path("out/jobs.csv")).unwrap();
+    assert_eq!(jobs.lines().count(), 3, "{jobs}");
+}
