@@ -15,7 +15,7 @@ mod story;
 mod sums;
 mod tell;
 
-pub use holders::{Hold, Holders};
+pub use holders::{Hold, Holders, Waits};
 pub use part::{Part, Rule};
 pub use read::{About, Told, ToldJob, read};
 pub use refused::{Refused, ruled};

@@ -11,6 +11,7 @@ use super::lines::Lines;
 use super::table::{Align, table};
 use super::terminal;
 use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
+use crate::files;
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
 use crate::units::tell::{self, counted, span};
@@ -50,6 +51,7 @@ impl Arguments {
         let told = read(&self.folder)?;
         let holders = Holders::new(told.holds.iter().copied());
         let explain = |place| Explained::of(&told, place, Some(&holders));
+        let in_short = |place| Explained::of(&told, place, None);
         if let Some(name) = &self.job {
             let one = explain(find(&told, name)?);
             return match self.json {
@@ -57,18 +59,28 @@ impl Arguments {
                 false => Ok(terminal::print(&story_of(&told, &one))?),
             };
         }
-        let all: Vec<Explained> = (0..told.jobs.len()).map(explain).collect();
         if self.json {
-            let all: Vec<OneJob<'_>> = all.iter().map(|one| OneJob::of(&told, one)).collect();
-            return print_json(&all);
+            let all = (0..told.jobs.len()).map(|place| OneJob::of(&told, &explain(place)));
+            return print_json(&all.collect::<Vec<_>>());
         }
-        Ok(terminal::print(&worst_of(&told, &all))?)
+        // Who held what costs a look at every job for every wait: only of those that are shown.
+        let mut all: Vec<Explained> = (0..told.jobs.len()).map(in_short).collect();
+        all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
+        let worst: Vec<Explained> = all.iter().take(WORST).map(|one| explain(one.place)).collect();
+        Ok(terminal::print(&worst_of(&told, &all, &worst, &holders))?)
     }
 }
 
 /// Reads the run in a folder.
 fn read(folder: &Path) -> Result<Told, Failure> {
     compare::expect_run(folder)?;
+    if !folder.join(files::TASKS).exists() {
+        return Err(Failure::input(format!(
+            "{} has no table of attempts, which tells what a job waited for\n   = run the scenario with \
+             `--set record.tasks=true`",
+            folder.display()
+        )));
+    }
     RunResults::new(folder).told().map_err(compare::unreadable)
 }
 
@@ -103,9 +115,7 @@ fn story_of(told: &Told, one: &Explained) -> Lines {
     lines
 }
 
-fn worst_of(told: &Told, all: &[Explained]) -> Lines {
-    let mut worst: Vec<&Explained> = all.iter().collect();
-    worst.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
+fn worst_of(told: &Told, all: &[Explained], worst: &[Explained], holders: &Holders) -> Lines {
     let mut lines = Lines::default();
     let about = format!(
         "   of {}, by the time that they would have taken undelayed",
@@ -113,7 +123,7 @@ fn worst_of(told: &Told, all: &[Explained]) -> Lines {
     );
     lines.bold("the most delayed jobs", about);
     let mut rows = vec![texts(["job", "name", "group", "took", "times", "above all"])];
-    for one in worst.into_iter().take(WORST) {
+    for one in worst {
         let job = &told.jobs[one.place];
         let longest = one.sums.iter().filter(|sum| sum.part.is_delay()).max_by_key(|sum| sum.ms);
         let longest = longest.map(|sum| described(told, sum, one.sojourn_ms)).unwrap_or_default();
@@ -122,7 +132,7 @@ fn worst_of(told: &Told, all: &[Explained]) -> Lines {
             job.name.clone(),
             job.group().to_owned(),
             span(one.sojourn_ms as f64 / 1e3),
-            tell::times(one.slowdown()),
+            tell::times(one.times_undelayed()),
             longest,
         ]);
     }
@@ -130,7 +140,7 @@ fn worst_of(told: &Told, all: &[Explained]) -> Lines {
     lines += table(&rows, &[Right, Left, Left, Right, Right, Left]);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     lines.bold("all jobs together", "");
-    lines + parts(told, &Explained::whole(all), total)
+    lines + parts(told, &Explained::whole(all, holders), total)
 }
 
 /// Returns a line for each part.
@@ -181,7 +191,7 @@ struct OneJob<'a> {
     outcome: &'a str,
     sojourn_ms: u64,
     undelayed_ms: u64,
-    slowdown: f64,
+    times_undelayed: f64,
     parts: Vec<OnePart<'a>>,
 }
 
@@ -212,7 +222,7 @@ impl<'a> OneJob<'a> {
             outcome: &job.outcome,
             sojourn_ms: one.sojourn_ms,
             undelayed_ms: one.undelayed_ms(),
-            slowdown: one.slowdown(),
+            times_undelayed: one.times_undelayed(),
             parts: one.sums.iter().map(|sum| OnePart::of(told, sum)).collect(),
         }
     }

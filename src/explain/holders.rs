@@ -59,6 +59,36 @@ impl Holders {
     }
 }
 
+/// How many waits there were at each time, and what that comes to up to some instants.
+#[derive(Debug, Default)]
+pub struct Waits(Curve);
+
+impl Waits {
+    /// Returns what is known of these, each from an instant to another.
+    pub fn new(waits: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        Self(Curve::new(
+            waits.into_iter().flat_map(|(from, to)| [(from, 1.0), (to, -1.0)]).collect(),
+        ))
+    }
+}
+
+impl Holders {
+    /// Returns the slots times milliseconds that each job held in all of these waits, together as many times
+    /// as they went on side by side. Costs a look at each change of what was held, however many waits there
+    /// are.
+    pub fn in_all(&self, kind: SlotKind, waits: &Waits) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let all = self.jobs[kind].iter().map(|(job, curve)| {
+            let pieces = curve.0.windows(2).map(|piece| {
+                let ((from, before), (to, after)) = (piece[0], piece[1]);
+                (after - before) / (to - from) as f64 * (waits.0.at(to) - waits.0.at(from))
+            });
+            (*job, pieces.sum())
+        });
+        let all: Vec<(u32, f64)> = all.collect();
+        all.into_iter().filter(|(_, held)| 0.0 < *held)
+    }
+}
+
 impl Curve {
     fn new(mut changes: Vec<(u64, f64)>) -> Self {
         changes.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
@@ -110,5 +140,15 @@ mod tests {
         assert_eq!(between(20, 30), []);
         assert_eq!(between(35, 36), [(3, 1.0)]);
         assert_eq!(holders.between(SlotKind::Reduce, 0, 50).count(), 0);
+    }
+
+    #[test]
+    fn what_was_held_in_many_waits_is_that_of_each_together() {
+        let holds = [hold(1, 0, 10, 1.0), hold(1, 5, 20, 2.0), hold(2, 8, 9, 1.0)];
+        let holders = Holders::new(holds);
+        let all = Waits::new([(4, 8), (6, 12), (30, 40)]);
+        let in_all: Vec<(u32, f64)> = holders.in_all(SlotKind::Map, &all).collect();
+        // Job 1: 4 + 6 slot-milliseconds in the first, 4 + 12 in the second.
+        assert_eq!(in_all, [(1, 26.0), (2, 1.0)]);
     }
 }

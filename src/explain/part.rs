@@ -97,8 +97,8 @@ impl Part {
             || matches!(self, Self::Initialisation | Self::Heartbeats | Self::Redone)
     }
 
-    /// Returns whether this is time that others or mishaps cost: without it the job would be as fast as
-    /// alone, on a cluster large enough.
+    /// Returns whether this is time that others or mishaps cost, as far as the walk through the job's own
+    /// attempts shows it: where a job's tasks follow one another in its own slots, that is its own time.
     pub const fn is_delay(self) -> bool {
         self.slot().is_some()
             || matches!(self, Self::Suspended | Self::JobTrackerAway | Self::Redone)
@@ -134,10 +134,9 @@ impl Rule {
     pub fn of_policy(policy: &str) -> Self {
         match policy {
             "fifo" => Self::HeadOfLine,
-            "hfsp" => Self::Size,
-            "fair" | "fair-deficit" | "modified-fair" | "capacity" | "naive-fair" | "fair-skip" => {
-                Self::Share
-            }
+            "hfsp" | "fsp" | "srpt" => Self::Size,
+            "fair" | "fair-deficit" | "modified-fair" | "capacity" | "naive-fair" | "fair-skip"
+            | "ps" => Self::Share,
             _ => Self::Order,
         }
     }

@@ -165,6 +165,14 @@ impl<'t> Walk<'t> {
                 let wanted = if again.is_second { again.launched } else { first.ended_for_good() };
                 let floor = self.floor(again.kind, maps_done);
                 self.wait(wanted.max(floor), waited_for(again.kind), again.passed_over);
+                // What was lost had been done: the job went on with its other work until that was over, and
+                // from then on until somebody noticed.
+                let other =
+                    first.lost.and_then(|_| self.last(|it| it.kind == again.kind && !it.is_vain));
+                if let Some(other) = other.filter(|other| floor <= other.heard) {
+                    self.to(other.heard, Part::Redone);
+                    return self.run(other);
+                }
                 self.to(first.launched.max(floor), Part::Redone);
                 Some(if first.launched <= floor && 0 < floor {
                     Next::MapsDone
@@ -241,7 +249,8 @@ impl<'t> Walk<'t> {
 
     /// Goes back through an attempt, to its launch or to `floor` if that is later.
     fn spend(&mut self, one: &Try, floor: u64) {
-        if one.is_vain {
+        let had_been_done = 0 < one.number && self.before(one).is_some_and(|it| it.lost.is_some());
+        if one.is_vain || had_been_done {
             return self.to(one.launched.max(floor), Part::Redone);
         }
         let is_early = one.launched < floor && one.kind == TaskKind::Reduce;
@@ -490,7 +499,17 @@ mod tests {
         assert_eq!(failed[4..7], parts, "it failed at 20 s");
         let lost = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
         let lost = told(&course(Some(41), 41), &[setup(), lost, again(33, 40)]);
-        assert_eq!(lost[4..7], [(P::FirstMapWait, 1), (P::Redone, 24), (P::MapWait, 3)]);
+        // Done from 6 s to 20 s, lost at 30 s and wanted then, again from 33 s to the end.
+        let first =
+            [(P::FirstMapWait, 1), (P::Heartbeats, 1), (P::Mapping, 12), (P::Heartbeats, 1)];
+        assert_eq!((&lost[4..8], lost[8]), (&first[..], (P::Redone, 10)));
+        assert_eq!(lost[9..11], [(P::MapWait, 3), (P::Redone, 8)]);
+        // Another map ran meanwhile, to 28 s: only from there on the loss keeps the job waiting.
+        let gone = Try { lost: Some(30_000), ..one(Map, 0, 6, 19) };
+        let tries = [setup(), gone, one(Map, 1, 21, 27), again(33, 40)];
+        let lost = told(&course(Some(41), 41), &tries);
+        let redone: u64 = lost.iter().filter(|part| part.0 == P::Redone).map(|part| part.1).sum();
+        assert_eq!(redone, 2 + 8);
         // Of another task: it held the slot that the map then got.
         let vain = Try { is_vain: true, ..one(Map, 1, 6, 19) };
         let vain = told(&course(Some(41), 41), &[setup(), vain, one(Map, 0, 25, 40)]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::away::without_job_tracker;
 use super::part::{Part, Rule};
 use super::story::{Course, Stretch};
-use super::{Holders, Told, ToldJob, ruled, story};
+use super::{Holders, Told, ToldJob, Waits, ruled, story};
 
 /// A job's time.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,21 +87,22 @@ impl Explained {
     }
 
     /// Returns how many times as long as without those it took.
-    pub fn slowdown(&self) -> f64 {
+    pub fn times_undelayed(&self) -> f64 {
         self.sojourn_ms as f64 / self.undelayed_ms().max(1) as f64
     }
 
-    /// Adds up what all jobs waited for.
-    pub fn whole(all: &[Self]) -> Vec<Sum> {
-        let mut sums = Sums::default();
-        for one in all.iter().flat_map(|one| &one.sums) {
-            let sum = sums.entry((one.part, one.rule)).or_default();
-            sum.ms += one.ms;
-            for held in &one.held {
-                *sum.held.entry(held.job).or_default() += held.slot_ms;
-            }
+    /// Adds up what all jobs waited for, and who held slots then.
+    pub fn whole(all: &[Self], holders: &Holders) -> Vec<Sum> {
+        let mut stretches: BTreeMap<(Part, Option<Rule>), Vec<(u64, u64)>> = BTreeMap::new();
+        for one in all.iter().flat_map(|one| &one.stretches) {
+            stretches.entry((one.part, one.rule)).or_default().push((one.from, one.to));
         }
-        listed(sums)
+        let sum = |((part, rule), waits): ((Part, _), Vec<(u64, u64)>)| {
+            let ms = waits.iter().map(|(from, to)| to - from).sum();
+            let held = part.slot().map(|kind| holders.in_all(kind, &Waits::new(waits)).collect());
+            Sum { part, rule, ms, held: ranked(held.unwrap_or_default()) }
+        };
+        stretches.into_iter().map(sum).collect()
     }
 }
 

@@ -11,6 +11,8 @@ use crate::units::tell;
 
 /// It has so many rows: a page with all of a large trace would be slow.
 const MOST: usize = 1_000;
+/// Of so many it is told who held the slots that they waited for.
+const STORIES: usize = 100;
 
 /// Runs of more attempts are not explained here: all of them are in memory at once for that.
 const MOST_ATTEMPTS: u64 = 100_000;
@@ -52,11 +54,15 @@ pub(super) fn blocks(
     let told = run.results.told()?;
     let holders = Holders::new(told.holds.iter().copied());
     let mut all: Vec<Explained> =
-        (0..told.jobs.len()).map(|place| Explained::of(&told, place, Some(&holders))).collect();
-    let whole = Explained::whole(&all);
+        (0..told.jobs.len()).map(|place| Explained::of(&told, place, None)).collect();
+    let whole = Explained::whole(&all, &holders);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     // A stable sort: of equals the order of the numbers holds.
-    all.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
+    all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
+    // Who held what costs a look at every job for every wait, and nobody reads so many stories.
+    for one in all.iter_mut().take(STORIES) {
+        *one = Explained::of(&told, one.place, Some(&holders));
+    }
     let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
         Block::Text("What all jobs together spent their time on:".to_owned()),
@@ -88,12 +94,17 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
                 one.sojourn_ms as f64,
                 Unit::Seconds.text(one.sojourn_ms as f64 / 1e3),
             ),
-            PageCell::number(one.slowdown(), tell::times(one.slowdown())),
+            PageCell::number(one.times_undelayed(), tell::times(one.times_undelayed())),
             PageCell::split(slices(&one.sums), story(told, one)),
         ]
     });
     PageTable {
-        caption: format!("{jobs}; a bar opens to its story"),
+        caption: match all.len() {
+            ..=STORIES => format!("{jobs}; a bar opens to its story"),
+            _ => format!(
+                "{jobs}; a bar opens to its story, which says of the first {STORIES} who held the slots"
+            ),
+        },
         columns,
         rows: rows.collect(),
     }
