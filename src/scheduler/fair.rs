@@ -35,7 +35,6 @@ use self::starvation::{Starvation, fair_shares};
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
-use super::part::line::NOT_COUNTED;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
@@ -217,7 +216,7 @@ impl Scheduler for Fair {
                     continue;
                 };
                 let refusal = match kind {
-                    _ if is_sated => Some(NOT_COUNTED),
+                    _ if is_sated => Some(Reason::NotCounted),
                     _ if has_its_part => Some(Reason::TrackerLoad),
                     SlotKind::Map => self.delay.refusal(offer, id, 1, anywhere),
                     SlotKind::Reduce => offer.refusal(id, kind, 1),

@@ -43,9 +43,6 @@ use crate::mapred::{
 };
 use crate::units::SimSpan;
 
-/// Why a job gets no slot where none is free and nobody behind it has to give one.
-const NOBODY_GIVES_WAY: Reason = Reason::Other("no attempt here gives way to it");
-
 /// The Hadoop Fair Sojourn Protocol.
 #[derive(Debug)]
 pub struct Hfsp {
@@ -192,7 +189,7 @@ impl Hfsp {
         let of_claim = |claim: Claim| {
             let contender = self.contender(offer, kind, &claim);
             let takes = takers.contains(&claim);
-            let refusal = contender.refusal.or((!takes).then_some(NOBODY_GIVES_WAY));
+            let refusal = contender.refusal.or((!takes).then_some(Reason::NobodyYields));
             Contender { refusal, ..contender }
         };
         phase.claims(here).map(of_claim).collect()
