@@ -224,7 +224,7 @@ impl Scheduler for Fair {
                 let standings = tree.standings(&view, pool, job, kind);
                 contenders.push(Contender { job: id, standings, refusal });
             }
-            None
+            None::<Launched>
         });
         Some(contenders)
     }
@@ -269,6 +269,10 @@ impl Scheduler for Fair {
                 return;
             }
         }
+        offer.refuse_first(|offer, kind| {
+            let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
+            (!self.has_part_left(offer, kind)).then(|| Some((self.first(offer, kind)?, why)))?
+        });
     }
 }
 
@@ -285,6 +289,16 @@ impl Fair {
         let beyond = self.options.max_load_difference.get();
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
+    }
+
+    /// Returns the first job with something to launch.
+    fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
+        let (tree, view) = (&self.tree, offer.view());
+        let pending =
+            |id: &JobId| view.job(*id).is_some_and(|job| 0 < tree.reduces().pending(job, kind));
+        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            tree.in_order(&view, pool, kind).find(pending)
+        })
     }
 
     /// Returns whether all that is demanded runs, by what was looked up last.
@@ -331,12 +345,12 @@ impl Fair {
 }
 
 /// Asks the pools in one, in their order, until the jobs of one launch something.
-fn launch_in(
+fn launch_in<T>(
     pool: PoolId,
     tree: &Tree,
     kind: SlotKind,
-    launch: &mut impl FnMut(PoolId) -> Option<Launched>,
-) -> Option<Launched> {
+    launch: &mut impl FnMut(PoolId) -> Option<T>,
+) -> Option<T> {
     if tree.pools().is_leaf(pool) {
         return launch(pool);
     }
