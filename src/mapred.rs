@@ -10,6 +10,7 @@ mod cost;
 mod event;
 mod fabric;
 mod hadoop;
+mod holders;
 mod ids;
 mod job;
 mod job_tracker;
@@ -37,6 +38,7 @@ pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Recovery,
 };
+pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
@@ -49,6 +51,7 @@ pub use message::{
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
+pub use refusals::Refusals;
 pub use replicas::{Copy, Listing, Reading, Replicas};
 pub use scheduler::{
     Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,

@@ -93,11 +93,11 @@ impl Explained {
 
     /// Adds up what all jobs waited for, and who held slots then.
     pub fn whole(all: &[Self], holders: &Holders) -> Vec<Sum> {
-        let mut stretches: BTreeMap<(Part, Option<Rule>), Vec<(u64, u64)>> = BTreeMap::new();
+        let mut stretches: BTreeMap<(Part, Option<Rule>), Vec<Span>> = BTreeMap::new();
         for one in all.iter().flat_map(|one| &one.stretches) {
             stretches.entry((one.part, one.rule)).or_default().push((one.from, one.to));
         }
-        let sum = |((part, rule), waits): ((Part, _), Vec<(u64, u64)>)| {
+        let sum = |((part, rule), waits): ((Part, _), Vec<Span>)| {
             let ms = waits.iter().map(|(from, to)| to - from).sum();
             let held = part.slot().map(|kind| holders.in_all(kind, &Waits::new(waits)).collect());
             Sum { part, rule, ms, held: ranked(held.unwrap_or_default()) }
@@ -105,6 +105,9 @@ impl Explained {
         stretches.into_iter().map(sum).collect()
     }
 }
+
+/// From an instant to another.
+type Span = (u64, u64);
 
 /// What is being added up.
 type Sums = BTreeMap<(Part, Option<Rule>), Adding>;

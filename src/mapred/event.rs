@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{AttemptId, JobId, JobSpec, PerSlot, Reason, TrackerId};
+use super::{AttemptId, Holders, JobId, JobSpec, PerSlot, Reason, TrackerId};
 use crate::cluster::{SlotKind, Speeds, Topology};
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -86,6 +86,8 @@ pub enum Fact {
         times: u32,
         /// Why, the last time.
         reason: Reason,
+        /// Who held most slots of the kind, the last time.
+        holders: Holders,
     },
     /// The JobTracker has decided that an attempt is to end, to stop or to go on; its tracker hears of it
     /// with the next reply, if it still hears anything.

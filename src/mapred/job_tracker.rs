@@ -13,6 +13,8 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use super::ledger::Ledger;
 use super::refusals::Refusals;
 use super::{
@@ -122,9 +124,10 @@ impl JobTracker {
         self.successors.extend(policies);
     }
 
-    /// Lets it keep why jobs with something to launch get nothing, and tell it.
-    pub fn keep_refusals(&mut self) {
-        self.ledger.refusals = Some(Refusals::default());
+    /// Lets it keep why jobs with something to launch get nothing, and tell it. What it has not told when
+    /// the run stops, at whatever instant, is in what this returns.
+    pub fn keep_refusals(&mut self) -> Arc<Mutex<Refusals>> {
+        self.ledger.refusals.get_or_insert_default().clone()
     }
 
     // ---- its process ----
@@ -409,7 +412,7 @@ impl JobTracker {
 
     /// Notes which jobs are held back without being asked, if that is kept.
     fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
-        let Some(mut refusals) = self.ledger.refusals.take() else { return };
+        let Some(mut refusals) = self.ledger.refusals() else { return };
         let view = View { now, heard: None, ledger: &self.ledger };
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
@@ -417,7 +420,6 @@ impl JobTracker {
             }
         });
         refusals.sweep(now, out);
-        self.ledger.refusals = Some(refusals);
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.

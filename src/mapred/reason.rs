@@ -76,6 +76,12 @@ pub enum Reason {
     JobLimit,
     /// The tracker is kept for another job.
     KeptFor(JobId),
+    /// The policy, which counts now and then, has not counted yet what the job could run.
+    NotCounted,
+    /// The policy, which lets jobs in now and then, has not let the job in yet.
+    NotAdmitted,
+    /// No attempt on this tracker gives its slot up for the job.
+    NobodyYields,
 
     /// Words of a policy of one's own, and what it weighed.
     Measured(&'static &'static str, Holding),
@@ -168,6 +174,9 @@ impl Reason {
             Self::UserLimit => "user-limit",
             Self::JobLimit => "job-limit",
             Self::KeptFor(_) => "kept-for",
+            Self::NotCounted => "not-counted",
+            Self::NotAdmitted => "not-admitted",
+            Self::NobodyYields => "nobody-yields",
             Self::Measured(..) | Self::Other(_) => "other",
         }
     }
@@ -209,6 +218,9 @@ impl Reason {
             | Self::TrackerLoad
             | Self::UserLimit
             | Self::JobLimit
+            | Self::NotCounted
+            | Self::NotAdmitted
+            | Self::NobodyYields
             | Self::Other(_) => none,
         }
     }
@@ -253,6 +265,9 @@ impl fmt::Display for Reason {
             Self::UserLimit => f.write_str("its user is at the limit"),
             Self::JobLimit => f.write_str("as many jobs run as may"),
             Self::KeptFor(job) => write!(f, "the node is kept for {job}"),
+            Self::NotCounted => f.write_str("what it could run is not counted yet"),
+            Self::NotAdmitted => f.write_str("not let in yet"),
+            Self::NobodyYields => f.write_str("no attempt here gives way to it"),
             Self::Measured(words, _) => f.write_str(words),
             Self::Other(words) => f.write_str(words),
         }
@@ -295,6 +310,22 @@ mod tests {
         assert_eq!(Reason::Share(holding).to_string(), words);
         let unknown = Reason::Share(Holding::of(3));
         assert_eq!(unknown.to_string(), "furthest below its share");
+    }
+
+    /// `other` is left to policies of one's own.
+    #[test]
+    fn each_refusal_has_a_code_of_its_own_in_the_guide() {
+        let guide = include_str!("../guide/results.md");
+        let (_, table) = guide.split_once("| code of a refusal,").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        use Reason as R;
+        let limits = [R::GroupLimit(Holding::of(1)), R::UserLimit, R::JobLimit];
+        let here = [R::LongTasks, R::BadTracker, R::TrackerLoad, R::NobodyYields];
+        let later = [R::Delay(SimSpan::ZERO), R::KeptFor(JobId(0)), R::NotCounted, R::NotAdmitted];
+        for reason in limits.into_iter().chain(here).chain(later) {
+            assert_ne!(reason.code(), "other", "{reason:?}");
+            assert!(table.contains(&format!("`{}`", reason.code())), "{reason:?}");
+        }
     }
 
     #[test]

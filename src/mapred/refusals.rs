@@ -2,11 +2,13 @@
 //!
 //! A policy refuses the same job the same thing at one heartbeat after the other. So for each job, kind
 //! of slot and cause one interval is open, from the first such refusal on; it is told when the job gets a
-//! slot of the kind, which ends it, when the job ends, or when it has not been refused so for a minute. So
-//! memory is bounded by the jobs and the few causes, however long the run is.
+//! slot of the kind, which ends it, when the job ends, when it has not been refused so for a minute, or when
+//! the run is over. So memory is bounded by the jobs and the few causes, however long the run is. With it
+//! are kept those who held most slots at the last refusal: by the time at which it is told others may.
 
 use std::mem;
 
+use super::holders::{Held, Holders};
 use super::{Fact, JobId, Outbox, PerSlot, Reason, SlotKind};
 use crate::units::{SimSpan, SimTime};
 
@@ -15,10 +17,11 @@ const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
 /// The refusals that are not told yet.
 #[derive(Debug, Default)]
-pub(super) struct Refusals {
+pub struct Refusals {
     /// By the number of the job.
     open: Vec<PerSlot<Vec<Refusal>>>,
     swept_at: SimTime,
+    held: PerSlot<Held>,
 }
 
 /// A row of refusals.
@@ -29,6 +32,8 @@ struct Refusal {
     from: SimTime,
     last: SimTime,
     times: u32,
+    /// Who held most slots the last time.
+    holders: Holders,
 }
 
 impl Refusals {
@@ -37,13 +42,27 @@ impl Refusals {
         if self.open.len() <= job.index() {
             self.open.resize_with(job.index() + 1, PerSlot::default);
         }
+        let holders = self.held[kind].first();
         let open = &mut self.open[job.index()][kind];
         let is_same =
             |one: &&mut Refusal| mem::discriminant(&one.reason) == mem::discriminant(&reason);
         match open.iter_mut().find(is_same) {
-            Some(one) => (one.reason, one.last, one.times) = (reason, now, one.times + 1),
-            None => open.push(Refusal { reason, from: now, last: now, times: 1 }),
+            Some(one) => {
+                let Refusal { from, times, .. } = *one;
+                *one = Refusal { reason, from, last: now, times: times + 1, holders };
+            }
+            None => open.push(Refusal { reason, from: now, last: now, times: 1, holders }),
         }
+    }
+
+    /// Notes that a job holds so many slots more, or fewer.
+    pub(super) fn holds(&mut self, job: JobId, kind: SlotKind, slots: i32) {
+        self.held[kind].shift(job, slots);
+    }
+
+    /// Returns how many slots a job holds.
+    pub(super) fn held(&self, job: JobId, kind: SlotKind) -> u32 {
+        self.held[kind].of(job)
     }
 
     /// Notes that a job got a slot: until now it has waited for a near one, if it did.
@@ -71,10 +90,18 @@ impl Refusals {
             return;
         }
         self.swept_at = now;
+        self.tell_those(now, out, |one| one.last + FORGOTTEN_AFTER <= now);
+    }
+
+    /// Tells all that is open when the run is over.
+    pub fn close(&mut self, now: SimTime, out: &mut Outbox) {
+        self.tell_those(now, out, |_| true);
+    }
+
+    fn tell_those(&mut self, now: SimTime, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
         for (job, open) in (0..).map(JobId).zip(&mut self.open) {
             for kind in SlotKind::BOTH {
-                let is_old = |one: &mut Refusal| one.last + FORGOTTEN_AFTER <= now;
-                for one in open[kind].extract_if(.., is_old) {
+                for one in open[kind].extract_if(.., |one| is_told(one)) {
                     tell(now, job, kind, one, one.last, out);
                 }
             }
@@ -83,8 +110,8 @@ impl Refusals {
 }
 
 fn tell(now: SimTime, job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out: &mut Outbox) {
-    let Refusal { reason, from, times, .. } = one;
-    out.emit(now, Fact::Refused { job, kind, from, to, times, reason });
+    let Refusal { reason, from, times, holders, .. } = one;
+    out.emit(now, Fact::Refused { job, kind, from, to, times, reason, holders });
 }
 
 #[cfg(test)]
@@ -134,5 +161,32 @@ mod tests {
         assert_eq!(told(&out).len(), 1, "it has looked less than a minute ago");
         refusals.sweep(at(230), &mut out);
         assert_eq!(told(&out)[1..], [("user-limit", 150, 150, 1)]);
+    }
+
+    #[test]
+    fn what_is_open_when_the_run_is_over_is_told() {
+        let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
+        refusals.note(at(100), JobId(2), SlotKind::Map, Reason::UserLimit);
+        refusals.note(at(130), JobId(2), SlotKind::Map, Reason::UserLimit);
+        refusals.close(at(140), &mut out);
+        assert_eq!(told(&out), [("user-limit", 100, 130, 2)]);
+        refusals.close(at(140), &mut out);
+        assert_eq!(told(&out).len(), 1, "nothing is told twice");
+    }
+
+    #[test]
+    fn who_held_slots_is_of_the_last_refusal() {
+        let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
+        let map = SlotKind::Map;
+        refusals.holds(JobId(0), map, 4);
+        refusals.holds(JobId(0), SlotKind::Reduce, 9);
+        refusals.note(at(100), JobId(1), map, Reason::UserLimit);
+        refusals.holds(JobId(5), map, 2);
+        refusals.holds(JobId(0), map, -1);
+        refusals.note(at(110), JobId(1), map, Reason::UserLimit);
+        refusals.holds(JobId(0), map, -3);
+        refusals.close(at(200), &mut out);
+        let Fact::Refused { holders, .. } = &out.events[0].fact else { panic!("{out:?}") };
+        assert_eq!(holders.iter().collect::<Vec<_>>(), [(JobId(0), 3), (JobId(5), 2)]);
     }
 }

@@ -11,6 +11,7 @@ mod contenders;
 pub(crate) mod steps;
 mod wrapper;
 
+use std::mem;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -365,8 +366,13 @@ impl Orders<'_> {
         // As with a kill: it may be over, be it but for its output, and its tracker given up.
         let record = self.ledger.find_try(attempt);
         if let Some(record) = record.filter(|record| record.is_active()) {
-            record.is_halted = order == Order::Suspend;
+            let was_halted = mem::replace(&mut record.is_halted, order == Order::Suspend);
+            let held = |is_halted| if is_halted || !record.is_counted { 0 } else { record.slots };
+            let more = held(record.is_halted) as i32 - held(was_halted) as i32;
             let tracker = record.tracker;
+            if let Some(mut refusals) = self.ledger.refusals() {
+                refusals.holds(attempt.job(), attempt.slot(), more);
+            }
             self.ledger.trackers[tracker.index()].orders.push(directive);
             self.out.emit(self.now, Fact::Ordered { attempt, tracker, order, reason });
         }
@@ -496,7 +502,7 @@ impl Offer<'_> {
         let has_pending = || self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind));
         if self.keeps_refusals()
             && has_pending()
-            && let Some(refusals) = &mut self.ledger.refusals
+            && let Some(mut refusals) = self.ledger.refusals()
         {
             refusals.note(self.now, job, kind, reason);
         }
@@ -507,6 +513,23 @@ impl Offer<'_> {
     pub fn near_maps(&mut self, job: JobId, most: u32) -> [u32; 2] {
         step();
         self.ledger.near_maps(job, self.tracker, most)
+    }
+
+    /// Says at the end of an offer why a kind of slot that is free stays so, to whoever would be the first
+    /// to get one; `who` says to whom and why, and is asked only if refusals are kept.
+    pub(crate) fn refuse_first(
+        &mut self,
+        who: impl Fn(&Self, SlotKind) -> Option<(JobId, Reason)>,
+    ) {
+        for kind in SlotKind::BOTH {
+            if self.keeps_refusals()
+                && 0 < self.free(kind)
+                && 0 < self.ledger.jobs_pending[kind]
+                && let Some((job, reason)) = who(self, kind)
+            {
+                self.refuse(job, kind, reason);
+            }
+        }
     }
 
     /// Returns whether a job would have this tracker, with so many slots for a task: not if too many

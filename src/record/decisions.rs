@@ -1,11 +1,10 @@
 //! `decisions.csv`: what was refused, and what was ordered of running attempts, with the reasons.
 //!
 //! A refusal is a row for the time in which a job with something to launch was refused a slot for one
-//! cause, again and again, with those jobs that held most slots of the kind when it was over. Kills,
+//! cause, again and again, with those jobs that held most slots of the kind the last time. Kills,
 //! suspensions and resumptions have a row each. (Launches are in `tasks.csv`.) Rows are in the order in
-//! which they were told: refusals at their end.
+//! which they were told: refusals when they are over, or with the run.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
@@ -13,7 +12,7 @@ use serde::Serialize;
 use super::table::Table;
 use super::{Books, End, RecordError, Watcher};
 use crate::files;
-use crate::mapred::{Event, Fact, JobId, PerSlot, Reason};
+use crate::mapred::{Event, Fact, Reason};
 use crate::units::{SimSpan, SimTime};
 
 const HEADING: &[&str] = &[
@@ -35,16 +34,10 @@ const HEADING: &[&str] = &[
     "reason",
 ];
 
-/// So many of the jobs that held slots are named.
-const NAMED: usize = 3;
-
 /// Writes `decisions.csv`.
 #[derive(Debug)]
 pub(super) struct Decisions {
     table: Table,
-    /// What jobs hold of each kind, and the jobs by what they hold.
-    held: PerSlot<BTreeMap<JobId, u32>>,
-    ranked: PerSlot<BTreeSet<(u32, JobId)>>,
 }
 
 /// A row, in the order of the heading.
@@ -71,25 +64,7 @@ struct Row<'a> {
 impl Decisions {
     /// Creates the table.
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self {
-            table: Table::create(folder, files::DECISIONS, HEADING)?,
-            held: PerSlot::default(),
-            ranked: PerSlot::default(),
-        })
-    }
-
-    /// Keeps count of what jobs hold.
-    fn follow(&mut self, books: &Books) {
-        let Some(shift) = books.shift().filter(|shift| shift.slots != 0) else { return };
-        let (job, kind) = (shift.task.job, shift.task.slot());
-        let held = self.held[kind].entry(job).or_default();
-        self.ranked[kind].remove(&(*held, job));
-        *held = held.saturating_add_signed(shift.slots);
-        if *held == 0 {
-            self.held[kind].remove(&job);
-        } else {
-            self.ranked[kind].insert((*held, job));
-        }
+        Ok(Self { table: Table::create(folder, files::DECISIONS, HEADING)? })
     }
 
     fn row(&mut self, reason: Reason, row: Row<'_>) -> Result<(), RecordError> {
@@ -108,14 +83,11 @@ impl Decisions {
 }
 
 impl Watcher for Decisions {
-    fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
-        self.follow(books);
+    fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::Refused { job, kind, from, to, times, reason } => {
-                let most = self.ranked[kind].iter().rev().take(NAMED);
-                let holders: Vec<String> =
-                    most.map(|(slots, job)| format!("{}:{slots}", job.0)).collect();
-                let held_by = holders.join(" ");
+            Fact::Refused { job, kind, from, to, times, reason, holders } => {
+                let named = holders.iter().map(|(job, slots)| format!("{}:{slots}", job.0));
+                let held_by = named.collect::<Vec<String>>().join(" ");
                 let row = Row {
                     what: "refuse",
                     job: job.0,

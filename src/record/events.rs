@@ -188,7 +188,7 @@ impl<'a> Line<'a> {
                 state: Some(state_word(state)),
                 ..Self::named("learned").attempt(attempt, tracker).counts(counts)
             },
-            Fact::Refused { job, kind, from, to, times, reason } => Self {
+            Fact::Refused { job, kind, from, to, times, reason, .. } => Self {
                 kind: Some(kind.word()),
                 from_us: Some(from.as_micros()),
                 to_us: Some(to.as_micros()),

@@ -143,18 +143,24 @@ impl Scheduler for Capacity {
         true
     }
 
-    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+    fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        let members = |jobs: Vec<JobId>| {
+            let member = |job| Some((job, self.tree.member(job)?));
+            jobs.into_iter().filter_map(member).collect::<Vec<_>>()
+        };
         for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
+            for (job, member) in members(self.admission.waiting(leaf)) {
+                let why = self.admission.refusal(view, &self.tree, member);
+                SlotKind::BOTH.into_iter().for_each(|kind| say(job, kind, why));
+            }
             for kind in SlotKind::BOTH {
-                let node = self.tree.node(leaf);
-                for job in node.ready[kind].in_order() {
-                    let Some(member) = self.tree.member(job) else { continue };
-                    let width = member.width[kind];
-                    if !self.tree.has_room(leaf, kind, width) {
-                        say(job, kind, Reason::GroupLimit(node.standing(kind)));
-                    } else if !node.may_have(self.rules, kind, &member.user, width) {
-                        say(job, kind, Reason::UserLimit);
-                    }
+                let ready = members(self.tree.node(leaf).ready[kind].in_order());
+                // Up to 0.21 the limits of users hold while somebody in the queue is below them.
+                let is_below =
+                    |(_, member): &(_, &Member)| self.limit(member, kind, true).is_none();
+                let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
+                for (job, member) in ready {
+                    self.limit(member, kind, limits_users).inspect(|why| say(job, kind, *why));
                 }
             }
         }
@@ -293,18 +299,27 @@ impl Capacity {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return Answer::No };
         offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
         if self.lacks_slots(offer, job, kind) {
-            let leaves = self.tree.ids().filter(|_| offer.keeps_refusals());
-            for leaf in leaves.filter(|id| self.tree.is_leaf(*id)).collect::<Vec<_>>() {
-                let first = self.tree.node(leaf).ready[kind].next(&mut Walk::default(), |_| true);
-                if let Some(first) = first.filter(|first| *first != job) {
-                    offer.refuse(first, kind, Reason::KeptFor(job));
-                }
-            }
+            self.refuse_others(offer, job, kind);
             return Answer::Keep;
         }
         self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
         let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(Answer::No, Answer::Launched)
+    }
+
+    /// Says that the tracker's slots stay free for a job: to the others that are first in their queues.
+    fn refuse_others(&self, offer: &mut Offer<'_>, kept: JobId, kind: SlotKind) {
+        if !offer.keeps_refusals() {
+            return;
+        }
+        for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
+            let is_other = |job: &JobId| *job != kept;
+            if let Some(first) =
+                self.tree.node(leaf).ready[kind].in_order().into_iter().find(is_other)
+            {
+                offer.refuse(first, kind, Reason::KeptFor(kept));
+            }
+        }
     }
 
     /// Returns whether a job that the tracker is kept for needs more slots than are free.
@@ -368,14 +383,24 @@ impl Capacity {
         limits_users: bool,
     ) -> Answer {
         match self.judge(offer, job, kind, limits_users) {
-            Verdict::Pass(_) => Answer::No,
+            Verdict::Pass(why) => {
+                // Limits are told for the whole queue.
+                if why == Reason::BadTracker {
+                    offer.refuse(job, kind, why);
+                }
+                Answer::No
+            }
             Verdict::Launch(why) => {
                 let anywhere = self.goes_anywhere(job, kind);
                 let launched = self.launch(offer, job, kind, anywhere, why);
                 launched.map_or(Answer::No, Answer::Launched)
             }
-            Verdict::Keep => Answer::Keep,
+            Verdict::Keep => {
+                self.refuse_others(offer, job, kind);
+                Answer::Keep
+            }
             Verdict::Reserve => {
+                self.refuse_others(offer, job, kind);
                 self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
                 Answer::Keep
             }
@@ -388,8 +413,9 @@ impl Capacity {
         let width = member.width[kind];
         let (node, free) = (self.tree.node(member.queue), offer.free(kind));
         let standing = node.standing(kind);
-        if !self.tree.has_room(member.queue, kind, width) {
-            Verdict::Pass(Reason::GroupLimit(standing))
+        // Whose users are at their limits is not asked, as long as these count.
+        if let Some(why) = self.limit(member, kind, false) {
+            Verdict::Pass(why)
         } else if !offer.suits(job, kind, width) {
             Verdict::Pass(Reason::BadTracker)
         } else if width <= free && !limits_users {
@@ -405,6 +431,15 @@ impl Capacity {
         } else {
             Verdict::Reserve
         }
+    }
+
+    /// Returns what keeps a job that has been let in from a slot on any tracker, if something does: its
+    /// queue, or its user if their limits count.
+    fn limit(&self, member: &Member, kind: SlotKind, limits_users: bool) -> Option<Reason> {
+        let (width, user) = (member.width[kind], &member.user);
+        let may_have = || self.tree.node(member.queue).may_have(self.rules, kind, user, width);
+        let of_queue = self.tree.limit(member.queue, kind, width).map(Reason::GroupLimit);
+        of_queue.or_else(|| (limits_users && !may_have()).then_some(Reason::UserLimit))
     }
 
     /// By the rules of 1.x, tasks of several slots do not wait for local ones.

@@ -35,7 +35,6 @@ use self::starvation::{Starvation, fair_shares};
 use self::tree::Tree;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
-use super::part::line::NOT_COUNTED;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::pool_tree::PoolId;
 use super::part::pools::Pool;
@@ -217,7 +216,7 @@ impl Scheduler for Fair {
                     continue;
                 };
                 let refusal = match kind {
-                    _ if is_sated => Some(NOT_COUNTED),
+                    _ if is_sated => Some(Reason::NotCounted),
                     _ if has_its_part => Some(Reason::TrackerLoad),
                     SlotKind::Map => self.delay.refusal(offer, id, 1, anywhere),
                     SlotKind::Reduce => offer.refusal(id, kind, 1),
@@ -225,7 +224,7 @@ impl Scheduler for Fair {
                 let standings = tree.standings(&view, pool, job, kind);
                 contenders.push(Contender { job: id, standings, refusal });
             }
-            None
+            None::<Launched>
         });
         Some(contenders)
     }
@@ -270,6 +269,10 @@ impl Scheduler for Fair {
                 return;
             }
         }
+        offer.refuse_first(|offer, kind| {
+            let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
+            (!self.has_part_left(offer, kind)).then(|| Some((self.first(offer, kind)?, why)))?
+        });
     }
 }
 
@@ -286,6 +289,16 @@ impl Fair {
         let beyond = self.options.max_load_difference.get();
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
+    }
+
+    /// Returns the first job with something to launch.
+    fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
+        let (tree, view) = (&self.tree, offer.view());
+        let pending =
+            |id: &JobId| view.job(*id).is_some_and(|job| 0 < tree.reduces().pending(job, kind));
+        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+            tree.in_order(&view, pool, kind).find(pending)
+        })
     }
 
     /// Returns whether all that is demanded runs, by what was looked up last.
@@ -332,12 +345,12 @@ impl Fair {
 }
 
 /// Asks the pools in one, in their order, until the jobs of one launch something.
-fn launch_in(
+fn launch_in<T>(
     pool: PoolId,
     tree: &Tree,
     kind: SlotKind,
-    launch: &mut impl FnMut(PoolId) -> Option<Launched>,
-) -> Option<Launched> {
+    launch: &mut impl FnMut(PoolId) -> Option<T>,
+) -> Option<T> {
     if tree.pools().is_leaf(pool) {
         return launch(pool);
     }

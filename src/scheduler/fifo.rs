@@ -131,16 +131,19 @@ impl Scheduler for Fifo {
         }
         self.offer_maps(offer);
         self.offer_reduce(offer);
+        offer.refuse_first(|offer, kind| {
+            let view = offer.view();
+            let pending = |id: &JobId| view.job(*id).is_some_and(|job| 0 < job.pending(kind));
+            let first = { self.line.iter().map(|(.., job)| *job) }.find(pending);
+            let has_its_part = free_part(offer, kind) <= offer.taken(kind);
+            first.filter(|_| has_its_part).map(|first| (first, Reason::TrackerLoad))
+        });
     }
 }
 
 impl Fifo {
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
         let turns = free_part(offer, SlotKind::Map);
-        if turns == 0 && 0 < offer.free(SlotKind::Map) {
-            let first = self.line.first().map(|(.., job)| *job);
-            first.inspect(|job| offer.refuse(*job, SlotKind::Map, Reason::TrackerLoad));
-        }
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
             offer.tell_contenders(SlotKind::Map, |offer| self.contenders(offer, SlotKind::Map));
@@ -178,13 +181,19 @@ impl Fifo {
         }
         offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
         let is_full = self.is_almost_full(offer, kind);
-        let line = self.in_order(&offer.view(), kind);
-        for (place, id) in (0..).zip(line) {
+        let mut line = (0..).zip(self.in_order(&offer.view(), kind));
+        while let Some((place, id)) = line.next() {
             let Some(job) = offer.view().job(id).filter(|job| 0 < job.tasks(kind).total()) else {
                 continue;
             };
             let may_launch = 0 < self.reduces.pending(job, kind);
-            if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() || is_full {
+            if may_launch && offer.launch_reduce(id, Reason::InLine(place)).is_some() {
+                return;
+            }
+            if is_full {
+                if offer.keeps_refusals() {
+                    line.for_each(|(_, other)| offer.refuse(other, kind, Reason::KeptFor(id)));
+                }
                 return;
             }
         }

@@ -43,9 +43,6 @@ use crate::mapred::{
 };
 use crate::units::SimSpan;
 
-/// Why a job gets no slot where none is free and nobody behind it has to give one.
-const NOBODY_GIVES_WAY: Reason = Reason::Other("no attempt here gives way to it");
-
 /// The Hadoop Fair Sojourn Protocol.
 #[derive(Debug)]
 pub struct Hfsp {
@@ -192,10 +189,10 @@ impl Hfsp {
         let of_claim = |claim: Claim| {
             let contender = self.contender(offer, kind, &claim);
             let takes = takers.contains(&claim);
-            let refusal = contender.refusal.or((!takes).then_some(NOBODY_GIVES_WAY));
+            let refusal = contender.refusal.or((!takes).then_some(Reason::NobodyYields));
             Contender { refusal, ..contender }
         };
-        phase.claims(here).map(of_claim).collect()
+        one_each(phase.claims(here).map(of_claim))
     }
 
     fn contender(&self, offer: &Offer<'_>, kind: SlotKind, claim: &Claim) -> Contender {
@@ -262,6 +259,20 @@ impl Hfsp {
         }
         self.refresh(&offer.view(), attempt.job());
     }
+}
+
+/// Returns each job once, which may have several claims: where it would get something, or else first.
+fn one_each(claims: impl Iterator<Item = Contender>) -> Vec<Contender> {
+    let mut each: Vec<Contender> = Vec::new();
+    for one in claims {
+        match each.iter().position(|other| other.job == one.job) {
+            Some(place) if one.refusal.is_some() || each[place].refusal.is_none() => continue,
+            Some(place) => _ = each.remove(place),
+            None => {}
+        }
+        each.push(one);
+    }
+    each
 }
 
 /// Launches or resumes what is claimed, if the job has something for this node.
@@ -389,7 +400,7 @@ impl Scheduler for Hfsp {
 
     fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
         let claims = self.phases[kind].claims(self.suspended_here(offer, kind));
-        Some(claims.map(|claim| self.contender(offer, kind, &claim)).collect())
+        Some(one_each(claims.map(|claim| self.contender(offer, kind, &claim))))
     }
 
     /// To take slots there, or to measure the reduces of samples.

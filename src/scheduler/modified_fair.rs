@@ -36,7 +36,6 @@ use self::standings::Standings;
 use self::waits::Waits;
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
-use super::part::line::NOT_COUNTED;
 use super::part::load::{TrackerLoad, next_kind, room};
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
@@ -183,7 +182,7 @@ impl Scheduler for ModifiedFair {
             job: id,
             standings: standings.standings(&view, pool, id, kind),
             refusal: match kind {
-                _ if is_sated => Some(NOT_COUNTED),
+                _ if is_sated => Some(Reason::NotCounted),
                 _ if has_its_part => Some(Reason::TrackerLoad),
                 SlotKind::Map => self.delay.refusal(offer, id, 1, false),
                 SlotKind::Reduce => offer.refusal(id, kind, 1),
@@ -232,6 +231,13 @@ impl Scheduler for ModifiedFair {
                 return;
             }
         }
+        offer.refuse_first(|offer, kind| {
+            let view = offer.view();
+            let of_pool = |pool| self.standings.in_order(&view, pool, kind);
+            let first = self.standings.ready(kind).flat_map(of_pool).next();
+            let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
+            first.filter(|_| !self.has_part_left(offer, kind)).map(|first| (first, why))
+        });
     }
 }
 

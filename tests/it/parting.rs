@@ -55,7 +55,9 @@ fn fifo_and_fair_part_at_the_first_map_of_the_quickstart() {
     let candidate = |run: usize| &told["runs"][run]["candidates"][0];
     assert_eq!(candidate(0)["gets_it"], true);
     assert_eq!(candidate(0)["standings"][0]["numbers"]["priority"], "normal");
-    assert_eq!(candidate(1)["refusal"]["words"], "what it could run is not counted yet");
+    let refusal = &candidate(1)["refusal"];
+    assert_eq!(refusal["code"], "not-counted");
+    assert_eq!(refusal["words"], "what it could run is not counted yet");
     let jobs = told["jobs"].as_array().unwrap();
     assert_eq!(jobs.len(), 10, "of sixteen");
     assert_eq!((&jobs[0]["job"], &jobs[0]["began_ms"]), (&json!(0), &json!(4_469)));

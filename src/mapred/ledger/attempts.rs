@@ -87,6 +87,10 @@ impl Ledger {
         if std::mem::take(&mut record.is_counted) {
             let progress = u64::from(std::mem::take(&mut record.progress));
             let tracker = record.tracker;
+            let held = if record.is_halted { 0 } else { record.slots as i32 };
+            if let Some(mut refusals) = self.refusals() {
+                refusals.holds(attempt.job(), attempt.slot(), -held);
+            }
             let tasks = self.known_mut(attempt.job()).tasks_mut(attempt.slot());
             tasks.running -= 1;
             tasks.progress -= progress;

@@ -78,8 +78,9 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Launch {
         let Wish { tracker, slots, reason, .. } = wish;
-        if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
+        if let Some(mut refusals) = self.refusals().filter(|_| task.is_work()) {
             refusals.launched(now, task.job, task.slot(), out);
+            refusals.holds(task.job, task.slot(), slots as i32);
         }
         let job = entry(&mut self.jobs, task.job);
         let ready_at = match task.kind {

@@ -9,8 +9,8 @@ use super::{Lineup, Offer, Orders, Scheduler, View};
 use crate::cluster::{Hdfs, Node, Placement, Topology};
 use crate::mapred::ledger::Ledger;
 use crate::mapred::{
-    AttemptId, Directive, Hadoop, Holding, Input, JobId, JobSpec, Outbox, Outcome, PerSlot,
-    SlotKind, SlotShare, Split, TrackerId,
+    AttemptId, Directive, Fact, Hadoop, Holding, Input, JobId, JobSpec, Outbox, Outcome, PerSlot,
+    Reason, SlotKind, SlotShare, Split, TrackerId,
 };
 use crate::units::{Bytes, Fraction, SimSpan, SimTime};
 
@@ -105,6 +105,30 @@ impl<P: Scheduler> Bench<P> {
             told.push(format!("{name}: {held} of {share}, at least {min_share}"));
         });
         told
+    }
+
+    /// Returns which jobs with something to launch the policy says that it does not ask, and why.
+    pub(crate) fn withheld(&self) -> Vec<(JobId, SlotKind, Reason)> {
+        let mut told = Vec::new();
+        let view = View { now: self.now, ledger: &self.ledger, heard: None };
+        self.policy.withheld(&view, &mut |job, kind, reason| {
+            if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
+                told.push((job, kind, reason));
+            }
+        });
+        told
+    }
+
+    /// Returns what was refused since somebody asked for the first time, each by its code.
+    pub(crate) fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
+        let refusals = self.ledger.refusals.get_or_insert_default().clone();
+        let mut out = Outbox::default();
+        refusals.lock().close(self.now, &mut out);
+        let told = out.events.into_iter().filter_map(|event| match event.fact {
+            Fact::Refused { job, kind, reason, .. } => Some((job, kind, reason.code())),
+            _ => None,
+        });
+        told.collect()
     }
 
     /// Lets a tracker ask; returns what is launched there.

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::lines::{Lines, Turn, Walk};
-use super::node::Node;
+use super::node::{Node, QueueId};
 use super::rules::Rules;
 use super::tree::{Member, Tree};
-use crate::mapred::{Job, JobId, SlotKind, View};
+use crate::mapred::{Job, JobId, Reason, SlotKind, View};
 
 /// The jobs that wait, and those that count.
 #[derive(Debug)]
@@ -71,6 +71,25 @@ impl Admission {
         let jobs = &mut self.queues[job.queue.index()];
         jobs.waiting.remove(job.user.clone(), job.turn);
         jobs.uncount(job.turn);
+    }
+
+    /// Returns the jobs of a queue that wait, in their order.
+    pub(super) fn waiting(&self, queue: QueueId) -> Vec<JobId> {
+        self.queues[queue.index()].waiting.in_order()
+    }
+
+    /// Returns why a job waits: others are as many as may be, or nobody has looked since.
+    pub(super) fn refusal(&self, view: &View<'_>, tree: &Tree, job: &Member) -> Reason {
+        let (jobs, node) = (&self.queues[job.queue.index()], tree.node(job.queue));
+        let fits = || {
+            let entry = entry(view, tree, job.turn.2);
+            entry.is_some_and(|(_, entry)| jobs.fits(&entry, node))
+        };
+        let has_room = match self.rules {
+            Rules::V1 => jobs.may_run(&job.user, node, self.max_system_jobs) && fits(),
+            _ => jobs.may_wait(&job.user, node),
+        };
+        if has_room { Reason::NotAdmitted } else { Reason::JobLimit }
     }
 
     /// Returns the jobs that may run from now on.

@@ -35,6 +35,61 @@ fn jobs(launched: &[AttemptId]) -> Vec<JobId> {
     launched.iter().map(|attempt| attempt.job()).collect()
 }
 
+/// Of three jobs one may run; it has ended before somebody looks for the next.
+#[test]
+fn who_is_not_let_in_is_told_so() {
+    let mut bench = bench("{rules: '1.x', allocations: {max_system_jobs: 1}}", 1, (1, 0));
+    let [first, second] = [1, 1].map(|maps| job_of(&mut bench, "a", maps));
+    let told = |bench: &Bench<Capacity>| {
+        bench.withheld().iter().map(|(job, _, why)| (*job, why.code())).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&bench), [(first, "not-admitted"), (second, "not-admitted")]);
+    bench.tick();
+    assert_eq!(told(&bench), [(second, "job-limit")]);
+    bench.beat(0);
+    bench.succeed(first, Map, 1);
+    assert_eq!(told(&bench), [(second, "not-admitted")]);
+    bench.tick();
+    assert_eq!(told(&bench), []);
+}
+
+/// Up to 0.21 a user's limit holds only while somebody else in the queue is below it: of six slots
+/// each has three, and once the other has no more maps the last is for whoever wants it.
+#[test]
+fn a_limit_that_gives_way_is_not_told() {
+    let told = |rules: &str| {
+        let half = "{queues: {default: {minimum_user_limit: 50 %, user_limit_factor: 0.5}}}";
+        let mut bench = bench(&format!("{{rules: '{rules}', allocations: {half}}}"), 1, (6, 0));
+        job_of(&mut bench, "a", 9);
+        job_of(&mut bench, "b", 2);
+        bench.tick();
+        let told = [(); 5].map(|()| {
+            bench.beat(0);
+            bench.withheld()
+        });
+        told.map(|told| told.iter().map(|(job, _, why)| (job.0, why.code())).collect::<Vec<_>>())
+    };
+    let greedy = vec![(0, "user-limit")];
+    assert_eq!(told("0.20"), [vec![], vec![], greedy.clone(), greedy.clone(), vec![]]);
+    assert_eq!(told("1.x")[4], greedy);
+}
+
+/// In 0.20 a tracker's slots stay free for a wide task, and whoever is behind it is told.
+#[test]
+fn who_waits_for_a_wide_task_of_another_is_told_so() {
+    let queues = "allocations: {queues: {a: {capacity: 60 %}, b: {capacity: 40 %}}}";
+    let options = format!("{{rules: '0.20', map_slot: 1MiB, {queues}}}");
+    let mut bench = bench(&options, 1, (2, 0));
+    let narrow = wide(&mut bench, "b", 3, 1);
+    bench.tick();
+    bench.beat(0);
+    let two = wide(&mut bench, "a", 1, 2);
+    bench.tick();
+    bench.refused();
+    assert_eq!(bench.beat(0), []);
+    assert_eq!(bench.refused(), [(narrow, Map, "kept-for")], "not {two}");
+}
+
 #[test]
 fn what_a_heartbeat_brings_is_as_the_line_has_it() {
     let heartbeats = |rules: &str| {

@@ -13,7 +13,9 @@ use super::lines::Turn;
 use super::node::{LineOf, Node, QueueId, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
-use crate::mapred::{Job, JobId, Measure, PerSlot, Priority, SlotKind, Standing, View, step};
+use crate::mapred::{
+    Holding, Job, JobId, Measure, PerSlot, Priority, SlotKind, Standing, View, step,
+};
 use crate::scheduler::part::reduces::Reduces;
 use crate::units::SimTime;
 
@@ -283,8 +285,14 @@ impl Tree {
     /// Returns whether a queue could use a slot and may have one.
     fn is_served(&self, id: QueueId, kind: SlotKind) -> bool {
         let node = self.node(id);
-        let may_be_served = 0 < node.slots[kind] || self.rules != Rules::V21;
-        0 < node.ready_inside[kind] && may_be_served && node.used[kind] < node.most[kind]
+        0 < node.ready_inside[kind]
+            && self.may_be_served(node, kind)
+            && node.used[kind] < node.most[kind]
+    }
+
+    /// In 0.21 a queue without slots of its own gets none.
+    fn may_be_served(&self, node: &Node, kind: SlotKind) -> bool {
+        0 < node.slots[kind] || self.rules != Rules::V21
     }
 
     /// Returns which of two queues side by side comes first.
@@ -361,12 +369,14 @@ impl Tree {
 
     // ---- limits ----
 
-    /// Returns whether no maximum keeps a queue from so many slots more.
-    pub(super) fn has_room(&self, queue: QueueId, kind: SlotKind, slots: u32) -> bool {
-        self.upwards(queue).all(|id| {
+    /// Returns what keeps a queue, whoever of its users asks, from so many slots more: how it stands.
+    pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<Holding> {
+        let has_room = |id| {
             let node = self.node(id);
-            node.used[kind].saturating_add(slots) <= node.most[kind]
-        })
+            let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];
+            is_below && self.may_be_served(node, kind)
+        };
+        (!self.upwards(queue).all(has_room)).then(|| self.node(queue).standing(kind))
     }
 
     /// Returns how many slots a queue's jobs could use now: in 1.x no more than their users may have.

@@ -10,9 +10,6 @@ use super::pools::Pools;
 use crate::mapred::{Job, JobId, Priority, Reason, step};
 use crate::units::SimTime;
 
-/// Why a job is not asked before a policy that computes now and then has counted what it could run.
-pub const NOT_COUNTED: Reason = Reason::Other("what it could run is not counted yet");
-
 /// Jobs by priority, then arrival, then number.
 #[derive(Debug)]
 pub struct Line {
@@ -42,7 +39,7 @@ impl Line {
     /// Returns why a job may not run: others have what is allowed, or, where all may run, it was not
     /// counted yet.
     pub fn refusal(&self) -> Reason {
-        if self.is_limited() { Reason::JobLimit } else { NOT_COUNTED }
+        if self.is_limited() { Reason::JobLimit } else { Reason::NotCounted }
     }
 
     /// Lets a job stand in line for its pool.

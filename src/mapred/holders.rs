@@ -1,0 +1,87 @@
+//! Which jobs hold most slots of a kind, as the JobTracker believes.
+//!
+//! Kept up with each launch and end, so that nothing is walked when somebody asks after a refusal. An
+//! attempt that was told to stop holds no slot.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::JobId;
+
+/// So many of them are named.
+const NAMED: usize = 3;
+
+/// The jobs that held most slots of a kind at some instant; where there are not so many, with none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holders([(JobId, u32); NAMED]);
+
+/// What jobs hold of a kind.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// By the number of the job.
+    slots: Vec<u32>,
+    /// Those that hold some, with most first.
+    ranked: BTreeSet<(Reverse<u32>, JobId)>,
+    /// The first of them, unless something has changed.
+    first: Option<Holders>,
+}
+
+impl Holders {
+    /// Returns the jobs and how many slots they held, with most first.
+    pub fn iter(&self) -> impl Iterator<Item = (JobId, u32)> {
+        self.0.into_iter().filter(|(_, slots)| 0 < *slots)
+    }
+}
+
+impl Held {
+    /// Notes that a job holds so many slots more, or fewer.
+    pub(super) fn shift(&mut self, job: JobId, slots: i32) {
+        if self.slots.len() <= job.index() {
+            self.slots.resize(job.index() + 1, 0);
+        }
+        let held = &mut self.slots[job.index()];
+        self.ranked.remove(&(Reverse(*held), job));
+        *held = held.saturating_add_signed(slots);
+        if 0 < *held {
+            self.ranked.insert((Reverse(*held), job));
+        }
+        self.first = None;
+    }
+
+    /// Returns how many slots a job holds.
+    pub(super) fn of(&self, job: JobId) -> u32 {
+        self.slots.get(job.index()).copied().unwrap_or(0)
+    }
+
+    /// Returns who holds most.
+    pub(super) fn first(&mut self) -> Holders {
+        *self.first.get_or_insert_with(|| {
+            let mut first = Holders([(JobId(0), 0); NAMED]);
+            for (place, (Reverse(slots), job)) in first.0.iter_mut().zip(&self.ranked) {
+                *place = (*job, *slots);
+            }
+            first
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_that_hold_most_are_named() {
+        let mut held = Held::default();
+        for (job, slots) in [(0, 1), (1, 4), (2, 2), (3, 2), (1, -1)] {
+            held.shift(JobId(job), slots);
+        }
+        let told = |held: &mut Held| held.first().iter().map(|(job, n)| (job.0, n)).collect();
+        let first: Vec<(u32, u32)> = told(&mut held);
+        assert_eq!(first, [(1, 3), (2, 2), (3, 2)]);
+        for (job, slots) in [(1, -3), (2, -2)] {
+            held.shift(JobId(job), slots);
+        }
+        let first: Vec<(u32, u32)> = told(&mut held);
+        assert_eq!(first, [(3, 2), (0, 1)]);
+    }
+}

@@ -1,0 +1,86 @@
+//! `decisions.csv`: who was refused what, and who had it.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::Room;
+
+type Row = BTreeMap<String, String>;
+
+/// Runs a scenario; returns its decisions.
+fn decisions(room: &Room, yaml: &str) -> Vec<Row> {
+    room.write("a.yaml", &format!("name: a\nrecord: {{decisions: true}}\n{yaml}"));
+    room.mumakil("run a.yaml --verify --quiet --force --out a").assert().success();
+    let table = fs::read_to_string(room.path("a/decisions.csv")).unwrap();
+    csv::Reader::from_reader(table.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+fn of<'r>(rows: &'r [Row], job: &str, code: &str) -> Vec<&'r Row> {
+    rows.iter().filter(|row| row["job"] == job && row["code"] == code).collect()
+}
+
+/// A pool that may have four slots, which its first job has for twenty minutes.
+const LIMITED: &str = "
+seed: 1
+cluster: {nodes: 10, racks: 1}
+workload:
+  jobs:
+    - {name: one, pool: p, maps: 4, map_time: 20min}
+    - {name: two, pool: p, submit: 30s, maps: 4, map_time: 20s}
+scheduler: {fair: {allocations: {pools: {p: {max_maps: 4}}}}}
+";
+
+#[test]
+fn what_is_refused_to_the_end_of_a_run_is_told() {
+    let room = Room::new();
+    let rows = decisions(&room, &format!("{LIMITED}until: 10min\n"));
+    let refused = of(&rows, "1", "group-limit");
+    assert_eq!(refused.len(), 1, "{rows:?}");
+    let [from, to] = ["from_ms", "to_ms"].map(|key| refused[0][key].parse::<u64>().unwrap());
+    // The job gives tasks a few seconds after its arrival; heartbeats come every three seconds.
+    assert!((30_000..45_000).contains(&from) && (590_000..=600_000).contains(&to), "{refused:?}");
+}
+
+#[test]
+fn who_held_the_slots_is_of_the_last_refusal() {
+    let room = Room::new();
+    let rows = decisions(&room, LIMITED);
+    let refused = of(&rows, "1", "group-limit");
+    assert_eq!((refused.len(), refused[0]["held_by"].as_str()), (1, "0:4"), "{rows:?}");
+}
+
+/// The second job waits until the first, of which there may be no more, has ended.
+#[test]
+fn who_is_not_let_in_by_a_queue_is_told_so() {
+    let room = Room::new();
+    let yaml = "
+seed: 1
+hadoop: \"1.x\"
+cluster: {nodes: 10, racks: 1}
+workload:
+  jobs:
+    - {name: a, user: u, maps: 2, map_time: 5min}
+    - {name: b, user: v, submit: 10s, maps: 2, map_time: 20s}
+scheduler: {capacity: {allocations: {max_system_jobs: 1}}}
+";
+    let rows = decisions(&room, yaml);
+    let refused = of(&rows, "1", "job-limit");
+    assert_eq!(refused.len(), 1, "{rows:?}");
+    let [from, to] = ["from_ms", "to_ms"].map(|key| refused[0][key].parse::<u64>().unwrap());
+    assert!(from < 30_000 && 300_000 < to, "{refused:?}");
+    assert_eq!(refused[0]["held_by"], "", "the last time, nobody had a slot any more");
+}
+
+/// When fifo launches the first map, the queue has not been looked at.
+#[test]
+fn compare_says_who_was_not_let_in_yet() {
+    let room = Room::new();
+    for policy in ["fifo", "capacity"] {
+        let command = format!("run quickstart --quiet --set scheduler={policy} --out {policy}");
+        room.mumakil(&command).assert().success();
+    }
+    let told = room.mumakil("compare capacity fifo --first --json").output().unwrap().stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+    let first = &told["runs"][0]["candidates"][0];
+    assert_eq!((&first["job"], &first["refusal"]["code"]), (&0.into(), &"not-admitted".into()));
+}
