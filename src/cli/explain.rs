@@ -76,7 +76,7 @@ fn read(folder: &Path) -> Result<Told, Failure> {
     compare::expect_run(folder)?;
     if !folder.join(files::TASKS).exists() {
         return Err(Failure::input(format!(
-            "{} has no table of attempts, which tells what a job waited for\n   = run the scenario with \
+            "{} has no tasks.csv, which tells what jobs waited for\n   = run the scenario with \
              `--set record.tasks=true`",
             folder.display()
         )));

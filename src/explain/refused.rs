@@ -22,7 +22,7 @@ impl Refused {
     pub fn rule(code: &str) -> Option<Rule> {
         match code {
             "delay" | "long-tasks" => Some(Rule::LocalityDelay),
-            "group-limit" | "user-limit" | "job-limit" => Some(Rule::Limit),
+            "group-limit" | "user-limit" | "job-limit" | "not-admitted" => Some(Rule::Limit),
             "kept-for" => Some(Rule::Reservation),
             "bad-tracker" => Some(Rule::BadTracker),
             "tracker-load" => Some(Rule::TrackerLoad),

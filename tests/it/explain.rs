@@ -152,13 +152,3 @@ fn a_job_that_waits_for_the_job_tracker_is_told_so() {
         }
     }
 }
-
-#[test]
-fn a_run_without_a_table_of_attempts_says_what_to_do() {
-    let room = Room::new();
-    room.mumakil("run quickstart --quiet --set record.tasks=false --out out").assert().success();
-    let output = room.mumakil("explain out").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("--set record.tasks=true"), "{told}");
-}
