@@ -330,7 +330,9 @@ impl NameNode {
             let mut holders = store.blocks[place as usize].holders(replicas);
             while holders.len() < wanted {
                 let is_fit = |node| !replicas.off.contains(&node) && !absent.contains(&node);
-                let Some(to) = hdfs.place_again(&holders, is_fit, &mut rng) else { break };
+                let Some(to) = hdfs.place_again(&holders, wanted as u32, is_fit, &mut rng) else {
+                    break;
+                };
                 holders.push(to);
                 copied = copied.saturating_add(bytes);
                 blocks.push(place);
