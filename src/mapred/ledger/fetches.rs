@@ -20,14 +20,21 @@ use crate::units::SimTime;
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
-    /// Notes that nodes are cut off from the others, or are so no more.
+    /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
+    /// from the first that has it to the last.
     pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>, out: &mut Outbox) {
-        let incident = if cut.holds(now) { Incident::CutOff } else { Incident::Reconnected };
+        let begins = cut.holds(now);
+        let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
+        // Each goes by its own message: of those that end at once the last one reconnects.
+        self.cuts.retain(|other| !Arc::ptr_eq(other, &cut));
         for node in &cut.nodes {
-            out.emit(now, Fact::Incident { tracker: Some(*node), incident });
+            if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
+                out.emit(now, Fact::Incident { tracker: Some(*node), incident });
+            }
         }
-        self.cuts.push(cut);
-        self.cuts.retain(|cut| cut.holds(now));
+        if begins {
+            self.cuts.push(cut);
+        }
     }
 
     /// Notes that the outputs of maps on a machine's disks are gone. Walks all maps of running jobs.

@@ -177,3 +177,23 @@ fn maps_take_along_where_blocks_are_as_soon_as_something_has_befallen_a_node() {
     let second = bench.at(10).beat_and_receive(1, &[]);
     assert_eq!(told(&second), [Some(bench.now)]);
 }
+
+#[test]
+fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
+    let mut bench = bench(hadoop());
+    let cut = |from: u64, until: u64, nodes: &[u32]| {
+        let [from, until] = [from, until].map(|secs| SimTime::from_micros(secs * 1_000_000));
+        Arc::new(Cut { from, until, nodes: nodes.iter().copied().map(TrackerId).collect() })
+    };
+    // Of the second and the third, which end at once, one is the last.
+    let cuts = [cut(10, 30, &[0]), cut(20, 40, &[0, 1]), cut(25, 40, &[0])];
+    for (now, cut) in [(10, 0), (20, 1), (25, 2), (30, 0), (40, 1), (40, 2)] {
+        bench.at(now).hear(ToJobTracker::Cut(cuts[cut].clone()));
+    }
+    let told = bench.facts.iter().filter_map(|fact| match fact {
+        Fact::Incident { tracker: Some(node), incident } => Some((node.0, *incident)),
+        _ => None,
+    });
+    let (off, on) = (Incident::CutOff, Incident::Reconnected);
+    assert_eq!(told.collect::<Vec<_>>(), [(0, off), (1, off), (1, on), (0, on)]);
+}
