@@ -698,7 +698,7 @@ impl JobTracker {
             ToJobTracker::AskLoad(jobs) => {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(&jobs))));
             }
-            ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
+            ToJobTracker::Darkness(tracker) => self.ledger.darken(tracker),
             ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
             ToJobTracker::Replicas(files) => self.ledger.files = files,
             ToJobTracker::Spoilt(map) => self.ledger.spoil_output(map),

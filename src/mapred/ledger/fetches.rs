@@ -20,6 +20,13 @@ use crate::units::SimTime;
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
+    /// Notes that a machine, or its tracker, is gone. Of one that has not joined nothing is missed.
+    pub(in crate::mapred) fn darken(&mut self, tracker: TrackerId) {
+        if self.trackers[tracker.index()].is_registered {
+            self.dark.insert(tracker);
+        }
+    }
+
     /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
     /// from the first that has it to the last.
     pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>, out: &mut Outbox) {

@@ -197,3 +197,13 @@ fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
     let (off, on) = (Incident::CutOff, Incident::Reconnected);
     assert_eq!(told.collect::<Vec<_>>(), [(0, off), (1, off), (1, on), (0, on)]);
 }
+
+#[test]
+fn a_machine_that_goes_before_its_tracker_has_joined_leaves_nothing_out_of_reach() {
+    let mut bench = bench(hadoop());
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert!(bench.tracker.ledger.dark.is_empty());
+    bench.at(1).beat_and_receive(0, &[]);
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert_eq!(bench.tracker.ledger.dark, [TrackerId(0)].into());
+}
