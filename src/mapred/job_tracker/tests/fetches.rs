@@ -207,3 +207,15 @@ fn a_machine_that_goes_before_its_tracker_has_joined_leaves_nothing_out_of_reach
     bench.hear(ToJobTracker::Darkness(TrackerId(0)));
     assert_eq!(bench.tracker.ledger.dark, [TrackerId(0)].into());
 }
+
+#[test]
+fn a_job_that_is_over_keeps_nothing_of_where_its_blocks_were() {
+    let mut bench = bench(hadoop());
+    let files = Arc::new(Replicas::clone(&bench.tracker.ledger.files));
+    bench.hear(ToJobTracker::Replicas(files.clone())).submit(job(0, 1, 0));
+    let usual = Arc::new(Replicas::clone(&files));
+    bench.hear(ToJobTracker::Replicas(usual));
+    assert_eq!(Arc::strong_count(&files), 2, "the job has it in its splits");
+    bench.hear(ToJobTracker::KillJob(JobId(0)));
+    assert_eq!(Arc::strong_count(&files), 1);
+}
