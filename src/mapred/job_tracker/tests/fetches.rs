@@ -179,6 +179,33 @@ fn maps_take_along_where_blocks_are_as_soon_as_something_has_befallen_a_node() {
 }
 
 #[test]
+fn maps_whose_splits_tell_of_copies_made_later_take_along_where_blocks_are() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins();
+    let usual = bench.tracker.ledger.files.clone();
+    let mut files = Replicas::clone(&usual);
+    files.dead.insert_mut(TrackerId(7));
+    bench.hear(ToJobTracker::Replicas(files.into())).submit(job(0, 1, 0));
+    bench.hear(ToJobTracker::Replicas(usual)).submit(job(1, 1, 0));
+    let launched = bench.at(10).beat_and_receive(0, &[]);
+    let told = launched.iter().filter_map(|directive| match directive {
+        Directive::Launch(launch) => Some(launch.files.is_some()),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn a_machine_that_goes_before_its_tracker_has_joined_leaves_nothing_out_of_reach() {
+    let mut bench = bench(hadoop());
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert!(bench.tracker.ledger.dark.is_empty());
+    bench.at(1).beat_and_receive(0, &[]);
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert_eq!(bench.tracker.ledger.dark, [TrackerId(0)].into());
+}
+
+#[test]
 fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
     let mut bench = bench(hadoop());
     let cut = |from: u64, until: u64, nodes: &[u32]| {
@@ -196,16 +223,6 @@ fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
     });
     let (off, on) = (Incident::CutOff, Incident::Reconnected);
     assert_eq!(told.collect::<Vec<_>>(), [(0, off), (1, off), (1, on), (0, on)]);
-}
-
-#[test]
-fn a_machine_that_goes_before_its_tracker_has_joined_leaves_nothing_out_of_reach() {
-    let mut bench = bench(hadoop());
-    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
-    assert!(bench.tracker.ledger.dark.is_empty());
-    bench.at(1).beat_and_receive(0, &[]);
-    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
-    assert_eq!(bench.tracker.ledger.dark, [TrackerId(0)].into());
 }
 
 #[test]
