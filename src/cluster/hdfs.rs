@@ -89,16 +89,17 @@ impl Hdfs {
             _ => None,
         };
         beside_or_away
-            .or_else(|| self.below_the_rack_limit(chosen, copies, rng))
+            .or_else(|| self.below_the_rack_limit(chosen, copies, |_| true, rng))
             .unwrap_or_else(|| anywhere(topology, chosen, rng))
     }
 
     /// Chooses a fit node for one more copy of a block, by Hadoop's rule for blocks that have lost some:
     /// a lone copy gets one in another rack, two in different racks one beside either of them, and the
-    /// others lie anywhere.
+    /// others lie anywhere, but in racks that hold less than their fill of so many copies, if there are such.
     pub fn place_again<R: Rng>(
         &self,
         holders: &[TrackerId],
+        copies: u32,
         is_fit: impl Fn(TrackerId) -> bool,
         rng: &mut R,
     ) -> Option<TrackerId> {
@@ -119,14 +120,22 @@ impl Hdfs {
             }
             _ => None,
         };
-        by_rule.or_else(|| pick(topology.len(), rng, TrackerId, is_free))
+        by_rule
+            .or_else(|| match self.placement {
+                Placement::Random => None,
+                Placement::Hadoop | Placement::Writer(_) => {
+                    self.below_the_rack_limit(holders, copies, &is_fit, rng)
+                }
+            })
+            .or_else(|| pick(topology.len(), rng, TrackerId, is_free))
     }
 
-    /// Chooses any node whose rack does not hold its fill of copies yet.
+    /// Chooses any fit node whose rack does not hold its fill of copies yet.
     fn below_the_rack_limit<R: Rng>(
         &self,
         chosen: &[TrackerId],
         copies: u32,
+        is_fit: impl Fn(TrackerId) -> bool,
         rng: &mut R,
     ) -> Option<TrackerId> {
         let topology = &*self.topology;
@@ -134,7 +143,7 @@ impl Hdfs {
         let fits = |node: TrackerId| {
             let rack = topology.rack(node);
             let held = chosen.iter().filter(|other| topology.rack(**other) == rack).count();
-            !chosen.contains(&node) && (held as u32) < most
+            is_fit(node) && !chosen.contains(&node) && (held as u32) < most
         };
         pick(topology.len(), rng, TrackerId, fits)
     }
@@ -266,7 +275,8 @@ mod tests {
         let mut rack_of_new = |holders: &[u32], off: u32| {
             let holders: Vec<TrackerId> = holders.iter().copied().map(TrackerId).collect();
             let is_fit = |node| node != TrackerId(off);
-            hdfs.place_again(&holders, is_fit, &mut rng).map(|node| (node.0, topology.rack(node).0))
+            hdfs.place_again(&holders, 3, is_fit, &mut rng)
+                .map(|node| (node.0, topology.rack(node).0))
         };
         for _ in 0..50 {
             assert_ne!(rack_of_new(&[3], 0).unwrap().1, 1);
@@ -275,6 +285,23 @@ mod tests {
             assert!([2, 4].contains(&beside.0), "{beside:?}");
         }
         assert_eq!(rack_of_new(&[0, 1, 2, 3, 4, 5, 6], 7), None);
+    }
+
+    #[test]
+    fn one_more_copy_keeps_to_the_rack_limit_as_long_as_it_can() {
+        // Nodes 0 to 5, 6 to 8 and 9: of six copies no rack holds more than (6 - 1) / 3 + 2 = 3.
+        let topology = racks(&[6, 3, 1]);
+        let holders = [0, 1, 2, 6, 7].map(TrackerId);
+        let again = |placement, fit: fn(u32) -> bool| {
+            let hdfs = Hdfs::new(1, topology.clone(), 6, placement);
+            let mut rng = stream(1, Purpose::Recopy, 0);
+            let mut one = || hdfs.place_again(&holders, 6, |node| fit(node.0), &mut rng);
+            (0..100).map(|_| one().unwrap().0).collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(again(Placement::Hadoop, |_| true), [8, 9].into());
+        assert_eq!(again(Placement::Hadoop, |node| node != 9), [8].into());
+        assert_eq!(again(Placement::Hadoop, |node| node < 6), [3, 4, 5].into());
+        assert_eq!(again(Placement::Random, |_| true), [3, 4, 5, 8, 9].into());
     }
 
     #[test]

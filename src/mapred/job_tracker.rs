@@ -161,11 +161,14 @@ impl JobTracker {
 
     /// Dies: it forgets all but what lies on disks, and goes on with that only if it is to recover.
     fn die(&mut self, now: SimTime, span: SimSpan, recovers: bool, out: &mut Outbox) {
-        if self.process != Process::Gone {
-            // Whoever stood still does so no more.
-            self.stands_until = now;
-            self.note_process(now, Process::Gone, out);
+        if self.process == Process::Gone {
+            // Its books are as it left them; it is only back later, with the policy of its last start.
+            self.follow_policy(now, out);
+            return self.stand_still(now, span, out);
         }
+        // Whoever stood still does so no more.
+        self.stands_until = now;
+        self.note_process(now, Process::Gone, out);
         for (_, status) in self.line.drain(..) {
             refuse(&status, out);
         }
@@ -700,7 +703,7 @@ impl JobTracker {
             ToJobTracker::AskLoad(jobs) => {
                 out.send(ToInjector::Load(Arc::new(self.ledger.load(&jobs))));
             }
-            ToJobTracker::Darkness(tracker) => _ = self.ledger.dark.insert(tracker),
+            ToJobTracker::Darkness(tracker) => self.ledger.darken(tracker),
             ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
             ToJobTracker::Replicas(files) => self.ledger.files = files,
             ToJobTracker::Spoilt(map) => self.ledger.spoil_output(map),

@@ -50,6 +50,8 @@ pub(super) struct Ledger {
     hdfs: Hdfs,
     /// Where blocks are, to clients that submit jobs and to maps that are launched.
     pub(super) files: Arc<Replicas>,
+    /// The same of files to which nothing has happened.
+    unchanged: Arc<Replicas>,
     /// By number; `None` before a job arrives.
     jobs: Vec<Option<Box<Job>>>,
     /// How many jobs have arrived.
@@ -165,10 +167,12 @@ impl Tracker {
 impl Ledger {
     pub(super) fn new(hadoop: Hadoop, topology: Arc<Topology>, hdfs: Hdfs) -> Self {
         let trackers = (0..topology.len()).map(|_| Tracker::default()).collect();
+        let files = Arc::new(Replicas::new(hdfs.clone()));
         Self {
             hadoop,
             topology,
-            files: Arc::new(Replicas::new(hdfs.clone())),
+            files: files.clone(),
+            unchanged: files,
             hdfs,
             jobs: Vec::new(),
             arrived: 0,

@@ -176,8 +176,10 @@ pub enum ToNature {
 pub enum ToNameNode {
     /// By nature: a machine has gone off.
     Off(TrackerId),
-    /// By nature: a machine has come back.
+    /// By nature: a machine has come back, or has joined.
     On(TrackerId),
+    /// By nature: a machine should have joined, and is off.
+    JoinsOff(TrackerId),
     /// By the world: what lay on a machine's disks is gone.
     DiskLost(TrackerId),
     /// By itself: a machine has been silent for too long, unless the number is stale.
@@ -365,18 +367,24 @@ impl Message for ToNature {
 impl Message for ToNameNode {
     fn counts(&self) -> bool {
         match self {
-            Self::Off(_) | Self::On(_) | Self::DiskLost(_) | Self::Missed(..) | Self::Copied(_) => {
-                false
-            }
+            Self::Off(_)
+            | Self::On(_)
+            | Self::JoinsOff(_)
+            | Self::DiskLost(_)
+            | Self::Missed(..)
+            | Self::Copied(_) => false,
         }
     }
 
     fn moves(&self) -> bool {
         match self {
             // Nobody waits for a copy: who finds none fails.
-            Self::Off(_) | Self::On(_) | Self::DiskLost(_) | Self::Missed(..) | Self::Copied(_) => {
-                false
-            }
+            Self::Off(_)
+            | Self::On(_)
+            | Self::JoinsOff(_)
+            | Self::DiskLost(_)
+            | Self::Missed(..)
+            | Self::Copied(_) => false,
         }
     }
 }

@@ -237,9 +237,7 @@ impl NameNode {
     }
 
     fn come_back(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        if self.absent.remove(&node) {
-            return;
-        }
+        self.absent.remove(&node);
         self.switches[node.index()] += 1;
         self.replicas.off.remove_mut(&node);
         if self.replicas.dead.remove_mut(&node) {
@@ -266,7 +264,7 @@ impl NameNode {
     }
 
     fn lose_disk(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        if self.replicas.off.contains(&node) {
+        if self.replicas.off.contains(&node) || self.absent.contains(&node) {
             self.unsaid.insert(node);
             return;
         }
@@ -330,7 +328,9 @@ impl NameNode {
             let mut holders = store.blocks[place as usize].holders(replicas);
             while holders.len() < wanted {
                 let is_fit = |node| !replicas.off.contains(&node) && !absent.contains(&node);
-                let Some(to) = hdfs.place_again(&holders, is_fit, &mut rng) else { break };
+                let Some(to) = hdfs.place_again(&holders, wanted as u32, is_fit, &mut rng) else {
+                    break;
+                };
                 holders.push(to);
                 copied = copied.saturating_add(bytes);
                 blocks.push(place);
@@ -376,6 +376,10 @@ impl Core for NameNode {
         match msg {
             ToNameNode::Off(node) => self.go_off(now, node, out),
             ToNameNode::On(node) => self.come_back(now, node, out),
+            ToNameNode::JoinsOff(node) => {
+                self.absent.remove(&node);
+                self.go_off(now, node, out);
+            }
             ToNameNode::DiskLost(node) => self.lose_disk(now, node, out),
             ToNameNode::Missed(node, switches) => self.miss(now, node, switches, out),
             ToNameNode::Copied(batch) => self.end_copying(now, batch, out),
@@ -509,6 +513,26 @@ mod tests {
         bench.hear(at(10), ToNameNode::On(TrackerId(0)));
         bench.hear(at(20), ToNameNode::Off(TrackerId(0)));
         assert_eq!((bench.plans.len(), bench.node.replicas.off.size()), (1, 1));
+    }
+
+    #[test]
+    fn who_is_off_when_it_should_join_is_missed_from_then_on() {
+        let mut bench = bench(&[&[0, 3]]);
+        bench.node.absent.insert(TrackerId(0));
+        bench.hear(at(10), ToNameNode::JoinsOff(TrackerId(0)));
+        assert!(bench.node.replicas.off.contains(&TrackerId(0)));
+        assert!(matches!(bench.plans[..], [(PATIENCE, ToNameNode::Missed(TrackerId(0), 1))]));
+    }
+
+    #[test]
+    fn a_disk_that_is_lost_before_its_machine_joins_is_told_of_when_it_does() {
+        let mut bench = bench(&[&[0, 3]]);
+        bench.node.absent.insert(TrackerId(0));
+        bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
+        assert_eq!((bench.holders(at(20), 0), bench.facts.len()), (vec![0, 3], 0));
+        bench.hear(at(30), ToNameNode::On(TrackerId(0)));
+        assert_eq!(bench.facts, [Incident::CopyingBegins { blocks: 1, bytes: mb(100) }]);
+        assert_eq!(bench.holders(at(30), 0), [3]);
     }
 
     #[test]

@@ -111,6 +111,7 @@ pub struct Nature {
 struct Machine {
     is_stopped: bool,
     outages: u32,
+    absences: u32,
     tracker_outages: u32,
     /// The mishaps by which it is slow, in the order in which they came.
     slow: Vec<(u32, Speeds)>,
@@ -122,11 +123,15 @@ enum State {
     /// The machine is, its tracker is not.
     WithoutTracker,
     Off,
+    /// The machine is not there yet.
+    Absent,
 }
 
 impl Machine {
     fn state(&self) -> State {
-        if self.is_stopped || 0 < self.outages {
+        if 0 < self.absences {
+            State::Absent
+        } else if self.is_stopped || 0 < self.outages {
             State::Off
         } else if 0 < self.tracker_outages {
             State::WithoutTracker
@@ -218,21 +223,15 @@ impl Nature {
             match *harm {
                 Harm::Stop => machine.is_stopped = begins,
                 Harm::Start => machine.is_stopped = false,
-                Harm::Outage | Harm::Absence => count(&mut machine.outages),
+                Harm::Outage => count(&mut machine.outages),
+                Harm::Absence => count(&mut machine.absences),
                 Harm::TrackerOutage => count(&mut machine.tracker_outages),
                 Harm::Slow(speeds) if begins => machine.slow.push((number, speeds)),
                 Harm::Slow(_) => machine.slow.retain(|(by, _)| *by != number),
             }
-            let is_told = *harm != Harm::Absence;
-            switch(now, *node, [state, machine.state()], is_told, out);
-            match (state, machine.state()) {
-                (State::On | State::WithoutTracker, State::Off) if self.has_name_node => {
-                    out.affect(ToNameNode::Off(*node));
-                }
-                (State::Off, State::On | State::WithoutTracker) if self.has_name_node => {
-                    out.affect(ToNameNode::On(*node));
-                }
-                _ => {}
+            switch(now, *node, [state, machine.state()], out);
+            if self.has_name_node {
+                tell_name_node(*node, [state, machine.state()], out);
             }
             if machine.speeds() != speeds {
                 slow_down(now, *node, machine.speeds(), self.has_fabric, out);
@@ -246,12 +245,17 @@ impl Nature {
 
 /// Lets a machine be in another state. It is not told of one that was not there before: its tracker says
 /// that it has joined.
-fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], is_told: bool, out: &mut Outbox) {
+fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
     use Incident as I;
     let (incidents, message): (&[I], _) = match (was, is) {
         (State::On, State::On)
         | (State::WithoutTracker, State::WithoutTracker)
-        | (State::Off, State::Off) => return,
+        | (State::Off, State::Off | State::Absent)
+        | (State::Absent, State::Absent) => return,
+        (State::On | State::WithoutTracker, State::Absent) => (&[], Some(ToTracker::PowerOff)),
+        (State::Absent, State::On) => (&[], Some(ToTracker::PowerOn)),
+        (State::Absent, State::WithoutTracker) => (&[I::TrackerGone], None),
+        (State::Absent, State::Off) => (&[I::MachineOff], None),
         (State::On | State::WithoutTracker, State::Off) => {
             (&[I::MachineOff], Some(ToTracker::PowerOff))
         }
@@ -260,7 +264,7 @@ fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], is_told: bool, o
         (State::On, State::WithoutTracker) => (&[I::TrackerGone], Some(ToTracker::Crash)),
         (State::WithoutTracker, State::On) => (&[I::TrackerBack], Some(ToTracker::PowerOn)),
     };
-    for incident in incidents.iter().filter(|_| is_told) {
+    for incident in incidents {
         out.emit(now, Fact::Incident { tracker: Some(node), incident: *incident });
     }
     if let Some(message) = message {
@@ -268,6 +272,19 @@ fn switch(now: SimTime, node: TrackerId, [was, is]: [State; 2], is_told: bool, o
     }
     if was == State::On {
         out.affect(ToJobTracker::Darkness(node));
+    }
+}
+
+/// Tells the NameNode of a machine that can be reached no more, or again; or not though it should be there
+/// from now on.
+fn tell_name_node(node: TrackerId, [was, is]: [State; 2], out: &mut Outbox) {
+    match (was, is) {
+        (State::On | State::WithoutTracker, State::Off) => out.affect(ToNameNode::Off(node)),
+        (State::Absent, State::Off) => out.affect(ToNameNode::JoinsOff(node)),
+        (State::Off | State::Absent, State::On | State::WithoutTracker) => {
+            out.affect(ToNameNode::On(node));
+        }
+        _ => {}
     }
 }
 
@@ -340,6 +357,29 @@ mod tests {
         assert_eq!(story(mishaps(), &steps), ["machine off"]);
         let steps = [(0, true), (1, true), (1, false), (2, true)];
         assert_eq!(story(mishaps(), &steps), ["machine off", "machine on"]);
+    }
+
+    #[test]
+    fn a_machine_that_is_stopped_before_it_joins_is_off_from_when_it_should_be_there() {
+        let mishaps = || [Harm::Absence, Harm::Stop, Harm::Start, Harm::Absence].map(mishap).into();
+        assert_eq!(story(mishaps(), &[(0, true), (0, false)]), [""; 0]);
+        let steps = [(0, true), (3, true), (1, true), (0, false)];
+        assert_eq!(story(mishaps(), &steps), [""; 0], "it is to join later still");
+        let steps = [(0, true), (1, true), (0, false), (2, true)];
+        assert_eq!(story(mishaps(), &steps), ["machine off", "machine on"]);
+        let mut nature = Nature::new(1, mishaps(), false).tell_name_node();
+        let mut out = Outbox::default();
+        for (number, begins) in steps {
+            let step = if begins { ToNature::Begins } else { ToNature::Ends };
+            nature.handle(at(0), step(power(number)), &mut out);
+        }
+        let told = out.letters.iter().filter_map(|letter| match letter.mail {
+            Mail::NameNode(ToNameNode::Off(_)) => Some("off"),
+            Mail::NameNode(ToNameNode::JoinsOff(_)) => Some("joins off"),
+            Mail::NameNode(ToNameNode::On(_)) => Some("on"),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), ["joins off", "on"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::{Input, JobId, JobSpec, Launch, TrackerId};
+use super::{Input, JobId, JobSpec, Launch, Locality, TrackerId};
 use crate::cluster::{BlockId, Hdfs, Topology};
 use crate::random::ChaCha8Rng;
 use crate::units::{SimSpan, SimTime};
@@ -154,7 +154,8 @@ impl Listing {
         holders.extend(listed.iter().map(|copy| copy.node));
     }
 
-    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
+    /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it, and
+    /// they are as near as the JobTracker thinks.
     ///
     /// Whom it picks is drawn from `rng`, as if nothing had: so the first that it picks is the same.
     /// What is off when the NameNode tells this counts as off until the attempt has read.
@@ -171,7 +172,10 @@ impl Listing {
         launch.job.input.as_ref()?.locate(map, &files.hdfs, &mut first);
         let block = Block::of(&launch.job, map)?;
         let is_struck = |node: &TrackerId| files.off.contains(node) || !files.keeps(*node);
-        if first.is_empty() || !(first.iter().any(is_struck) || files.later.contains_key(&block)) {
+        let is_moved = first.iter().any(is_struck) || files.later.contains_key(&block);
+        // The job's splits may tell of copies that are gone since.
+        let is_expected = Locality::of(on, &first, topology) == launch.locality;
+        if first.is_empty() || (!is_moved && is_expected) {
             return None;
         }
         let mut left = files.listed(*at, &launch.job, map, &first);
@@ -222,6 +226,17 @@ mod tests {
 
     /// What becomes of a map on node 0 whose input nodes 1 and 2 of its rack hold, and node 3 of another.
     fn open(holders: &[u32], number: u32, change: impl FnOnce(&mut Replicas)) -> Option<Reading> {
+        let is_known = !holders.is_empty();
+        open_as(is_known.then_some(Locality::Rack), holders, number, change)
+    }
+
+    /// The same of a map that the JobTracker believes to be so near to its input.
+    fn open_as(
+        locality: Option<Locality>,
+        holders: &[u32],
+        number: u32,
+        change: impl FnOnce(&mut Replicas),
+    ) -> Option<Reading> {
         let node = |rack| Node::plain(rack, PerSlot { map: 1, reduce: 1 });
         let topology = Arc::new(Topology::from_nodes([0, 0, 0, 1].map(node).to_vec()));
         let holders = holders.iter().copied().map(TrackerId).collect();
@@ -232,7 +247,8 @@ mod tests {
         change(&mut files);
         let rng = || stream(1, Purpose::Source, u64::from(number));
         let listing = Listing { at: SimTime::ZERO, files: files.into() };
-        listing.open(&Launch::work(attempt, job), TrackerId(0), &topology, rng)
+        let launch = Launch { locality, ..Launch::work(attempt, job) };
+        listing.open(&launch, TrackerId(0), &topology, rng)
     }
 
     fn off(nodes: &[u32]) -> impl FnOnce(&mut Replicas) {
@@ -249,6 +265,13 @@ mod tests {
     fn whose_nodes_nothing_has_befallen_reads_as_ever() {
         assert_eq!(open(&[1, 2], 0, off(&[3])), None);
         assert_eq!(open(&[], 0, off(&[3])), None, "nobody knows where it is");
+    }
+
+    #[test]
+    fn who_is_sent_to_a_copy_that_has_been_removed_reads_from_elsewhere() {
+        // By its job's splits node 0 has the block; it has lain on node 1 alone again since.
+        let reading = open_as(Some(Locality::Node), &[1], 0, off(&[]));
+        assert_eq!(read(reading), (Some(1), 0));
     }
 
     #[test]

@@ -20,14 +20,28 @@ use crate::units::SimTime;
 const LEAST_COMPLAINTS: u32 = 3;
 
 impl Ledger {
-    /// Notes that nodes are cut off from the others, or are so no more.
-    pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>, out: &mut Outbox) {
-        let incident = if cut.holds(now) { Incident::CutOff } else { Incident::Reconnected };
-        for node in &cut.nodes {
-            out.emit(now, Fact::Incident { tracker: Some(*node), incident });
+    /// Notes that a machine, or its tracker, is gone. Of one that has not joined nothing is missed.
+    pub(in crate::mapred) fn darken(&mut self, tracker: TrackerId) {
+        if self.trackers[tracker.index()].is_registered {
+            self.dark.insert(tracker);
         }
-        self.cuts.push(cut);
-        self.cuts.retain(|cut| cut.holds(now));
+    }
+
+    /// Notes that nodes are cut off from the others, or are so no more. Cuts may overlap: a node is cut off
+    /// from the first that has it to the last.
+    pub(in crate::mapred) fn cut(&mut self, now: SimTime, cut: Arc<Cut>, out: &mut Outbox) {
+        let begins = cut.holds(now);
+        let incident = if begins { Incident::CutOff } else { Incident::Reconnected };
+        // Each goes by its own message: of those that end at once the last one reconnects.
+        self.cuts.retain(|other| !Arc::ptr_eq(other, &cut));
+        for node in &cut.nodes {
+            if !self.cuts.iter().any(|other| other.nodes.contains(node)) {
+                out.emit(now, Fact::Incident { tracker: Some(*node), incident });
+            }
+        }
+        if begins {
+            self.cuts.push(cut);
+        }
     }
 
     /// Notes that the outputs of maps on a machine's disks are gone. Walks all maps of running jobs.

@@ -183,11 +183,13 @@ impl Ledger {
 
     /// Drops the tasks of an ended job once no tracker has anything of it.
     pub(super) fn forget_if_drained(&mut self, id: JobId) {
-        let job = self.known_mut(id);
+        let job = entry(&mut self.jobs, id);
         if matches!(job.state, JobState::Ended(_)) && job.open_tries == 0 {
             job.maps.tasks = Vec::new();
             job.reduces.tasks = Vec::new();
             job.cache = MapCache::default();
+            // Each change of the files is a snapshot that would live as long as this.
+            job.splits.files = self.unchanged.clone();
             job.unclean = PerSlot::default();
             job.lost_outputs.clear();
             job.unreadable.clear();

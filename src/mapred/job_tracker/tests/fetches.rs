@@ -177,3 +177,62 @@ fn maps_take_along_where_blocks_are_as_soon_as_something_has_befallen_a_node() {
     let second = bench.at(10).beat_and_receive(1, &[]);
     assert_eq!(told(&second), [Some(bench.now)]);
 }
+
+#[test]
+fn maps_whose_splits_tell_of_copies_made_later_take_along_where_blocks_are() {
+    let mut bench = bench(hadoop());
+    bench.everybody_joins();
+    let usual = bench.tracker.ledger.files.clone();
+    let mut files = Replicas::clone(&usual);
+    files.dead.insert_mut(TrackerId(7));
+    bench.hear(ToJobTracker::Replicas(files.into())).submit(job(0, 1, 0));
+    bench.hear(ToJobTracker::Replicas(usual)).submit(job(1, 1, 0));
+    let launched = bench.at(10).beat_and_receive(0, &[]);
+    let told = launched.iter().filter_map(|directive| match directive {
+        Directive::Launch(launch) => Some(launch.files.is_some()),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn a_machine_that_goes_before_its_tracker_has_joined_leaves_nothing_out_of_reach() {
+    let mut bench = bench(hadoop());
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert!(bench.tracker.ledger.dark.is_empty());
+    bench.at(1).beat_and_receive(0, &[]);
+    bench.hear(ToJobTracker::Darkness(TrackerId(0)));
+    assert_eq!(bench.tracker.ledger.dark, [TrackerId(0)].into());
+}
+
+#[test]
+fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
+    let mut bench = bench(hadoop());
+    let cut = |from: u64, until: u64, nodes: &[u32]| {
+        let [from, until] = [from, until].map(|secs| SimTime::from_micros(secs * 1_000_000));
+        Arc::new(Cut { from, until, nodes: nodes.iter().copied().map(TrackerId).collect() })
+    };
+    // Of the second and the third, which end at once, one is the last.
+    let cuts = [cut(10, 30, &[0]), cut(20, 40, &[0, 1]), cut(25, 40, &[0])];
+    for (now, cut) in [(10, 0), (20, 1), (25, 2), (30, 0), (40, 1), (40, 2)] {
+        bench.at(now).hear(ToJobTracker::Cut(cuts[cut].clone()));
+    }
+    let told = bench.facts.iter().filter_map(|fact| match fact {
+        Fact::Incident { tracker: Some(node), incident } => Some((node.0, *incident)),
+        _ => None,
+    });
+    let (off, on) = (Incident::CutOff, Incident::Reconnected);
+    assert_eq!(told.collect::<Vec<_>>(), [(0, off), (1, off), (1, on), (0, on)]);
+}
+
+#[test]
+fn a_job_that_is_over_keeps_nothing_of_where_its_blocks_were() {
+    let mut bench = bench(hadoop());
+    let files = Arc::new(Replicas::clone(&bench.tracker.ledger.files));
+    bench.hear(ToJobTracker::Replicas(files.clone())).submit(job(0, 1, 0));
+    let usual = Arc::new(Replicas::clone(&files));
+    bench.hear(ToJobTracker::Replicas(usual));
+    assert_eq!(Arc::strong_count(&files), 2, "the job has it in its splits");
+    bench.hear(ToJobTracker::KillJob(JobId(0)));
+    assert_eq!(Arc::strong_count(&files), 1);
+}

@@ -72,6 +72,20 @@ fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
 }
 
 #[test]
+fn a_process_that_is_gone_cannot_die_again() {
+    let mut bench = bench(of_line("0.20"));
+    bench.submit(job(0, 4, 1));
+    bench.at(10).hear(restart(true));
+    // It is back when the second restart is over, and has its job.
+    bench.at(40).hear(restart(false));
+    bench.at(70).hear(ToJobTracker::Wake).beat(3, &[]);
+    assert_eq!(bench.refused, [(TrackerId(3), 1)]);
+    bench.at(100).hear(ToJobTracker::Wake).beat(3, &[]);
+    assert_eq!((bench.refused.len(), bench.replies.len()), (1, 1));
+    assert!(bench.to_injector.is_empty(), "no job is lost");
+}
+
+#[test]
 fn the_heartbeats_that_find_nobody_are_refused() {
     let mut bench = bench(hadoop());
     bench.at(10).hear(restart(false));
