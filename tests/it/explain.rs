@@ -104,7 +104,8 @@ fn what_cannot_be_explained_says_why() {
     fs::remove_file(room.path("out/a-42/tasks.csv")).unwrap();
     let output = room.mumakil("explain out/a-42").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("tasks.csv"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("tasks.csv") && told.contains("--set record.tasks=true"), "{told}");
 }
 
 #[test]
