@@ -121,27 +121,23 @@ class Sharing:
 
     def __init__(self) -> None:
         self.slots, self.clock = 0, 0.0
-        self.left: dict[int, list[float]] = {}  # of each job: slots that it can use, work that is left
-        self.ended: dict[int, float] = {}
+        self.left, self.ended = dict[int, list[float]](), dict[int, float]()  # slots, work; when
 
     def run(self, left: dict[int, list[float]], clock: float, until: float) -> dict[int, float]:
         """Lets time pass; returns who ends when."""
         ends = {}
-        while left:
+        while left and self.slots and clock < until:
             share, spare, rest = {}, float(self.slots), len(left)
             for job, (tasks, _) in sorted(left.items(), key=lambda item: item[1][0]):
                 share[job] = min(tasks, spare / rest)
                 spare, rest = spare - share[job], rest - 1
-            step = min(work / share[job] if share[job] else float("inf") for job, (_, work) in left.items())
-            step = min(step, until - clock)
-            for job, each in left.items():
-                each[1] -= step * share[job]
+            step = min([until - clock] + [work / share[job] for job, (_, work) in left.items()])
             clock += step
-            for job in [job for job, (_, work) in left.items() if work <= 1e-9]:
-                ends[job] = clock
-                del left[job]
-            if clock >= until:
-                break
+            for job, each in list(left.items()):
+                each[1] -= step * share[job]
+                if each[1] <= 1e-9:
+                    ends[job] = clock
+                    del left[job]
         return ends
 
     def age(self, now: float) -> None:
@@ -161,25 +157,20 @@ class Fsp(Policy):
 
     def __init__(self, hello: dict[str, Any]) -> None:
         super().__init__(hello)
-        self.shared = [Sharing(), Sharing()]
-        self.rank: list[dict[int, float]] = [{}, {}]
+        self.shared, self.rank = [Sharing(), Sharing()], [dict[int, float](), dict[int, float]()]
         self.mapped: dict[int, set[int]] = {}  # the maps that are done
 
     def news(self, what: str, job: Job, said: dict[str, Any], at_us: int) -> None:
         mapped = self.mapped.setdefault(job.job, set())
-        if what == "running":
-            self.enter(MAP, job, at_us)
-        elif what == "attempt" and said["attempt"][1] == "map" and said["state"] == "succeeded":
+        if what == "attempt" and [said["attempt"][1], said["state"]] == ["map", "succeeded"]:
             mapped.add(said["attempt"][2])
-        if what in ("running", "attempt") and len(mapped) == job.tasks[MAP]:
-            self.enter(REDUCE, job, at_us)  # its reduces arrive when its maps are done
-
-    def enter(self, kind: int, job: Job, at_us: int) -> None:
-        shared = self.shared[kind]
-        if job.tasks[kind] and job.job not in shared.left and job.job not in shared.ended:
-            shared.age(at_us / 1e6)
-            shared.left[job.job] = [job.tasks[kind], sum(job.truth_us[kind]) / 1e6]
-            self.rank[kind] = {}
+        for kind, shared in enumerate(self.shared):  # its reduces arrive when its maps are done
+            is_here = what == "running" if kind == MAP else len(mapped) == job.tasks[MAP]
+            is_new = job.job not in shared.left and job.job not in shared.ended
+            if what in ("running", "attempt") and is_here and is_new and job.tasks[kind]:
+                shared.age(at_us / 1e6)
+                shared.left[job.job] = [job.tasks[kind], sum(job.truth_us[kind]) / 1e6]
+                self.rank[kind] = {}
 
     def offer(self, offer: Offer) -> None:
         for kind, shared in enumerate(self.shared):
