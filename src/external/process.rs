@@ -56,11 +56,13 @@ pub(super) struct Process {
     /// Nothing when it has been told that this is the end.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// What was read, up to `end`, of which the first bytes were taken.
-    read: Vec<u8>,
+    /// What was read, in its first so many bytes, of which the first were taken.
+    buffer: Vec<u8>,
+    filled: usize,
     taken: usize,
     timeout: Duration,
-    recent: VecDeque<(String, String)>,
+    /// The beginnings of the last questions and answers.
+    recent: VecDeque<(Vec<u8>, Vec<u8>)>,
     /// Hears when it says nothing more of itself.
     silent: Receiver<()>,
 }
@@ -113,7 +115,8 @@ impl Process {
             child,
             stdin: Some(stdin),
             stdout,
-            read: Vec::with_capacity(CHUNK),
+            buffer: vec![0; CHUNK],
+            filled: 0,
             taken: 0,
             timeout,
             recent: VecDeque::with_capacity(RECENT),
@@ -127,32 +130,32 @@ impl Process {
     pub(super) fn ask(&mut self, line: &[u8]) -> Result<&[u8], String> {
         let deadline = now() + self.timeout;
         self.say(line, deadline)?;
-        self.read.drain(..self.taken);
-        self.taken = 0;
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        (self.filled, self.taken) = (self.filled - self.taken, 0);
         let mut searched = 0;
         loop {
-            let new = &self.read[searched..];
+            let new = &self.buffer[searched..self.filled];
             if let Some(end) = new.iter().position(|byte| *byte == b'\n') {
                 let end = searched + end;
                 self.taken = end + 1;
                 if self.recent.len() == RECENT {
                     self.recent.pop_front();
                 }
-                self.recent.push_back((shown(line), shown(&self.read[..end])));
-                return Ok(&self.read[..end]);
+                self.recent.push_back((beginning(line), beginning(&self.buffer[..end])));
+                return Ok(&self.buffer[..end]);
             }
-            searched = self.read.len();
+            searched = self.filled;
             if LONGEST < searched {
                 let words = format!("it answered with more than {} MiB", LONGEST >> 20);
                 return Err(self.tell(words, line));
             }
             self.wait(deadline, line)?;
-            self.read.resize(searched + CHUNK, 0);
-            let got = self.stdout.read(&mut self.read[searched..]);
-            self.read.truncate(searched + *got.as_ref().unwrap_or(&0));
-            match got {
+            if self.filled == self.buffer.len() {
+                self.buffer.resize(2 * self.filled, 0);
+            }
+            match self.stdout.read(&mut self.buffer[self.filled..]) {
                 Ok(0) => return Err(self.gone(line)),
-                Ok(_) => {}
+                Ok(got) => self.filled += got,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.tell(format!("it cannot be heard: {error}"), line)),
             }
@@ -248,7 +251,7 @@ impl Process {
     /// Returns what went wrong, with what was said last. `line` is the question without an answer.
     fn tell(&self, words: String, line: &[u8]) -> String {
         let asked = format!("\n  asked    {}", shown(line));
-        let heard = &self.read[..self.read.len().min(SHOWN)];
+        let heard = &self.buffer[..self.filled];
         let heard = match heard.is_empty() {
             true => String::new(),
             false => format!("\n  heard    {}", shown(heard)),
@@ -258,8 +261,9 @@ impl Process {
 
     /// Returns the last exchanges, a line for each side of them.
     pub(super) fn told(&self) -> String {
-        let told =
-            |(asked, heard): &(String, String)| format!("\n  asked    {asked}\n  answered {heard}");
+        let told = |(asked, heard): &(Vec<u8>, Vec<u8>)| {
+            format!("\n  asked    {}\n  answered {}", shown(asked), shown(heard))
+        };
         self.recent.iter().map(told).collect()
     }
 }
@@ -307,9 +311,16 @@ fn ready(pipe: PollFd<'_>, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Returns the beginning of a line.
+/// Returns as much of a line as may be shown: a character has four bytes at most. There is one more, so
+/// that it is seen that something is left out.
+fn beginning(line: &[u8]) -> Vec<u8> {
+    line[..line.len().min(4 * (SHOWN + 1))].to_vec()
+}
+
+/// Returns the beginning of a line, for people.
 fn shown(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
+    let line = beginning(line);
+    let text = String::from_utf8_lossy(&line);
     let text = text.trim_end();
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{} …", &text[..end]),
