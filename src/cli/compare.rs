@@ -20,7 +20,7 @@ use super::failure::Failure;
 use super::lines::Lines;
 use super::{file, terminal};
 use crate::expect::ReadError;
-use crate::files::{RESOLVED, STUDY, SUMMARY};
+use crate::files::{RESOLVED, STUDY, SUMMARY, TASKS};
 use crate::scenario::Registry;
 
 /// Compare runs, or studies, with each other
@@ -166,6 +166,17 @@ pub(super) fn expect_run(folder: &Path) -> Result<(), Failure> {
             folder.display()
         ))),
     }
+}
+
+/// Checks that the folder of a run holds the table of attempts; `use_of_it` says what for.
+pub(super) fn expect_tasks(folder: &Path, use_of_it: &str) -> Result<(), Failure> {
+    if folder.join(TASKS).exists() {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "{} has no {TASKS}\n   = {use_of_it}: run it with `--set record.tasks=true`",
+        folder.display()
+    )))
 }
 
 fn kind_of(folder: &Path) -> Result<Kind, Failure> {

@@ -11,7 +11,6 @@ use super::lines::Lines;
 use super::table::{Align, table};
 use super::terminal;
 use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
-use crate::files;
 use crate::nearest::nearest;
 use crate::output::results::RunResults;
 use crate::units::tell::{self, counted, span};
@@ -74,13 +73,7 @@ impl Arguments {
 /// Reads the run in a folder.
 fn read(folder: &Path) -> Result<Told, Failure> {
     compare::expect_run(folder)?;
-    if !folder.join(files::TASKS).exists() {
-        return Err(Failure::input(format!(
-            "{} has no tasks.csv, which tells what jobs waited for\n   = run the scenario with \
-             `--set record.tasks=true`",
-            folder.display()
-        )));
-    }
+    compare::expect_tasks(folder, "explain reads there what jobs waited for")?;
     RunResults::new(folder).told().map_err(compare::unreadable)
 }
 

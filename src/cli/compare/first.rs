@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 use self::launches::{Launch, Nodes, Parting, Told};
 use self::repeat::{Contest, Repeated, repeat};
+use super::expect_tasks;
 use super::runs::Run;
 use crate::cli::failure::Failure;
-use crate::files::TASKS;
 use crate::mapred::{SlotKind, TaskKind};
 use crate::output::results::RunResults;
 use crate::scenario::Registry;
@@ -62,12 +62,8 @@ impl First {
         };
         let names = [a.name.clone(), b.name.clone()];
         let results = [one, other].map(RunResults::new);
-        if let Some(folder) = [one, other].into_iter().find(|folder| !folder.join(TASKS).exists()) {
-            return Err(Failure::input(format!(
-                "{} has no {TASKS}\n   = --first reads there what was launched: run it with `--set \
-                 record.tasks=true`",
-                folder.display()
-            )));
+        for folder in [one, other] {
+            expect_tasks(folder, "--first reads there what was launched")?;
         }
         let mut nodes = Nodes::new();
         let [first, second] = &results;
