@@ -57,6 +57,24 @@ impl Holders {
         let overlap = self.jobs[kind].iter().filter(move |(_, curve)| curve.overlaps(from, to));
         overlap.map(held).filter(|(_, held)| 0.0 < *held)
     }
+
+    /// Returns the slots times milliseconds that each job held in all of these waits, together as many times
+    /// as they went on side by side. Costs a look at each change of what was held, however many waits there
+    /// are.
+    pub fn in_all<'h>(
+        &'h self,
+        kind: SlotKind,
+        Waits(waits): &'h Waits,
+    ) -> impl Iterator<Item = (u32, f64)> + 'h {
+        let held = |(job, curve): (&u32, &Curve)| {
+            let pieces = curve.0.windows(2).map(|piece| {
+                let ((from, before), (to, after)) = (piece[0], piece[1]);
+                (after - before) / (to - from) as f64 * (waits.at(to) - waits.at(from))
+            });
+            (*job, pieces.sum())
+        };
+        self.jobs[kind].iter().map(held).filter(|(_, held)| 0.0 < *held)
+    }
 }
 
 /// How many waits there were at each time, and what that comes to up to some instants.
@@ -66,26 +84,8 @@ pub struct Waits(Curve);
 impl Waits {
     /// Returns what is known of these, each from an instant to another.
     pub fn new(waits: impl IntoIterator<Item = (u64, u64)>) -> Self {
-        Self(Curve::new(
-            waits.into_iter().flat_map(|(from, to)| [(from, 1.0), (to, -1.0)]).collect(),
-        ))
-    }
-}
-
-impl Holders {
-    /// Returns the slots times milliseconds that each job held in all of these waits, together as many times
-    /// as they went on side by side. Costs a look at each change of what was held, however many waits there
-    /// are.
-    pub fn in_all(&self, kind: SlotKind, waits: &Waits) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let all = self.jobs[kind].iter().map(|(job, curve)| {
-            let pieces = curve.0.windows(2).map(|piece| {
-                let ((from, before), (to, after)) = (piece[0], piece[1]);
-                (after - before) / (to - from) as f64 * (waits.0.at(to) - waits.0.at(from))
-            });
-            (*job, pieces.sum())
-        });
-        let all: Vec<(u32, f64)> = all.collect();
-        all.into_iter().filter(|(_, held)| 0.0 < *held)
+        let changes = waits.into_iter().flat_map(|(from, to)| [(from, 1.0), (to, -1.0)]);
+        Self(Curve::new(changes.collect()))
     }
 }
 
