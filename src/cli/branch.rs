@@ -73,12 +73,10 @@ impl Arguments {
         let until = SimTime::ZERO + self.at;
         let bar = Bar::new();
         interrupt::guard(&bar, "interrupted, no results were written");
-        let prepared = [scenario, branch].map(|scenario| Prepared::new(scenario, registry));
-        let [scenario, branch] = prepared;
-        let prepared = [&scenario?, &branch?];
-        let folders = targets.each_ref().map(|target| RunFolder::create(target, self.force));
-        let [run, branch] = folders;
-        let folders = [run?, branch?];
+        let prepared = [Prepared::new(scenario, registry)?, Prepared::new(branch, registry)?];
+        let folder = |target| RunFolder::create(target, self.force);
+        let folders = [folder(&targets[0])?, folder(&targets[1])?];
+        let prepared = prepared.each_ref();
         let progress =
             |number: usize| Some(bar.watch(&prepared[number].scenario, prepared[number].jobs()));
         let parted = part(prepared, &folders, until, registry, progress);
