@@ -5,6 +5,7 @@
 //! is what people may want of it, and a [`server`] lets them say so, in a browser on the same machine. What
 //! would come of a deed is told by an `outlook`.
 
+pub mod deed;
 pub mod gate;
 mod holdings;
 mod outlook;

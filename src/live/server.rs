@@ -34,8 +34,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
+use super::deed::Deed;
 use super::gate::{Speed, Step};
-use super::session::{Deed, Futures, Refusal, Session};
+use super::session::{Futures, Refusal, Session};
 use crate::units::{SimSpan, SimTime};
 
 /// What a command may take.

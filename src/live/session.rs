@@ -15,19 +15,18 @@ use std::time::{Duration, Instant};
 use hyper::body::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::Serialize;
-use serde_yaml::Value;
 use tokio::sync::watch;
 
+use super::deed::{Deed, Done, before, with};
 use super::gate::{Gate, Speed, Step, Turn, Wish};
 use super::holdings::Asked;
 use super::outlook::{OutlookRow, Outlooks};
 use super::picture::{Frame, JobStory, Layout, Picture, Why};
-use crate::cluster::TrackerId;
-use crate::emulation::{Around, EmulationError, Prepared};
+use crate::emulation::{Around, Prepared};
 use crate::mapred::Event;
 use crate::record::Past;
 use crate::runtime::Pace;
-use crate::scenario::{Draft, Later, Registry, Scenario, Warning};
+use crate::scenario::{Later, Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
 /// Pictures come no faster than this: thirty a second.
@@ -35,56 +34,6 @@ const PICTURE: Duration = Duration::from_micros(33_333);
 
 /// So many lines of the session's log are shown.
 const LOG: usize = 30;
-
-/// What somebody does to the cluster.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
-    /// A machine stops.
-    Stop(u32),
-    /// A machine that was stopped starts.
-    Start(u32),
-    /// A user kills a job.
-    Kill(String),
-    /// A job is submitted, written as in `workload.jobs`.
-    Submit(Value),
-    /// Another policy takes over.
-    Scheduler(Value),
-}
-
-impl Deed {
-    /// Returns the list of the scenario that it belongs to, and the entry there.
-    fn entry(&self, at: SimTime) -> (&'static str, Value) {
-        let node = |number: u32| TrackerId(number).to_string().into();
-        let (list, key, value) = match self {
-            Self::Stop(number) => ("faults", "stop", node(*number)),
-            Self::Start(number) => ("faults", "start", node(*number)),
-            Self::Kill(job) => ("faults", "kill", job.as_str().into()),
-            Self::Submit(job) => ("later", "submit", job.clone()),
-            Self::Scheduler(choice) => ("later", "scheduler", choice.clone()),
-        };
-        let at = Value::from(format!("{}us", at.as_micros()));
-        let entry = [("at", at), (key, value)].map(|(key, value)| (Value::from(key), value));
-        (list, Value::Mapping(entry.into_iter().collect()))
-    }
-
-    /// Returns what it is, for people.
-    fn words(&self) -> String {
-        match self {
-            Self::Stop(number) => format!("{} is stopped", TrackerId(*number)),
-            Self::Start(number) => format!("{} is started", TrackerId(*number)),
-            Self::Kill(job) => format!("the job {job} is killed"),
-            Self::Submit(job) => match job.get("name").and_then(Value::as_str) {
-                Some(name) => format!("the job {name} is submitted"),
-                None => "a job is submitted".to_owned(),
-            },
-            Self::Scheduler(choice) => {
-                let options = || choice.as_mapping()?.keys().next()?.as_str();
-                let name = choice.as_str().or_else(options).unwrap_or("another policy");
-                format!("{name} takes over")
-            }
-        }
-    }
-}
 
 /// Why something cannot be done.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -162,9 +111,6 @@ struct Before {
     prepared: Arc<Prepared>,
     words: String,
 }
-
-/// A deed, and when it happens.
-type Done = (SimTime, Deed);
 
 /// Other deeds, and the scenario with them; nobody else has the session meanwhile.
 struct Made<'s> {
@@ -663,8 +609,8 @@ impl State {
     /// Looks whether what was done last would have changed what had happened, once that is repeated; if
     /// so, says it and plans the run without it.
     fn takes_back(&mut self) -> bool {
-        let Some(before_it) = self.same.take() else { return false };
-        let Before { past, is_over, prepared, words } = *before_it;
+        let Some(same) = self.same.take() else { return false };
+        let Before { past, is_over, prepared, words } = *same;
         let parted = match is_over {
             true => self.past.parts_before(&past),
             false => self.past.parts_from(&past),
@@ -762,38 +708,6 @@ impl Pace for Hand {
     }
 }
 
-/// Returns the instant before that of a deed: the pause at which it was done.
-fn before(deed: SimTime) -> SimTime {
-    SimTime::from_micros(deed.as_micros().saturating_sub(1))
-}
-
-/// Returns a scenario with deeds in it, and what is to be thought of.
-fn with(
-    scenario: &Scenario,
-    done: &[Done],
-    registry: &Registry,
-) -> Result<(Prepared, Vec<Warning>), Refusal> {
-    let wrong = |error: &dyn std::fmt::Display| Refusal::Wrong(error.to_string());
-    let mut tree: Value =
-        serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
-    for (at, deed) in done {
-        let (list, entry) = deed.entry(*at);
-        if let Some(root) = tree.as_mapping_mut() {
-            let list = root.entry(list.into()).or_insert_with(|| Value::Sequence(Vec::new()));
-            if let Some(list) = list.as_sequence_mut() {
-                list.push(entry);
-            }
-        }
-    }
-    let text = serde_yaml::to_string(&tree).map_err(|error| wrong(&error))?;
-    // Named as if it lay beside the scenario, for what that names relative to itself.
-    let file = scenario.folder.join("session.yaml").display().to_string();
-    let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
-    let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;
-    let prepared = Prepared::new(loaded.scenario, registry);
-    Ok((prepared.map_err(|error: EmulationError| wrong(&error))?, loaded.warnings))
-}
-
 /// Returns the picture of a scenario's run before it begins.
 fn picture(prepared: &Prepared) -> Picture {
     let scenario = &prepared.scenario;
@@ -816,7 +730,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::emulation::Options;
+    use crate::emulation::{EmulationError, Options};
     use crate::mapred::{Fact, JobId};
     use crate::scenario;
 
@@ -876,6 +790,25 @@ workload:
             }
         }
 
+        /// Goes to an instant of a scene, and waits until it stands there.
+        fn goes(&self, scene: u64, to: SimTime) {
+            self.0.go(to).unwrap();
+            while self.0.state.lock().gate.now() < to {
+                thread::yield_now();
+            }
+            assert_eq!(self.stands(scene), (Phase::Paused, to));
+        }
+
+        /// Waits until the run of a scene is over; returns when.
+        fn ends(&self, scene: u64) -> SimTime {
+            loop {
+                match self.stands(scene) {
+                    (Phase::Ended, at) => return at,
+                    _ => thread::yield_now(),
+                }
+            }
+        }
+
         fn last_words(&self) -> String {
             self.0.state.lock().log.last().unwrap().text.clone()
         }
@@ -897,21 +830,6 @@ workload:
 
     fn job_c() -> Deed {
         Deed::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
-    }
-
-    #[test]
-    fn what_is_done_is_written_a_microsecond_behind_the_pause() {
-        let registry = Registry::builtin();
-        let at = secs(10) + SimSpan::from_micros(1);
-        let first = prepared(TWO_JOBS).scenario;
-        let done = [Deed::Stop(1), job_c(), Deed::Scheduler("fair".into())].map(|deed| (at, deed));
-        let (made, _) = with(&first, &done, &registry).unwrap();
-        let yaml = made.scenario.to_yaml();
-        assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10000001us"), "{yaml}");
-        assert_eq!((made.scenario.faults.len(), made.scenario.later.len()), (1, 2));
-        for wrong in [Deed::Stop(7), Deed::Kill("x".to_owned()), Deed::Scheduler("none".into())] {
-            assert!(with(&first, &[(at, wrong.clone())], &registry).is_err(), "{wrong:?}");
-        }
     }
 
     #[test]
@@ -961,11 +879,7 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        session.go(secs(30)).unwrap();
-        while session.state.lock().gate.now() < secs(30) {
-            thread::yield_now();
-        }
-        played.stands(1);
+        played.goes(1, secs(30));
         let futures = session.foresee(Deed::Scheduler("fair".into())).unwrap();
         assert_eq!(futures.until, secs(30) + SimSpan::from_micros(1));
         let later = |future: usize| futures.prepared[future].scenario.later.len();
@@ -985,16 +899,12 @@ workload:
         let session = &played.0;
         played.stands(1);
         session.go(secs(100_000)).unwrap();
-        while played.stands(1).0 != Phase::Ended {
-            thread::yield_now();
-        }
+        played.ends(1);
         session.act(job_c()).unwrap();
         played.stands(2);
         assert_eq!(played.last_words(), "the job c is submitted");
         session.run().unwrap();
-        while played.stands(2).0 != Phase::Ended {
-            thread::yield_now();
-        }
+        played.ends(2);
         assert_eq!(session.job(2).unwrap().row.ended, Some("succeeded"));
     }
 
@@ -1003,20 +913,13 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         assert_eq!(played.stands(1), (Phase::Paused, SimTime::ZERO));
-        session.go(secs(30)).unwrap();
-        while session.state.lock().gate.now() < secs(30) {
-            thread::yield_now();
-        }
-        assert_eq!(played.stands(1), (Phase::Paused, secs(30)));
+        played.goes(1, secs(30));
         let before = session.state.lock().past.clone();
         session.act(Deed::Stop(0)).unwrap();
         assert_eq!(played.stands(2), (Phase::Paused, secs(30)));
         assert_eq!(before.parts_from(&session.state.lock().past), None);
         assert_eq!(played.last_words(), "node-1 is stopped");
-        session.go(secs(31)).unwrap();
-        while session.state.lock().gate.now() < secs(31) {
-            thread::yield_now();
-        }
+        played.goes(2, secs(31));
         assert_eq!(session.state.lock().picture.frame().slots[0], super::super::picture::DOWN);
         // Back, and the deed is taken back.
         session.undo().unwrap();
@@ -1029,11 +932,7 @@ workload:
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);
-        session.go(secs(30)).unwrap();
-        while session.state.lock().gate.now() < secs(30) {
-            thread::yield_now();
-        }
-        played.stands(1);
+        played.goes(1, secs(30));
         // As if something else had happened before.
         let other = Event { at: secs(29), fact: Fact::JobRunning(JobId(0)) };
         session.state.lock().past.add(&other);
@@ -1054,12 +953,7 @@ workload:
         played.stands(1);
         assert!(session.act(Deed::Stop(9)).unwrap_err().to_string().contains("node"));
         session.go(secs(100_000)).unwrap();
-        let end = loop {
-            match played.stands(1) {
-                (Phase::Ended, at) => break at,
-                _ => thread::yield_now(),
-            }
-        };
+        let end = played.ends(1);
         assert!(session.run().is_err(), "it is over");
         session.act(job_c()).unwrap();
         assert_eq!(played.stands(2), (Phase::Paused, end));

@@ -1,0 +1,122 @@
+//! What somebody does to a cluster at a pause, and the scenario that it comes to: each deed is an entry
+//! of its `faults` or of its `later`.
+
+use serde_yaml::Value;
+
+use super::session::Refusal;
+use crate::cluster::TrackerId;
+use crate::emulation::{EmulationError, Prepared};
+use crate::scenario::{Draft, Registry, Scenario, Warning};
+use crate::units::SimTime;
+
+/// What somebody does to the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// A machine stops.
+    Stop(u32),
+    /// A machine that was stopped starts.
+    Start(u32),
+    /// A user kills a job.
+    Kill(String),
+    /// A job is submitted, written as in `workload.jobs`.
+    Submit(Value),
+    /// Another policy takes over.
+    Scheduler(Value),
+}
+
+impl Deed {
+    /// Returns the list of the scenario that it belongs to, and the entry there.
+    fn entry(&self, at: SimTime) -> (&'static str, Value) {
+        let node = |number: u32| TrackerId(number).to_string().into();
+        let (list, key, value) = match self {
+            Self::Stop(number) => ("faults", "stop", node(*number)),
+            Self::Start(number) => ("faults", "start", node(*number)),
+            Self::Kill(job) => ("faults", "kill", job.as_str().into()),
+            Self::Submit(job) => ("later", "submit", job.clone()),
+            Self::Scheduler(choice) => ("later", "scheduler", choice.clone()),
+        };
+        let at = Value::from(format!("{}us", at.as_micros()));
+        let entry = [("at", at), (key, value)].map(|(key, value)| (Value::from(key), value));
+        (list, Value::Mapping(entry.into_iter().collect()))
+    }
+
+    /// Returns what it is, for people.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Stop(number) => format!("{} is stopped", TrackerId(*number)),
+            Self::Start(number) => format!("{} is started", TrackerId(*number)),
+            Self::Kill(job) => format!("the job {job} is killed"),
+            Self::Submit(job) => match job.get("name").and_then(Value::as_str) {
+                Some(name) => format!("the job {name} is submitted"),
+                None => "a job is submitted".to_owned(),
+            },
+            Self::Scheduler(choice) => {
+                let options = || choice.as_mapping()?.keys().next()?.as_str();
+                let name = choice.as_str().or_else(options).unwrap_or("another policy");
+                format!("{name} takes over")
+            }
+        }
+    }
+}
+
+/// A deed, and when it happens.
+pub(super) type Done = (SimTime, Deed);
+
+/// Returns the instant before that of a deed: the pause at which it was done.
+pub(super) fn before(deed: SimTime) -> SimTime {
+    SimTime::from_micros(deed.as_micros().saturating_sub(1))
+}
+
+/// Returns a scenario with deeds in it, and what is to be thought of.
+pub(super) fn with(
+    scenario: &Scenario,
+    done: &[Done],
+    registry: &Registry,
+) -> Result<(Prepared, Vec<Warning>), Refusal> {
+    let wrong = |error: &dyn std::fmt::Display| Refusal::Wrong(error.to_string());
+    let mut tree: Value =
+        serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
+    for (at, deed) in done {
+        let (list, entry) = deed.entry(*at);
+        if let Some(root) = tree.as_mapping_mut() {
+            let list = root.entry(list.into()).or_insert_with(|| Value::Sequence(Vec::new()));
+            if let Some(list) = list.as_sequence_mut() {
+                list.push(entry);
+            }
+        }
+    }
+    let text = serde_yaml::to_string(&tree).map_err(|error| wrong(&error))?;
+    // Named as if it lay beside the scenario, for what that names relative to itself.
+    let file = scenario.folder.join("session.yaml").display().to_string();
+    let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
+    let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;
+    let prepared = Prepared::new(loaded.scenario, registry);
+    Ok((prepared.map_err(|error: EmulationError| wrong(&error))?, loaded.warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+    use crate::units::SimSpan;
+
+    const ONE_JOB: &str =
+        "{cluster: {nodes: 3}, workload: {jobs: [{name: a, maps: 9, map_time: 20s}]}}";
+
+    #[test]
+    fn what_is_done_is_written_a_microsecond_behind_the_pause() {
+        let registry = Registry::builtin();
+        let at = SimTime::ZERO + SimSpan::from_secs(10) + SimSpan::from_micros(1);
+        let first = scenario::parse("one.yaml", ONE_JOB, &[], &registry).unwrap().scenario;
+        let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
+        let done = [Deed::Stop(1), Deed::Submit(job), Deed::Scheduler("fair".into())]
+            .map(|deed| (at, deed));
+        let (made, _) = with(&first, &done, &registry).unwrap();
+        let yaml = made.scenario.to_yaml();
+        assert!(yaml.contains("stop: node-2") && yaml.contains("at: 10000001us"), "{yaml}");
+        assert_eq!((made.scenario.faults.len(), made.scenario.later.len()), (1, 2));
+        for wrong in [Deed::Stop(7), Deed::Kill("x".to_owned()), Deed::Scheduler("none".into())] {
+            assert!(with(&first, &[(at, wrong.clone())], &registry).is_err(), "{wrong:?}");
+        }
+    }
+}
