@@ -270,8 +270,11 @@ impl Scheduler for Fair {
             }
         }
         offer.refuse_first(|offer, kind| {
+            if self.has_part_left(offer, kind) {
+                return None;
+            }
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
-            (!self.has_part_left(offer, kind)).then(|| Some((self.first(offer, kind)?, why)))?
+            Some((self.first(offer, kind)?, why))
         });
     }
 }

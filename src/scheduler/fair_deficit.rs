@@ -215,9 +215,11 @@ impl Scheduler for FairDeficit {
             }
         }
         offer.refuse_first(|offer, kind| {
-            let first = || self.line(&offer.view(), kind).into_iter().next();
-            let first = if self.has_its_part(offer, kind) { first() } else { None };
-            first.map(|first| (first, Reason::TrackerLoad))
+            if !self.has_its_part(offer, kind) {
+                return None;
+            }
+            let first = self.line(&offer.view(), kind).into_iter().next()?;
+            Some((first, Reason::TrackerLoad))
         });
     }
 }

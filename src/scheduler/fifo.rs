@@ -132,11 +132,13 @@ impl Scheduler for Fifo {
         self.offer_maps(offer);
         self.offer_reduce(offer);
         offer.refuse_first(|offer, kind| {
+            if offer.taken(kind) < free_part(offer, kind) {
+                return None;
+            }
             let view = offer.view();
             let pending = |id: &JobId| view.job(*id).is_some_and(|job| 0 < job.pending(kind));
-            let first = { self.line.iter().map(|(.., job)| *job) }.find(pending);
-            let has_its_part = free_part(offer, kind) <= offer.taken(kind);
-            first.filter(|_| has_its_part).map(|first| (first, Reason::TrackerLoad))
+            let first = self.line.iter().map(|(.., job)| *job).find(pending)?;
+            Some((first, Reason::TrackerLoad))
         });
     }
 }

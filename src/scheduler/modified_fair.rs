@@ -232,11 +232,13 @@ impl Scheduler for ModifiedFair {
             }
         }
         offer.refuse_first(|offer, kind| {
+            if self.has_part_left(offer, kind) {
+                return None;
+            }
             let view = offer.view();
             let of_pool = |pool| self.standings.in_order(&view, pool, kind);
-            let first = self.standings.ready(kind).flat_map(of_pool).next();
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
-            first.filter(|_| !self.has_part_left(offer, kind)).map(|first| (first, why))
+            Some((self.standings.ready(kind).flat_map(of_pool).next()?, why))
         });
     }
 }
