@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::Room;
+use crate::{Room, files, root};
 
 /// One map, which the first answer launches.
 const SCENARIO: &str = "
@@ -166,4 +166,18 @@ fn policies_in_python_do_as_ours_do() {
         let external = format!("{{external: {{command: [python3, {folder}/{file}.py]}}}}");
         assert!(tables(&external, file) == tables(own, &format!("own-{file}")), "{file}");
     }
+}
+
+/// Each file stands alone, so each has the adapter; a change is made in all of them.
+#[test]
+fn the_policies_in_python_have_one_adapter() {
+    let policies = files(&root().join("scenarios/policies"));
+    let adapter = |name: &String| {
+        let text = fs::read_to_string(root().join("scenarios/policies").join(name)).unwrap();
+        let (adapter, _) =
+            text.split_once("# ---- The policy. ----").expect("it says where it begins");
+        adapter.to_owned()
+    };
+    let first = adapter(&policies[0]);
+    assert!(1 < policies.len() && policies.iter().all(|name| adapter(name) == first));
 }
