@@ -251,6 +251,7 @@ fn emulate_as(
         })
     };
     let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
+    let precedence = policy.precedence();
     let is_virtual = scenario.clock == ClockSpec::Virtual;
     let verifier = (options.verify && is_virtual).then(|| {
         let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
@@ -298,7 +299,8 @@ fn emulate_as(
     let facts = RunFacts {
         scenario: scenario.name.to_string(),
         policy: scenario.scheduler.name.clone(),
-        later_policies: later_policies(scenario, stats.end),
+        precedence,
+        later_policies: later_policies(scenario, registry, stats.end)?,
         seed: scenario.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         nodes: topology.len(),
@@ -419,12 +421,16 @@ fn successors<P>(
 }
 
 /// Returns the policies that have taken over by the end of a run.
-fn later_policies(scenario: &Scenario, end: SimTime) -> Vec<LaterPolicy> {
+fn later_policies(
+    scenario: &Scenario,
+    registry: &Registry,
+    end: SimTime,
+) -> Result<Vec<LaterPolicy>, EmulationError> {
     let changes = Later::policies(&scenario.later);
     let changes = changes.take_while(|(at, _)| SimTime::ZERO + *at <= end);
-    let told = |(at, choice): (SimSpan, &SchedulerChoice)| LaterPolicy {
-        at_s: at.as_secs_f64(),
-        policy: choice.name.clone(),
+    let told = |(at, choice): (SimSpan, &SchedulerChoice)| {
+        let precedence = registry.build(choice)?.precedence();
+        Ok(LaterPolicy { at_s: at.as_secs_f64(), policy: choice.name.clone(), precedence })
     };
     changes.map(told).collect()
 }

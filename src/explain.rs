@@ -7,7 +7,9 @@
 //! job: its stretches, added up by part and rule.
 
 mod away;
+mod free;
 mod holders;
+mod order;
 mod part;
 mod read;
 mod refused;
@@ -15,9 +17,9 @@ mod story;
 mod sums;
 mod tell;
 
-pub use holders::{Hold, Holders, Waits};
+pub use holders::{Held, Hold, Holders};
 pub use part::{Part, Rule};
 pub use read::{About, Told, ToldJob, read};
 pub use refused::{Refused, ruled};
 pub use story::{Course, Stretch, Try, story};
-pub use sums::{Explained, Held, Sum};
+pub use sums::{Explained, Sum};

@@ -54,9 +54,9 @@ pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use refusals::Refusals;
 pub use replicas::{Copy, Listing, Reading, Replicas};
 pub use scheduler::{
-    Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,
-    Offer, Orders, Policy, PolicyFailed, Preemption, Scheduler, Setting, Site, Standing, Tell,
-    Told, View,
+    By, Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,
+    Offer, Orders, Policy, PolicyFailed, Precedence, Preemption, Scheduler, Setting, Site,
+    Standing, Tell, Told, View,
 };
 pub(crate) use scheduler::{Wrapper, steps::step};
 #[cfg(test)]

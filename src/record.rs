@@ -18,7 +18,7 @@ use std::sync::Arc;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 
-use crate::mapred::{Event, Stop};
+use crate::mapred::{Event, Precedence, Stop};
 use crate::units::SimTime;
 
 mod alone;
@@ -96,6 +96,8 @@ pub struct RunFacts {
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
+    /// By what it put jobs in order.
+    pub precedence: Precedence,
     /// Those that took over from it, in the order of time.
     pub later_policies: Vec<LaterPolicy>,
     /// The seed.

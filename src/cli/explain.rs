@@ -1,8 +1,8 @@
 //! `mumakil explain`: why a job of a run took as long as it did, or which jobs waited most.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::compare;
@@ -48,25 +48,28 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         let told = read(&self.folder)?;
-        let holders = Holders::new(told.holds.iter().copied());
-        let explain = |place| Explained::of(&told, place, Some(&holders));
-        let in_short = |place| Explained::of(&told, place, None);
+        let holders = told.holders();
+        let in_short = |place| Explained::of(&told, place, &holders);
+        let explain = |place| {
+            let mut one = in_short(place);
+            one.name_holders(&holders);
+            one
+        };
         if let Some(name) = &self.job {
             let one = explain(find(&told, name)?);
             return match self.json {
-                true => print_json(&OneJob::of(&told, &one)),
+                true => print_json([OneJob::of(&told, &one, &holders)].into_iter(), false),
                 false => Ok(terminal::print(&story_of(&told, &one))?),
             };
         }
         if self.json {
-            let all = (0..told.jobs.len()).map(|place| OneJob::of(&told, &explain(place)));
-            return print_json(&all.collect::<Vec<_>>());
+            let all =
+                (0..told.jobs.len()).map(|place| OneJob::of(&told, &explain(place), &holders));
+            return print_json(all, true);
         }
-        // Who held what costs a look at every job for every wait: only of those that are shown.
-        let mut all: Vec<Explained> = (0..told.jobs.len()).map(in_short).collect();
-        all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
-        let worst: Vec<Explained> = all.iter().take(WORST).map(|one| explain(one.place)).collect();
-        Ok(terminal::print(&worst_of(&told, &all, &worst, &holders))?)
+        let all: Vec<Explained> = (0..told.jobs.len()).map(in_short).collect();
+        let alone = RunResults::new(&self.folder).alone().map_err(compare::unreadable)?;
+        Ok(terminal::print(&worst_of(&told, &all, &alone, &holders))?)
     }
 }
 
@@ -103,29 +106,47 @@ fn story_of(told: &Told, one: &Explained) -> Lines {
         "unfinished" => format!("not done after {took}"),
         outcome => format!("{outcome} after {took}"),
     };
-    lines.bold(format!("job {} · {}", job.id, job.name), format!("{}   {end}", group(job)));
+    lines.bold(format!("job {} · {}", job.id, job.name), format!("{}   {end}", group(told, job)));
     lines += parts(told, &one.sums, one.sojourn_ms);
     lines
 }
 
-fn worst_of(told: &Told, all: &[Explained], worst: &[Explained], holders: &Holders) -> Lines {
+/// Tells of the worst jobs: by the time that each would have taken alone, if that is known of any, else by
+/// that without others and mishaps.
+fn worst_of(
+    told: &Told,
+    all: &[Explained],
+    alone: &BTreeMap<u32, u64>,
+    holders: &Holders,
+) -> Lines {
+    let times = |one: &Explained| match alone.is_empty() {
+        true => Some(one.times_undelayed()),
+        false => {
+            let alone = *alone.get(&told.jobs[one.place].id)?;
+            Some(one.sojourn_ms as f64 / alone.max(1) as f64)
+        }
+    };
+    let mut worst: Vec<(f64, &Explained)> =
+        all.iter().filter_map(|one| Some((times(one)?, one))).collect();
+    // A stable sort: of equals the order of the numbers holds.
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut lines = Lines::default();
-    let about = format!(
-        "   of {}, by the time that they would have taken undelayed",
-        counted(all.len() as u64, "job")
-    );
+    let by = if alone.is_empty() { "would have taken undelayed" } else { "take alone" };
+    let about = format!("   of {}, by the time that they {by}", counted(all.len() as u64, "job"));
     lines.bold("the most delayed jobs", about);
     let mut rows = vec![texts(["job", "name", "group", "took", "times", "above all"])];
-    for one in worst {
+    for (times, one) in worst.into_iter().take(WORST) {
         let job = &told.jobs[one.place];
-        let longest = one.sums.iter().filter(|sum| sum.part.is_delay()).max_by_key(|sum| sum.ms);
+        let mut one = one.clone();
+        one.name_holders(holders);
+        let longest = one.sums.iter().filter(|sum| sum.is_delay()).max_by_key(|sum| sum.ms);
         let longest = longest.map(|sum| described(told, sum, one.sojourn_ms)).unwrap_or_default();
         rows.push(vec![
             job.id.to_string(),
             job.name.clone(),
-            job.group().to_owned(),
+            told.group_of(job).to_owned(),
             span(one.sojourn_ms as f64 / 1e3),
-            tell::times(one.times_undelayed()),
+            tell::times(times),
             longest,
         ]);
     }
@@ -157,14 +178,14 @@ fn described(told: &Told, sum: &Sum, total: u64) -> String {
     if let Some(rule) = sum.rule {
         text += &format!(", {}", rule.words());
     }
-    if let Some(first) = sum.held.first() {
-        text += &format!(" ({})", told.name_of(first.job));
+    if let Some((first, _)) = sum.jobs.first() {
+        text += &format!(" ({})", told.name_of(*first));
     }
     text
 }
 
-fn group(job: &ToldJob) -> String {
-    let group = job.group();
+fn group(told: &Told, job: &ToldJob) -> String {
+    let group = told.group_of(job);
     if group.is_empty() { String::new() } else { format!(" · {group}") }
 }
 
@@ -193,8 +214,11 @@ struct OnePart<'a> {
     part: explain::Part,
     ms: u64,
     rule: Option<explain::Rule>,
-    /// The jobs that held slots, those first that held most, and then their pools.
+    /// The ten jobs that held most slots, those first that held most, and then the ten pools.
     held_by: Vec<OneHolder<'a>>,
+    /// What other jobs held.
+    #[serde(skip_serializing_if = "is_nothing")]
+    others_slot_ms: u64,
 }
 
 #[derive(Serialize)]
@@ -205,7 +229,7 @@ enum OneHolder<'a> {
 }
 
 impl<'a> OneJob<'a> {
-    fn of(told: &'a Told, one: &Explained) -> Self {
+    fn of(told: &'a Told, one: &Explained, holders: &Holders) -> Self {
         let job = &told.jobs[one.place];
         Self {
             job: job.id,
@@ -214,34 +238,48 @@ impl<'a> OneJob<'a> {
             pool: &job.pool,
             outcome: &job.outcome,
             sojourn_ms: one.sojourn_ms,
-            undelayed_ms: one.undelayed_ms(),
+            undelayed_ms: one.undelayed_ms,
             times_undelayed: one.times_undelayed(),
-            parts: one.sums.iter().map(|sum| OnePart::of(told, sum)).collect(),
+            parts: one.sums.iter().map(|sum| OnePart::of(told, one, sum, holders)).collect(),
         }
     }
 }
 
 impl<'a> OnePart<'a> {
-    fn of(told: &'a Told, sum: &Sum) -> Self {
-        let mut pools: IndexMap<&str, f64> = IndexMap::new();
-        for held in &sum.held {
-            if let Some(job) = told.job(held.job) {
-                *pools.entry(&job.pool).or_default() += held.slot_ms;
-            }
-        }
-        pools.sort_by(|_, a, _, b| b.total_cmp(a));
-        let rounded = |slot_ms: f64| slot_ms.round() as u64;
-        let jobs = sum.held.iter();
+    fn of(told: &'a Told, one: &Explained, sum: &Sum, holders: &Holders) -> Self {
         let jobs =
-            jobs.map(|held| OneHolder::Job { job: held.job, slot_ms: rounded(held.slot_ms) });
-        let pools = pools.into_iter();
-        let pools =
-            pools.map(|(pool, slot_ms)| OneHolder::Pool { pool, slot_ms: rounded(slot_ms) });
-        Self { part: sum.part, ms: sum.ms, rule: sum.rule, held_by: jobs.chain(pools).collect() }
+            sum.jobs.iter().map(|(job, slot_ms)| OneHolder::Job { job: *job, slot_ms: *slot_ms });
+        let pools = one.groups(sum, holders).into_iter().filter_map(|(group, slot_ms)| {
+            Some(OneHolder::Pool { pool: told.groups.get(group as usize)?, slot_ms })
+        });
+        Self {
+            part: sum.part,
+            ms: sum.ms,
+            rule: sum.rule,
+            held_by: jobs.chain(pools).collect(),
+            others_slot_ms: sum.held_by_others(),
+        }
     }
 }
 
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).expect("names and numbers are JSON");
-    Ok(terminal::print_file(&format!("{text}\n"))?)
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_nothing(slot_ms: &u64) -> bool {
+    *slot_ms == 0
+}
+
+/// Prints values one after the other: all of them at once may be large.
+fn print_json<T: Serialize>(values: impl Iterator<Item = T>, is_list: bool) -> Result<(), Failure> {
+    let mut between = if is_list { "[\n" } else { "" };
+    for value in values {
+        let text = serde_json::to_string_pretty(&value).expect("names and numbers are JSON");
+        let text = if is_list { format!("  {}", text.replace('\n', "\n  ")) } else { text };
+        terminal::print_file(&format!("{between}{text}"))?;
+        between = ",\n";
+    }
+    let end = match (is_list, between) {
+        (false, _) => "\n",
+        (true, "[\n") => "[]\n",
+        (true, _) => "\n]\n",
+    };
+    Ok(terminal::print_file(end)?)
 }

@@ -168,9 +168,10 @@ pub(super) fn tell(
 fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
     let told =
         RunResults::new(folder).told().map_err(|error| Failure::Environment(error.into()))?;
+    let holders = told.holders();
     for place in 0..told.jobs.len() {
         let job = &told.jobs[place];
-        if !Explained::of(&told, place, None).is_whole(job) {
+        if !Explained::of(&told, place, &holders).is_whole(job) {
             return Err(Failure::run(format!(
                 "the run broke its invariants: the parts of the time of job {} do not add up to it",
                 job.id

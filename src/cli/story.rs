@@ -117,6 +117,7 @@ mod tests {
         Summary {
             scenario: "demo".to_owned(),
             policy: "fifo".to_owned(),
+            precedence: crate::mapred::Precedence::default(),
             later_policies: Vec::new(),
             seed: 1,
             version: "0.0.0".to_owned(),

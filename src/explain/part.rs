@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::cluster::SlotKind;
+use crate::mapred::By;
 
 /// What a stretch of a job's time went into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -14,11 +15,11 @@ pub enum Part {
     Setup,
     /// No map of it had been launched yet.
     FirstMapWait,
-    /// The map ran that kept it waiting.
+    /// The map ran that was known last to have succeeded.
     Mapping,
-    /// The map that kept it waiting had no slot yet.
+    /// Maps of it had been launched, and that one had no slot yet.
     MapWait,
-    /// All maps were done, and the reduce that kept it waiting had no slot yet.
+    /// All maps were done, and the reduce that was the last to end had no slot yet.
     ReduceWait,
     /// All maps were done, and a reduce that had been launched before still fetched.
     FetchingBehindMaps,
@@ -34,6 +35,8 @@ pub enum Part {
     Heartbeats,
     /// The JobTracker's process stood still or was gone, so that nothing could be decided.
     JobTrackerAway,
+    /// Its work was lost with a node or a disk, and the JobTracker did not know yet.
+    Unnoticed,
     /// Work that was lost, or came to nothing, and had to be done again.
     Redone,
     /// Its cleanup task ran.
@@ -42,7 +45,7 @@ pub enum Part {
 
 impl Part {
     /// All of them, in the order in which they follow one another.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Initialisation,
         Self::Setup,
         Self::FirstMapWait,
@@ -56,6 +59,7 @@ impl Part {
         Self::Suspended,
         Self::Heartbeats,
         Self::JobTrackerAway,
+        Self::Unnoticed,
         Self::Redone,
         Self::Cleanup,
     ];
@@ -66,7 +70,7 @@ impl Part {
             Self::Initialisation => "initialisation",
             Self::Setup => "setup",
             Self::FirstMapWait => "waiting for the first map slot",
-            Self::Mapping => "maps, one after the other",
+            Self::Mapping => "the last map",
             Self::MapWait => "waiting for map slots",
             Self::ReduceWait => "waiting for reduce slots",
             Self::FetchingBehindMaps => "fetching behind the maps",
@@ -76,6 +80,7 @@ impl Part {
             Self::Suspended => "suspended",
             Self::Heartbeats => "heartbeats and commits",
             Self::JobTrackerAway => "without the JobTracker",
+            Self::Unnoticed => "loss not noticed yet",
             Self::Redone => "work done again",
             Self::Cleanup => "cleanup",
         }
@@ -94,14 +99,20 @@ impl Part {
     /// if the JobTracker was not there.
     pub const fn is_idle(self) -> bool {
         self.slot().is_some()
-            || matches!(self, Self::Initialisation | Self::Heartbeats | Self::Redone)
+            || matches!(
+                self,
+                Self::Initialisation | Self::Heartbeats | Self::Unnoticed | Self::Redone
+            )
     }
 
-    /// Returns whether this is time that others or mishaps cost, as far as the walk through the job's own
-    /// attempts shows it: where a job's tasks follow one another in its own slots, that is its own time.
+    /// Returns whether this is time that others or mishaps cost, wholly or in part: of a wait for slots
+    /// that the job's own tasks held, it is none.
     pub const fn is_delay(self) -> bool {
         self.slot().is_some()
-            || matches!(self, Self::Suspended | Self::JobTrackerAway | Self::Redone)
+            || matches!(
+                self,
+                Self::Suspended | Self::JobTrackerAway | Self::Unnoticed | Self::Redone
+            )
     }
 }
 
@@ -117,6 +128,12 @@ pub enum Rule {
     Size,
     /// It is the order of a policy of one's own.
     Order,
+    /// Its own tasks had the slots.
+    OwnTasks,
+    /// The slot was free, and it is not known why the job did not get it.
+    FreeSlot,
+    /// The slot was free, and its tracker had not sent a heartbeat yet: told as [`Part::Heartbeats`].
+    NextHeartbeat,
     /// It waited for a node near its input.
     LocalityDelay,
     /// Its pool, queue or user had as much as it may have.
@@ -130,15 +147,19 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns the rule by which a policy puts jobs in order.
-    pub fn of_policy(policy: &str) -> Self {
-        match policy {
-            "fifo" => Self::HeadOfLine,
-            "hfsp" | "fsp" | "srpt" => Self::Size,
-            "fair" | "fair-deficit" | "modified-fair" | "capacity" | "naive-fair" | "fair-skip"
-            | "ps" => Self::Share,
-            _ => Self::Order,
+    /// Returns the rule by which those go first that come first by this.
+    pub const fn of_order(by: By) -> Self {
+        match by {
+            By::Line => Self::HeadOfLine,
+            By::Share => Self::Share,
+            By::Size => Self::Size,
+            By::Own => Self::Order,
         }
+    }
+
+    /// Returns whether it says whom the policy put first, rather than why slots were refused.
+    pub const fn is_order(self) -> bool {
+        matches!(self, Self::HeadOfLine | Self::Share | Self::Size | Self::Order | Self::OwnTasks)
     }
 
     /// Returns the words for people.
@@ -148,6 +169,9 @@ impl Rule {
             Self::Share => "others further below their shares",
             Self::Size => "others would end first",
             Self::Order => "others came first",
+            Self::OwnTasks => "its own tasks had them",
+            Self::FreeSlot => "though slots were free",
+            Self::NextHeartbeat => "no heartbeat yet",
             Self::LocalityDelay => "waiting for a node near its input",
             Self::Limit => "at a limit",
             Self::BadTracker => "trackers that are none for it",

@@ -1,8 +1,10 @@
 //! Waits, cut where a policy refused for another reason than its order.
 
+use std::collections::BTreeMap;
+
 use super::part::Rule;
 use super::story::Stretch;
-use crate::cluster::SlotKind;
+use crate::cluster::{PerSlot, SlotKind};
 
 /// For how long a job was refused slots of a kind, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,37 +45,69 @@ impl Refused {
 }
 
 /// Returns the stretches, with the waits cut at the refusals of a job and each piece with the rule that
-/// explains most.
+/// explains most. Costs a sort of the refusals, and a look at each for each kind of slot.
 pub fn ruled(stretches: Vec<Stretch>, refusals: &[Refused]) -> Vec<Stretch> {
     if refusals.is_empty() {
         return stretches;
     }
-    stretches.into_iter().flat_map(|stretch| cut(stretch, refusals)).collect()
+    let mut most = PerSlot::default();
+    for kind in SlotKind::BOTH {
+        most[kind] = explaining_most(refusals.iter().filter(|one| one.kind == kind));
+    }
+    let cut = |stretch: Stretch| match stretch.part.slot() {
+        Some(kind) => cut(stretch, &most[kind]),
+        None => vec![stretch],
+    };
+    stretches.into_iter().flat_map(cut).collect()
 }
 
-fn cut(stretch: Stretch, refusals: &[Refused]) -> Vec<Stretch> {
-    let Some(kind) = stretch.part.slot() else { return vec![stretch] };
-    let overlaps =
-        |one: &&Refused| one.kind == kind && one.from < stretch.to && stretch.from < one.to;
-    let here: Vec<&Refused> = refusals.iter().filter(overlaps).collect();
-    let mut bounds = vec![stretch.from, stretch.to];
-    let inside = here.iter().flat_map(|one| [one.from, one.to]);
-    bounds.extend(inside.filter(|at| stretch.from < *at && *at < stretch.to));
-    bounds.sort_unstable();
-    bounds.dedup();
-    let piece = |pair: &[u64]| {
-        let (from, to) = (pair[0], pair[1]);
-        let covers = |one: &&&Refused| one.from <= from && to <= one.to;
-        let most = here.iter().filter(covers).max_by_key(|one| one.weight());
-        Stretch { from, to, rule: most.map_or(stretch.rule, |one| Some(one.rule)), ..stretch }
-    };
-    let mut pieces: Vec<Stretch> = Vec::new();
-    for next in bounds.windows(2).map(piece) {
-        match pieces.last_mut() {
-            Some(last) if last.rule == next.rule => last.to = next.to,
-            _ => pieces.push(next),
+/// From when to when which rule explains most, in the order of time, one after the other.
+type Most = Vec<(u64, u64, Rule)>;
+
+fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
+    let mut changes: Vec<(u64, bool, u8, Rule)> = Vec::new();
+    for one in refusals.filter(|one| one.from < one.to) {
+        changes.push((one.from, true, one.weight(), one.rule));
+        changes.push((one.to, false, one.weight(), one.rule));
+    }
+    changes.sort_unstable();
+    let mut most = Most::new();
+    // How many refusals there are at the moment by each rule.
+    let mut current: BTreeMap<(u8, Rule), u32> = BTreeMap::new();
+    let mut since = 0;
+    for (at, begins, weight, rule) in changes {
+        if let Some(((_, rule), _)) = current.last_key_value().filter(|_| since < at) {
+            match most.last_mut() {
+                Some((_, to, last)) if *to == since && last == rule => *to = at,
+                _ => most.push((since, at, *rule)),
+            }
+        }
+        since = at;
+        let count = current.entry((weight, rule)).or_default();
+        match begins {
+            true => *count += 1,
+            // At one instant ends are sorted before beginnings, and none before its own beginning.
+            false => *count -= 1,
+        }
+        if *count == 0 {
+            current.remove(&(weight, rule));
         }
     }
+    most
+}
+
+fn cut(stretch: Stretch, most: &Most) -> Vec<Stretch> {
+    let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
+    let mut pieces = Vec::new();
+    let mut at = stretch.from;
+    for (from, to, rule) in most[first..].iter().take_while(|(from, ..)| *from < stretch.to) {
+        let (from, to) = ((*from).max(at), (*to).min(stretch.to));
+        pieces.push(Stretch { from: at, to: from, ..stretch });
+        pieces.push(Stretch { from, to, rule: Some(*rule), ..stretch });
+        at = to;
+    }
+    pieces.push(Stretch { from: at, ..stretch });
+    pieces.retain(|piece| piece.from < piece.to);
     pieces
 }
 

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::away::without_job_tracker;
+use super::holders::Span;
+use super::order::ordered;
 use super::part::{Part, Rule};
 use super::story::{Course, Stretch};
-use super::{Holders, Told, ToldJob, Waits, ruled, story};
+use super::{Held, Holders, Told, ToldJob, ruled, story};
 
 /// A job's time.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +16,9 @@ pub struct Explained {
     pub place: usize,
     /// From its arrival to its end, or to that of the run.
     pub sojourn_ms: u64,
+    /// How long it would have taken without others and mishaps: without what they cost, and of waits for
+    /// slots no more than the share of these that the job itself held meanwhile.
+    pub undelayed_ms: u64,
     /// What it went into, in the order in which parts follow one another.
     pub sums: Vec<Sum>,
     /// In the order of time.
@@ -29,41 +34,54 @@ pub struct Sum {
     pub rule: Option<Rule>,
     /// How long.
     pub ms: u64,
-    /// Who held the slots in that time, those first that held most.
-    pub held: Vec<Held>,
-}
-
-/// Who held slots.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
-    /// The number of the job.
-    pub job: u32,
-    /// Slots times milliseconds.
-    pub slot_ms: f64,
+    /// Slots times milliseconds that were held in that time, by anybody.
+    pub held: u64,
+    /// What of these the jobs held that waited.
+    pub own: u64,
+    /// The jobs that held most, with how much; empty unless that was asked for.
+    pub jobs: Vec<Held>,
 }
 
 impl Explained {
-    /// Explains a job; says who held slots if that is known.
-    pub fn of(told: &Told, place: usize, holders: Option<&Holders>) -> Self {
+    /// Explains a job; costs as much as it has attempts and refusals, sorted.
+    pub fn of(told: &Told, place: usize, holders: &Holders) -> Self {
         let job = &told.jobs[place];
-        let stretches = story(&job.course, &job.tries, &told.orders);
-        let stretches = ruled(stretches, &job.refusals);
+        let stretches = ruled(story(&job.course, &job.tries), &job.refusals);
         let stretches = without_job_tracker(stretches, &told.absences);
-        let mut sums = Sums::default();
-        for stretch in &stretches {
-            let sum = sums.entry((stretch.part, stretch.rule)).or_default();
-            sum.ms += stretch.ms();
-            let (Some(holders), Some(kind)) = (holders, stretch.part.slot()) else { continue };
-            for (job, slot_ms) in holders.between(kind, stretch.from, stretch.to) {
-                *sum.held.entry(job).or_default() += slot_ms;
-            }
-        }
+        let stretches = ordered(stretches, job, told, holders);
+        let sum = |((part, rule), spans): (Key, Vec<Span>)| {
+            let ms = length(&spans);
+            let held = part.slot().map_or(0, |kind| holders.all(kind, &spans));
+            let own = part.slot().map_or(0, |kind| holders.of_job(kind, job.id, &spans));
+            Sum { part, rule, ms, held, own, jobs: Vec::new() }
+        };
+        let sums: Vec<Sum> = by_key(&stretches).into_iter().map(sum).collect();
+        let ms = |sum: &Sum| (sum.ms as f64 * sum.undelayed(told)).round() as u64;
         Self {
             place,
             sojourn_ms: stretches.iter().map(Stretch::ms).sum(),
-            sums: listed(sums),
+            undelayed_ms: sums.iter().map(ms).sum(),
+            sums,
             stretches,
         }
+    }
+
+    /// Finds out who held the slots for which the job waited.
+    pub fn name_holders(&mut self, holders: &Holders) {
+        let mut spans = by_key(&self.stretches);
+        for sum in &mut self.sums {
+            if let Some((kind, spans)) = sum.part.slot().zip(spans.remove(&(sum.part, sum.rule))) {
+                sum.jobs = holders.jobs(kind, &spans);
+            }
+        }
+    }
+
+    /// Returns the groups that held most of the slots for which the job waited in such a sum.
+    pub fn groups(&self, sum: &Sum, holders: &Holders) -> Vec<Held> {
+        let is_meant = |one: &&Stretch| (one.part, one.rule) == (sum.part, sum.rule);
+        let spans = self.stretches.iter().filter(is_meant).map(|one| (one.from, one.to));
+        let spans: Vec<Span> = spans.collect();
+        sum.part.slot().map(|kind| holders.groups(kind, &spans)).unwrap_or_default()
     }
 
     /// Returns whether the parts are the job's whole time: one after the other from its arrival to its end,
@@ -81,53 +99,65 @@ impl Explained {
         is_row && at == ended.max(submitted) && sum == at - submitted
     }
 
-    /// Returns how long the job would have taken without waits for slots and without mishaps.
-    pub fn undelayed_ms(&self) -> u64 {
-        self.sums.iter().filter(|sum| !sum.part.is_delay()).map(|sum| sum.ms).sum()
-    }
-
-    /// Returns how many times as long as without those it took.
+    /// Returns how many times as long it took as it would have without others and mishaps.
     pub fn times_undelayed(&self) -> f64 {
-        self.sojourn_ms as f64 / self.undelayed_ms().max(1) as f64
+        self.sojourn_ms as f64 / self.undelayed_ms.max(1) as f64
     }
 
     /// Adds up what all jobs waited for, and who held slots then.
     pub fn whole(all: &[Self], holders: &Holders) -> Vec<Sum> {
-        let mut stretches: BTreeMap<(Part, Option<Rule>), Vec<Span>> = BTreeMap::new();
-        for one in all.iter().flat_map(|one| &one.stretches) {
-            stretches.entry((one.part, one.rule)).or_default().push((one.from, one.to));
+        let mut own: BTreeMap<Key, u64> = BTreeMap::new();
+        for sum in all.iter().flat_map(|one| &one.sums) {
+            *own.entry((sum.part, sum.rule)).or_default() += sum.own;
         }
-        let sum = |((part, rule), waits): ((Part, _), Vec<Span>)| {
-            let ms = waits.iter().map(|(from, to)| to - from).sum();
-            let held = part.slot().map(|kind| holders.in_all(kind, &Waits::new(waits)).collect());
-            Sum { part, rule, ms, held: ranked(held.unwrap_or_default()) }
+        let sum = |(key, waits): (Key, Vec<Span>)| {
+            let (part, rule) = key;
+            let held = part.slot().map(|kind| holders.in_all(kind, &waits));
+            let (held, jobs) = held.unwrap_or_default();
+            Sum { part, rule, ms: length(&waits), held, own: own[&key], jobs }
         };
-        stretches.into_iter().map(sum).collect()
+        by_key(all.iter().flat_map(|one| &one.stretches)).into_iter().map(sum).collect()
     }
 }
 
-/// From an instant to another.
-type Span = (u64, u64);
+impl Sum {
+    /// Returns which share of it the job would have taken without others and mishaps. Of a wait for slots
+    /// it is the share that the job itself held: of those that were held if others came first, of
+    /// all that there are if it was refused them.
+    fn undelayed(&self, told: &Told) -> f64 {
+        if !self.part.is_delay() {
+            return 1.0;
+        }
+        let Some(kind) = self.part.slot() else { return 0.0 };
+        let of = match self.rule.is_none_or(Rule::is_order) {
+            true => self.held,
+            false => told.slots[kind].saturating_mul(self.ms).max(self.held),
+        };
+        self.own as f64 / of.max(1) as f64
+    }
 
-/// What is being added up.
-type Sums = BTreeMap<(Part, Option<Rule>), Adding>;
+    /// Returns what was held by jobs that are not named.
+    pub fn held_by_others(&self) -> u64 {
+        self.held.saturating_sub(self.jobs.iter().map(|(_, slot_ms)| slot_ms).sum())
+    }
 
-/// A sum that grows: the time, and what each job held in it.
-#[derive(Default)]
-struct Adding {
-    ms: u64,
-    held: BTreeMap<u32, f64>,
+    /// Returns whether the job waited there for others, or by mishap.
+    pub fn is_delay(&self) -> bool {
+        self.part.is_delay() && self.rule != Some(Rule::OwnTasks)
+    }
 }
 
-fn listed(sums: Sums) -> Vec<Sum> {
-    let sum = |((part, rule), Adding { ms, held })| Sum { part, rule, ms, held: ranked(held) };
-    sums.into_iter().map(sum).collect()
+/// What stretches are added up by.
+type Key = (Part, Option<Rule>);
+
+fn by_key<'s>(stretches: impl IntoIterator<Item = &'s Stretch>) -> BTreeMap<Key, Vec<Span>> {
+    let mut spans: BTreeMap<Key, Vec<Span>> = BTreeMap::new();
+    for one in stretches {
+        spans.entry((one.part, one.rule)).or_default().push((one.from, one.to));
+    }
+    spans
 }
 
-/// Returns who held slots, those first that held most.
-fn ranked(held: BTreeMap<u32, f64>) -> Vec<Held> {
-    let mut all: Vec<Held> = held.into_iter().map(|(job, slot_ms)| Held { job, slot_ms }).collect();
-    // A stable sort: of equals the order of the numbers holds.
-    all.sort_by(|a, b| b.slot_ms.total_cmp(&a.slot_ms));
-    all
+fn length(spans: &[Span]) -> u64 {
+    spans.iter().map(|(from, to)| to - from).sum()
 }

@@ -6,13 +6,6 @@ use crate::units::tell::{percent, span};
 /// So many of those who held slots are named in a line.
 const NAMED: usize = 3;
 
-impl ToldJob {
-    /// Returns the pool of the job, or its user.
-    pub fn group(&self) -> &str {
-        if self.pool.is_empty() { &self.user } else { &self.pool }
-    }
-}
-
 impl Sum {
     /// Returns its share of so many milliseconds, in words.
     pub fn share_of(&self, total: u64) -> String {
@@ -39,18 +32,23 @@ impl Sum {
     }
 
     fn holders(&self, told: &Told) -> String {
-        let all: f64 = self.held.iter().map(|held| held.slot_ms).sum();
-        let tell =
-            |held: &Held| format!("{} {}", told.name_of(held.job), percent(held.slot_ms / all));
-        let mut named: Vec<String> = self.held.iter().take(NAMED).map(tell).collect();
-        if NAMED < self.held.len() {
-            named.push(format!("{} more", self.held.len() - NAMED));
+        let share = |slot_ms: u64| percent(slot_ms as f64 / self.held.max(1) as f64);
+        let tell = |(job, slot_ms): &Held| format!("{} {}", told.name_of(*job), share(*slot_ms));
+        let mut named: Vec<String> = self.jobs.iter().take(NAMED).map(tell).collect();
+        let rest: u64 = self.jobs.iter().take(NAMED).map(|(_, slot_ms)| slot_ms).sum();
+        if !named.is_empty() && rest < self.held {
+            named.push(format!("others {}", share(self.held - rest)));
         }
         named.join(", ")
     }
 }
 
 impl Told {
+    /// Returns the pool of a job, or its user.
+    pub fn group_of(&self, job: &ToldJob) -> &str {
+        self.groups.get(job.group as usize).map_or("", String::as_str)
+    }
+
     /// Returns the name of a job.
     pub fn name_of(&self, job: u32) -> String {
         self.job(job).map_or_else(|| format!("job {job}"), |job| job.name.clone())

@@ -8,6 +8,7 @@
 #[cfg(test)]
 pub(crate) mod bench;
 mod contenders;
+mod precedence;
 pub(crate) mod steps;
 mod wrapper;
 
@@ -19,6 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use self::contenders::{Contender, Lineup, Measure, Standing, Told};
+pub use self::precedence::{By, Precedence};
 use self::steps::step;
 pub(crate) use self::wrapper::Wrapper;
 use super::job::Job;
@@ -85,6 +87,12 @@ pub trait Scheduler: Send {
     /// What it gives one slot after the other in an offer it tells with [`Offer::tell_contenders`].
     fn contenders(&self, _offer: &Offer<'_>, _kind: SlotKind) -> Option<Vec<Contender>> {
         None
+    }
+
+    /// Says by what it puts groups of jobs and the jobs within them in order, for who is told why a job
+    /// waited. Without this it is an order of its own.
+    fn precedence(&self) -> Precedence {
+        Precedence::default()
     }
 
     /// Says how its pools or queues stand with slots of this kind. It changes nothing, and is called only

@@ -12,11 +12,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
 use crate::explain::{self, About, Told};
-use crate::files::{DECISIONS, FAULTS, LATENCY, SUMMARY, TIMELINE};
+use crate::files::{ALONE, DECISIONS, FAULTS, LATENCY, SUMMARY, TIMELINE};
+use crate::mapred::{PerSlot, Precedence};
 use crate::units::SimTime;
 
 /// The folder of a run.
@@ -68,19 +70,54 @@ impl RunResults {
         Ok(std::iter::once(first).chain(later.into_iter().flatten().filter_map(told)).collect())
     }
 
+    /// Returns by what the policies put jobs in order, each from its millisecond on; what they do not say
+    /// is an order of their own.
+    fn precedences(&self) -> Result<Vec<(u64, Precedence)>, ReadError> {
+        let of = |it: &Value| {
+            let told = it.get("precedence").and_then(|it| Precedence::deserialize(it).ok());
+            told.unwrap_or_default()
+        };
+        let summary = self.summary()?;
+        let later = summary.get("later_policies").and_then(Value::as_array);
+        let told = |one: &Value| Some(((one.get("at_s")?.as_f64()? * 1e3).round() as u64, of(one)));
+        let later = later.into_iter().flatten().filter_map(told);
+        Ok(std::iter::once((0, of(summary))).chain(later).collect())
+    }
+
     /// Returns what is known of the jobs and attempts, to be explained.
     ///
     /// # Errors
     /// If the run's files cannot be read.
     pub fn told(&self) -> Result<Told, ReadError> {
         let ended = self.number("virtual_s")?.unwrap_or_default();
+        let whole = |key| Ok(self.number(key)?.unwrap_or_default().max(0.0) as u64);
         let about = About {
-            policies: self.policies()?,
+            orders: self.precedences()?,
+            slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
+            heartbeat: (ended * 1e3) as u64 * whole("nodes")? / whole("heartbeats")?.max(1),
             ended: (ended * 1e3) as u64,
             has_decisions: self.has_decisions(),
             has_faults: self.has_faults(),
         };
         explain::read(self, &about)
+    }
+
+    /// Returns how many milliseconds each job took alone, where the run has looked.
+    ///
+    /// # Errors
+    /// If that table is there and cannot be read.
+    pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
+        let mut alone = BTreeMap::new();
+        if self.folder.join(ALONE).exists() {
+            self.rows(Table::Alone, &["job", "alone_ms"], &mut |row| {
+                let took = row.number(1)?.map(|took| (row.id(0), took.max(0.0) as u64));
+                if let Some((job, took)) = took {
+                    alone.insert(job?, took);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(alone)
     }
 
     /// Returns whether the run has recorded histograms.

@@ -91,9 +91,8 @@ pub struct Attempt {
     pub verdict: Option<(SimTime, Outcome)>,
     /// Why its end was ordered, if it was.
     pub killed_for: Option<Reason>,
-    /// How long it was stopped the last time that it was resumed.
-    pub suspension: SimSpan,
-    stopped: Option<SimTime>,
+    /// From when it was stopped, and to when, if that is over.
+    pub stops: Vec<(SimTime, Option<SimTime>)>,
     /// How many slots its work takes.
     width: u32,
     /// The slots that it holds to work, and to be cleaned up after.
@@ -270,14 +269,13 @@ impl Books {
             Fact::Suspended { attempt, tracker } => self.suspend(at, attempt, tracker),
             Fact::Resumed { attempt, tracker } => {
                 let known = self.attempt_mut(attempt, tracker);
-                let stopped = known.stopped.take();
-                known.suspension = at.saturating_since(stopped.unwrap_or(at));
+                let stopped = known.end_stop(at);
                 let width = known.width;
                 known.holds[Role::Work as usize] = width;
-                self.note_shift(attempt, tracker, width as i32, -i32::from(stopped.is_some()));
+                self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
             }
             Fact::Ended { attempt, tracker, role, outcome, phases } => {
-                self.let_go(attempt, tracker, role);
+                self.let_go(at, attempt, tracker, role);
                 if role == Role::Work
                     && let Some(known) = self.open.get_mut(&attempt)
                 {
@@ -386,7 +384,7 @@ impl Books {
     fn suspend(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId) {
         let known = self.attempt_mut(attempt, tracker);
         let held = mem::take(&mut known.holds[Role::Work as usize]);
-        known.stopped = Some(at);
+        known.stops.push((at, None));
         self.note_shift(attempt, tracker, -(held as i32), 1);
         if let Some(job) = self.job_mut(attempt.job()) {
             job.suspended += 1;
@@ -395,10 +393,10 @@ impl Books {
 
     /// Gives up the slots of an attempt that has ended, if it held any, and the memory of one that
     /// was stopped.
-    fn let_go(&mut self, attempt: AttemptId, tracker: TrackerId, role: Role) {
+    fn let_go(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId, role: Role) {
         let Some(known) = self.open.get_mut(&attempt) else { return };
         let held = mem::take(&mut known.holds[role as usize]);
-        let stopped = role == Role::Work && known.stopped.take().is_some();
+        let stopped = role == Role::Work && known.end_stop(at);
         if 0 < held || stopped {
             self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
         }
@@ -462,11 +460,24 @@ impl Attempt {
             ending: None,
             verdict: None,
             killed_for: None,
-            suspension: SimSpan::ZERO,
-            stopped: None,
+            stops: Vec::new(),
             width: 0,
             holds: [0; 2],
         }
+    }
+
+    /// Ends its stop, if it is stopped; returns whether it was.
+    fn end_stop(&mut self, at: SimTime) -> bool {
+        match self.stops.last_mut() {
+            Some((_, to @ None)) => to.replace(at).is_none(),
+            _ => false,
+        }
+    }
+
+    /// Returns how long it was stopped the last time that it was resumed.
+    pub fn suspension(&self) -> SimSpan {
+        let last = self.stops.iter().rev().find_map(|(from, to)| Some((*from, (*to)?)));
+        last.map_or(SimSpan::ZERO, |(from, to)| to.saturating_since(from))
     }
 
     /// Returns how the attempt ended as far as anybody knows: by the JobTracker, else by its

@@ -159,7 +159,7 @@ impl Watcher for Histograms {
             Fact::Resumed { attempt, .. } if books.counts(attempt.job()) => {
                 self.has_slot(event.at, attempt);
                 if let Some(attempt) = books.attempt(attempt) {
-                    record(&mut self.suspension, attempt.suspension);
+                    record(&mut self.suspension, attempt.suspension());
                 }
             }
             Fact::Ended { attempt, phases, .. } if books.counts(attempt.job()) => {

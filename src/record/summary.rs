@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::table::Text;
 use super::{Books, ByLocality, End, RecordError, WasteSummary, Watcher};
 use crate::files;
-use crate::mapred::{Event, Fact, Outcome, PerSlot, SlotKind, Stop, TrackerId};
+use crate::mapred::{Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerId};
 use crate::statistics;
 use crate::units::{SimSpan, SimTime};
 
@@ -25,6 +25,8 @@ pub struct LaterPolicy {
     pub at_s: f64,
     /// Its name.
     pub policy: String,
+    /// By what it put jobs in order.
+    pub precedence: Precedence,
 }
 
 /// A run in numbers, in the order of `summary.json`. What no job or slot can say is `None`.
@@ -34,6 +36,8 @@ pub struct Summary {
     pub scenario: String,
     /// The policy's name.
     pub policy: String,
+    /// By what it put jobs in order.
+    pub precedence: Precedence,
     /// The policies that took over from it, in the order of time; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub later_policies: Vec<LaterPolicy>,
@@ -202,6 +206,7 @@ impl Tally {
         Summary {
             scenario: run.scenario.clone(),
             policy: run.policy.clone(),
+            precedence: run.precedence,
             later_policies: run.later_policies.clone(),
             seed: run.seed,
             version: run.version.clone(),

@@ -55,6 +55,7 @@ const HEADING: &[&str] = &[
     "killed_held",
     "killed_share",
     "reason",
+    "suspensions",
 ];
 
 /// Writes `tasks.csv`.
@@ -63,6 +64,7 @@ pub(super) struct Tasks {
     table: Table,
     labels: Arc<[NodeLabel]>,
     reason: String,
+    suspensions: String,
     /// Since when outputs of attempts are being removed, and where.
     cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
 }
@@ -100,13 +102,20 @@ struct Row<'a> {
     killed_held: Option<u32>,
     killed_share: Option<f64>,
     reason: &'a str,
+    suspensions: &'a str,
 }
 
 impl Tasks {
     /// Creates the table.
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
         let table = Table::create(folder, files::TASKS, HEADING)?;
-        Ok(Self { table, labels, reason: String::new(), cleanups: BTreeMap::new() })
+        Ok(Self {
+            table,
+            labels,
+            reason: String::new(),
+            suspensions: String::new(),
+            cleanups: BTreeMap::new(),
+        })
     }
 
     fn row(&mut self, id: AttemptId, attempt: &Attempt) -> Result<(), RecordError> {
@@ -117,6 +126,13 @@ impl Tasks {
         let launch = attempt.grant.map(|grant| grant.reason);
         if let Some(reason) = launch {
             write!(self.reason, "{reason}").expect("a string takes every text");
+        }
+        self.suspensions.clear();
+        for (from, to) in &attempt.stops {
+            let gap = if self.suspensions.is_empty() { "" } else { " " };
+            let to = to.map(|to| to.as_millis().to_string()).unwrap_or_default();
+            write!(self.suspensions, "{gap}{}-{to}", from.as_millis())
+                .expect("a string takes every text");
         }
         let weighed = launch.map(|reason| reason.weighed()).unwrap_or_default();
         let kill = attempt.killed_for.filter(|_| attempt.outcome() == Some(Outcome::Killed));
@@ -144,6 +160,7 @@ impl Tasks {
             heard_ms: attempt.verdict.map(|(at, _)| at.as_millis()),
             commit_ms: phases.and_then(|phases| phases.commit).map(SimSpan::as_millis),
             suspended_ms: phases.map(|phases| phases.suspended.as_millis()),
+            suspensions: &self.suspensions,
             outcome: attempt.outcome().map_or("unfinished", Outcome::word),
             speculative: attempt.grant.map(|grant| grant.speculative),
             code: launch.as_ref().map_or("", Reason::code),

@@ -48,6 +48,7 @@ fn run(millis: u64) -> RunFacts {
     RunFacts {
         scenario: "by-hand".to_owned(),
         policy: "fifo".to_owned(),
+        precedence: crate::mapred::Precedence::default(),
         later_policies: Vec::new(),
         seed: 7,
         version: "0.1.0".to_owned(),
@@ -181,11 +182,11 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
 fn attempts_have_a_row_each() {
     let left = record(small_run(), everything(), 16_000);
     assert_snapshot!(left.read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
-    0,map,0,0,node-1,rack-1,node,1,1000,1001,0,,,4000,4000,,0,succeeded,false,in-line,0,,,,,,,,,head of line
-    0,map,1,0,node-2,rack-2,off-rack,1,2000,2001,0,,,5000,6000,,0,failed,false,waited,,1900,,,,,,,,after 1.9 s of waiting for a place near its input
-    0,map,1,1,node-1,rack-1,node,1,6000,6000,0,,,9000,9000,,0,succeeded,false,in-line,0,,,,,,,,,head of line
-    0,reduce,0,0,node-2,rack-2,,1,7000,7000,0,1500,80,12700,15000,700,2000,succeeded,false,in-line,0,,,,,,,,,head of line
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,1000,1001,0,,,4000,4000,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,map,1,0,node-2,rack-2,off-rack,1,2000,2001,0,,,5000,6000,,0,failed,false,waited,,1900,,,,,,,,after 1.9 s of waiting for a place near its input,
+    0,map,1,1,node-1,rack-1,node,1,6000,6000,0,,,9000,9000,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,reduce,0,0,node-2,rack-2,,1,7000,7000,0,1500,80,12700,15000,700,2000,succeeded,false,in-line,0,,,,,,,,,head of line,8000-10000
     ");
 }
 
@@ -205,10 +206,10 @@ fn attempts_that_are_open_at_the_end_come_last_in_their_order() {
         .at(20)
         .learn(map(0, 2), 0, AttemptState::Killed, (2, 1));
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
-    0,map,0,0,node-1,rack-1,node,1,0,1,0,,,10,,,0,succeeded,false,in-line,0,,,,,,,,,head of line
-    0,map,1,0,node-1,rack-1,node,1,0,1,,,,,,,,unfinished,false,in-line,0,,,,,,,,,head of line
-    0,map,2,0,node-1,rack-1,node,0,0,,,,,,20,,,killed,false,in-line,0,,,,,,,,,head of line
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,0,1,0,,,10,,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,map,1,0,node-1,rack-1,node,1,0,1,,,,,,,,unfinished,false,in-line,0,,,,,,,,,head of line,
+    0,map,2,0,node-1,rack-1,node,0,0,,,,,,20,,,killed,false,in-line,0,,,,,,,,,head of line,
     ");
 }
 
@@ -227,9 +228,9 @@ fn an_attempt_that_outlives_its_job_has_its_trackers_word() {
         .at(20)
         .end(map(0, 1), 0, Outcome::Killed);
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
-    0,map,0,0,node-1,rack-1,node,1,0,5,0,,,5,,,0,failed,false,in-line,0,,,,,,,,,head of line
-    0,map,1,0,node-1,rack-1,node,0,0,,,,,20,,,,killed,false,in-line,0,,,,,,,,,head of line
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,0,5,0,,,5,,,0,failed,false,in-line,0,,,,,,,,,head of line,
+    0,map,1,0,node-1,rack-1,node,0,0,,,,,20,,,,killed,false,in-line,0,,,,,,,,,head of line,
     ");
 }
 
@@ -247,9 +248,9 @@ fn a_map_whose_output_is_lost_has_a_second_row() {
         .at(20)
         .learn(map(0, 0), 0, AttemptState::Killed, (0, 1));
     assert_snapshot!(record(stream, everything(), 30).read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
-    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,10,12,,0,succeeded,false,in-line,0,,,,,,,,,head of line
-    0,map,0,0,node-1,rack-1,,0,,,,,,20,,,,lost,,,,,,,,,,,,
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,10,12,,0,succeeded,false,in-line,0,,,,,,,,,head of line,
+    0,map,0,0,node-1,rack-1,,0,,,,,,20,,,,lost,,,,,,,,,,,,,
     ");
 }
 
@@ -275,9 +276,9 @@ fn the_removal_of_an_output_has_a_row_of_its_own() {
         .learn(attempt, 1, AttemptState::Killed, (0, 1));
     let left = record(stream, everything(), 30);
     assert_snapshot!(left.read("tasks.csv"), @r"
-    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason
-    0,map-cleanup,0,0,node-2,rack-2,,1,,11,,,,12,,,,killed,false,task-cleanup,,,,,,,,,,cleaning up after an attempt
-    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,10,12,,0,killed,false,in-line,0,,,,,,,,,head of line
+    job,kind,task,attempt,node,rack,locality,slots,launch_ms,start_ms,start_up_ms,shuffle_ms,sort_ms,finish_ms,heard_ms,commit_ms,suspended_ms,outcome,speculative,code,place,waited_ms,held,share,min_share,killed_code,killed_for_job,killed_held,killed_share,reason,suspensions
+    0,map-cleanup,0,0,node-2,rack-2,,1,,11,,,,12,,,,killed,false,task-cleanup,,,,,,,,,,cleaning up after an attempt,
+    0,map,0,0,node-1,rack-1,node,1,0,0,0,,,10,12,,0,killed,false,in-line,0,,,,,,,,,head of line,
     ");
     assert_snapshot!(left.read("timeline.csv"), @r"
     time_ms,kind,job,pool,running,slots,suspended,pending
@@ -349,6 +350,10 @@ fn the_summary_has_its_keys_in_order() {
     {
       "scenario": "by-hand",
       "policy": "fifo",
+      "precedence": {
+        "groups": "own",
+        "jobs": "own"
+      },
       "seed": 7,
       "version": "0.1.0",
       "nodes": 2,

@@ -620,6 +620,7 @@ mod tests {
         let run = RunFacts {
             scenario: String::new(),
             policy: String::new(),
+            precedence: crate::mapred::Precedence::default(),
             later_policies: Vec::new(),
             seed: 1,
             version: String::new(),

@@ -88,7 +88,7 @@ fn wall_clock() -> Instant {
 mod tests {
     use super::*;
     use crate::mapred::bench::Bench;
-    use crate::mapred::{JobId, Orders, PerSlot, Reach, Reason};
+    use crate::mapred::{By, JobId, Orders, PerSlot, Precedence, Reach, Reason};
     use crate::units::SimSpan;
 
     /// Launches a map of the first job wherever it is asked, and panics when it is told to.
@@ -109,6 +109,10 @@ mod tests {
 
         fn orders_reading(&self) -> bool {
             true
+        }
+
+        fn precedence(&self) -> Precedence {
+            Precedence::of_jobs(By::Size)
         }
 
         fn tick_every(&self) -> Option<SimSpan> {
@@ -138,6 +142,7 @@ mod tests {
         let (mut bench, seen) = bench(Simple::default());
         assert!(bench.policy.wants_full_trackers() && bench.policy.reads_progress());
         assert!(bench.policy.orders_reading());
+        assert_eq!(bench.policy.precedence(), Precedence::of_jobs(By::Size));
         assert_eq!(bench.policy.tick_every(), Some(SimSpan::from_secs(7)));
         let job = bench.job(1, 0, |_| {});
         assert_eq!(bench.tick().beat(0).len(), 1);

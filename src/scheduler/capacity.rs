@@ -38,8 +38,8 @@ use self::unheeded::unheeded;
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Measure, Offer, Orders,
-    Policy, Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
+    By, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Measure, Offer,
+    Orders, Policy, Precedence, Reach, Reason, Scheduler, Site, SlotKind, Standing, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -103,6 +103,10 @@ impl Policy for Capacity {
 }
 
 impl Scheduler for Capacity {
+    fn precedence(&self) -> Precedence {
+        Precedence { groups: By::Share, jobs: By::Line }
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         if let Some(delay) = &mut self.delay {
             delay.job_changed(view, event);

@@ -41,8 +41,8 @@ use super::part::pools::Pool;
 use super::part::reduces::{Reduces, WithReduces};
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
-    PerSlot, Policy, Reason, Scheduler, Site, SlotKind, SlotShare, View,
+    Auto, By, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
+    PerSlot, Policy, Precedence, Reason, Scheduler, Site, SlotKind, SlotShare, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -167,6 +167,11 @@ impl Policy for Fair {
 }
 
 impl Scheduler for Fair {
+    fn precedence(&self) -> Precedence {
+        let order = self.options.allocations.given().order;
+        Precedence { groups: By::Share, jobs: order.precedence() }
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         self.starvation.job_changed(event);

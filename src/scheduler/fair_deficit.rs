@@ -27,9 +27,9 @@ use super::part::share::weight;
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Complaint, Contender, Holding, Job, JobChange, JobEvent, JobId, Measure, Offer, Orders,
-    PerSlot, Policy, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare, Standing, View,
-    step,
+    By, Complaint, Contender, Holding, Job, JobChange, JobEvent, JobId, Measure, Offer, Orders,
+    PerSlot, Policy, Precedence, Priority, Reach, Reason, Scheduler, Site, SlotKind, SlotShare,
+    Standing, View, step,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -128,6 +128,10 @@ impl Policy for FairDeficit {
 }
 
 impl Scheduler for FairDeficit {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Share)
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         match event.change {
             JobChange::Submitted => self.update(view),

@@ -22,8 +22,8 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, room};
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Priority, Reach, Reason,
-    Scheduler, SlotKind, Standing, View,
+    By, Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence, Priority,
+    Reach, Reason, Scheduler, SlotKind, Standing, View,
 };
 use crate::units::{Fraction, SimSpan, SimTime};
 
@@ -71,6 +71,10 @@ impl Policy for Fifo {
 }
 
 impl Scheduler for Fifo {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Line)
+    }
+
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.delay.as_ref().map_or(SimSpan::ZERO, |delay| delay.patience(view))
     }

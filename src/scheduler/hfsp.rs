@@ -38,8 +38,9 @@ use self::suspensions::Suspensions;
 use super::part::delay::Delay;
 use super::part::estimator::Estimator;
 use crate::mapred::{
-    AttemptId, AttemptState, Complaint, Contender, JobChange, JobEvent, JobId, Offer, PerSlot,
-    Policy, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth, View,
+    AttemptId, AttemptState, By, Complaint, Contender, JobChange, JobEvent, JobId, Offer, PerSlot,
+    Policy, Precedence, Preemption, Reason, Report, Scheduler, Site, SlotKind, TrackerId, Truth,
+    View,
 };
 use crate::units::SimSpan;
 
@@ -346,6 +347,10 @@ fn victim(
 }
 
 impl Scheduler for Hfsp {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Size)
+    }
+
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
         suspended.iter().for_each(|(attempt, tracker)| self.suspended.note(*attempt, *tracker));
         true

@@ -41,8 +41,8 @@ use super::part::reduces::{Reduces, WithReduces};
 use super::part::unheeded::unheeded;
 use super::part::updates::standstill;
 use crate::mapred::{
-    Auto, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
-    PerSlot, Policy, Reason, Scheduler, Site, SlotKind, View,
+    Auto, By, Complaint, Contender, Holding, JobChange, JobEvent, JobId, Launched, Offer, Orders,
+    PerSlot, Policy, Precedence, Reason, Scheduler, Site, SlotKind, View,
 };
 use crate::units::{Factor, SimSpan};
 
@@ -154,6 +154,11 @@ impl Policy for ModifiedFair {
 }
 
 impl Scheduler for ModifiedFair {
+    fn precedence(&self) -> Precedence {
+        let order = self.options.allocations.given().order;
+        Precedence { groups: By::Share, jobs: order.precedence() }
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.delay.job_changed(view, event);
         match event.change {

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::part::delay::Delay;
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot, Policy, Reason,
-    Scheduler, SlotKind, Standing, View,
+    By, Contender, Holding, Job, JobEvent, JobId, Launched, Measure, Offer, PerSlot, Policy,
+    Precedence, Reason, Scheduler, SlotKind, Standing, View,
 };
 use crate::units::{Count, SimSpan, SimTime};
 
@@ -135,6 +135,10 @@ impl Policy for NaiveFair {
 }
 
 impl Scheduler for NaiveFair {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Share)
+    }
+
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.0.patience(view)
     }
@@ -195,6 +199,10 @@ impl Policy for FairSkip {
 }
 
 impl Scheduler for FairSkip {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Share)
+    }
+
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.0.patience(view)
     }

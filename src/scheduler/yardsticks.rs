@@ -16,7 +16,8 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::estimator::Family;
 use super::part::reduces::Reduces;
 use crate::mapred::{
-    Complaint, Contender, JobEvent, Offer, Policy, Scheduler, Site, SlotKind, View, Wrapper,
+    By, Complaint, Contender, JobEvent, Offer, Policy, Precedence, Scheduler, Site, SlotKind, View,
+    Wrapper,
 };
 use crate::units::{Count, Fraction, SimSpan};
 
@@ -35,6 +36,10 @@ impl Policy for Ps {
 }
 
 impl Scheduler for Ps {
+    fn precedence(&self) -> Precedence {
+        Precedence::of_jobs(By::Share)
+    }
+
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.0.patience(view)
     }

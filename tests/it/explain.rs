@@ -153,3 +153,35 @@ fn a_job_that_waits_for_the_job_tracker_is_told_so() {
         }
     }
 }
+
+/// Thirty reduces of a pool that may have two of six slots wait for that limit, though they follow one another.
+#[test]
+fn a_limit_is_told_though_the_job_waits_for_its_own_tasks() {
+    let room = Room::new();
+    let yaml = "cluster: {nodes: 6, reduce_slots: 1}\n\
+                workload: {jobs: [{name: x, pool: p, maps: 6, reduces: 30, reduce_time: 40s}]}\n\
+                scheduler: {fair: {allocations: {pools: {p: {max_reduces: 2}}}}}\n\
+                record: {decisions: true}\n";
+    room.write("a.yaml", yaml);
+    room.mumakil("run a.yaml --out a --quiet").assert().success();
+    let told = room.mumakil("explain a x --json").output().unwrap().stdout;
+    let told: Value = serde_json::from_slice(&told).unwrap();
+    let parts = told["parts"].as_array().unwrap();
+    let limited =
+        parts.iter().filter(|part| part["part"] == "reduce-wait" && part["rule"] == "limit");
+    let limited: u64 = limited.map(|part| part["ms"].as_u64().unwrap()).sum();
+    // Fifteen waves of 40 s, of which fourteen are before the last reduce.
+    assert!(9 * 60_000 < limited, "{told}");
+}
+
+/// Where the run has looked how long each job takes alone, that is the measure.
+#[test]
+fn the_worst_are_ranked_by_their_slowdown_where_that_is_known() {
+    let room = Room::new();
+    for (record, by) in [("{}", "would have taken undelayed"), ("{alone: true}", "take alone")] {
+        room.write("a.yaml", &format!("{SCENARIO}\n").replace("{decisions: true}", record));
+        room.mumakil("run a.yaml --out a --quiet --force").assert().success();
+        let told = String::from_utf8(room.mumakil("explain a").output().unwrap().stdout).unwrap();
+        assert!(told.contains(&format!("by the time that they {by}")), "{told}");
+    }
+}

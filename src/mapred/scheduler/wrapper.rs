@@ -1,6 +1,6 @@
 //! Policies around policies: what one does not do itself, the other does.
 
-use super::{Contender, Farewell, JobEvent, Offer, Orders, Scheduler, Setting, View};
+use super::{Contender, Farewell, JobEvent, Offer, Orders, Precedence, Scheduler, Setting, View};
 use crate::mapred::{AttemptId, Holding, JobId, Reason, SlotKind, TrackerId, Truth};
 use crate::units::SimSpan;
 
@@ -52,6 +52,10 @@ impl<W: Wrapper> Scheduler for W {
 
     fn contenders(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<Vec<Contender>> {
         self.inner().contenders(offer, kind)
+    }
+
+    fn precedence(&self) -> Precedence {
+        self.inner().precedence()
     }
 
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, Holding)) {

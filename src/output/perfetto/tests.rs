@@ -34,6 +34,7 @@ fn trace(stream: Stream, millis: u64) -> Vec<u8> {
     let run = RunFacts {
         scenario: "by-hand".to_owned(),
         policy: "fifo".to_owned(),
+        precedence: crate::mapred::Precedence::default(),
         later_policies: Vec::new(),
         seed: 7,
         version: "0.1.0".to_owned(),

@@ -21,9 +21,9 @@ job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,node_local,ra
 ";
 
 const TASKS: &str = "\
-job,kind,task,attempt,node,start_ms,finish_ms,outcome,suspended_ms,slots,launch_ms,start_up_ms,shuffle_ms,sort_ms,heard_ms,commit_ms,speculative,waited_ms
-0,map,0,0,node-0,1000,5000,succeeded,0,1,950,,,,5500,,false,
-1,map,0,1,node-1,2500,,unfinished,0,1,2400,,,,,,false,
+job,kind,task,attempt,node,start_ms,finish_ms,outcome,suspended_ms,suspensions,slots,launch_ms,start_up_ms,shuffle_ms,sort_ms,heard_ms,commit_ms,speculative,waited_ms,killed_code
+0,map,0,0,node-0,1000,5000,succeeded,0,,1,950,,,,5500,,false,,
+1,map,0,1,node-1,2500,,unfinished,0,,1,2400,,,,,,false,,
 ";
 
 const TIMELINE: &str = "\
@@ -50,7 +50,10 @@ impl Run {
             ("tasks.csv", TASKS),
             ("timeline.csv", TIMELINE),
             ("latency.hlog", ""),
-            ("summary.json", r#"{"warm_up_s": 0, "policy": "fifo", "virtual_s": 10.0}"#),
+            (
+                "summary.json",
+                r#"{"warm_up_s": 0, "policy": "fifo", "virtual_s": 10.0, "nodes": 2, "heartbeats": 10, "map_slots": 2, "reduce_slots": 2}"#,
+            ),
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
@@ -83,6 +86,7 @@ fn summary() -> Summary {
     Summary {
         scenario: "demo".to_owned(),
         policy: "fifo".to_owned(),
+        precedence: crate::mapred::Precedence::default(),
         later_policies: Vec::new(),
         seed: 1,
         version: "0.0.0".to_owned(),
@@ -141,7 +145,7 @@ fn a_report_has_what_was_recorded() {
         "class=\"bars c-1\" d=\"M1500 2h7500v.88h-7500z\" data-bars=\"0, attempt 1\" data-fate=\"still running\"",
         "1 job left unfinished: <code>b</code>.",
         "style=\"width:44.44%\" title=\"maps: 44.4 %\"",
-        "<li>maps, one after the other 4.0 s, 44.4 %</li>",
+        "<li>the last map 4.0 s, 44.4 %</li>",
         "mumakil run scenario.resolved.yaml",
         "<code>jetaniro</code>",
     ] {

@@ -5,7 +5,7 @@ use super::parties::Parties;
 use super::{RunReport, count};
 use crate::chart::{Look, Unit};
 use crate::expect::ReadError;
-use crate::explain::{Explained, Holders, Part, Sum, Told};
+use crate::explain::{Explained, Part, Sum, Told};
 use crate::page::{Block, Column, PageCell, PageTable, Slice};
 use crate::units::tell;
 
@@ -27,7 +27,7 @@ const KINDS: [(&str, Look, &[Part]); 7] = [
     (
         "lost: done again, suspended, without the JobTracker",
         Look(3),
-        &[Part::Redone, Part::Suspended, Part::JobTrackerAway],
+        &[Part::Redone, Part::Unnoticed, Part::Suspended, Part::JobTrackerAway],
     ),
     (
         "initialisation, setup and cleanup",
@@ -52,17 +52,15 @@ pub(super) fn blocks(
         return Ok(vec![Block::Text(text)]);
     }
     let told = run.results.told()?;
-    let holders = Holders::new(told.holds.iter().copied());
+    let holders = told.holders();
     let mut all: Vec<Explained> =
-        (0..told.jobs.len()).map(|place| Explained::of(&told, place, None)).collect();
+        (0..told.jobs.len()).map(|place| Explained::of(&told, place, &holders)).collect();
     let whole = Explained::whole(&all, &holders);
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     // A stable sort: of equals the order of the numbers holds.
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
-    // Who held what costs a look at every job for every wait, and nobody reads so many stories.
-    for one in all.iter_mut().take(STORIES) {
-        *one = Explained::of(&told, one.place, Some(&holders));
-    }
+    // Where thousands of jobs share the slots this costs a look at each of them, and nobody reads so much.
+    all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
     let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
         Block::Text("What all jobs together spent their time on:".to_owned()),
@@ -89,7 +87,7 @@ fn table(told: &Told, all: &[Explained]) -> PageTable {
         let job = &told.jobs[one.place];
         vec![
             PageCell::text(&job.name),
-            PageCell::text(job.group()),
+            PageCell::text(told.group_of(job)),
             PageCell::number(
                 one.sojourn_ms as f64,
                 Unit::Seconds.text(one.sojourn_ms as f64 / 1e3),
@@ -140,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_slices_of_a_job_are_all_of_it() {
-        let sum = |part, ms| Sum { part, rule: None, ms, held: Vec::new() };
+        let sum = |part, ms| Sum { part, rule: None, ms, held: 0, own: 0, jobs: Vec::new() };
         let sums = [sum(Part::Setup, 10), sum(Part::Mapping, 60), sum(Part::Cleanup, 30)];
         let slices = slices(&sums);
         let told: Vec<(&str, f64)> =

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{DEEPEST, Names};
-use crate::mapred::Complaint;
+use crate::mapred::{By, Complaint};
 use crate::units::{Count, Factor, SimSpan};
 
 /// A number of slots or jobs; Hadoop's largest stands for no limit.
@@ -95,6 +95,16 @@ pub enum JobOrder {
     Fair,
     /// By priority, then arrival.
     Fifo,
+}
+
+impl JobOrder {
+    /// Returns by what a job goes before another of its pool.
+    pub const fn precedence(self) -> By {
+        match self {
+            Self::Fifo => By::Line,
+            Self::Fair => By::Share,
+        }
+    }
 }
 
 impl Default for Pool {

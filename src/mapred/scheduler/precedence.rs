@@ -1,0 +1,34 @@
+//! By what a policy decides whom a slot goes to first: what tells why the others waited.
+
+use serde::{Deserialize, Serialize};
+
+/// By what groups of jobs (pools, queues) go before one another, and jobs before others of their group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Precedence {
+    /// Groups among one another; for a policy without groups, jobs whosoever they are.
+    pub groups: By,
+    /// Jobs within a group.
+    pub jobs: By,
+}
+
+/// What decides who is first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// A place in line: priority, arrival.
+    Line,
+    /// How far each is below its share.
+    Share,
+    /// What is left to do.
+    Size,
+    /// Something of the policy's own.
+    #[default]
+    Own,
+}
+
+impl Precedence {
+    /// Returns that of a policy for which groups do not count.
+    pub const fn of_jobs(by: By) -> Self {
+        Self { groups: by, jobs: by }
+    }
+}
