@@ -52,7 +52,7 @@ pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use refusals::Refusals;
-pub use replicas::{Copy, Listing, Reading, Replicas};
+pub use replicas::{Block, Copy, Reading, Replicas, Which};
 pub use scheduler::{
     By, Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,
     Offer, Orders, Policy, PolicyFailed, Precedence, Preemption, Scheduler, Setting, Site,

@@ -76,6 +76,8 @@ pub enum Purpose {
     ReduceMemory,
     /// Where blocks are copied again whose copies were lost.
     Recopy,
+    /// On which of its node's disks a copy of a block lies that was made again.
+    CopyDisk,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whoever else draws.

@@ -110,7 +110,9 @@ impl Verifier {
             }
             // Of most of it, those whom it befalls say what they make of it.
             Fact::Incident { .. } => self.trackers.see(fact, &mut check),
-            Fact::Started { .. }
+            Fact::Copy { .. } => self.trackers.see(fact, &mut check),
+            Fact::Opened { .. }
+            | Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
             | Fact::Resumed { .. }

@@ -258,7 +258,8 @@ impl Watcher for Late {
             Fact::Noted { .. }
             | Fact::Incident { .. }
             | Fact::TrackerGraylisted(_)
-            | Fact::TrackerOffGraylist(_) => true,
+            | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. } => true,
             Fact::FetchFailed { attempt, .. } => {
                 books.job(attempt.job()).is_some_and(|job| job.ended.is_some())
             }

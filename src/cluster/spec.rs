@@ -147,9 +147,9 @@ pub struct HdfsSpec {
     /// elsewhere. Without this, 10 min 30 s, as in Hadoop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_after: Option<SimSpan>,
-    /// How fast each node that is alive makes such copies; all of them do at the same time, and take
-    /// nothing from what attempts read and write. Without this, as fast as the NameNode gives orders,
-    /// two blocks every three seconds, unless its disk or its network card is slower.
+    /// How fast a node makes such copies, one after another; all that are on do so at the same time, and
+    /// take nothing from what attempts read and write. Without this, as fast as the NameNode gives
+    /// orders, two blocks every three seconds, unless its disk or its network card is slower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub re_replication: Option<Rate>,
 }
@@ -176,7 +176,7 @@ impl ClusterSpec {
 #[serde(deny_unknown_fields)]
 pub struct HotSpec {
     /// So many jobs must read a file at the same time; the last of them already finds the extra
-    /// copies.
+    /// copies, of all blocks that a node has which is on.
     pub jobs: Count<1, 1_000_000>,
     /// How many copies of each block there are in such a file.
     pub replication: Count<1, 64>,

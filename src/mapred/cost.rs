@@ -17,7 +17,7 @@ pub use self::doom::{Break, Doom, DoomKind};
 pub use self::effort::{Effort, Means, Part};
 pub use self::shared::Shared;
 use super::{
-    AttemptId, CommitPending, Copy, Hadoop, JobSpec, Launch, Listing, Locality, Phase, Reading,
+    AttemptId, CommitPending, Copy, Hadoop, JobSpec, Launch, Locality, Phase, Reading, Replicas,
     Role, TaskId, TaskKind, Traced, TrackerId,
 };
 use crate::cluster::{Demand, Node, ReadRates, Topology};
@@ -65,7 +65,7 @@ pub struct Plan {
 
 impl Costs {
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it.
-    pub(super) fn open(&self, files: &Listing, launch: &Launch, on: TrackerId) -> Option<Reading> {
+    pub(super) fn open(&self, files: &Replicas, launch: &Launch, on: TrackerId) -> Option<Reading> {
         let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
         files.open(launch, on, &self.topology, rng)
     }
@@ -377,7 +377,7 @@ mod tests {
         let plan = |reading| costs.plan(&launch, TrackerId(1), &node, reading);
         let secs = SimSpan::from_secs;
         // The JobTracker takes it for local, but it reads from another rack at 25 MB/s, after a minute.
-        let from = Some(Copy { node: TrackerId(0), number: 64 });
+        let from = Some(Copy { node: TrackerId(0), which: crate::mapred::Which::Later(0) });
         let local = plan(None).work.alone;
         let far = plan(Some(Reading { from, waits: secs(60) })).work.alone;
         assert_eq!(far, local - node.disk.time_for(Bytes::new(100_000_000)) + secs(4) + secs(60));

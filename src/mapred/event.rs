@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{AttemptId, Holders, JobId, JobSpec, PerSlot, Reason, TrackerId};
+use super::{AttemptId, Block, Holders, JobId, JobSpec, PerSlot, Reason, TrackerId};
 use crate::cluster::{SlotKind, Speeds, Topology};
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -143,6 +143,25 @@ pub enum Fact {
         /// What.
         incident: Incident,
     },
+    /// The NameNode counts a copy of a block more than were written at first, or such a one less.
+    Copy {
+        /// What was copied.
+        block: Block,
+        /// Where the copy is.
+        tracker: TrackerId,
+        /// Whether it is there from now on.
+        is_there: bool,
+    },
+    /// A map that is about to start has looked where to read its input. Only told if something has befallen
+    /// the nodes that have it, or it lies elsewhere than the JobTracker thinks.
+    Opened {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Where it is to run.
+        tracker: TrackerId,
+        /// The node that it reads from; none, if it finds none.
+        from: Option<TrackerId>,
+    },
     /// An attempt took a slot and started.
     Started {
         /// The attempt.
@@ -260,16 +279,16 @@ pub enum Incident {
     DeadToHdfs,
     /// The NameNode has heard of it again, and its copies count again.
     BackInHdfs,
-    /// Blocks that it had are copied again.
+    /// Blocks are copied again because of what has become of it.
     CopyingBegins {
         /// How many copies are to be made.
         blocks: u32,
         /// How much they are.
         bytes: Bytes,
     },
-    /// That is over.
+    /// That is over: all is copied, or cannot be, or need not any more.
     CopyingEnds {
-        /// How many copies were made and are still there.
+        /// How many copies were made.
         blocks: u32,
         /// How much they are.
         bytes: Bytes,

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::map_cache::MapCache;
 use super::{
-    AttemptId, AttemptState, Counts, JobId, JobSpec, Listing, Missing, Outcome, PerSlot, Priority,
-    Replicas, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Counts, JobId, JobSpec, Missing, Outcome, PerSlot, Priority, Replicas,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -40,7 +40,7 @@ pub struct Job {
     pub(super) submitted_at: SimTime,
     /// Where its input lay when it was last submitted: that is written in its splits, and does not change
     /// any more.
-    pub(super) splits: Listing,
+    pub(super) splits: Arc<Replicas>,
     pub(super) running_at: SimTime,
     /// When enough maps had ended for the reduces to start, if they have.
     pub(super) reduces_ready_at: Option<SimTime>,
@@ -185,7 +185,7 @@ impl Job {
             first_attempt: 0,
             verdict: None,
             submitted_at: now,
-            splits: Listing { at: now, files },
+            splits: files,
             running_at: now,
             reduces_ready_at: None,
             maps: Tasks { total: spec.maps, ..Tasks::default() },

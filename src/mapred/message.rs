@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use super::{
-    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Listing, Locality, Outcome, PerSlot,
-    Replicas, Role, Stall, TaskKind, TracedTimes, TrackerId,
+    AttemptId, AttemptState, Event, Fact, JobId, JobSpec, Locality, Outcome, PerSlot, Replicas,
+    Role, Stall, TaskKind, TracedTimes, TrackerId,
 };
 use crate::cluster::{Cut, Reread, Speeds, Use};
 use crate::units::{Bytes, SimSpan, SimTime};
@@ -596,7 +596,7 @@ pub struct Launch {
     /// leaves open; else its tracker draws that.
     pub drawn: Option<(TracedTimes, bool)>,
     /// Where blocks are, if it is a map that works and anything has befallen a node.
-    pub files: Option<Listing>,
+    pub files: Option<Arc<Replicas>>,
 }
 
 impl Launch {

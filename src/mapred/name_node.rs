@@ -1,14 +1,14 @@
 //! The NameNode: it misses nodes that are silent, and has blocks copied again that have too few copies.
 //!
 //! A node that has been off for `cluster.hdfs.dead_after` is dead to it, and one that has lost its disks
-//! says so at once or, if it is off, when it comes back. The blocks that lay there are then copied to other
-//! nodes, those first that have the fewest copies left, one after another at the pace of all nodes together.
-//! As nothing else sets this pace, the NameNode tells at once which copies there will be from when on.
+//! says so at once or, if it is off, when it comes back. The blocks that lay there wait in a queue then,
+//! those first that have the fewest copies left. As many are copied at once as nodes are on, each at the
+//! pace of one node, and when one is done the next has its turn.
 //!
-//! A block is copied only while a node can be read that has it. So a copy under way does not arrive if the
-//! last such node goes off or loses its disks meanwhile, nor if its target does. Then it is looked at once
-//! where else the block could be copied to, or else when a node that has it comes back. Who reads from whom
-//! is not decided, and time that was set aside for copies that do not arrive passes all the same.
+//! A block is copied only while a node can be read that has it. So a copy under way comes to nothing if the
+//! last such node goes off or loses its disks meanwhile, or if its target does: then another block has its
+//! turn, and this one waits again, or for a node that has it. For whom there is no target waits until a node
+//! comes or has lost its disks. Who reads from whom is not decided.
 //!
 //! When a dead node comes back, its copies count again, and what is too much is removed: the copies that
 //! were made last. A block without any copy left is lost until a node that has it comes back.
@@ -18,8 +18,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-use rand::seq::SliceRandom;
 
 use super::replicas::{Block, Later};
 use super::{
@@ -43,37 +41,92 @@ pub struct Upkeep {
 pub struct NameNode {
     seed: u64,
     hdfs: Hdfs,
-    trackers: u32,
     upkeep: Upkeep,
-    /// Nodes that are not there yet: what they will have can be read all the same.
-    absent: BTreeSet<TrackerId>,
     jobs: Vec<Arc<JobSpec>>,
+    nodes: Vec<Node>,
     replicas: Replicas,
-    /// How often each node has gone off or come back: a time-out from before is stale.
-    switches: Vec<u32>,
-    /// Nodes that have lost their disks while they were off, and will say so when they are back.
-    unsaid: BTreeSet<TrackerId>,
     /// What there is; found when it is first needed.
     store: Option<Store>,
-    /// What was copied together.
-    batches: Vec<Batch>,
-    /// When all that is to be copied is.
-    busy_until: SimTime,
+    /// Blocks that can be copied and have too few copies, with how many there are.
+    queue: BTreeSet<(usize, u32)>,
+    /// Those for which no target was found.
+    stuck: BTreeSet<u32>,
+    /// Copies under way, by the number of the message that tells of their end.
+    under_way: BTreeMap<u32, Vec<Copying>>,
+    /// How many these are.
+    busy: usize,
+    /// How many copies have begun, and how many messages there were for them.
+    begun: u64,
+    waves: u32,
+    /// What is to be copied because of a node, each time; some of it is open.
+    accounts: BTreeMap<u32, Account>,
+    opened: u32,
 }
 
-/// Blocks that are copied because of a node, each time.
+#[derive(Clone, Debug)]
+struct Node {
+    presence: Presence,
+    /// How often it has gone off or come back: a time-out from before is stale.
+    switches: u32,
+    /// Whether it has lost its disks while it was not there, and will say so when it is.
+    has_news: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    /// It is not there yet; what it will have can be read all the same.
+    Absent,
+    On,
+    Off,
+}
+
+/// A copy under way.
+#[derive(Clone, Copy, Debug)]
+struct Copying {
+    place: u32,
+    to: TrackerId,
+    account: u32,
+}
+
+/// Blocks that are copied because of a node.
 #[derive(Debug)]
-struct Batch {
+struct Account {
     node: TrackerId,
-    /// Their places; none, once it is over.
-    blocks: Vec<u32>,
+    is_told: bool,
+    /// The copies that are still to be made, and those that were.
+    left: Sum,
+    made: Sum,
+}
+
+/// So many blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    blocks: u32,
+    bytes: u128,
+}
+
+impl Sum {
+    fn add(&mut self, blocks: u32, each: Bytes) {
+        self.blocks += blocks;
+        self.bytes += u128::from(blocks) * u128::from(each.get());
+    }
+
+    fn take(&mut self, blocks: u32, each: Bytes) {
+        self.blocks -= blocks;
+        self.bytes -= u128::from(blocks) * u128::from(each.get());
+    }
+
+    fn bytes(self) -> Bytes {
+        Bytes::new(u64::try_from(self.bytes).unwrap_or(u64::MAX))
+    }
 }
 
 /// All blocks that jobs read.
 #[derive(Debug, Default)]
 struct Store {
     blocks: Vec<Stored>,
-    /// By node, the places of the blocks that were written there at first, or copied there since.
+    /// By node, the places of the blocks that were written there at first, copied there since, or are on
+    /// their way there.
     on: Vec<BTreeSet<u32>>,
 }
 
@@ -83,10 +136,19 @@ struct Stored {
     bytes: Bytes,
     /// Where it was written at first; it is to have as many copies.
     first: Box<[TrackerId]>,
+    /// Where it is being copied to, with the numbers of the messages.
+    coming: Vec<(TrackerId, u32)>,
+    /// How many copies were made since.
+    made: u32,
+    /// How many copies wait to be made, and because of what.
+    waiting: u32,
+    account: u32,
+    /// How many there were when it was queued.
+    living: usize,
 }
 
 impl Store {
-    fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, trackers: u32) -> Self {
+    fn new(jobs: &[Arc<JobSpec>], hdfs: &Hdfs, nodes: usize) -> Self {
         let mut all: BTreeMap<Block, (Bytes, Box<[TrackerId]>)> = BTreeMap::new();
         let mut holders = Vec::new();
         for job in jobs {
@@ -105,88 +167,50 @@ impl Store {
                 stored.0 = stored.0.max(bytes);
             }
         }
-        let mut store = Self { blocks: Vec::new(), on: vec![BTreeSet::new(); trackers as usize] };
+        let mut store = Self { blocks: Vec::new(), on: vec![BTreeSet::new(); nodes] };
         for (block, (bytes, first)) in all {
             let place = store.blocks.len() as u32;
             for node in &first {
                 store.on[node.index()].insert(place);
             }
-            store.blocks.push(Stored { block, bytes, first });
+            let (coming, made, waiting, account, living) = (Vec::new(), 0, 0, 0, 0);
+            let stored = Stored { block, bytes, first, coming, made, waiting, account, living };
+            store.blocks.push(stored);
         }
         store
     }
 
-    /// Returns the places of the blocks that a node has, or had from the beginning.
+    /// Returns the places of the blocks that a node has, had from the beginning, or is to get.
     fn of_node(&self, node: TrackerId) -> Vec<u32> {
         self.on[node.index()].iter().copied().collect()
     }
 
-    /// Adds a copy of a block.
-    fn add(&mut self, replicas: &mut Replicas, place: u32, copy: Later) {
-        let block = self.blocks[place as usize].block;
-        let mut copies = replicas.later.get(&block).cloned().unwrap_or_default();
-        copies.push(copy);
-        replicas.later.insert_mut(block, copies);
-        self.on[copy.node.index()].insert(place);
-    }
-
-    /// Removes copies of a block, of those that were made later.
-    fn remove(&mut self, replicas: &mut Replicas, place: u32, goes: impl Fn(&Later) -> bool) {
-        let Stored { block, first, .. } = &self.blocks[place as usize];
-        let Some(copies) = replicas.later.get(block) else { return };
-        let (gone, left): (Vec<Later>, Vec<Later>) = copies.iter().copied().partition(goes);
-        if gone.is_empty() {
-            return;
+    /// Takes note that a copy of a block, which was made later or under way, is no more.
+    fn drop(&mut self, place: u32, node: TrackerId) {
+        if !self.blocks[place as usize].first.contains(&node) {
+            self.on[node.index()].remove(&place);
         }
-        for Later { node, .. } in gone {
-            if !first.contains(&node) {
-                self.on[node.index()].remove(&place);
-            }
-        }
-        if left.is_empty() {
-            replicas.later.remove_mut(block);
-        } else {
-            replicas.later.insert_mut(*block, left);
-        }
-    }
-
-    /// Gives up the copies of a block under way that do not arrive.
-    fn give_up(&mut self, now: SimTime, replicas: &mut Replicas, place: u32) {
-        let is_readable = self.blocks[place as usize].is_readable(now, replicas);
-        let off = replicas.off.clone();
-        let is_vain = |copy: &Later| now < copy.from && (!is_readable || off.contains(&copy.node));
-        self.remove(replicas, place, is_vain);
-    }
-
-    /// Removes so many copies of a block, those first that were made last.
-    fn remove_surplus(&mut self, replicas: &mut Replicas, place: u32, surplus: usize) {
-        let copies = replicas.later.get(&self.blocks[place as usize].block).into_iter().flatten();
-        let listed =
-            copies.filter(|copy| !replicas.dead.contains(&copy.node)).map(|copy| copy.node);
-        let last: Vec<TrackerId> = listed.rev().take(surplus).collect();
-        self.remove(replicas, place, |copy| last.contains(&copy.node));
     }
 }
 
 impl Stored {
     /// Returns the copies that were made later.
-    fn later<'a>(&self, replicas: &'a Replicas) -> impl Iterator<Item = &'a Later> {
+    fn later<'a>(&self, replicas: &'a Replicas) -> impl DoubleEndedIterator<Item = &'a Later> {
         replicas.later.get(&self.block).into_iter().flatten()
     }
 
-    /// Returns the nodes that hold the block or are to get it, as the NameNode knows.
+    /// Returns the nodes that hold the block, as the NameNode knows.
     fn holders(&self, replicas: &Replicas) -> Vec<TrackerId> {
         let first = self.first.iter().copied().filter(|node| replicas.keeps(*node));
         let later = self.later(replicas).map(|copy| copy.node);
         first.chain(later.filter(|node| !replicas.dead.contains(node))).collect()
     }
 
-    /// Returns whether a node that is on has the block now.
-    fn is_readable(&self, now: SimTime, replicas: &Replicas) -> bool {
+    /// Returns whether a node that is on has the block.
+    fn is_readable(&self, replicas: &Replicas) -> bool {
         let is_on = |node: &TrackerId| !replicas.off.contains(node);
         let mut first = self.first.iter().filter(|node| !replicas.wiped.contains(node));
-        let mut later = self.later(replicas).filter(|copy| copy.from <= now);
-        first.any(is_on) || later.any(|copy| is_on(&copy.node))
+        first.any(is_on) || self.later(replicas).any(|copy| is_on(&copy.node))
     }
 }
 
@@ -200,168 +224,297 @@ impl NameNode {
         upkeep: Upkeep,
         jobs: Vec<Arc<JobSpec>>,
     ) -> Self {
+        let node = Node { presence: Presence::On, switches: 0, has_news: false };
         Self {
             seed,
             replicas: Replicas::new(hdfs.clone()),
             hdfs,
-            trackers,
             upkeep,
-            absent: BTreeSet::new(),
             jobs,
-            switches: vec![0; trackers as usize],
-            unsaid: BTreeSet::new(),
+            nodes: vec![node; trackers as usize],
             store: None,
-            batches: Vec::new(),
-            busy_until: SimTime::ZERO,
+            queue: BTreeSet::new(),
+            stuck: BTreeSet::new(),
+            under_way: BTreeMap::new(),
+            busy: 0,
+            begun: 0,
+            waves: 0,
+            accounts: BTreeMap::new(),
+            opened: 0,
         }
     }
 
     /// Leaves nodes alone that are not there yet.
-    pub fn without(self, absent: BTreeSet<TrackerId>) -> Self {
-        Self { absent, ..self }
+    pub fn without(mut self, absent: BTreeSet<TrackerId>) -> Self {
+        for node in absent {
+            self.nodes[node.index()].presence = Presence::Absent;
+        }
+        self
     }
 
+    // ---- nodes ----
+
     fn go_off(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        if self.absent.contains(&node) {
-            return;
-        }
-        let switches = &mut self.switches[node.index()];
+        let Node { presence, switches, .. } = &mut self.nodes[node.index()];
+        *presence = Presence::Off;
         *switches += 1;
         out.plan(self.upkeep.dead_after, ToNameNode::Missed(node, *switches));
         self.replicas.off.insert_mut(node);
         // Nobody misses it yet, but what was being copied from it, or to it, does not arrive.
-        if !self.replicas.later.is_empty() {
-            self.mend(now, node, out);
+        if self.store.is_some() {
+            self.look_after(now, node, false, out);
         }
         self.tell(out);
     }
 
     fn come_back(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        self.absent.remove(&node);
-        self.switches[node.index()] += 1;
+        let known = &mut self.nodes[node.index()];
+        known.presence = Presence::On;
+        known.switches += 1;
+        let has_news = std::mem::take(&mut known.has_news);
         self.replicas.off.remove_mut(&node);
         if self.replicas.dead.remove_mut(&node) {
             out.emit(now, Fact::Incident { tracker: Some(node), incident: Incident::BackInHdfs });
         }
-        if self.unsaid.remove(&node) {
+        if has_news {
             return self.lose_disk(now, node, out);
         }
         // Of what it has there may be too many copies now; or too few, while it was the last.
-        if !self.replicas.are_as_written() {
-            self.mend(now, node, out);
+        if self.store.is_some() {
+            self.look_after(now, node, false, out);
         }
         self.tell(out);
     }
 
     fn miss(&mut self, now: SimTime, node: TrackerId, switches: u32, out: &mut Outbox) {
-        if switches != self.switches[node.index()] {
+        if switches != self.nodes[node.index()].switches {
             return;
         }
         self.replicas.dead.insert_mut(node);
         out.emit(now, Fact::Incident { tracker: Some(node), incident: Incident::DeadToHdfs });
-        self.mend(now, node, out);
+        self.look_after(now, node, false, out);
         self.tell(out);
     }
 
     fn lose_disk(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        if self.replicas.off.contains(&node) || self.absent.contains(&node) {
-            self.unsaid.insert(node);
-            return;
+        let known = &mut self.nodes[node.index()];
+        if known.presence == Presence::On {
+            self.replicas.wiped.insert_mut(node);
+            self.look_after(now, node, true, out);
+        } else {
+            known.has_news = true;
+            // Of a node that is not there yet, what it will have could be read.
+            self.replicas.off.insert_mut(node);
+            if self.store.is_some() {
+                self.look_after(now, node, false, out);
+            }
         }
-        self.replicas.wiped.insert_mut(node);
-        let (store, replicas) = self.store();
-        let places = store.of_node(node);
-        for place in &places {
-            store.remove(replicas, *place, |copy| copy.node == node);
-        }
-        self.mend_blocks(now, node, &places, out);
         self.tell(out);
     }
 
-    /// Returns all blocks, and beside them what is known of their copies.
-    fn store(&mut self) -> (&mut Store, &mut Replicas) {
-        let Self { store, jobs, hdfs, trackers, replicas, .. } = self;
-        (store.get_or_insert_with(|| Store::new(jobs, hdfs, *trackers)), replicas)
+    // ---- blocks ----
+
+    fn store(&mut self) -> &mut Store {
+        let Self { store, jobs, hdfs, nodes, .. } = self;
+        store.get_or_insert_with(|| Store::new(jobs, hdfs, nodes.len()))
     }
 
-    /// Lets what a node has, or had, have as many copies as it is to have.
-    fn mend(&mut self, now: SimTime, node: TrackerId, out: &mut Outbox) {
-        let places = self.store().0.of_node(node);
-        self.mend_blocks(now, node, &places, out);
+    fn stored(&mut self, place: u32) -> &mut Stored {
+        &mut self.store().blocks[place as usize]
     }
 
-    fn mend_blocks(&mut self, now: SimTime, node: TrackerId, places: &[u32], out: &mut Outbox) {
-        let (store, replicas) = self.store();
-        // Those with few copies first, and these in any order.
-        let mut poor: Vec<(usize, u32)> = Vec::new();
+    /// Looks what is to become of the blocks that a node has, or had, and of those that could be copied
+    /// nowhere; what was copied to it may be gone.
+    fn look_after(&mut self, now: SimTime, node: TrackerId, is_gone: bool, out: &mut Outbox) {
+        let number = self.opened;
+        self.opened += 1;
+        let (left, made) = (Sum::default(), Sum::default());
+        self.accounts.insert(number, Account { node, is_told: false, left, made });
+        let mut places = self.store().of_node(node);
+        for place in places.iter().filter(|_| is_gone) {
+            self.remove(now, *place, &[node], out);
+            self.cancel(now, *place, out, |to| to == node);
+        }
+        if self.nodes[node.index()].presence == Presence::On {
+            places.extend(&self.stuck);
+        }
         for place in places {
-            store.give_up(now, replicas, *place);
-            let stored = &store.blocks[*place as usize];
-            let (holders, wanted) = (stored.holders(replicas).len(), stored.first.len());
-            if wanted < holders {
-                store.remove_surplus(replicas, *place, holders - wanted);
-            } else if holders < wanted && stored.is_readable(now, replicas) {
-                poor.push((holders, *place));
-            }
+            self.look(now, place, number, out);
         }
-        let subject = u64::from(node.0) << 24 | u64::from(self.switches[node.index()]);
-        let mut rng = stream(self.seed, Purpose::Recopy, subject);
-        poor.shuffle(&mut rng);
-        poor.sort_by_key(|(copies, _)| *copies);
-
-        let batch = self.batches.len() as u32;
-        // So many copies could be due that no clock goes so far.
-        let horizon = now + SimSpan::LONGEST;
-        let begins = self.busy_until.max(now).min(horizon);
-        let missing = self.replicas.off.size() + self.absent.len();
-        let copiers = u64::from(self.trackers).saturating_sub(missing as u64).max(1);
-        let pace = self.upkeep.pace;
-        let done = |copied: u64| {
-            (begins + pace.time_for(Bytes::new(copied.div_ceil(copiers)))).min(horizon)
-        };
-        let (mut copied, mut blocks) = (0_u64, Vec::new());
-        let Self { hdfs, absent, replicas, store, .. } = self;
-        let store = store.as_mut().expect("it has been found above");
-        for (_, place) in poor {
-            let Stored { bytes, first, .. } = &store.blocks[place as usize];
-            let (bytes, wanted) = (bytes.get(), first.len());
-            let mut holders = store.blocks[place as usize].holders(replicas);
-            while holders.len() < wanted {
-                let is_fit = |node| !replicas.off.contains(&node) && !absent.contains(&node);
-                let Some(to) = hdfs.place_again(&holders, wanted as u32, is_fit, &mut rng) else {
-                    break;
-                };
-                holders.push(to);
-                copied = copied.saturating_add(bytes);
-                blocks.push(place);
-                store.add(replicas, place, Later { node: to, from: done(copied), batch });
-            }
-        }
-        if blocks.is_empty() {
+        self.hand_out(now, out);
+        let account = self.accounts.get_mut(&number).expect("it has just been opened");
+        if account.left.blocks == 0 {
+            self.accounts.remove(&number);
             return;
         }
-        self.busy_until = done(copied);
-        let begun =
-            Incident::CopyingBegins { blocks: blocks.len() as u32, bytes: Bytes::new(copied) };
-        out.emit(now, Fact::Incident { tracker: Some(node), incident: begun });
-        out.plan(self.busy_until - now, ToNameNode::Copied(batch));
-        blocks.dedup();
-        self.batches.push(Batch { node, blocks });
+        account.is_told = true;
+        let (blocks, bytes) = (account.left.blocks, account.left.bytes());
+        let incident = Incident::CopyingBegins { blocks, bytes };
+        out.emit(now, Fact::Incident { tracker: Some(node), incident });
     }
 
-    /// Tells how much of a copying has come to something, now that it is over.
-    fn end_copying(&mut self, now: SimTime, batch: u32, out: &mut Outbox) {
-        let Batch { node, blocks: places } = &mut self.batches[batch as usize];
-        let store = self.store.as_ref().expect("what was copied is stored");
-        let (mut blocks, mut bytes) = (0, 0_u64);
-        for place in std::mem::take(places) {
-            let stored = &store.blocks[place as usize];
-            for _ in stored.later(&self.replicas).filter(|copy| copy.batch == batch) {
-                (blocks, bytes) = (blocks + 1, bytes.saturating_add(stored.bytes.get()));
-            }
+    /// Lets a block have as many copies as it is to have; what is to be copied now is because of this.
+    fn look(&mut self, now: SimTime, place: u32, account: u32, out: &mut Outbox) {
+        let (replicas, nodes) = (&self.replicas, &self.nodes);
+        let stored = &self.store.as_ref().expect("it has been found by now").blocks[place as usize];
+        let (holders, wanted) = (stored.holders(replicas), stored.first.len());
+        let is_readable = stored.is_readable(replicas);
+        let surplus = holders.len().saturating_sub(wanted);
+        let last: Vec<TrackerId> = stored
+            .later(replicas)
+            .rev()
+            .map(|copy| copy.node)
+            .filter(|node| !replicas.dead.contains(node))
+            .take(surplus)
+            .collect();
+        // Those that began last are not needed any more.
+        let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
+        let is_on = |to: &TrackerId| nodes[to.index()].presence == Presence::On;
+        let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
+        let kept: Vec<TrackerId> = coming.take(needed).collect();
+        let missing = (needed - kept.len()) as u32;
+        self.remove(now, place, &last, out);
+        self.cancel(now, place, out, |to| !kept.contains(&to));
+
+        let stored = self.stored(place);
+        let (was, by, bytes) = (stored.waiting, stored.account, stored.bytes);
+        let queued = (stored.living, place);
+        // What has waited before goes on waiting because of what it did.
+        let account = if missing <= was { by } else { account };
+        stored.waiting = missing;
+        stored.account = account;
+        stored.living = holders.len();
+        self.queue.remove(&queued);
+        self.stuck.remove(&place);
+        if 0 < missing {
+            self.queue.insert((holders.len(), place));
+            let account = self.accounts.get_mut(&account).expect("what waits has an account");
+            account.left.add(missing, bytes);
         }
-        let ended = Incident::CopyingEnds { blocks, bytes: Bytes::new(bytes) };
-        out.emit(now, Fact::Incident { tracker: Some(*node), incident: ended });
+        if 0 < was {
+            self.settle(now, by, was, bytes, out);
+        }
+    }
+
+    /// Lets blocks be copied, as long as there are some and nodes that have nothing to do.
+    fn hand_out(&mut self, now: SimTime, out: &mut Outbox) {
+        let on = self.nodes.iter().filter(|node| node.presence == Presence::On).count();
+        // Those that last alike end with one message.
+        let mut waves: BTreeMap<SimSpan, u32> = BTreeMap::new();
+        while self.busy < on
+            && let Some((living, place)) = self.queue.pop_first()
+        {
+            let Self { hdfs, nodes, replicas, store, .. } = self;
+            let store = store.as_mut().expect("what waits is stored");
+            let stored = &mut store.blocks[place as usize];
+            let mut holders = stored.holders(replicas);
+            holders.extend(stored.coming.iter().map(|(to, _)| *to));
+            let is_fit = |node: TrackerId| nodes[node.index()].presence == Presence::On;
+            let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
+            let wanted = stored.first.len() as u32;
+            let (bytes, account) = (stored.bytes, stored.account);
+            let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
+                let waiting = std::mem::take(&mut stored.waiting);
+                self.stuck.insert(place);
+                self.settle(now, account, waiting, bytes, out);
+                continue;
+            };
+            stored.waiting -= 1;
+            if 0 < stored.waiting {
+                self.queue.insert((living, place));
+            }
+            // A block could be so large that no clock goes so far.
+            let lasts = self.upkeep.pace.time_for(bytes).min(SimSpan::LONGEST);
+            let wave = *waves.entry(lasts).or_insert_with(|| {
+                out.plan(lasts, ToNameNode::Copied(self.waves));
+                self.waves += 1;
+                self.waves - 1
+            });
+            stored.coming.push((to, wave));
+            store.on[to.index()].insert(place);
+            self.under_way.entry(wave).or_default().push(Copying { place, to, account });
+            self.busy += 1;
+            self.begun += 1;
+        }
+    }
+
+    /// Takes copies for made that were under way.
+    fn finish(&mut self, now: SimTime, wave: u32, out: &mut Outbox) {
+        // All of them may have come to nothing.
+        let Some(copies) = self.under_way.remove(&wave) else { return };
+        self.busy -= copies.len();
+        for Copying { place, to, account } in copies {
+            let Self { store, replicas, .. } = self;
+            let store = store.as_mut().expect("what was copied is stored");
+            let stored = &mut store.blocks[place as usize];
+            stored.coming.retain(|(node, _)| *node != to);
+            let (block, bytes) = (stored.block, stored.bytes);
+            let mut later = replicas.later.get(&block).cloned().unwrap_or_default();
+            later.push(Later { node: to, number: stored.made });
+            stored.made += 1;
+            replicas.later.insert_mut(block, later);
+            out.emit(now, Fact::Copy { block, tracker: to, is_there: true });
+            let made = self.accounts.get_mut(&account).expect("what is copied has an account");
+            made.made.add(1, bytes);
+            self.look(now, place, account, out);
+            self.settle(now, account, 1, bytes, out);
+        }
+        self.hand_out(now, out);
+        self.tell(out);
+    }
+
+    /// Ends copies of a block under way that come to nothing.
+    fn cancel(
+        &mut self,
+        now: SimTime,
+        place: u32,
+        out: &mut Outbox,
+        is_vain: impl Fn(TrackerId) -> bool,
+    ) {
+        let stored = self.stored(place);
+        let bytes = stored.bytes;
+        let vain: Vec<_> = stored.coming.extract_if(.., |(to, _)| is_vain(*to)).collect();
+        for (to, wave) in vain {
+            self.store().drop(place, to);
+            let copies = self.under_way.get_mut(&wave).expect("it is under way");
+            let is_it = |copy: &Copying| copy.place == place && copy.to == to;
+            let at = copies.iter().position(is_it).expect("it is under way");
+            let account = copies.remove(at).account;
+            if copies.is_empty() {
+                self.under_way.remove(&wave);
+            }
+            self.busy -= 1;
+            self.settle(now, account, 1, bytes, out);
+        }
+    }
+
+    /// Removes copies of a block, of those that were made later, from these nodes.
+    fn remove(&mut self, now: SimTime, place: u32, from: &[TrackerId], out: &mut Outbox) {
+        let block = self.stored(place).block;
+        let Some(copies) = self.replicas.later.get(&block) else { return };
+        let goes = |copy: &Later| from.contains(&copy.node);
+        let (gone, left): (Vec<Later>, Vec<Later>) = copies.iter().copied().partition(goes);
+        for Later { node, .. } in &gone {
+            self.store().drop(place, *node);
+            out.emit(now, Fact::Copy { block, tracker: *node, is_there: false });
+        }
+        if left.is_empty() {
+            self.replicas.later.remove_mut(&block);
+        } else if !gone.is_empty() {
+            self.replicas.later.insert_mut(block, left);
+        }
+    }
+
+    /// Takes note that so many copies, which were to be made because of something, are made or will not be.
+    fn settle(&mut self, now: SimTime, number: u32, blocks: u32, each: Bytes, out: &mut Outbox) {
+        let account = self.accounts.get_mut(&number).expect("what was to be copied has an account");
+        account.left.take(blocks, each);
+        let Account { node, is_told, left, made } = *account;
+        if is_told && left.blocks == 0 {
+            self.accounts.remove(&number);
+            let incident = Incident::CopyingEnds { blocks: made.blocks, bytes: made.bytes() };
+            out.emit(now, Fact::Incident { tracker: Some(node), incident });
+        }
     }
 
     fn tell(&self, out: &mut Outbox) {
@@ -374,15 +527,12 @@ impl Core for NameNode {
 
     fn handle(&mut self, now: SimTime, msg: ToNameNode, out: &mut Outbox) {
         match msg {
-            ToNameNode::Off(node) => self.go_off(now, node, out),
+            ToNameNode::Off(node) if self.nodes[node.index()].presence == Presence::Absent => {}
+            ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(now, node, out),
             ToNameNode::On(node) => self.come_back(now, node, out),
-            ToNameNode::JoinsOff(node) => {
-                self.absent.remove(&node);
-                self.go_off(now, node, out);
-            }
             ToNameNode::DiskLost(node) => self.lose_disk(now, node, out),
             ToNameNode::Missed(node, switches) => self.miss(now, node, switches, out),
-            ToNameNode::Copied(batch) => self.end_copying(now, batch, out),
+            ToNameNode::Copied(wave) => self.finish(now, wave, out),
         }
     }
 }
@@ -391,7 +541,7 @@ impl Core for NameNode {
 mod tests {
     use super::*;
     use crate::cluster::{Node, PerSlot, Placement, Topology};
-    use crate::mapred::{Listing, Mail, Split};
+    use crate::mapred::{Mail, Split};
 
     const PATIENCE: SimSpan = SimSpan::from_secs(630);
 
@@ -403,13 +553,13 @@ mod tests {
         Bytes::new(megabytes * 1_000_000)
     }
 
-    /// Six nodes in two racks, which copy 10 MB a second each, and a job whose maps read 100 MB each that
-    /// these nodes hold.
+    /// Six nodes in two racks, of which each copies 10 MB a second, and a job whose maps read 100 MB each
+    /// that these nodes hold: a copy takes ten seconds.
     struct Bench {
         node: NameNode,
         job: Arc<JobSpec>,
         facts: Vec<Incident>,
-        plans: Vec<(SimSpan, ToNameNode)>,
+        plans: Vec<(SimTime, ToNameNode)>,
     }
 
     fn bench(splits: &[&[u32]]) -> Bench {
@@ -429,18 +579,38 @@ mod tests {
     }
 
     impl Bench {
+        /// Lets the NameNode hear of something, and before of the copies that are done by then.
         fn hear(&mut self, now: SimTime, msg: ToNameNode) -> &mut Self {
+            self.run_until(now).take(now, msg)
+        }
+
+        fn run_until(&mut self, now: SimTime) -> &mut Self {
+            loop {
+                let is_due = |(at, msg): &&(SimTime, ToNameNode)| {
+                    *at <= now && matches!(msg, ToNameNode::Copied(_))
+                };
+                let next = self.plans.iter().filter(is_due).min_by_key(|(at, _)| *at);
+                let Some((at, ToNameNode::Copied(wave))) = next.copied() else { return self };
+                self.plans.retain(|(_, msg)| !matches!(msg, ToNameNode::Copied(it) if *it == wave));
+                self.take(at, ToNameNode::Copied(wave));
+            }
+        }
+
+        fn take(&mut self, now: SimTime, msg: ToNameNode) -> &mut Self {
             let mut out = Outbox::default();
             self.node.handle(now, msg, &mut out);
-            self.facts.extend(out.events.into_iter().map(|event| match event.fact {
-                Fact::Incident { incident, .. } => incident,
+            self.facts.extend(out.events.into_iter().filter_map(|event| match event.fact {
+                Fact::Incident { incident, .. } => Some(incident),
+                Fact::Copy { .. } => None,
                 other => unreachable!("a NameNode says {other:?}"),
             }));
             for letter in out.letters {
                 if let Mail::NameNode(msg) = letter.mail {
-                    self.plans.push((letter.after, msg));
+                    self.plans.push((now + letter.after, msg));
                 }
             }
+            let under_way: usize = self.node.under_way.values().map(Vec::len).sum();
+            assert_eq!(self.node.busy, under_way);
             self
         }
 
@@ -451,47 +621,70 @@ mod tests {
             self.hear(at(630), ToNameNode::Missed(node, 1))
         }
 
-        /// Lets all that is being copied be over.
-        fn ends_all(&mut self, now: SimTime) {
-            for (_, plan) in std::mem::take(&mut self.plans) {
-                if matches!(plan, ToNameNode::Copied(_)) {
-                    self.hear(now, plan);
-                }
+        fn absent(&mut self, nodes: &[u32]) {
+            for node in nodes {
+                self.node.nodes[*node as usize].presence = Presence::Absent;
             }
         }
 
-        fn holders(&self, now: SimTime, map: u32) -> Vec<u32> {
+        fn holders(&mut self, now: SimTime, map: u32) -> Vec<u32> {
+            self.run_until(now);
             let mut holders = Vec::new();
-            let files = Arc::new(self.node.replicas.clone());
-            Listing { at: now, files }.locate(&self.job, map, &mut holders);
+            self.node.replicas.locate(&self.job, map, &mut holders);
             holders.iter().map(|node| node.0).collect()
+        }
+
+        /// Returns how many nodes hold what each of the first maps reads.
+        fn counts<const N: usize>(&mut self, now: SimTime) -> [usize; N] {
+            std::array::from_fn(|map| self.holders(now, map as u32).len())
         }
     }
 
+    fn begins(blocks: u32, megabytes: u64) -> Incident {
+        Incident::CopyingBegins { blocks, bytes: mb(megabytes) }
+    }
+
+    fn ends(blocks: u32, megabytes: u64) -> Incident {
+        Incident::CopyingEnds { blocks, bytes: mb(megabytes) }
+    }
+
     #[test]
-    fn what_a_dead_node_had_is_copied_into_the_other_rack_at_the_pace_of_all_that_live() {
+    fn what_a_dead_node_had_is_copied_into_the_other_rack() {
         let mut bench = bench(&[&[0, 3], &[0, 4], &[1, 5], &[0]]);
         bench.hear(at(0), ToNameNode::Off(TrackerId(0)));
-        assert!(matches!(bench.plans[..], [(PATIENCE, ToNameNode::Missed(TrackerId(0), 1))]));
+        assert!(matches!(bench.plans[..], [(_, ToNameNode::Missed(TrackerId(0), 1))]));
+        assert_eq!(bench.plans[0].0, at(630));
         assert_eq!(bench.holders(at(629), 0), [0, 3], "nobody has missed it yet");
         bench.hear(at(630), ToNameNode::Missed(TrackerId(0), 1));
         // The last block is lost: nobody else has it.
-        let begins = Incident::CopyingBegins { blocks: 2, bytes: mb(200) };
-        assert_eq!(bench.facts, [Incident::DeadToHdfs, begins]);
-        // Five nodes copy 50 MB a second: a block in two.
-        let counts = |now| [0, 1].map(|map| bench.holders(now, map).len());
-        let first_and_last = [630, 632, 634].map(|secs| counts(at(secs)).iter().sum::<usize>());
-        assert_eq!(first_and_last, [2, 3, 4]);
+        assert_eq!(bench.facts, [Incident::DeadToHdfs, begins(2, 200)]);
+        // Two of five nodes copy a block each, and there is one message for both.
+        assert_eq!(bench.plans.len(), 2);
+        assert_eq!(bench.counts(at(639)), [1, 1]);
         for map in [0, 1] {
-            let holders = bench.holders(at(634), map);
+            let holders = bench.holders(at(640), map);
             assert!(holders[0] == 3 + map && [1, 2].contains(&holders[1]), "{holders:?}");
         }
-        assert_eq!((bench.holders(at(634), 2), bench.holders(at(634), 3)), (vec![1, 5], vec![]));
-        assert!(
-            matches!(bench.plans[1], (after, ToNameNode::Copied(0)) if after == SimSpan::from_secs(4))
-        );
-        bench.hear(at(634), ToNameNode::Copied(0));
-        assert_eq!(bench.facts[2], Incident::CopyingEnds { blocks: 2, bytes: mb(200) });
+        assert_eq!((bench.holders(at(640), 2), bench.holders(at(640), 3)), (vec![1, 5], vec![]));
+        assert_eq!(bench.facts[2..], [ends(2, 200)]);
+    }
+
+    #[test]
+    fn there_are_as_many_copies_under_way_as_nodes_are_on() {
+        let mut bench = bench(&[&[0, 3][..]; 7]);
+        bench.hear(at(0), ToNameNode::Off(TrackerId(1)));
+        bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
+        let made = |bench: &mut Bench, secs| bench.counts::<7>(at(secs)).iter().sum::<usize>() - 7;
+        assert_eq!([19, 20, 29, 30].map(|secs| made(&mut bench, secs)), [0, 5, 5, 7]);
+        assert_eq!(bench.facts, [begins(7, 700), ends(7, 700)]);
+    }
+
+    #[test]
+    fn a_lone_block_is_copied_by_one_node() {
+        let mut bench = bench(&[&[0, 3]]);
+        bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
+        assert_eq!(bench.facts, [begins(1, 100)]);
+        assert_eq!((bench.holders(at(19), 0), bench.holders(at(20), 0).len()), (vec![3], 2));
     }
 
     #[test]
@@ -507,7 +700,7 @@ mod tests {
     #[test]
     fn who_is_not_there_yet_is_not_missed() {
         let mut bench = bench(&[&[0, 3]]);
-        bench.node.absent.insert(TrackerId(0));
+        bench.absent(&[0]);
         bench.hear(at(0), ToNameNode::Off(TrackerId(0)));
         assert_eq!((bench.plans.len(), bench.node.replicas.off.size()), (0, 0));
         bench.hear(at(10), ToNameNode::On(TrackerId(0)));
@@ -518,20 +711,21 @@ mod tests {
     #[test]
     fn who_is_off_when_it_should_join_is_missed_from_then_on() {
         let mut bench = bench(&[&[0, 3]]);
-        bench.node.absent.insert(TrackerId(0));
+        bench.absent(&[0]);
         bench.hear(at(10), ToNameNode::JoinsOff(TrackerId(0)));
         assert!(bench.node.replicas.off.contains(&TrackerId(0)));
-        assert!(matches!(bench.plans[..], [(PATIENCE, ToNameNode::Missed(TrackerId(0), 1))]));
+        assert!(matches!(bench.plans[..], [(_, ToNameNode::Missed(TrackerId(0), 1))]));
     }
 
     #[test]
     fn a_disk_that_is_lost_before_its_machine_joins_is_told_of_when_it_does() {
         let mut bench = bench(&[&[0, 3]]);
-        bench.node.absent.insert(TrackerId(0));
+        bench.absent(&[0]);
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
         assert_eq!((bench.holders(at(20), 0), bench.facts.len()), (vec![0, 3], 0));
+        assert!(bench.node.replicas.off.contains(&TrackerId(0)), "nobody can read it");
         bench.hear(at(30), ToNameNode::On(TrackerId(0)));
-        assert_eq!(bench.facts, [Incident::CopyingBegins { blocks: 1, bytes: mb(100) }]);
+        assert_eq!(bench.facts, [begins(1, 100)]);
         assert_eq!(bench.holders(at(30), 0), [3]);
     }
 
@@ -546,22 +740,38 @@ mod tests {
     }
 
     #[test]
-    fn what_has_fewest_copies_is_copied_first() {
-        let mut bench = bench(&[&[0, 3, 4], &[0, 3, 5], &[0, 4]]);
+    fn what_is_under_way_for_a_node_that_comes_back_is_not_needed() {
+        let mut bench = bench(&[&[0, 3]]);
         bench.loses(0);
-        assert_eq!([0, 1, 2].map(|map| bench.holders(at(632), map).len()), [2, 2, 2]);
+        bench.hear(at(635), ToNameNode::On(TrackerId(0)));
+        assert_eq!((bench.holders(at(700), 0), bench.node.busy), (vec![0, 3], 0));
+        let facts = [Incident::DeadToHdfs, begins(1, 100), Incident::BackInHdfs, ends(0, 0)];
+        assert_eq!(bench.facts, facts);
+    }
+
+    #[test]
+    fn a_block_with_fewer_copies_overtakes_those_that_wait() {
+        let mut bench = bench(&[&[0, 1, 3], &[0, 1, 3], &[2, 4]]);
+        // One node copies at a time: the others are not there, but can be read.
+        bench.absent(&[1, 2, 4, 5]);
+        bench.node.nodes[0].presence = Presence::Off;
+        bench.hear(at(10), ToNameNode::On(TrackerId(5)));
+        bench.node.nodes[3].presence = Presence::Absent;
+        bench.hear(at(10), ToNameNode::Missed(TrackerId(0), 0));
+        bench.hear(at(11), ToNameNode::Missed(TrackerId(2), 0));
+        assert_eq!(bench.counts(at(20)), [3, 2, 1]);
+        assert_eq!(bench.counts(at(30)), [3, 2, 2], "it came last and had the next turn");
+        assert_eq!(bench.counts(at(40)), [3, 3, 2]);
     }
 
     #[test]
     fn a_lost_disk_is_told_at_once_and_nothing_comes_back() {
         let mut bench = bench(&[&[0, 3], &[0]]);
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
-        assert_eq!(bench.facts, [Incident::CopyingBegins { blocks: 1, bytes: mb(100) }]);
-        // All six nodes live: 100 MB take 10/6 s.
-        assert_eq!((bench.holders(at(11), 0), bench.holders(at(12), 0).len()), (vec![3], 2));
+        assert_eq!(bench.facts, [begins(1, 100)]);
         bench.hear(at(20), ToNameNode::Off(TrackerId(0)));
         bench.hear(at(30), ToNameNode::On(TrackerId(0)));
-        assert_eq!((bench.holders(at(30), 0).len(), bench.holders(at(30), 1).len()), (2, 0));
+        assert_eq!(bench.counts(at(30)), [2, 0]);
     }
 
     #[test]
@@ -572,33 +782,49 @@ mod tests {
         bench.hear(at(700), ToNameNode::DiskLost(TrackerId(second)));
         let holders = bench.holders(at(800), 0);
         assert!(holders.len() == 2 && !holders.contains(&0), "{holders:?}");
-    }
-
-    fn all_hear(bench: &mut Bench, now: SimTime, message: fn(TrackerId) -> ToNameNode) {
-        for node in 0..6 {
-            bench.hear(now, message(TrackerId(node)));
-        }
+        let block = Block::of(&bench.job, 0).unwrap();
+        let copies = bench.node.replicas.later.get(&block).unwrap();
+        assert_eq!(copies.iter().map(|copy| copy.number).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
     fn what_all_have_lost_at_once_cannot_be_copied() {
         let mut bench = bench(&[&[0, 3], &[1, 4], &[2, 5], &[5]]);
-        all_hear(&mut bench, at(10), ToNameNode::DiskLost);
-        let left = [0, 1, 2, 3].map(|map| bench.holders(at(10_000), map).len());
-        assert_eq!(left, [0; 4]);
-        bench.ends_all(at(10_000));
-        let is_made =
-            |incident: &&Incident| matches!(incident, Incident::CopyingEnds { blocks: 1.., .. });
-        assert_eq!(bench.facts.iter().find(is_made), None);
+        for node in 0..6 {
+            bench.hear(at(10), ToNameNode::DiskLost(TrackerId(node)));
+        }
+        assert_eq!(bench.counts(at(10_000)), [0; 4]);
+        let made: Vec<u32> = bench.facts.iter().filter_map(made_of).collect();
+        assert!(made.iter().all(|blocks| *blocks == 0), "{made:?}");
+        let begun = bench.facts.len() - made.len();
+        assert_eq!(made.len(), begun, "what has begun has ended");
+    }
+
+    fn made_of(incident: &Incident) -> Option<u32> {
+        match incident {
+            Incident::CopyingEnds { blocks, .. } => Some(*blocks),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn disks_that_are_lost_at_one_instant_take_no_longer_than_their_blocks() {
+        // Six nodes make the six copies that are missing at once, though targets are struck meanwhile.
+        let mut bench = bench(&[&[0, 3], &[0, 4], &[1, 4], &[1, 5], &[2, 5], &[2, 3]]);
+        for node in 0..3 {
+            bench.hear(at(10), ToNameNode::DiskLost(TrackerId(node)));
+        }
+        assert_eq!(bench.counts(at(19)), [1; 6]);
+        assert_eq!(bench.counts(at(20)), [2; 6]);
     }
 
     #[test]
     fn a_copy_under_way_does_not_arrive_once_nobody_can_be_read_that_has_the_block() {
-        // 100 MB at the pace of six nodes take 1.7 s.
         let mut bench = bench(&[&[0, 3]]);
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
-        bench.hear(at(11), ToNameNode::Off(TrackerId(3)));
-        assert_eq!(bench.holders(at(20), 0), [3], "it is listed, but nobody has missed it yet");
+        bench.hear(at(19), ToNameNode::Off(TrackerId(3)));
+        assert_eq!((bench.node.busy, bench.facts.last()), (0, Some(&ends(0, 0))));
+        assert_eq!(bench.holders(at(30), 0), [3], "it is listed, but nobody has missed it yet");
         // When it is back, it is copied; when its disks are gone after that, the copy stays.
         bench.hear(at(60), ToNameNode::On(TrackerId(3)));
         assert_eq!(bench.holders(at(70), 0).len(), 2);
@@ -612,45 +838,48 @@ mod tests {
         let mut bench = bench(&[&[0, 3, 4]]);
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
         bench.hear(at(11), ToNameNode::Off(TrackerId(3)));
-        assert_eq!(bench.holders(at(12), 0).len(), 3);
+        assert_eq!(bench.holders(at(20), 0).len(), 3);
     }
 
     #[test]
     fn a_copy_whose_target_goes_off_is_made_elsewhere() {
         let mut bench = bench(&[&[0, 3]]);
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
-        let to = bench.holders(at(12), 0)[1];
-        bench.hear(at(11), ToNameNode::Off(TrackerId(to)));
-        let begins = Incident::CopyingBegins { blocks: 1, bytes: mb(100) };
-        assert_eq!(bench.facts, [begins, begins]);
-        // It begins when the time of the first is over: 11.7 s. Five nodes take two seconds more.
-        assert_eq!(bench.holders(at(13), 0), [3]);
-        let holders = bench.holders(at(14), 0);
-        assert!(holders.len() == 2 && holders[1] != to, "{holders:?}");
-        bench.ends_all(at(14));
-        let ends = |blocks, bytes| Incident::CopyingEnds { blocks, bytes };
-        assert_eq!(bench.facts[2..], [ends(0, Bytes::ZERO), ends(1, mb(100))]);
+        let to = bench.node.under_way[&0][0].to;
+        bench.hear(at(15), ToNameNode::Off(to));
+        assert_eq!(bench.facts, [begins(1, 100), ends(0, 0), begins(1, 100)]);
+        assert_eq!(bench.holders(at(24), 0), [3]);
+        let holders = bench.holders(at(25), 0);
+        assert!(holders.len() == 2 && holders[1] != to.0, "{holders:?}");
+        assert_eq!(bench.facts[3..], [ends(1, 100)]);
     }
 
     #[test]
-    fn who_is_not_there_yet_gets_no_copies_and_makes_none() {
+    fn for_whom_there_is_no_node_is_copied_when_one_comes_or_joins() {
+        for absent in [false, true] {
+            let mut bench = bench(&[&[0, 3]]);
+            for node in [1, 2, 4, 5].map(TrackerId) {
+                if absent {
+                    bench.absent(&[node.0]);
+                } else {
+                    bench.hear(at(1), ToNameNode::Off(node));
+                }
+            }
+            bench.loses(0);
+            assert_eq!((bench.facts.len(), bench.counts(at(700))), (1, [1]));
+            bench.hear(at(800), ToNameNode::On(TrackerId(4)));
+            assert_eq!(bench.facts[1..], [begins(1, 100)]);
+            assert_eq!(bench.holders(at(810), 0), [3, 4]);
+        }
+    }
+
+    #[test]
+    fn who_is_not_there_yet_gets_no_copies() {
         let mut bench = bench(&[&[0, 3]]);
-        bench.node.absent = [1, 2, 4].map(TrackerId).into();
+        bench.absent(&[1, 2, 4]);
         bench.hear(at(9), ToNameNode::DiskLost(TrackerId(3)));
-        // Three nodes are there, and have 30 MB a second: 100 MB take 3.4 s.
-        assert_eq!(bench.holders(at(12), 0), [0]);
-        let holders = bench.holders(at(13), 0);
+        let holders = bench.holders(at(19), 0);
         assert!(holders == [0, 3] || holders == [0, 5], "{holders:?}");
-    }
-
-    #[test]
-    fn who_is_off_makes_no_copies_though_nobody_has_missed_it() {
-        let mut bench = bench(&[&[0, 3]]);
-        bench.hear(at(9), ToNameNode::Off(TrackerId(1)));
-        bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
-        let lengths = [11_999, 12_000]
-            .map(|millis| bench.holders(SimTime::ZERO + SimSpan::from_millis(millis), 0).len());
-        assert_eq!(lengths, [1, 2]);
     }
 
     #[test]
@@ -660,11 +889,12 @@ mod tests {
         bench.hear(at(20), ToNameNode::DiskLost(TrackerId(0)));
         assert_eq!((bench.holders(at(20), 0), bench.facts.len()), (vec![0, 3], 0));
         bench.hear(at(30), ToNameNode::On(TrackerId(0)));
-        assert_eq!(bench.facts, [Incident::CopyingBegins { blocks: 1, bytes: mb(100) }]);
+        assert_eq!(bench.facts, [begins(1, 100)]);
         assert_eq!(bench.holders(at(30), 0), [3]);
         bench.hear(at(40), ToNameNode::Off(TrackerId(0)));
         bench.hear(at(50), ToNameNode::On(TrackerId(0)));
-        assert_eq!(bench.facts.len(), 1, "it is told of once");
+        let begun = bench.facts.iter().filter(|fact| **fact == begins(1, 100)).count();
+        assert!(bench.counts(at(60)) == [2] && begun == 1, "it is told of once");
     }
 
     #[test]
@@ -677,7 +907,7 @@ mod tests {
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(0)));
         let all = Bytes::new(u64::MAX);
         assert_eq!(bench.facts, [Incident::CopyingBegins { blocks: 2, bytes: all }]);
-        bench.ends_all(at(10) + SimSpan::LONGEST);
+        bench.run_until(at(10) + SimSpan::LONGEST);
         assert_eq!(bench.facts[1..], [Incident::CopyingEnds { blocks: 2, bytes: all }]);
     }
 }

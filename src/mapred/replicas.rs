@@ -4,13 +4,11 @@
 //! As long as nothing has befallen a node, a block lies where [`Hdfs`] placed it. What is kept here is
 //! the difference: nodes that do not count, and copies that were made since. It is a snapshot, which the
 //! [`NameNode`](super::NameNode) sends to the JobTracker whenever it changes, and which goes on from there
-//! with each map that is to read; copies that are under way are in it with the instants from which they can
-//! be read. Snapshots share what they have in common, so that one costs no more than its change.
+//! with each map that is to read. Snapshots share what they have in common, so that one costs no more than
+//! its change.
 //!
 //! Two things differ on purpose. The NameNode *lists* a node that is off until it has been silent for long
 //! enough; a client that picks it waits in vain and takes the next one.
-
-use std::sync::Arc;
 
 use rand::RngExt;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
@@ -18,7 +16,7 @@ use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 use super::{Input, JobId, JobSpec, Launch, Locality, TrackerId};
 use crate::cluster::{BlockId, Hdfs, Topology};
 use crate::random::ChaCha8Rng;
-use crate::units::{SimSpan, SimTime};
+use crate::units::SimSpan;
 
 /// How long a client tries to reach a node that is off: `dfs.socket.timeout`.
 const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
@@ -27,12 +25,10 @@ const CONNECT_TIMEOUT: SimSpan = SimSpan::from_secs(60);
 const MORE_ROUNDS: u64 = 3;
 /// How long it waits before that.
 const PAUSE: SimSpan = SimSpan::from_secs(3);
-/// Copies that were made later are numbered from here on: no file has as many from the beginning.
-const FIRST_LATER: usize = 64;
 
 /// What a map reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Block {
+pub enum Block {
     /// A block of a file, which other jobs may read as well.
     OfFile(BlockId),
     /// A split that a trace lists for a job's map.
@@ -43,10 +39,8 @@ pub(super) enum Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Later {
     pub(super) node: TrackerId,
-    /// From when on it can be read.
-    pub(super) from: SimTime,
-    /// The copying that it belongs to.
-    pub(super) batch: u32,
+    /// How many copies of the block were made before.
+    pub(super) number: u32,
 }
 
 /// Where the copies of blocks are.
@@ -63,20 +57,22 @@ pub struct Replicas {
     pub(super) later: RedBlackTreeMapSync<Block, Vec<Later>>,
 }
 
-/// What the NameNode tells at an instant.
-#[derive(Clone, Debug)]
-pub struct Listing {
-    pub(super) at: SimTime,
-    pub(super) files: Arc<Replicas>,
-}
-
 /// A copy of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
     /// The node that has it.
     pub node: TrackerId,
-    /// Its number among the copies of the block.
-    pub number: usize,
+    /// Which of the block's copies it is.
+    pub which: Which,
+}
+
+/// Which of a block's copies it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one that was written after so many others.
+    First(u32),
+    /// The one that was made again after so many others.
+    Later(u32),
 }
 
 /// How a map gets at its input when something has befallen the nodes that have it.
@@ -121,14 +117,14 @@ impl Replicas {
     }
 
     /// Returns the copies of what a map reads that the NameNode lists, of which these are the first.
-    fn listed(&self, at: SimTime, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
-        let copies = (0..).zip(first).map(|(number, node)| Copy { node: *node, number });
+    fn listed(&self, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
+        let copies = (0..).zip(first);
+        let copies = copies.map(|(number, node)| Copy { node: *node, which: Which::First(number) });
         let mut listed: Vec<Copy> = copies.filter(|copy| self.keeps(copy.node)).collect();
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
-        for (number, copy) in (FIRST_LATER..).zip(later.into_iter().flatten()) {
-            let is_there = copy.from <= at && !self.dead.contains(&copy.node);
-            if is_there && listed.iter().all(|other| other.node != copy.node) {
-                listed.push(Copy { node: copy.node, number });
+        for Later { node, number } in later.into_iter().flatten().copied() {
+            if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
+                listed.push(Copy { node, which: Which::Later(number) });
             }
         }
         listed
@@ -138,18 +134,16 @@ impl Replicas {
     pub(super) fn keeps(&self, node: TrackerId) -> bool {
         !self.dead.contains(&node) && !self.wiped.contains(&node)
     }
-}
 
-impl Listing {
     /// Finds the nodes that hold what a job's map reads, as the NameNode lists them.
     pub(super) fn locate(&self, job: &JobSpec, map: u32, holders: &mut Vec<TrackerId>) {
         holders.clear();
         let Some(input) = &job.input else { return };
-        input.locate(map, &self.files.hdfs, holders);
-        if self.files.are_as_written() {
+        input.locate(map, &self.hdfs, holders);
+        if self.are_as_written() {
             return;
         }
-        let listed = self.files.listed(self.at, job, map, holders);
+        let listed = self.listed(job, map, holders);
         holders.clear();
         holders.extend(listed.iter().map(|copy| copy.node));
     }
@@ -166,23 +160,22 @@ impl Listing {
         topology: &Topology,
         rng: impl FnOnce() -> ChaCha8Rng,
     ) -> Option<Reading> {
-        let Self { at, files } = self;
         let map = launch.attempt.task.index;
         let mut first = Vec::new();
-        launch.job.input.as_ref()?.locate(map, &files.hdfs, &mut first);
+        launch.job.input.as_ref()?.locate(map, &self.hdfs, &mut first);
         let block = Block::of(&launch.job, map)?;
-        let is_struck = |node: &TrackerId| files.off.contains(node) || !files.keeps(*node);
-        let is_moved = first.iter().any(is_struck) || files.later.contains_key(&block);
+        let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
+        let is_moved = first.iter().any(is_struck) || self.later.contains_key(&block);
         // The job's splits may tell of copies that are gone since.
         let is_expected = Locality::of(on, &first, topology) == launch.locality;
         if first.is_empty() || (!is_moved && is_expected) {
             return None;
         }
-        let mut left = files.listed(*at, &launch.job, map, &first);
+        let mut left = self.listed(&launch.job, map, &first);
         let mut rng = rng();
         let mut waits = SimSpan::ZERO;
         while let Some(copy) = nearest(&left, on, topology, &mut rng) {
-            if !files.off.contains(&copy.node) {
+            if !self.off.contains(&copy.node) {
                 return Some(Reading { from: Some(copy), waits });
             }
             left.retain(|other| *other != copy);
@@ -217,6 +210,7 @@ pub(super) fn nearest(
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     use super::*;
     use crate::cluster::{Node, PerSlot, Placement};
@@ -246,9 +240,8 @@ mod tests {
         let mut files = Replicas::new(Hdfs::new(1, topology.clone(), 3, Placement::Hadoop));
         change(&mut files);
         let rng = || stream(1, Purpose::Source, u64::from(number));
-        let listing = Listing { at: SimTime::ZERO, files: files.into() };
         let launch = Launch { locality, ..Launch::work(attempt, job) };
-        listing.open(&launch, TrackerId(0), &topology, rng)
+        files.open(&launch, TrackerId(0), &topology, rng)
     }
 
     fn off(nodes: &[u32]) -> impl FnOnce(&mut Replicas) {
@@ -291,17 +284,13 @@ mod tests {
     }
 
     #[test]
-    fn a_later_copy_is_read_from_when_on_it_is_there() {
-        let later = |from| {
-            move |files: &mut Replicas| {
-                files.wiped.insert_mut(TrackerId(1));
-                let copy = Later { node: TrackerId(2), from, batch: 0 };
-                let block = Block::OfTrace(JobId(0), 0);
-                files.later.insert_mut(block, vec![copy]);
-            }
-        };
-        assert_eq!(read(open(&[1], 0, later(SimTime::ZERO))), (Some(2), 0));
-        let soon = SimTime::ZERO + SimSpan::from_secs(1);
-        assert_eq!(read(open(&[1], 0, later(soon))), (None, 9));
+    fn a_later_copy_is_read_like_any_other() {
+        let reading = open(&[1], 0, |files| {
+            files.wiped.insert_mut(TrackerId(1));
+            let copy = Later { node: TrackerId(2), number: 3 };
+            files.later.insert_mut(Block::OfTrace(JobId(0), 0), vec![copy]);
+        });
+        let copy = Copy { node: TrackerId(2), which: Which::Later(3) };
+        assert_eq!(reading, Some(Reading { from: Some(copy), waits: SimSpan::ZERO }));
     }
 }

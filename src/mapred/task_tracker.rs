@@ -393,7 +393,7 @@ impl TaskTracker {
     /// nobody: its end is on its way.
     fn obey(&mut self, now: SimTime, directive: &Directive, out: &mut Outbox) {
         match directive {
-            Directive::Launch(launch) => self.accept(launch),
+            Directive::Launch(launch) => self.accept(now, launch, out),
             Directive::Kill(id) => self.kill(now, *id, out),
             Directive::Suspend(id) => self.suspend(now, *id, out),
             Directive::Resume(id) => {
@@ -415,11 +415,15 @@ impl TaskTracker {
         self.attempts.iter_mut().find(|attempt| attempt.is(id))
     }
 
-    fn accept(&mut self, launch: &Launch) {
+    fn accept(&mut self, now: SimTime, launch: &Launch, out: &mut Outbox) {
         let is_known = |a: &Attempt| a.id() == launch.attempt && a.role() == launch.role;
         if !self.attempts.iter().any(is_known) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
+            if let Some(reading) = reading {
+                let (attempt, from) = (launch.attempt, reading.from.map(|copy| copy.node));
+                out.emit(now, Fact::Opened { attempt, tracker: self.id, from });
+            }
             let plan = self.costs.plan(launch, self.id, &self.node, reading);
             self.attempts.push(Attempt::new(launch, plan, self.speeds));
         }

@@ -145,6 +145,8 @@ impl Perfetto {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_) => Ok(()),
         }

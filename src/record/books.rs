@@ -297,6 +297,8 @@ impl Books {
             | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }

@@ -13,10 +13,11 @@ use serde::Serialize;
 use super::incident::Details;
 use super::table::Text;
 use super::{Books, End, NodeLabel, RecordError, Watcher};
+use crate::cluster::BlockId;
 use crate::files;
 use crate::mapred::{
-    AttemptId, AttemptState, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Reason, Role,
-    TrackerId,
+    AttemptId, AttemptState, Block, Counts, Event, Fact, JobId, Locality, Outcome, PerSlot, Reason,
+    Role, TrackerId,
 };
 use crate::units::SimSpan;
 
@@ -56,6 +57,14 @@ struct Line<'a> {
     tracker: Option<TrackerId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a str>,
+    #[serde(skip)]
+    source: Option<TrackerId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +144,8 @@ impl Events {
 impl Watcher for Events {
     fn see(&mut self, event: &Event, _: &Books) -> Result<(), RecordError> {
         let mut line = Line::of(event);
-        line.node = line.tracker.map(|tracker| &*self.labels[tracker.index()].node);
+        let label = |tracker: TrackerId| &*self.labels[tracker.index()].node;
+        (line.node, line.from) = (line.tracker.map(label), line.source.map(label));
         self.lines.write(|to| {
             serde_json::to_writer(&mut *to, &line)?;
             to.write_all(b"\n")
@@ -233,6 +243,19 @@ impl<'a> Line<'a> {
                     bytes: copies.map(|(_, bytes)| bytes.get()),
                     ..line
                 }
+            }
+            Fact::Copy { block, tracker, is_there } => {
+                let line = Self::named(if is_there { "copy made" } else { "copy removed" });
+                let line = match block {
+                    Block::OfFile(BlockId { file, place }) => {
+                        Self { file: Some(file.0), block: Some(place), ..line }
+                    }
+                    Block::OfTrace(job, map) => Self { block: Some(map), ..line.job(job) },
+                };
+                line.node(tracker)
+            }
+            Fact::Opened { attempt, tracker, from } => {
+                Self { source: from, ..Self::named("opened").attempt(attempt, tracker) }
             }
             Fact::Started { attempt, tracker, role, .. } => {
                 Self::named("started").attempt(attempt, tracker).role(role)

@@ -191,6 +191,8 @@ impl Watcher for Histograms {
             | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. } => {}
         }

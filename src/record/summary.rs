@@ -279,6 +279,8 @@ impl Watcher for Tally {
             | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::Started { .. }
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }

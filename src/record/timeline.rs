@@ -204,6 +204,8 @@ impl Watcher for Timeline {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }

@@ -301,6 +301,8 @@ impl Waste {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::Heartbeat { .. } => {}
         }

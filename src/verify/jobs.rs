@@ -194,6 +194,8 @@ impl Jobs {
             | Fact::TrackerForgiven(_)
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -235,6 +237,8 @@ impl Jobs {
             | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -292,6 +296,8 @@ impl Jobs {
             | Fact::PolicyChanged
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }

@@ -321,6 +321,8 @@ impl Trackers {
             }
             // Decisions, what the JobTracker has learned, and what trackers do not say themselves.
             Fact::Incident { .. }
+            | Fact::Copy { .. }
+            | Fact::Opened { .. }
             | Fact::JobInitialised(_)
             | Fact::JobRunning(_)
             | Fact::MapsDone(_)

@@ -13,7 +13,7 @@ use super::subject;
 use crate::cluster::{
     BlockId, ClusterSpec, Demand, DiskId, Hdfs, NetworkModel, Resources, Topology, TrackerId,
 };
-use crate::mapred::replicas::nearest;
+use crate::mapred::replicas::{Which, nearest};
 use crate::mapred::{AttemptId, Copy, Input, JobSpec, TaskKind};
 use crate::random::{Purpose, stream};
 
@@ -99,8 +99,9 @@ impl Shared {
         if let Some(input) = &job.input {
             input.locate(attempt.task.index, &self.hdfs, &mut holders);
         }
-        let copies = (0..).zip(holders).map(|(number, node)| Copy { node, number });
-        let copies: Vec<Copy> = copies.collect();
+        let copies = (0..).zip(holders);
+        let copies: Vec<Copy> =
+            copies.map(|(number, node)| Copy { node, which: Which::First(number) }).collect();
         let mut rng = stream(self.seed, Purpose::Source, subject(attempt));
         nearest(&copies, on, self.resources.topology(), &mut rng)
     }
@@ -113,22 +114,26 @@ impl Shared {
         on: TrackerId,
         copy: Option<Copy>,
     ) -> DiskId {
-        let Copy { node, number } = copy.unwrap_or(Copy { node: on, number: 0 });
-        DiskId { node, disk: self.block_disk(job, attempt, number) }
+        let Copy { node, which } = copy.unwrap_or(Copy { node: on, which: Which::First(0) });
+        DiskId { node, disk: self.block_disk(job, attempt, which) }
     }
 
     /// Returns on which of its node's disks a copy of a map's input lies. Maps that read the same
     /// block find it on the same disk.
-    fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: usize) -> u32 {
+    fn block_disk(&self, job: &JobSpec, attempt: AttemptId, copy: Which) -> u32 {
         let block = match &job.input {
             Some(Input::File { file, .. }) => {
                 u64::from(file.0) << 28 | u64::from(attempt.task.index)
             }
             Some(Input::Splits(_)) | None => subject(attempt.task.attempt(0)),
         };
-        let mut rng = stream(self.seed, Purpose::BlockDisk, block);
+        let (purpose, number) = match copy {
+            Which::First(number) => (Purpose::BlockDisk, number),
+            Which::Later(number) => (Purpose::CopyDisk, number),
+        };
+        let mut rng = stream(self.seed, purpose, block);
         // The first draw is for the first copy, and so on.
-        let draws = (0..=copy).map(|_| rng.random_range(0..self.resources.disks()));
+        let draws = (0..=number).map(|_| rng.random_range(0..self.resources.disks()));
         draws.last().unwrap_or_default()
     }
 }
@@ -195,7 +200,8 @@ mod tests {
             let (split, last_split) = (Bytes::ZERO, Bytes::ZERO);
             job(id, Input::File { file: FileId(0), split, last_split, more_copies: 0 })
         };
-        let disk = |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), copy);
+        let disk =
+            |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), Which::First(copy));
         assert!(
             (0..100).all(|block| (0..3).all(|copy| disk(0, block, copy) == disk(1, block, copy)))
         );

@@ -189,7 +189,7 @@ impl Ledger {
             job.reduces.tasks = Vec::new();
             job.cache = MapCache::default();
             // Each change of the files is a snapshot that would live as long as this.
-            job.splits.files = self.unchanged.clone();
+            job.splits = self.unchanged.clone();
             job.unclean = PerSlot::default();
             job.lost_outputs.clear();
             job.unreadable.clear();

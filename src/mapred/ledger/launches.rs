@@ -8,8 +8,8 @@ use super::{Ledger, entry, is_a_few};
 use crate::mapred::job::{Job, Stage, Task, Try};
 use crate::mapred::map_cache::{Reach, Verdict};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Listing,
-    Locality, Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, Hadoop, JobId, Launch, LaunchExpiry, Locality,
+    Outbox, Outcome, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -42,7 +42,7 @@ impl Ledger {
             handout;
         let job = self.known(attempt.job());
         let (spec, counts) = (job.spec.clone(), job.counts(attempt.slot()));
-        let is_as_written = job.splits.files.are_as_written();
+        let is_as_written = job.splits.are_as_written();
         let drawn = match (&mut self.stories, &spec.traced) {
             (Some(stories), Some(traced)) if role == Role::Work && attempt.task.is_work() => {
                 Some(traced.draw(attempt, locality, stories.of(spec.id.0, &spec.name)))
@@ -65,8 +65,8 @@ impl Ledger {
         );
         let reads = role == Role::Work && attempt.task.kind == TaskKind::Map;
         // Splits may tell of copies that are gone though nothing is the matter any more.
-        let files = (reads && !(self.files.is_untouched() && is_as_written))
-            .then(|| Listing { at: now, files: self.files.clone() });
+        let files =
+            (reads && !(self.files.is_untouched() && is_as_written)).then(|| self.files.clone());
         Launch { attempt, role, job: spec, locality, slots, drawn, files }
     }
 

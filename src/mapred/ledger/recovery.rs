@@ -15,8 +15,8 @@
 use super::Ledger;
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::{
-    AttemptId, AttemptState, Directive, Fact, JobChange, JobId, Listing, Outbox, Outcome, Report,
-    SlotKind, TaskId, TaskKind, TrackerId,
+    AttemptId, AttemptState, Directive, Fact, JobChange, JobId, Outbox, Outcome, Report, SlotKind,
+    TaskId, TaskKind, TrackerId,
 };
 use crate::units::SimTime;
 
@@ -108,7 +108,7 @@ impl Ledger {
         for id in &unread {
             // It is submitted again, and so learns where its input lies now.
             let files = self.files.clone();
-            self.known_mut(*id).splits = Listing { at: now, files };
+            self.known_mut(*id).splits = files;
         }
         unread
     }
@@ -233,7 +233,7 @@ impl Ledger {
         let job = self.known_mut(id);
         let tasks = job.all_tasks().into_iter().flat_map(|(_, tasks)| tasks);
         let first = tasks.map(|task| task.next).max().unwrap_or(0);
-        let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.files.clone());
+        let fresh = Job::new(job.spec.clone(), job.submitted_at, job.splits.clone());
         let service = || [Task::new(first), Task::new(first)];
         let fresh = Job { first_attempt: first, setup: service(), cleanup: service(), ..fresh };
         *job = fresh;
