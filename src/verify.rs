@@ -17,6 +17,7 @@ use crate::mapred::{Event, Fact, Incident, Stop};
 use crate::record::{Books, End, RecordError, WasteSummary, Watcher};
 use crate::units::SimTime;
 
+mod blocks;
 mod breach;
 mod jobs;
 #[cfg(test)]
@@ -95,6 +96,9 @@ impl Verifier {
         let mut check = Check { at, rules: self.rules, findings: &mut self.findings };
         check.that(self.now <= at, || Breach::TimeRanBack { from: self.now });
         self.now = self.now.max(at);
+        if self.is_away {
+            check_absent(fact, &mut check);
+        }
         match fact {
             Fact::Heartbeat { .. }
             | Fact::TrackerUp { .. }
@@ -133,9 +137,6 @@ impl Verifier {
             | Fact::Ordered { .. }
             | Fact::Refused { .. }
             | Fact::Noted { .. } => {
-                if let Fact::Assigned { attempt, .. } = *fact {
-                    check.that(!self.is_away, || Breach::AssignedByNobody { attempt });
-                }
                 self.jobs.decided(fact, &mut self.trackers, &mut check);
             }
         }
@@ -181,6 +182,19 @@ impl Verifier {
     /// Returns how many violations there were beyond those.
     pub const fn more(&self) -> u64 {
         self.findings.more
+    }
+}
+
+/// Checks that this is nothing that a JobTracker does which stands still or is gone.
+fn check_absent(fact: &Fact, check: &mut Check<'_>) {
+    match *fact {
+        Fact::Assigned { attempt, .. } => check.breach(Breach::AssignedByNobody { attempt }),
+        Fact::JobInitialised(job) => {
+            check.breach(Breach::DoneByNobody { job, done: "initialised" });
+        }
+        Fact::JobRunning(job) => check.breach(Breach::DoneByNobody { job, done: "let run" }),
+        Fact::TrackerJoined(tracker) => check.breach(Breach::JoinedNobody { tracker }),
+        _ => {}
     }
 }
 

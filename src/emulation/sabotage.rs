@@ -82,7 +82,7 @@ pub(crate) struct Planted {
 }
 
 /// All mistakes that chaos finds. It hardly ever breaks all disks that have a block before it is read, so
-/// that of the NameNode is found by its own scenario alone.
+/// those of the NameNode are found by their own scenarios alone.
 pub(crate) const PLANTED: [Planted; 12] = [
     Planted {
         name: "slot used twice",
@@ -412,6 +412,30 @@ impl Mistake<ToNameNode> for CopiedFromNobody {
     }
 }
 
+/// The NameNode does not hear that a machine has gone off: maps read there as ever.
+#[derive(Default)]
+struct OffUnheard;
+
+impl Mistake<ToNameNode> for OffUnheard {
+    fn hear(&mut self, msg: &mut ToNameNode) {
+        if let ToNameNode::Off(node) = *msg {
+            *msg = ToNameNode::Missed(node, u32::MAX);
+        }
+    }
+}
+
+/// The NameNode does not hear that a machine is back: maps find nobody that has their blocks.
+#[derive(Default)]
+struct OnUnheard;
+
+impl Mistake<ToNameNode> for OnUnheard {
+    fn hear(&mut self, msg: &mut ToNameNode) {
+        if let ToNameNode::On(node) = *msg {
+            *msg = ToNameNode::Missed(node, u32::MAX);
+        }
+    }
+}
+
 /// One of four nodes takes ten times as long, and its maps are tried a second time.
 const SLOW_NODE: &str = "
 hadoop: {speculation: {hadoop-0.20: {after: 20s}}}
@@ -455,6 +479,17 @@ faults: [{at: 1min, disk: {nodes: all}}]
 until: 1h
 ";
 
+/// Blocks have one copy, and a machine is off for a while; a job reads then, and another one after that.
+const AWAY: &str = "
+cluster: {nodes: 4, hdfs: {replication: 1}}
+workload:
+  jobs:
+    - {name: a, submit: 90s, maps: 12, map_time: 20s}
+    - {name: b, submit: 1h, maps: 12, map_time: 20s}
+faults: [{at: 1min, stop: node-1}, {at: 30min, start: node-1}]
+until: 3h
+";
+
 /// Returns what the checker finds, were no job allowed to be left.
 fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
     let registry = Registry::builtin();
@@ -469,7 +504,7 @@ fn found_in(yaml: &str, recast: impl FnOnce(Cast) -> Cast) -> Vec<String> {
 
 #[test]
 fn a_run_without_mistakes_passes_the_checker() {
-    for yaml in [TWO_JOBS, SLOW_NODE, LOST_MAPS, LOST_OUTPUTS, LOST_DISKS] {
+    for yaml in [TWO_JOBS, SLOW_NODE, LOST_MAPS, LOST_OUTPUTS, LOST_DISKS, AWAY] {
         assert_eq!(found_in(yaml, |cast| cast), Vec::<String>::new());
     }
 }
@@ -498,6 +533,9 @@ fn planted_mistakes_are_found() {
         (job_tracker::<RerunForgotten>, LOST_MAPS, "which has nothing to do and was not told"),
         (job_tracker::<DeadDiskFetched>, LOST_OUTPUTS, "was gone or not yet there"),
         (name_node::<CopiedFromNobody>, LOST_DISKS, "has read its block, but no node had it"),
+        (name_node::<CopiedFromNobody>, LOST_DISKS, "which did not have its block or was off"),
+        (name_node::<OffUnheard>, AWAY, "reads as if nothing had befallen the nodes"),
+        (name_node::<OnUnheard>, AWAY, "found nobody with its block, but a node that was on had"),
     ] {
         let found = found_in(yaml, plant);
         assert!(found.iter().any(|line| line.contains(words)), "{words}: {found:?}");

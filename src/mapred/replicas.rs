@@ -13,7 +13,7 @@
 use rand::RngExt;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::{Input, JobId, JobSpec, Launch, Locality, TrackerId};
+use super::{JobId, JobSpec, Launch, Locality, TrackerId};
 use crate::cluster::{BlockId, Hdfs, Topology};
 use crate::random::ChaCha8Rng;
 use crate::units::SimSpan;
@@ -87,10 +87,7 @@ pub struct Reading {
 impl Block {
     /// Returns what a map reads, if its job has input.
     pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
-        Some(match job.input.as_ref()? {
-            Input::File { file, .. } => Self::OfFile(BlockId { file: *file, place: map }),
-            Input::Splits(_) => Self::OfTrace(job.id, map),
-        })
+        Some(job.input.as_ref()?.block(job.id, map))
     }
 }
 
@@ -214,7 +211,7 @@ mod tests {
 
     use super::*;
     use crate::cluster::{Node, PerSlot, Placement};
-    use crate::mapred::{Split, TaskId, TaskKind};
+    use crate::mapred::{Input, Split, TaskId, TaskKind};
     use crate::random::{Purpose, stream};
     use crate::units::Bytes;
 

@@ -14,8 +14,8 @@ use serde::de::value::{
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Expected, JobId, PerSlot, Traced, TrackerId};
-use crate::cluster::{FileId, Hdfs};
+use super::{Block, Expected, JobId, PerSlot, Traced, TrackerId};
+use crate::cluster::{BlockId, FileId, Hdfs};
 use crate::random::Dist;
 use crate::units::{Bytes, Factor, Rate, SimSpan};
 
@@ -146,6 +146,14 @@ impl Input {
             Self::File { last_split, .. } if map + 1 == maps => *last_split,
             Self::File { split, .. } => *split,
             Self::Splits(splits) => splits.get(map as usize).map_or(Bytes::ZERO, |s| s.bytes),
+        }
+    }
+
+    /// Returns what a job's map reads.
+    pub fn block(&self, job: JobId, map: u32) -> Block {
+        match self {
+            Self::File { file, .. } => Block::OfFile(BlockId { file: *file, place: map }),
+            Self::Splits(_) => Block::OfTrace(job, map),
         }
     }
 

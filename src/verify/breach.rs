@@ -83,10 +83,22 @@ pub enum Breach {
     JobForgotten { job: JobId },
     #[error("{attempt} was assigned while the JobTracker stood still or was gone")]
     AssignedByNobody { attempt: AttemptId },
+    #[error("{job} was {done} while the JobTracker stood still or was gone")]
+    DoneByNobody { job: JobId, done: &'static str },
+    #[error("{tracker} joined while the JobTracker stood still or was gone")]
+    JoinedNobody { tracker: TrackerId },
     #[error("{attempt} waits on {tracker} for its commit, and the JobTracker came to rest")]
     CommitForgotten { attempt: AttemptId, tracker: TrackerId },
     #[error("{attempt} was assigned to {tracker}, which has nothing to do and was not told")]
     LaunchForgotten { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} reads from {tracker}, which did not have its block or was off")]
+    ReadFromStranger { attempt: AttemptId, tracker: TrackerId },
+    #[error("{attempt} found nobody with its block, but a node that was on had it")]
+    FoundNobody { attempt: AttemptId },
+    #[error("{attempt} reads as if nothing had befallen the nodes that had its block at first")]
+    ReadAsEver { attempt: AttemptId },
+    #[error("because of {tracker} more copyings ended than had begun")]
+    CopyingEndedUnbegun { tracker: TrackerId },
     #[error("{attempt} has read its block, but no node had it that was on when it was assigned")]
     ReadFromNobody { attempt: AttemptId },
     #[error("{attempt} had all its input, but the output of map {map} was gone or not yet there")]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::blocks::Sources;
 use super::trackers::Trackers;
 use super::{Breach, Check, Rules};
 use crate::mapred::{
@@ -95,7 +96,9 @@ struct Attempt {
     /// How often the JobTracker had given up the tracker when it assigned this, and when that was.
     losses: u32,
     assigned: SimTime,
-    /// Whether nobody had its input then.
+    /// Who could be read then that had its input, until it has looked; none, if it does not matter.
+    sources: Option<Box<Sources>>,
+    /// Whether nobody could.
     finds_nothing: bool,
     /// When its work started.
     started: SimTime,
@@ -213,7 +216,8 @@ impl Jobs {
     /// is the trackers' affair.
     pub(super) fn happened(&mut self, fact: &Fact, trackers: &Trackers, check: &mut Check<'_>) {
         let (attempt, tracker) = match *fact {
-            Fact::Started { attempt, tracker, .. }
+            Fact::Opened { attempt, tracker, .. }
+            | Fact::Started { attempt, tracker, .. }
             | Fact::CommitPending { attempt, tracker }
             | Fact::Suspended { attempt, tracker }
             | Fact::Resumed { attempt, tracker }
@@ -238,7 +242,6 @@ impl Jobs {
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::Copy { .. }
-            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -264,7 +267,16 @@ impl Jobs {
             Fact::Started { role: Role::TaskCleanup, .. }
             | Fact::Ended { role: Role::TaskCleanup, .. }
                 if known.is_given_up(tracker) => {}
-            Fact::Started { role, .. } => known.start(attempt, tracker, role, check),
+            Fact::Opened { from, .. } => {
+                if let Some(sources) = known.sources.take() {
+                    sources.check(attempt, from, check);
+                }
+            }
+            Fact::Started { role, .. } => {
+                let is_struck = known.sources.take().is_some_and(|sources| sources.is_struck);
+                check.that(!is_struck, || Breach::ReadAsEver { attempt });
+                known.start(attempt, tracker, role, check);
+            }
             Fact::CommitPending { .. } => known.commit_pending = true,
             Fact::Suspended { .. } => known.suspended = true,
             Fact::Ended { role, outcome, phases, .. } => {
@@ -297,7 +309,6 @@ impl Jobs {
             | Fact::TrackerGraylisted(_)
             | Fact::TrackerOffGraylist(_)
             | Fact::Copy { .. }
-            | Fact::Opened { .. }
             | Fact::TrackerUp { .. }
             | Fact::TrackerDown(_)
             | Fact::Incident { .. }
@@ -451,14 +462,15 @@ impl Job {
         }
     }
 
-    /// Notes whether a map finds its input that was assigned just now.
+    /// Notes where a map can find its input that was assigned just now.
     fn look_for_input(&mut self, attempt: AttemptId, trackers: &Trackers, at: SimTime) {
         let TaskId { kind, index, .. } = attempt.task;
         if let (TaskKind::Map, Some(input)) = (kind, &self.input)
-            && trackers.nobody_has(input, index, self.tasks.map, at)
+            && let Some(sources) = trackers.sources(input, self.id, index, at)
             && let Some(known) = self.attempts.get_mut(&attempt)
         {
-            known.finds_nothing = true;
+            known.finds_nothing = sources.possible.is_empty();
+            known.sources = Some(Box::new(sources));
         }
     }
 
@@ -658,6 +670,19 @@ impl Job {
     }
 }
 
+impl Sources {
+    /// Checks where a map reads.
+    fn check(&self, attempt: AttemptId, from: Option<TrackerId>, check: &mut Check<'_>) {
+        match from {
+            Some(tracker) => {
+                let has_it = self.possible.contains(&tracker);
+                check.that(has_it, || Breach::ReadFromStranger { attempt, tracker });
+            }
+            None => check.that(!self.is_sure, || Breach::FoundNobody { attempt }),
+        }
+    }
+}
+
 impl Attempt {
     fn new(tracker: TrackerId, losses: u32, assigned: SimTime) -> Self {
         Self {
@@ -666,6 +691,7 @@ impl Attempt {
             given_up: Vec::new(),
             losses,
             assigned,
+            sources: None,
             finds_nothing: false,
             started: assigned,
             work: Progress::default(),

@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use super::blocks::{Blocks, Sources};
 use super::{Breach, Check};
 use crate::cluster::Hdfs;
-use crate::mapred::{AttemptId, Fact, Incident, Input, Outcome, PerSlot, Role, TrackerId};
-use crate::units::{Bytes, SimTime};
+use crate::mapred::{AttemptId, Fact, Incident, Input, JobId, Outcome, PerSlot, Role, TrackerId};
+use crate::units::SimTime;
 
 /// All trackers, as they themselves would tell.
 #[derive(Debug, Default)]
 pub(super) struct Trackers {
     all: Vec<Tracker>,
     held: Area,
-    /// Where blocks were at first, if it is known; once something befalls them, it matters.
-    files: Option<Hdfs>,
-    is_struck: bool,
+    blocks: Blocks,
 }
 
 /// The slots that are held, over time.
@@ -61,14 +60,6 @@ struct Tracker {
     starters: BTreeMap<AttemptId, u32>,
     /// When what lay on its disks was gone.
     gone: Vec<SimTime>,
-    /// Whether it was ever up: a machine that has still to join counts as on.
-    is_there: bool,
-    /// Since when its machine is off, if it is.
-    off: Option<SimTime>,
-    /// When it first lost what blocks it had.
-    wiped: Option<SimTime>,
-    /// When blocks were first to be copied because of it.
-    copied: Option<SimTime>,
 }
 
 /// One reply may be on its way when an order is given, and with the next one it comes.
@@ -84,47 +75,18 @@ struct Presence {
 impl Trackers {
     /// Returns trackers whose machines have the blocks of a file system.
     pub(super) fn with_files(self, files: Hdfs) -> Self {
-        Self { files: Some(files), ..self }
+        Self { blocks: self.blocks.with_files(files), ..self }
     }
 
-    /// Returns whether nobody can have had the block of a map for one who asked for it then: of those who
-    /// had it at first, all had lost it before it was to be copied, or all had lost it or were off and
-    /// it was not to be copied yet. Where copies went to, facts do not tell.
-    ///
-    /// What befalls a machine at that very instant may come after the question.
-    pub(super) fn nobody_has(&self, input: &Input, map: u32, maps: u32, at: SimTime) -> bool {
-        let Some(files) = self.files.as_ref().filter(|_| self.is_struck) else { return false };
-        let mut first = Vec::new();
-        input.locate(map, files, &mut first);
-        // To copy nothing takes no time.
-        if first.is_empty() || input.bytes(map, maps) == Bytes::ZERO {
-            return false;
-        }
-        let holders: Vec<_> = first.iter().map(|node| self.all.get(node.index())).collect();
-        let all = |has: &dyn Fn(&Tracker) -> bool| holders.iter().all(|one| one.is_some_and(has));
-        let copied = holders.iter().flatten().filter_map(|tracker| tracker.copied).min();
-        let is_before = |then: Option<SimTime>| then.is_some_and(|then| then < at);
-        let was_lost = |tracker: &Tracker| {
-            is_before(tracker.wiped) && copied.is_none_or(|copied| tracker.wiped <= Some(copied))
-        };
-        let is_away = |tracker: &Tracker| is_before(tracker.wiped) || is_before(tracker.off);
-        all(&was_lost) || (copied.is_none_or(|copied| at <= copied) && all(&is_away))
-    }
-
-    /// Notes what has befallen a machine.
-    fn befall(&mut self, at: SimTime, tracker: TrackerId, incident: Incident) {
-        let known = self.at(tracker);
-        match incident {
-            Incident::DiskLost => {
-                known.gone.push(at);
-                known.wiped.get_or_insert(at);
-            }
-            Incident::MachineOff if known.is_there => known.off = Some(at),
-            Incident::MachineOn => known.off = None,
-            Incident::CopyingBegins { .. } => _ = known.copied.get_or_insert(at),
-            _ => return,
-        }
-        self.is_struck = true;
+    /// Returns who could be read at an instant that has what a map reads, if that matters.
+    pub(super) fn sources(
+        &self,
+        input: &Input,
+        job: JobId,
+        map: u32,
+        at: SimTime,
+    ) -> Option<Sources> {
+        self.blocks.sources(input, job, map, at)
     }
 
     /// Returns whether the JobTracker counts on the tracker.
@@ -196,7 +158,8 @@ impl Trackers {
             Fact::TrackerUp { tracker, slots } => {
                 let known = self.at(tracker);
                 check.that(!known.up, || Breach::UpTwice { tracker });
-                (known.up, known.is_there, known.slots) = (true, true, slots);
+                (known.up, known.slots) = (true, slots);
+                self.blocks.comes_up(tracker);
             }
             Fact::TrackerDown(tracker) => {
                 let known = self.at(tracker);
@@ -317,11 +280,16 @@ impl Trackers {
                 }
             }
             Fact::Incident { tracker: Some(tracker), incident } => {
-                self.befall(check.at, tracker, incident);
+                if incident == Incident::DiskLost {
+                    self.at(tracker).gone.push(check.at);
+                }
+                self.blocks.befall(tracker, incident, check);
+            }
+            Fact::Copy { block, tracker, is_there } => {
+                self.blocks.copy(block, tracker, is_there, check.at);
             }
             // Decisions, what the JobTracker has learned, and what trackers do not say themselves.
             Fact::Incident { .. }
-            | Fact::Copy { .. }
             | Fact::Opened { .. }
             | Fact::JobInitialised(_)
             | Fact::JobRunning(_)
