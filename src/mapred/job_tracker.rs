@@ -214,7 +214,7 @@ impl JobTracker {
     }
 
     /// Begins as a process that knows nothing but what is to be recovered.
-    fn begin_anew(&mut self, now: SimTime, out: &mut Outbox) {
+    fn recover(&mut self, now: SimTime, out: &mut Outbox) {
         for job in self.ledger.recover(now) {
             if !self.reads_on_order {
                 self.unread.push_back(job);
@@ -229,11 +229,12 @@ impl JobTracker {
             return;
         }
         if self.process == Process::Gone {
-            self.begin_anew(now, out);
+            self.recover(now, out);
         }
         self.note_process(now, Process::Works, out);
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
+            self.tell_policy(now, None);
             self.take(now, msg, out);
         }
     }

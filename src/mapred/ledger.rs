@@ -59,7 +59,7 @@ pub(super) struct Ledger {
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
     /// How many of them read a file; counted only if hot files have more copies.
-    readers: FxHashMap<FileId, u32>,
+    heat: FxHashMap<FileId, Heat>,
     /// The jobs that give tasks, in the order of their numbers.
     running: BTreeSet<JobId>,
     /// Jobs whose setup task is to be launched.
@@ -147,6 +147,17 @@ pub(super) struct Tracker {
     work: u64,
 }
 
+/// How hot a file is.
+#[derive(Debug, Default)]
+struct Heat {
+    /// How many jobs read it that have not ended.
+    readers: u32,
+    /// How many of its blocks have been read while it was hot, and those of which more copies could not be
+    /// made, as nobody could be read that had them.
+    blocks: u32,
+    barren: Arc<[u32]>,
+}
+
 impl Tracker {
     /// Returns whether it may get tasks.
     pub(super) fn is_active(&self) -> bool {
@@ -177,7 +188,7 @@ impl Ledger {
             jobs: Vec::new(),
             arrived: 0,
             open: BTreeSet::new(),
-            readers: FxHashMap::default(),
+            heat: FxHashMap::default(),
             running: BTreeSet::new(),
             wants_setup: BTreeSet::new(),
             wants_cleanup: BTreeSet::new(),

@@ -145,6 +145,15 @@ impl Replicas {
         holders.extend(listed.iter().map(|copy| copy.node));
     }
 
+    /// Returns whether a node that is on has what a job's map reads.
+    pub(super) fn can_read(&self, job: &JobSpec, map: u32) -> bool {
+        let mut first = Vec::new();
+        if let Some(input) = &job.input {
+            input.locate(map, &self.hdfs, &mut first);
+        }
+        self.listed(job, map, &first).iter().any(|copy| !self.off.contains(&copy.node))
+    }
+
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it, and
     /// they are as near as the JobTracker thinks.
     ///

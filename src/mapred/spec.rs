@@ -125,6 +125,8 @@ pub enum Input {
         last_split: Bytes,
         /// How many copies the job finds beside the usual ones, since the file is hot.
         more_copies: u32,
+        /// The blocks of which it does not, as nobody could be read that had them when the file became hot.
+        barren: Arc<[u32]>,
     },
     /// Map *i* reads the split that a trace lists for it.
     Splits(Arc<[Split]>),
@@ -160,8 +162,9 @@ impl Input {
     /// Finds the nodes that hold what a map reads.
     pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
         match self {
-            Self::File { file, more_copies, .. } => {
-                hdfs.locate(*file, map, *more_copies, holders);
+            Self::File { file, more_copies, barren, .. } => {
+                let is_barren = barren.binary_search(&map).is_ok();
+                hdfs.locate(*file, map, if is_barren { 0 } else { *more_copies }, holders);
             }
             Self::Splits(splits) => {
                 holders.clear();

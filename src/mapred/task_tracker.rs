@@ -518,12 +518,7 @@ impl TaskTracker {
     }
 
     fn fail(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
-        let state = if self.costs.hadoop.task_cleanup {
-            AttemptState::FailedUnclean
-        } else {
-            AttemptState::Failed
-        };
-        self.end(index, now, state, out);
+        self.end(index, now, self.broken(), out);
     }
 
     /// Lets reduces try again what they could not fetch. Mumak knows nothing of that.

@@ -97,6 +97,8 @@ pub enum Breach {
     FoundNobody { attempt: AttemptId },
     #[error("{attempt} reads as if nothing had befallen the nodes that had its block at first")]
     ReadAsEver { attempt: AttemptId },
+    #[error("{job} finds more copies of block {map} than usual, but nobody had it to be copied")]
+    CopiedFromNobody { job: JobId, map: u32 },
     #[error("because of {tracker} more copyings ended than had begun")]
     CopyingEndedUnbegun { tracker: TrackerId },
     #[error("{attempt} has read its block, but no node had it that was on when it was assigned")]

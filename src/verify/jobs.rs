@@ -132,7 +132,10 @@ impl Jobs {
     /// Checks a decision of the JobTracker, or what it has learned.
     pub(super) fn decided(&mut self, fact: &Fact, trackers: &mut Trackers, check: &mut Check<'_>) {
         match *fact {
-            Fact::JobSubmitted(ref spec) => self.submit(spec, check),
+            Fact::JobSubmitted(ref spec) => {
+                self.check_heat(spec, trackers, check);
+                self.submit(spec, check);
+            }
             Fact::JobInitialised(job) => {
                 if let Some(job) = self.live(job, check) {
                     check.that(!job.initialised, || Breach::InitialisedTwice { job: job.id });
@@ -360,6 +363,31 @@ impl Jobs {
             for attempt in unheard {
                 check.breach(Breach::EndUnheard { attempt });
             }
+        }
+    }
+
+    /// Checks that there are more copies of a hot file's blocks than usual only where there was one to be
+    /// copied: now, or when another job found more that has not ended.
+    fn check_heat(&self, spec: &JobSpec, trackers: &Trackers, check: &mut Check<'_>) {
+        let Some(input @ Input::File { file, more_copies: 1.., .. }) = &spec.input else { return };
+        let mut usual = input.clone();
+        if let Input::File { more_copies, .. } = &mut usual {
+            *more_copies = 0;
+        }
+        let has_more = |input: &Input, map: u32| match input {
+            Input::File { file: of, more_copies, barren, .. } => {
+                of == file && 0 < *more_copies && !barren.contains(&map)
+            }
+            Input::Splits(_) => false,
+        };
+        for map in (0..spec.maps).filter(|map| has_more(input, *map)) {
+            let Some(sources) = trackers.sources(&usual, spec.id, map, check.at) else { continue };
+            let had_more = self.all.iter().any(|life| match life {
+                Life::Live(job) => job.input.as_ref().is_some_and(|input| has_more(input, map)),
+                Life::Unknown | Life::Ended => false,
+            });
+            let is_copied = had_more || !sources.possible.is_empty();
+            check.that(is_copied, || Breach::CopiedFromNobody { job: spec.id, map });
         }
     }
 

@@ -412,7 +412,7 @@ impl JobEntry {
         let input = self.input(block).map(|bytes| {
             let split = self.split(block);
             let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
-            Input::File { file, split, last_split, more_copies: 0 }
+            Input::File { file, split, last_split, more_copies: 0, barren: [].into() }
         });
         let input = self.splits.clone().map(Input::Splits).or(input);
         let user: Arc<str> = self.user.as_str().into();

@@ -198,7 +198,16 @@ mod tests {
         let shared = shared();
         let file = |id| {
             let (split, last_split) = (Bytes::ZERO, Bytes::ZERO);
-            job(id, Input::File { file: FileId(0), split, last_split, more_copies: 0 })
+            job(
+                id,
+                Input::File {
+                    file: FileId(0),
+                    split,
+                    last_split,
+                    more_copies: 0,
+                    barren: [].into(),
+                },
+            )
         };
         let disk =
             |id, block, copy| shared.block_disk(&file(id), map(id, block, 0), Which::First(copy));

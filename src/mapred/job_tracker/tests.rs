@@ -101,7 +101,13 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
 
 fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
     let split = Bytes::from_mib(1);
-    let input = Some(Input::File { file: FileId(id), split, last_split: split, more_copies: 0 });
+    let input = Some(Input::File {
+        file: FileId(id),
+        split,
+        last_split: split,
+        more_copies: 0,
+        barren: [].into(),
+    });
     Arc::new(JobSpec { input, ..JobSpec::bare(id, maps, reduces) })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ledger, entry};
+use super::{Heat, Ledger, entry};
 use crate::cluster::{FileId, TrackerId};
 use crate::mapred::job::{Job, JobState, Stage, Task};
 use crate::mapred::map_cache::MapCache;
@@ -30,13 +30,22 @@ impl Ledger {
     /// Counts a job among the readers of its file, and lets it find more copies if these are many.
     fn heat(&mut self, mut spec: Arc<JobSpec>) -> Arc<JobSpec> {
         let Some(file) = self.file_of(&spec) else { return spec };
-        let readers = self.readers.entry(file).or_default();
-        *readers += 1;
-        let more = self.hdfs.more_copies(*readers);
-        if 0 < more
-            && let Some(Input::File { more_copies, .. }) = &mut Arc::make_mut(&mut spec).input
-        {
-            *more_copies = more;
+        let heat = self.heat.entry(file).or_default();
+        heat.readers += 1;
+        let more = self.hdfs.more_copies(heat.readers);
+        if more == 0 {
+            return spec;
+        }
+        // More copies are made of what can be read, as soon as somebody reads it while the file is hot.
+        if heat.blocks < spec.maps && !self.files.is_untouched() {
+            let is_barren = |block: &u32| !self.files.can_read(&spec, *block);
+            let barren = (heat.blocks..spec.maps).filter(is_barren);
+            heat.barren = heat.barren.iter().copied().chain(barren).collect();
+        }
+        heat.blocks = heat.blocks.max(spec.maps);
+        let found = heat.barren.clone();
+        if let Some(Input::File { more_copies, barren, .. }) = &mut Arc::make_mut(&mut spec).input {
+            (*more_copies, *barren) = (more, found);
         }
         spec
     }
@@ -125,7 +134,11 @@ impl Ledger {
         job.state = JobState::Ended(outcome);
         let spec = job.spec.clone();
         if let Some(file) = self.file_of(&spec) {
-            *self.readers.get_mut(&file).expect("each job that has arrived reads its file") -= 1;
+            let heat = self.heat.get_mut(&file).expect("each job that has arrived reads its file");
+            heat.readers -= 1;
+            if self.hdfs.more_copies(heat.readers) == 0 {
+                *heat = Heat { readers: heat.readers, ..Heat::default() };
+            }
         }
         self.open.remove(&id);
         self.running.remove(&id);
@@ -214,4 +227,87 @@ fn place(spec: &mut Arc<JobSpec>, stories: &mut Stories) {
         splits[*map as usize].holders = machines.iter().copied().map(TrackerId).collect();
     }
     Arc::make_mut(spec).input = Some(Input::Splits(splits.into()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Hdfs, HdfsSpec, Node, Topology};
+    use crate::mapred::{Hadoop, Replicas};
+    use crate::units::Bytes;
+
+    const NOW: SimTime = SimTime::ZERO;
+
+    /// Six nodes with one copy of each block, or three of files that two jobs read.
+    fn ledger() -> Ledger {
+        let node = Node::plain(0, PerSlot { map: 1, reduce: 1 });
+        let topology = Arc::new(Topology::from_nodes(vec![node; 6]));
+        let spec =
+            "{block: 1MiB, replication: 1, placement: random, hot: {jobs: 2, replication: 3}}";
+        let spec: HdfsSpec = serde_yaml::from_str(spec).unwrap();
+        let hdfs = Hdfs::of(1, topology.clone(), &spec);
+        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
+        let hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+        Ledger::new(hadoop, topology, hdfs)
+    }
+
+    /// Returns who has each block of the file as a job finds it that reads so many.
+    fn submit(ledger: &mut Ledger, id: u32, maps: u32) -> Vec<Vec<TrackerId>> {
+        let (split, barren) = (Bytes::from_mib(1), [].into());
+        let input =
+            Input::File { file: FileId(0), split, last_split: split, more_copies: 0, barren };
+        let spec = JobSpec { input: Some(input), ..JobSpec::bare(id, maps, 0) };
+        ledger.submit(NOW, Arc::new(spec), &mut Outbox::default());
+        let input = ledger.known(JobId(id)).spec.input.clone().unwrap();
+        let locate = |map| {
+            let mut holders = Vec::new();
+            input.locate(map, &ledger.hdfs, &mut holders);
+            holders
+        };
+        (0..maps).map(locate).collect()
+    }
+
+    fn counts(blocks: &[Vec<TrackerId>]) -> Vec<usize> {
+        blocks.iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn a_hot_file_has_more_copies_only_of_what_could_be_read_when_it_became_hot() {
+        let mut ledger = ledger();
+        let usual = submit(&mut ledger, 0, 2);
+        assert_eq!(counts(&usual), [1, 1]);
+        assert_ne!(usual[0], usual[1]);
+        let mut files = Replicas::clone(&ledger.files);
+        files.wiped.insert_mut(usual[0][0]);
+        ledger.files = Arc::new(files.clone());
+        let hot = submit(&mut ledger, 1, 2);
+        assert_eq!((counts(&hot), &hot[0]), (vec![1, 3], &usual[0]));
+        // What was copied once stays so, whatever becomes of the first; and what was not is not.
+        files.wiped = [usual[1][0]].into_iter().collect();
+        ledger.files = Arc::new(files);
+        assert_eq!(counts(&submit(&mut ledger, 2, 2)), [1, 3]);
+        // When it has been cold it begins anew.
+        for id in [0, 1, 2] {
+            ledger.condemn(NOW, JobId(id), Outcome::Killed, &mut Outbox::default());
+        }
+        assert_eq!(counts(&submit(&mut ledger, 3, 2)), [1, 1]);
+        assert_eq!(counts(&submit(&mut ledger, 4, 2)), [3, 1]);
+    }
+
+    #[test]
+    fn what_nobody_has_read_of_a_hot_file_is_copied_when_somebody_does() {
+        let mut ledger = ledger();
+        submit(&mut ledger, 0, 1);
+        submit(&mut ledger, 1, 1);
+        let third = {
+            let mut holders = Vec::new();
+            ledger.hdfs.locate(FileId(0), 2, 0, &mut holders);
+            holders[0]
+        };
+        let mut files = Replicas::clone(&ledger.files);
+        files.off.insert_mut(third);
+        ledger.files = Arc::new(files);
+        let found = submit(&mut ledger, 2, 3);
+        assert_eq!((found[0].len(), found[2].len()), (3, 1));
+    }
 }

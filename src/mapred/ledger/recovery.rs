@@ -157,6 +157,11 @@ impl Ledger {
                 self.lose(now, attempt, Outcome::Killed, out);
                 continue;
             }
+            // Nobody remembers when it was assigned.
+            if record.state == AttemptState::Unassigned {
+                self.launches.push_back((now, attempt));
+            }
+            let Some(record) = self.find_try(attempt) else { continue };
             if std::mem::take(&mut record.is_doomed) && self.is_in_vain(attempt) {
                 self.known_try(attempt).is_doomed = true;
                 self.trackers[id.index()].orders.push(Directive::Kill(attempt));

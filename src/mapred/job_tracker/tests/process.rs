@@ -213,6 +213,50 @@ fn in_020_what_runs_joins_in_again_and_what_never_arrived_runs_anew() {
 }
 
 #[test]
+fn in_020_what_waits_for_its_slot_over_a_restart_fails_in_the_end() {
+    let launch_expiry = LaunchExpiry::Started;
+    let mut bench = bench(Hadoop { launch_expiry, ..of_line("0.20") });
+    bench.submit(job(0, 3, 0));
+    let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
+    let waits = (maps[1], AttemptState::Unassigned);
+    bench.at(4).beat_and_receive(0, &[(maps[0], AttemptState::Succeeded), waits]);
+    bench.at(10).hear(restart(true));
+    bench.at(70).hear(ToJobTracker::Wake);
+    bench.at(73).beat_and_receive(0, &[waits]);
+    assert!(bench.tracker.ledger.attempt(maps[1]).is_some());
+    for at in [300, 600, 670] {
+        bench.at(at).beat_and_receive(0, &[waits]);
+    }
+    // Its ten minutes begin when its tracker is heard of again.
+    bench.at(673).hear(ToJobTracker::Expire);
+    assert!(!bench.has_failed(maps[1]));
+    bench.at(674).hear(ToJobTracker::Expire);
+    assert!(bench.has_failed(maps[1]));
+}
+
+/// Notes whether the second job was there whenever it hears of a change.
+#[derive(Default)]
+struct Patient(Arc<std::sync::Mutex<Vec<bool>>>);
+
+impl Scheduler for Patient {
+    fn job_changed(&mut self, view: &View<'_>, _: &JobEvent) {
+        self.0.lock().unwrap().push(view.job(JobId(1)).is_some());
+    }
+
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+}
+
+#[test]
+fn what_has_waited_for_a_process_that_stood_still_is_told_the_policy_one_after_another() {
+    let heard = Arc::default();
+    let mut bench = bench_under(Box::new(Patient(Arc::clone(&heard))), hadoop());
+    bench.hear(ToJobTracker::Pause(SimSpan::from_secs(60)));
+    bench.at(1).submit(job(0, 1, 0)).submit(job(1, 1, 0));
+    bench.at(60).hear(ToJobTracker::Wake);
+    assert_eq!(heard.lock().unwrap().first(), Some(&false), "the second had not come yet");
+}
+
+#[test]
 fn in_020_a_tracker_of_the_history_that_stays_silent_is_waited_for_until_it_is_missed() {
     let (mut bench, ..) = recovered("0.20");
     bench.joins_restarted = false;
