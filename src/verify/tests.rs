@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::cluster::{Node, Placement, Topology};
+use crate::cluster::{FileId, Node, Placement, Topology};
 use crate::mapred::{
     AttemptId, AttemptState, Block, Incident, Input, JobId, JobSpec, Outcome, PerSlot, Phases,
     Role, Split, TaskId, TaskKind, TrackerId,
@@ -976,4 +976,35 @@ fn what_a_jobtracker_does_that_is_away_is_found() {
     let joined = Fact::TrackerJoined(TrackerId(0));
     assert!(away(joined).contains(&format!("node-1 joined {words}")));
     assert_eq!(back(initialised), "");
+}
+
+#[test]
+fn more_copies_of_what_nobody_had_are_found() {
+    let job = |id, more_copies, barren: &[u32]| {
+        let (file, split) = (FileId(0), Bytes::from_mib(1));
+        let barren = barren.into();
+        let input = Some(Input::File { file, split, last_split: split, more_copies, barren });
+        Fact::JobSubmitted(JobSpec { input, ..JobSpec::bare(id, 2, 0) }.into())
+    };
+    let lost = |stream: Stream| {
+        (0..3).fold(stream.at(1_000), |stream, node| stream.fact(incident(node, LOST))).at(2_000)
+    };
+    let breach = |map| {
+        format!(
+            "at 2 s: job 2 finds more copies of block {map} than usual, but nobody had it to be copied"
+        )
+    };
+    let found = |befall: fn(Stream) -> Stream, jobs: [Fact; 2]| {
+        with_blocks(|stream| {
+            let [before, then] = jobs.clone();
+            befall(stream.fact(before)).fact(then)
+        })
+    };
+    let as_ever = |stream: Stream| stream;
+    assert_eq!(found(as_ever, [job(1, 0, &[]), job(2, 1, &[])]), "");
+    assert_eq!(found(lost, [job(1, 0, &[]), job(2, 1, &[])]), breach(0) + &breach(1));
+    assert_eq!(found(lost, [job(1, 0, &[]), job(2, 1, &[1])]), breach(0));
+    assert_eq!(found(lost, [job(1, 0, &[]), job(2, 1, &[0, 1])]), "");
+    // One who reads it has found more of the second block before.
+    assert_eq!(found(lost, [job(1, 1, &[0]), job(2, 1, &[])]), breach(0));
 }
