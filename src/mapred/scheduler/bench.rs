@@ -195,18 +195,23 @@ impl<P: Scheduler> Bench<P> {
         }
     }
 
-    /// Carries out the kills that the policy has ordered; returns whose end they are.
+    /// Carries out the kills that the policy has ordered; returns whose end they are. As at a tracker, an
+    /// order for what has ended meanwhile does nothing.
     pub(crate) fn kill(&mut self) -> Vec<AttemptId> {
         let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
-        let killed: Vec<AttemptId> = orders
+        let mut killed: Vec<AttemptId> = orders
             .filter_map(|order| match order {
                 Directive::Kill(attempt) => Some(attempt),
                 _ => None,
             })
             .collect();
-        for attempt in &killed {
-            self.end(*attempt, Outcome::Killed);
-        }
+        killed.retain(|attempt| {
+            let is_running = self.running.iter().flatten().any(|other| other == attempt);
+            if is_running {
+                self.end(*attempt, Outcome::Killed);
+            }
+            is_running
+        });
         killed
     }
 
