@@ -4,7 +4,7 @@
 //! heartbeat brings at least one task to a tracker with a free slot, unless a policy refuses, so that after
 //! as many heartbeats as it has slots each of them has been given.
 
-use std::collections::BTreeMap;
+use indexmap::IndexMap;
 
 use crate::cluster::{PerSlot, SlotKind};
 
@@ -23,7 +23,7 @@ struct Full {
 }
 
 /// All trackers, by the names of their nodes.
-pub(super) type Trackers = BTreeMap<String, Tracker>;
+pub(super) type Trackers = IndexMap<String, Tracker>;
 
 impl Tracker {
     /// Notes that so many slots were held from an instant to another.
@@ -50,12 +50,16 @@ impl Tracker {
     }
 
     /// Returns from when on a slot was free of those that were given at an instant, and by when heartbeats
-    /// at such an interval would have brought a task, both up to that instant.
-    pub(super) fn free(&self, kind: SlotKind, given: u64, interval: u64) -> (u64, u64) {
+    /// at such an interval would have brought a task, both up to that instant; none, if nothing has ever
+    /// started there.
+    pub(super) fn free(&self, kind: SlotKind, given: u64, interval: u64) -> Option<(u64, u64)> {
+        if SlotKind::BOTH.into_iter().all(|kind| self.full[kind].slots == 0) {
+            return None;
+        }
         let Full { slots, spans } = &self.full[kind];
         let before = spans.partition_point(|(from, _)| *from < given);
         let free = before.checked_sub(1).map_or(0, |place| spans[place].1.min(given));
-        (free, given.saturating_sub(slots * interval).max(free))
+        Some((free, given.saturating_sub(slots * interval).max(free)))
     }
 }
 
@@ -71,13 +75,14 @@ mod tests {
             tracker.held(SlotKind::Map, span, 1);
         }
         tracker.settle();
-        let free = |given| tracker.free(SlotKind::Map, given, 3_000);
+        let free = |given| tracker.free(SlotKind::Map, given, 3_000).unwrap();
         // Given at 12 s, two heartbeats of 3 s would have brought it from 6 s on.
         assert_eq!(free(12_000), (9_000, 9_000));
         assert_eq!(free(29_000), (9_000, 23_000));
         // Before it was ever full it was free since the beginning.
         assert_eq!(free(4_000), (0, 0));
         assert_eq!(free(7_000), (7_000, 7_000), "none was free");
-        assert_eq!(tracker.free(SlotKind::Reduce, 7_000, 3_000), (0, 7_000));
+        assert_eq!(tracker.free(SlotKind::Reduce, 7_000, 3_000), Some((0, 7_000)));
+        assert_eq!(Tracker::default().free(SlotKind::Map, 7_000, 3_000), None);
     }
 }

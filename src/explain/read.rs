@@ -161,83 +161,104 @@ pub fn read(results: &dyn Results, about: &About) -> Result<Told, ReadError> {
     told.groups = groups.into_iter().collect();
     let mut went = Went::new();
     if about.has_faults {
-        let mut since = None;
-        results.rows(Table::Faults, &OF_FAULTS, &mut |row| {
-            let (at, what) = (millis(row, 0)?.unwrap_or_default(), row.text(2));
-            if row.text(1) == Incident::OF_JOBTRACKER {
-                match what == Incident::Back.words() {
-                    false => _ = since.get_or_insert(at),
-                    true => told.absences.extend(since.take().map(|since| (since, at))),
-                }
-            } else if TAKES_WORK.map(Incident::words).contains(&what) {
-                went.entry(row.text(1).to_owned()).or_default().push(at);
-            }
-            Ok(())
-        })?;
-        told.absences.extend(since.map(|since| (since, ended)));
+        (told.absences, went) = faults(results, ended)?;
     }
-    let Told { jobs, holds, .. } = &mut told;
+    tasks(results, about, &went, &mut told)?;
+    if about.has_decisions {
+        decisions(results, &mut told.jobs)?;
+    }
+    Ok(told)
+}
+
+/// Reads when the JobTracker's process was not there, and when nodes went.
+fn faults(results: &dyn Results, ended: u64) -> Result<(Vec<(u64, u64)>, Went), ReadError> {
+    let (mut absences, mut went, mut since) = (Vec::new(), Went::new(), None);
+    results.rows(Table::Faults, &OF_FAULTS, &mut |row| {
+        let (at, what) = (millis(row, 0)?.unwrap_or_default(), row.text(2));
+        if row.text(1) == Incident::OF_JOBTRACKER {
+            match what == Incident::Back.words() {
+                false => _ = since.get_or_insert(at),
+                true => absences.extend(since.take().map(|since| (since, at))),
+            }
+        } else if TAKES_WORK.map(Incident::words).contains(&what) {
+            went.entry(row.text(1).to_owned()).or_default().push(at);
+        }
+        Ok(())
+    })?;
+    absences.extend(since.map(|since| (since, ended)));
+    Ok((absences, went))
+}
+
+/// Reads the attempts, what they held, which of their outputs were lost, and since when their slots had
+/// been free.
+fn tasks(
+    results: &dyn Results,
+    about: &About,
+    went: &Went,
+    told: &mut Told,
+) -> Result<(), ReadError> {
+    let Told { jobs, holds, .. } = told;
     let mut losses = Losses::new();
     let mut trackers = Trackers::new();
-    // On which node each attempt was, in the order of the table.
-    let mut launches: Vec<(usize, usize, String)> = Vec::new();
+    // On which tracker each attempt was, in the order of the table.
+    let mut launches: Vec<(usize, usize, usize)> = Vec::new();
     results.rows(Table::Tasks, &OF_TASKS, &mut |row| {
         let id = row.id(0)?;
         let unknown = || format!("job {id} is not in {}", Table::Jobs.file());
         let place = place_of(jobs, id).ok_or_else(unknown)?;
+        let node = row.text(17);
         if row.text(14) == "lost" {
             // Its own row came before: it had succeeded.
             let at = millis(row, 10)?.unwrap_or_default();
-            let of_node = went.get(row.text(17)).into_iter().flatten();
+            let of_node = went.get(node).into_iter().flatten();
             let gone = of_node.copied().filter(|gone| *gone <= at).max();
             losses.insert((id, row.id(2)?, row.id(3)?), (at, gone));
             return Ok(());
         }
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
-        attempt(row, job, holds, ended)?;
-        let node = row.text(17);
+        attempt(row, job, holds, about.ended)?;
+        let known = trackers.get_index_of(node);
+        let number =
+            known.unwrap_or_else(|| trackers.insert_full(node.to_owned(), Tracker::default()).0);
         if before < job.tries.len() {
-            launches.push((place, before, node.to_owned()));
+            launches.push((place, before, number));
         }
-        if first < holds.len() && !trackers.contains_key(node) {
-            trackers.insert(node.to_owned(), Tracker::default());
-        }
-        if let Some(tracker) = trackers.get_mut(node) {
-            for hold in &holds[first..] {
-                tracker.held(hold.kind, (hold.from, hold.to), hold.slots);
-            }
+        for hold in &holds[first..] {
+            trackers[number].held(hold.kind, (hold.from, hold.to), hold.slots);
         }
         Ok(())
     })?;
     trackers.values_mut().for_each(Tracker::settle);
-    for (place, number, node) in launches {
+    for (place, number, tracker) in launches {
         let one = &mut jobs[place].tries[number];
         let kind = if one.kind == TaskKind::Reduce { SlotKind::Reduce } else { SlotKind::Map };
-        if let Some(tracker) = trackers.get(&node) {
-            (one.free, one.served) = tracker.free(kind, one.launched, about.heartbeat);
+        if let Some(free) = trackers[tracker].free(kind, one.launched, about.heartbeat) {
+            (one.free, one.served) = free;
         }
     }
-    if !losses.is_empty() {
-        for job in jobs.iter_mut() {
-            for one in job.tries.iter_mut().filter(|one| one.kind == TaskKind::Map) {
-                if let Some((at, gone)) = losses.get(&(job.id, one.task, one.number)) {
-                    (one.lost, one.gone) = (Some(*at), *gone);
-                }
+    if losses.is_empty() {
+        return Ok(());
+    }
+    for job in jobs {
+        for one in job.tries.iter_mut().filter(|one| one.kind == TaskKind::Map) {
+            if let Some((at, gone)) = losses.get(&(job.id, one.task, one.number)) {
+                (one.lost, one.gone) = (Some(*at), *gone);
             }
         }
     }
-    let Told { jobs, .. } = &mut told;
-    if about.has_decisions {
-        results.rows(Table::Decisions, &OF_DECISIONS, &mut |row| {
-            let id = row.id(1)?;
-            if let Some((refused, place)) = refused(row)?.zip(place_of(jobs, id)) {
-                jobs[place].refusals.push(refused);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(told)
+    Ok(())
+}
+
+/// Reads what jobs were refused.
+fn decisions(results: &dyn Results, jobs: &mut [ToldJob]) -> Result<(), ReadError> {
+    results.rows(Table::Decisions, &OF_DECISIONS, &mut |row| {
+        let id = row.id(1)?;
+        if let Some((refused, place)) = refused(row)?.zip(place_of(jobs, id)) {
+            jobs[place].refusals.push(refused);
+        }
+        Ok(())
+    })
 }
 
 fn place_of(jobs: &[ToldJob], id: u32) -> Option<usize> {
