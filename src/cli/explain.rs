@@ -58,14 +58,17 @@ impl Arguments {
         if let Some(name) = &self.job {
             let one = explain(find(&told, name)?);
             return match self.json {
-                true => print_json([OneJob::of(&told, &one, &holders)].into_iter(), false),
+                true => {
+                    let text = pretty(&OneJob::of(&told, &one, &holders));
+                    Ok(terminal::print_file(&format!("{text}\n"))?)
+                }
                 false => Ok(terminal::print(&story_of(&told, &one))?),
             };
         }
         if self.json {
             let all =
                 (0..told.jobs.len()).map(|place| OneJob::of(&told, &explain(place), &holders));
-            return print_json(all, true);
+            return print_list(all);
         }
         let all: Vec<Explained> = (0..told.jobs.len()).map(in_short).collect();
         let alone = RunResults::new(&self.folder).alone().map_err(compare::unreadable)?;
@@ -267,19 +270,18 @@ const fn is_nothing(slot_ms: &u64) -> bool {
     *slot_ms == 0
 }
 
-/// Prints values one after the other: all of them at once may be large.
-fn print_json<T: Serialize>(values: impl Iterator<Item = T>, is_list: bool) -> Result<(), Failure> {
-    let mut between = if is_list { "[\n" } else { "" };
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("names and numbers are JSON")
+}
+
+/// Prints a list of values, one after the other: all of them at once may be large.
+fn print_list<T: Serialize>(values: impl Iterator<Item = T>) -> Result<(), Failure> {
+    let mut is_empty = true;
     for value in values {
-        let text = serde_json::to_string_pretty(&value).expect("names and numbers are JSON");
-        let text = if is_list { format!("  {}", text.replace('\n', "\n  ")) } else { text };
-        terminal::print_file(&format!("{between}{text}"))?;
-        between = ",\n";
+        let before = if is_empty { "[\n  " } else { ",\n  " };
+        let text = pretty(&value).replace('\n', "\n  ");
+        terminal::print_file(&format!("{before}{text}"))?;
+        is_empty = false;
     }
-    let end = match (is_list, between) {
-        (false, _) => "\n",
-        (true, "[\n") => "[]\n",
-        (true, _) => "\n]\n",
-    };
-    Ok(terminal::print_file(end)?)
+    Ok(terminal::print_file(if is_empty { "[]\n" } else { "\n]\n" })?)
 }

@@ -9,28 +9,12 @@ pub(super) fn without_job_tracker(stretches: Vec<Stretch>, spans: &[(u64, u64)])
     if spans.is_empty() {
         return stretches;
     }
+    let absences = spans.iter().map(|span| Stretch::of(Part::JobTrackerAway, *span));
     let cut = |stretch: Stretch| match stretch.part.is_idle() {
-        true => cut(stretch, spans, Part::JobTrackerAway),
+        true => stretch.cut(absences.clone()),
         false => vec![stretch],
     };
     stretches.into_iter().flat_map(cut).collect()
-}
-
-/// Returns the pieces of a stretch, with those that lie in one of these spans as another part.
-pub(super) fn cut(stretch: Stretch, spans: &[(u64, u64)], part: Part) -> Vec<Stretch> {
-    let mut pieces = Vec::new();
-    let mut at = stretch.from;
-    for (from, to) in spans {
-        let (from, to) = ((*from).clamp(at, stretch.to), (*to).clamp(at, stretch.to));
-        if from < to {
-            pieces.push(Stretch { from: at, to: from, ..stretch });
-            pieces.push(Stretch { part, from, to, rule: None });
-            at = to;
-        }
-    }
-    pieces.push(Stretch { from: at, ..stretch });
-    pieces.retain(|piece| piece.from < piece.to);
-    pieces
 }
 
 #[cfg(test)]

@@ -98,17 +98,14 @@ fn explaining_most<'r>(refusals: impl Iterator<Item = &'r Refused>) -> Most {
 
 fn cut(stretch: Stretch, most: &Most) -> Vec<Stretch> {
     let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
-    let mut pieces = Vec::new();
-    let mut at = stretch.from;
-    for (from, to, rule) in most[first..].iter().take_while(|(from, ..)| *from < stretch.to) {
-        let (from, to) = ((*from).max(at), (*to).min(stretch.to));
-        pieces.push(Stretch { from: at, to: from, ..stretch });
-        pieces.push(Stretch { from, to, rule: Some(*rule), ..stretch });
-        at = to;
-    }
-    pieces.push(Stretch { from: at, ..stretch });
-    pieces.retain(|piece| piece.from < piece.to);
-    pieces
+    let during = most[first..].iter().take_while(|(from, ..)| *from < stretch.to);
+    let ruled = |(from, to, rule): &(u64, u64, Rule)| Stretch {
+        from: *from,
+        to: *to,
+        rule: Some(*rule),
+        ..stretch
+    };
+    stretch.cut(during.map(ruled))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What kept a job waiting, walked back from its end.
 //!
 //! A job ends when its cleanup has ended; that began when the last reduce was known to have ended; that
-//! fetched until the last map was known to have ended, or waited for a slot since then; and so on. Each step leads from an instant to the attempt without which it would have been earlier,
-//! and to the instant at which that was launched:
+//! fetched until the last map was known to have ended, or waited for a slot since then; and so on. Each step
+//! leads from an instant to the attempt without which it would have been earlier, and to the instant at which
+//! that was launched:
 //!
 //! - before a cleanup, the map or reduce that was known last to have ended;
 //! - before a reduce, the end of the maps: one that was launched later waited for a slot since then, and
@@ -17,7 +18,6 @@
 //! one, and what comes from a run with mishaps by more, so that every bound is kept between those around
 //! it: the stretches lie end to end whatever they are made of.
 
-use super::away::cut;
 use super::part::{Part, Rule};
 use crate::mapred::TaskKind;
 
@@ -91,9 +91,32 @@ pub struct Stretch {
 }
 
 impl Stretch {
+    /// Returns one that no rule is known of.
+    pub(super) const fn of(part: Part, (from, to): (u64, u64)) -> Self {
+        Self { part, from, to, rule: None }
+    }
+
     /// Returns how long it is.
     pub const fn ms(&self) -> u64 {
         self.to - self.from
+    }
+
+    /// Returns its pieces, with those that lie in one of these others as what they are; the others are in
+    /// the order of time.
+    pub(super) fn cut(self, others: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut pieces = Vec::new();
+        let mut at = self.from;
+        for other in others {
+            let (from, to) = (other.from.clamp(at, self.to), other.to.clamp(at, self.to));
+            if from < to {
+                pieces.push(Self { from: at, to: from, ..self });
+                pieces.push(Self { from, to, ..other });
+                at = to;
+            }
+        }
+        pieces.push(Self { from: at, ..self });
+        pieces.retain(|piece| piece.from < piece.to);
+        pieces
     }
 }
 
@@ -171,7 +194,7 @@ impl<'t> Walk<'t> {
             self.to(first.min(self.at), Part::Redone);
         }
         if running < self.at && self.job.has_tasks {
-            self.wait(running, Part::FirstMapWait);
+            self.to(running, Part::FirstMapWait);
         }
         self.to(running.min(self.at), Part::Heartbeats);
         if let Some(setup) = self.last(|one| one.kind == TaskKind::Setup) {
@@ -185,43 +208,16 @@ impl<'t> Walk<'t> {
     /// Goes back to the launch of the attempt that kept `next` waiting; returns none if there was none.
     fn step(&mut self, next: Next<'t>) -> Option<Next<'t>> {
         let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
+        if let Next::Launch(again) = next
+            && let Some(before) = self.before(again)
+        {
+            return self.again(again, before, maps_done);
+        }
         match next {
             Next::End => {
                 let last = self.last(|one| one.kind != TaskKind::Setup)?;
                 self.to(last.heard, Part::Heartbeats);
                 self.run(last)
-            }
-            Next::Launch(again) if self.before(again).is_some() => {
-                let before = self.before(again)?;
-                let floor = self.floor(again.kind, maps_done);
-                let wait = |walk: &mut Self, first: &Try| {
-                    let since = first.ended_for_good().max(floor);
-                    walk.wait_of(again, since, waited_for(again.kind));
-                };
-                let first = match before {
-                    Before::Lost { first, own } => {
-                        wait(self, first);
-                        let gone = first.gone.unwrap_or(0).max(own.heard).max(floor);
-                        self.to(gone, Part::Unnoticed);
-                        self.fetch(own.heard.max(floor));
-                        return self.run(own);
-                    }
-                    // It was wanted when it was launched.
-                    Before::Beside(first) => first,
-                    Before::Vain(first) => {
-                        wait(self, first);
-                        if let Some(gone) = first.gone {
-                            self.to(gone.max(first.launched).max(floor), Part::Unnoticed);
-                        }
-                        first
-                    }
-                };
-                self.to(first.launched.max(floor), Part::Redone);
-                Some(if first.launched <= floor && 0 < floor {
-                    Next::MapsDone
-                } else {
-                    Next::Launch(first)
-                })
             }
             Next::Launch(one) => match one.kind {
                 TaskKind::Setup => None,
@@ -241,7 +237,7 @@ impl<'t> Walk<'t> {
                     if one.launched == first {
                         self.wait_of(one, running, Part::FirstMapWait);
                     }
-                    self.wait(running, Part::FirstMapWait);
+                    self.to(running, Part::FirstMapWait);
                     None
                 }
             },
@@ -255,10 +251,47 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Goes back from the launch of another attempt of a task to that of the one before, or to what the job
+    /// did meanwhile.
+    fn again(
+        &mut self,
+        again: &Try,
+        before: Before<'t>,
+        maps_done: Option<u64>,
+    ) -> Option<Next<'t>> {
+        let floor = floor(again.kind, maps_done);
+        let wait = |walk: &mut Self, first: &Try| {
+            walk.wait_of(again, first.ended_for_good().max(floor), waited_for(again.kind));
+        };
+        let first = match before {
+            Before::Lost { first, own } => {
+                wait(self, first);
+                let gone = first.gone.unwrap_or(0).max(own.heard).max(floor);
+                self.to(gone, Part::Unnoticed);
+                self.fetch(own.heard.max(floor));
+                return self.run(own);
+            }
+            // It was wanted when it was launched.
+            Before::Beside(first) => {
+                self.to(first.launched.max(floor), Part::Redone);
+                first
+            }
+            Before::Vain(first) => {
+                wait(self, first);
+                self.spend_in_vain(first, floor);
+                first
+            }
+        };
+        Some(match first.launched <= floor && 0 < floor {
+            true => Next::MapsDone,
+            false => Next::Launch(first),
+        })
+    }
+
     /// Goes back to the launch of an attempt, or to where it could not have gone on before.
     fn run(&mut self, one: &'t Try) -> Option<Next<'t>> {
         let maps_done = self.job.maps_done.filter(|done| *done <= self.at);
-        let floor = self.floor(one.kind, maps_done);
+        let floor = floor(one.kind, maps_done);
         self.spend(one, floor);
         match one.launched < floor {
             true => Some(Next::MapsDone),
@@ -266,19 +299,10 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Returns the instant before which attempts of a kind could not go on: of reduces the end of the
-    /// maps.
-    fn floor(&self, kind: TaskKind, maps_done: Option<u64>) -> u64 {
-        maps_done.filter(|_| kind == TaskKind::Reduce).unwrap_or(0)
-    }
-
     /// Goes back through an attempt, to its launch or to `floor` if that is later.
     fn spend(&mut self, one: &Try, floor: u64) {
         if one.is_vain {
-            if let Some(gone) = one.gone {
-                self.to(gone.max(one.launched).max(floor), Part::Unnoticed);
-            }
-            return self.to(one.launched.max(floor), Part::Redone);
+            return self.spend_in_vain(one, floor);
         }
         if matches!(self.before(one), Some(Before::Lost { .. })) {
             return self.to(one.launched.max(floor), Part::Redone);
@@ -299,8 +323,18 @@ impl<'t> Walk<'t> {
         self.to(floored(one.started), fetching);
         self.to(floored(one.launched), Part::Heartbeats);
         let told = self.back.split_off(first);
-        let in_pieces = |stretch| cut(stretch, &one.stops, Part::Suspended).into_iter().rev();
+        let stops = one.stops.iter().map(|stop| Stretch::of(Part::Suspended, *stop));
+        let in_pieces = |stretch: Stretch| stretch.cut(stops.clone()).into_iter().rev();
         self.back.extend(told.into_iter().flat_map(in_pieces));
+    }
+
+    /// Goes back through an attempt that came to nothing, to its launch or to `floor` if that is later.
+    fn spend_in_vain(&mut self, one: &Try, floor: u64) {
+        let launched = one.launched.max(floor);
+        if let Some(gone) = one.gone {
+            self.to(gone.max(launched), Part::Unnoticed);
+        }
+        self.to(launched, Part::Redone);
     }
 
     /// Goes back to an instant through what the reduces did while all maps seemed done.
@@ -308,7 +342,7 @@ impl<'t> Walk<'t> {
         let first = self.first_reduce.unwrap_or(u64::MAX).min(self.at);
         let part = if first <= instant { Part::FetchingBehindMaps } else { Part::Fetching };
         self.to(first.max(instant), part);
-        self.wait(instant, Part::ReduceWait);
+        self.to(instant, Part::ReduceWait);
     }
 
     /// Goes back to an instant, unless it is there already, through what went into this part.
@@ -327,12 +361,7 @@ impl<'t> Walk<'t> {
             self.stretch(one.served.max(since), part, Some(Rule::NextHeartbeat));
             self.stretch(one.free.max(since), part, Some(Rule::FreeSlot));
         }
-        self.wait(since, part);
-    }
-
-    /// Goes back through a wait for a slot.
-    fn wait(&mut self, since: u64, part: Part) {
-        self.stretch(since, part, None);
+        self.to(since, part);
     }
 
     fn stretch(&mut self, from: u64, part: Part, rule: Option<Rule>) {
@@ -387,6 +416,11 @@ impl Try {
     fn ended_for_good(&self) -> u64 {
         self.lost.unwrap_or(self.heard)
     }
+}
+
+/// Returns the instant before which attempts of a kind could not go on: of reduces the end of the maps.
+fn floor(kind: TaskKind, maps_done: Option<u64>) -> u64 {
+    maps_done.filter(|_| kind == TaskKind::Reduce).unwrap_or(0)
 }
 
 fn is_work(one: &Try) -> bool {
