@@ -58,7 +58,7 @@ pub(super) struct Ledger {
     pub(super) arrived: u32,
     /// The jobs that have not ended.
     open: BTreeSet<JobId>,
-    /// How many of them read a file; counted only if hot files have more copies.
+    /// How hot the files are that they read; known only if hot files have more copies.
     heat: FxHashMap<FileId, Heat>,
     /// The jobs that give tasks, in the order of their numbers.
     running: BTreeSet<JobId>,

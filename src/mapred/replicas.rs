@@ -84,6 +84,14 @@ pub struct Reading {
     pub waits: SimSpan,
 }
 
+impl Copy {
+    /// Returns the copies that were written at first, which these nodes have.
+    pub(super) fn written(nodes: &[TrackerId]) -> impl Iterator<Item = Self> {
+        let numbered = (0..).zip(nodes);
+        numbered.map(|(number, node)| Self { node: *node, which: Which::First(number) })
+    }
+}
+
 impl Block {
     /// Returns what a map reads, if its job has input.
     pub(super) fn of(job: &JobSpec, map: u32) -> Option<Self> {
@@ -115,9 +123,8 @@ impl Replicas {
 
     /// Returns the copies of what a map reads that the NameNode lists, of which these are the first.
     fn listed(&self, job: &JobSpec, map: u32, first: &[TrackerId]) -> Vec<Copy> {
-        let copies = (0..).zip(first);
-        let copies = copies.map(|(number, node)| Copy { node: *node, which: Which::First(number) });
-        let mut listed: Vec<Copy> = copies.filter(|copy| self.keeps(copy.node)).collect();
+        let mut listed: Vec<Copy> =
+            Copy::written(first).filter(|copy| self.keeps(copy.node)).collect();
         let later = Block::of(job, map).and_then(|block| self.later.get(&block));
         for Later { node, number } in later.into_iter().flatten().copied() {
             if !self.dead.contains(&node) && listed.iter().all(|other| other.node != node) {
@@ -145,13 +152,12 @@ impl Replicas {
         holders.extend(listed.iter().map(|copy| copy.node));
     }
 
-    /// Returns whether a node that is on has what a job's map reads.
-    pub(super) fn can_read(&self, job: &JobSpec, map: u32) -> bool {
-        let mut first = Vec::new();
-        if let Some(input) = &job.input {
-            input.locate(map, &self.hdfs, &mut first);
-        }
-        self.listed(job, map, &first).iter().any(|copy| !self.off.contains(&copy.node))
+    /// Returns whether a node that is on has a block, which was written to these nodes at first.
+    pub(super) fn can_read(&self, block: Block, first: &[TrackerId]) -> bool {
+        let is_on = |node: &TrackerId| !self.off.contains(node);
+        let mut first = first.iter().filter(|node| !self.wiped.contains(node));
+        let mut later = self.later.get(&block).into_iter().flatten();
+        first.any(is_on) || later.any(|copy| is_on(&copy.node))
     }
 
     /// Returns how an attempt gets at its input; none, if nothing has befallen the nodes that have it, and

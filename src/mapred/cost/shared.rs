@@ -99,9 +99,7 @@ impl Shared {
         if let Some(input) = &job.input {
             input.locate(attempt.task.index, &self.hdfs, &mut holders);
         }
-        let copies = (0..).zip(holders);
-        let copies: Vec<Copy> =
-            copies.map(|(number, node)| Copy { node, which: Which::First(number) }).collect();
+        let copies: Vec<Copy> = Copy::written(&holders).collect();
         let mut rng = stream(self.seed, Purpose::Source, subject(attempt));
         nearest(&copies, on, self.resources.topology(), &mut rng)
     }

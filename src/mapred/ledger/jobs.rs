@@ -37,8 +37,15 @@ impl Ledger {
             return spec;
         }
         // More copies are made of what can be read, as soon as somebody reads it while the file is hot.
-        if heat.blocks < spec.maps && !self.files.is_untouched() {
-            let is_barren = |block: &u32| !self.files.can_read(&spec, *block);
+        if heat.blocks < spec.maps
+            && !self.files.is_untouched()
+            && let Some(input) = &spec.input
+        {
+            let mut first = Vec::new();
+            let is_barren = |map: &u32| {
+                input.locate(*map, &self.hdfs, &mut first);
+                !self.files.can_read(input.block(spec.id, *map), &first)
+            };
             let barren = (heat.blocks..spec.maps).filter(is_barren);
             heat.barren = heat.barren.iter().copied().chain(barren).collect();
         }

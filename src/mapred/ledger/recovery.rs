@@ -157,12 +157,12 @@ impl Ledger {
                 self.lose(now, attempt, Outcome::Killed, out);
                 continue;
             }
+            let was_doomed = std::mem::take(&mut record.is_doomed);
             // Nobody remembers when it was assigned.
             if record.state == AttemptState::Unassigned {
                 self.launches.push_back((now, attempt));
             }
-            let Some(record) = self.find_try(attempt) else { continue };
-            if std::mem::take(&mut record.is_doomed) && self.is_in_vain(attempt) {
+            if was_doomed && self.is_in_vain(attempt) {
                 self.known_try(attempt).is_doomed = true;
                 self.trackers[id.index()].orders.push(Directive::Kill(attempt));
             }
