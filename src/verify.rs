@@ -86,8 +86,9 @@ impl Verifier {
     }
 
     /// Lets it check what maps read from this file system.
-    pub fn with_files(self, files: Hdfs) -> Self {
-        Self { trackers: self.trackers.with_files(files), ..self }
+    pub fn with_files(mut self, files: Hdfs) -> Self {
+        self.trackers.blocks = blocks::Blocks::of(files);
+        self
     }
 
     /// Checks the next fact. Costs a few look-ups at most.

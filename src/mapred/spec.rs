@@ -159,13 +159,20 @@ impl Input {
         }
     }
 
+    /// Returns how many copies of what a map reads there are beside the usual ones.
+    pub fn more_copies(&self, map: u32) -> u32 {
+        match self {
+            Self::File { more_copies, barren, .. } if barren.binary_search(&map).is_err() => {
+                *more_copies
+            }
+            Self::File { .. } | Self::Splits(_) => 0,
+        }
+    }
+
     /// Finds the nodes that hold what a map reads.
     pub fn locate(&self, map: u32, hdfs: &Hdfs, holders: &mut Vec<TrackerId>) {
         match self {
-            Self::File { file, more_copies, barren, .. } => {
-                let is_barren = barren.binary_search(&map).is_ok();
-                hdfs.locate(*file, map, if is_barren { 0 } else { *more_copies }, holders);
-            }
+            Self::File { file, .. } => hdfs.locate(*file, map, self.more_copies(map), holders),
             Self::Splits(splits) => {
                 holders.clear();
                 holders.extend(splits.get(map as usize).iter().flat_map(|s| s.holders.iter()));

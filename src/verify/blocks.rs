@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Breach, Check};
 use crate::cluster::Hdfs;
-use crate::mapred::{Block, Incident, Input, JobId, TrackerId};
+use crate::mapred::{AttemptId, Block, Incident, Input, JobId, TrackerId};
 use crate::units::SimTime;
 
 #[derive(Debug, Default)]
@@ -67,8 +67,9 @@ impl Machine {
 }
 
 impl Blocks {
-    pub(super) fn with_files(self, files: Hdfs) -> Self {
-        Self { files: Some(files), ..self }
+    /// Returns the blocks of a file system that nothing has befallen yet.
+    pub(super) fn of(files: Hdfs) -> Self {
+        Self { files: Some(files), ..Self::default() }
     }
 
     /// Returns who could be read then that has what a map reads; none, if nothing has befallen anybody or
@@ -160,6 +161,17 @@ impl Sources {
             self.possible.push(tracker);
         }
         self.is_sure |= does;
+    }
+
+    /// Checks where a map reads.
+    pub(super) fn check(&self, attempt: AttemptId, from: Option<TrackerId>, check: &mut Check<'_>) {
+        match from {
+            Some(tracker) => {
+                let has_it = self.possible.contains(&tracker);
+                check.that(has_it, || Breach::ReadFromStranger { attempt, tracker });
+            }
+            None => check.that(!self.is_sure, || Breach::FoundNobody { attempt }),
+        }
     }
 }
 

@@ -374,19 +374,17 @@ impl Jobs {
         if let Input::File { more_copies, .. } = &mut usual {
             *more_copies = 0;
         }
-        let has_more = |input: &Input, map: u32| match input {
-            Input::File { file: of, more_copies, barren, .. } => {
-                of == file && 0 < *more_copies && !barren.contains(&map)
-            }
-            Input::Splits(_) => false,
-        };
-        for map in (0..spec.maps).filter(|map| has_more(input, *map)) {
-            let Some(sources) = trackers.sources(&usual, spec.id, map, check.at) else { continue };
-            let had_more = self.all.iter().any(|life| match life {
-                Life::Live(job) => job.input.as_ref().is_some_and(|input| has_more(input, map)),
-                Life::Unknown | Life::Ended => false,
-            });
-            let is_copied = had_more || !sources.possible.is_empty();
+        let inputs = self.all.iter().filter_map(|life| match life {
+            Life::Live(job) => job.input.as_ref(),
+            Life::Unknown | Life::Ended => None,
+        });
+        let reads_it = |input: &&Input| matches!(input, Input::File { file: of, .. } if of == file);
+        let others: Vec<&Input> = inputs.filter(reads_it).collect();
+        for map in (0..spec.maps).filter(|map| 0 < input.more_copies(*map)) {
+            let sources = trackers.blocks.sources(&usual, spec.id, map, check.at);
+            let Some(sources) = sources else { continue };
+            let is_copied = !sources.possible.is_empty()
+                || others.iter().any(|other| 0 < other.more_copies(map));
             check.that(is_copied, || Breach::CopiedFromNobody { job: spec.id, map });
         }
     }
@@ -494,7 +492,7 @@ impl Job {
     fn look_for_input(&mut self, attempt: AttemptId, trackers: &Trackers, at: SimTime) {
         let TaskId { kind, index, .. } = attempt.task;
         if let (TaskKind::Map, Some(input)) = (kind, &self.input)
-            && let Some(sources) = trackers.sources(input, self.id, index, at)
+            && let Some(sources) = trackers.blocks.sources(input, self.id, index, at)
             && let Some(known) = self.attempts.get_mut(&attempt)
         {
             known.finds_nothing = sources.possible.is_empty();
@@ -694,19 +692,6 @@ impl Job {
                 succeeded,
                 tasks,
             });
-        }
-    }
-}
-
-impl Sources {
-    /// Checks where a map reads.
-    fn check(&self, attempt: AttemptId, from: Option<TrackerId>, check: &mut Check<'_>) {
-        match from {
-            Some(tracker) => {
-                let has_it = self.possible.contains(&tracker);
-                check.that(has_it, || Breach::ReadFromStranger { attempt, tracker });
-            }
-            None => check.that(!self.is_sure, || Breach::FoundNobody { attempt }),
         }
     }
 }

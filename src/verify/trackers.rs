@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::blocks::{Blocks, Sources};
+use super::blocks::Blocks;
 use super::{Breach, Check};
-use crate::cluster::Hdfs;
-use crate::mapred::{AttemptId, Fact, Incident, Input, JobId, Outcome, PerSlot, Role, TrackerId};
+use crate::mapred::{AttemptId, Fact, Incident, Outcome, PerSlot, Role, TrackerId};
 use crate::units::SimTime;
 
 /// All trackers, as they themselves would tell.
@@ -14,7 +13,8 @@ use crate::units::SimTime;
 pub(super) struct Trackers {
     all: Vec<Tracker>,
     held: Area,
-    blocks: Blocks,
+    /// What lies on their machines.
+    pub(super) blocks: Blocks,
 }
 
 /// The slots that are held, over time.
@@ -73,22 +73,6 @@ struct Presence {
 }
 
 impl Trackers {
-    /// Returns trackers whose machines have the blocks of a file system.
-    pub(super) fn with_files(self, files: Hdfs) -> Self {
-        Self { blocks: self.blocks.with_files(files), ..self }
-    }
-
-    /// Returns who could be read at an instant that has what a map reads, if that matters.
-    pub(super) fn sources(
-        &self,
-        input: &Input,
-        job: JobId,
-        map: u32,
-        at: SimTime,
-    ) -> Option<Sources> {
-        self.blocks.sources(input, job, map, at)
-    }
-
     /// Returns whether the JobTracker counts on the tracker.
     pub(super) fn joined(&self, tracker: TrackerId) -> bool {
         self.all.get(tracker.index()).is_some_and(|tracker| tracker.joined)
