@@ -278,9 +278,17 @@ fn emulate_as(
     let site = fault::Site { seed: scenario.seed, topology, workload: &prepared.workload };
     let effects = Effects::of(&scenario.faults, site);
     let links = links(scenario, topology, &effects);
-    let successors = successors(scenario, &effects, |choice| Ok(policy.successor(build(choice)?)));
-    let successors = successors.collect::<Result<Vec<Stopwatch>, EmulationError>>()?;
-    let (cast, opening, refusals) = assemble(prepared, effects, policy, successors);
+    let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
+    for Successor { at, choice, takes_over } in successors(scenario, &effects) {
+        let follower = policy.successor(build(choice)?);
+        if takes_over {
+            let (name, precedence) = (choice.name.clone(), follower.precedence());
+            let at_s = (at - SimTime::ZERO).as_secs_f64();
+            later_policies.push((at, LaterPolicy { at_s, policy: name, precedence }));
+        }
+        followers.push(follower);
+    }
+    let (cast, opening, refusals) = assemble(prepared, effects, policy, followers);
     let play = Play {
         cast: recast(cast),
         links,
@@ -300,7 +308,10 @@ fn emulate_as(
         scenario: scenario.name.to_string(),
         policy: scenario.scheduler.name.clone(),
         precedence,
-        later_policies: later_policies(scenario, registry, stats.end)?,
+        later_policies: { later_policies.into_iter() }
+            .take_while(|(at, _)| *at <= stats.end)
+            .map(|(_, later)| later)
+            .collect(),
         seed: scenario.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         nodes: topology.len(),
@@ -400,13 +411,17 @@ fn rules(scenario: &Scenario) -> Rules {
     }
 }
 
+/// A policy that follows another.
+struct Successor<'s> {
+    at: SimTime,
+    choice: &'s SchedulerChoice,
+    /// Whether it takes over from another, rather than begin anew with the JobTracker's process.
+    takes_over: bool,
+}
+
 /// Returns the policies that follow the first: one for each time that the JobTracker's process begins
 /// anew or another is to take over, in the order in which that happens.
-fn successors<P>(
-    scenario: &Scenario,
-    effects: &Effects<'_>,
-    mut build: impl FnMut(&SchedulerChoice) -> P,
-) -> impl Iterator<Item = P> {
+fn successors<'s>(scenario: &'s Scenario, effects: &Effects<'_>) -> Vec<Successor<'s>> {
     let restarts = effects.restarts.iter().map(|at| (*at, None));
     let changes = Later::policies(&scenario.later);
     let changes = changes.map(|(at, choice)| (SimTime::ZERO + at, Some(choice)));
@@ -414,25 +429,11 @@ fn successors<P>(
     // At one instant faults come first, as in the opening.
     all.sort_by_key(|(at, _)| *at);
     let mut current = &scenario.scheduler;
-    all.into_iter().map(move |(_, choice)| {
-        current = choice.unwrap_or(current);
-        build(current)
-    })
-}
-
-/// Returns the policies that have taken over by the end of a run.
-fn later_policies(
-    scenario: &Scenario,
-    registry: &Registry,
-    end: SimTime,
-) -> Result<Vec<LaterPolicy>, EmulationError> {
-    let changes = Later::policies(&scenario.later);
-    let changes = changes.take_while(|(at, _)| SimTime::ZERO + *at <= end);
-    let told = |(at, choice): (SimSpan, &SchedulerChoice)| {
-        let precedence = registry.build(choice)?.precedence();
-        Ok(LaterPolicy { at_s: at.as_secs_f64(), policy: choice.name.clone(), precedence })
+    let follow = |(at, change): (SimTime, Option<&'s SchedulerChoice>)| {
+        current = change.unwrap_or(current);
+        Successor { at, choice: current, takes_over: change.is_some() }
     };
-    changes.map(told).collect()
+    all.into_iter().map(follow).collect()
 }
 
 /// Returns the cores of a scenario, and the messages that set them going.

@@ -61,27 +61,31 @@ impl RunResults {
     /// # Errors
     /// If the summary cannot be read or names none.
     pub fn policies(&self) -> Result<Vec<(u64, String)>, ReadError> {
-        let first = (0, self.text("policy")?);
-        let later = self.summary()?.get("later_policies").and_then(Value::as_array);
-        let told = |one: &Value| {
-            let at = one.get("at_s")?.as_f64()?;
-            Some(((at * 1e3).round() as u64, one.get("policy")?.as_str()?.to_owned()))
-        };
-        Ok(std::iter::once(first).chain(later.into_iter().flatten().filter_map(told)).collect())
+        let name = |one: &Value| Some(one.get("policy")?.as_str()?.to_owned());
+        self.in_turn(self.text("policy")?, name)
     }
 
     /// Returns by what the policies put jobs in order, each from its millisecond on; what they do not say
     /// is an order of their own.
     fn precedences(&self) -> Result<Vec<(u64, Precedence)>, ReadError> {
-        let of = |it: &Value| {
-            let told = it.get("precedence").and_then(|it| Precedence::deserialize(it).ok());
+        let of = |one: &Value| {
+            let told = one.get("precedence").and_then(|it| Precedence::deserialize(it).ok());
             told.unwrap_or_default()
         };
-        let summary = self.summary()?;
-        let later = summary.get("later_policies").and_then(Value::as_array);
-        let told = |one: &Value| Some(((one.get("at_s")?.as_f64()? * 1e3).round() as u64, of(one)));
+        self.in_turn(of(self.summary()?), |one| Some(of(one)))
+    }
+
+    /// Returns something of the first policy and of those that took over, each from its millisecond on.
+    fn in_turn<T>(
+        &self,
+        first: T,
+        of: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Vec<(u64, T)>, ReadError> {
+        let later = self.summary()?.get("later_policies").and_then(Value::as_array);
+        let told =
+            |one: &Value| Some(((one.get("at_s")?.as_f64()? * 1e3).round() as u64, of(one)?));
         let later = later.into_iter().flatten().filter_map(told);
-        Ok(std::iter::once((0, of(summary))).chain(later).collect())
+        Ok(std::iter::once((0, first)).chain(later).collect())
     }
 
     /// Returns what is known of the jobs and attempts, to be explained.
