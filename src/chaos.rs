@@ -24,6 +24,8 @@ use serde_json::Value as Json;
 
 use self::draw::Artist;
 use self::trial::{Found, Trial};
+use crate::external::External;
+use crate::mapred::Policy as _;
 use crate::scenario::{Registry, schema};
 
 /// What is hunted, and how long.
@@ -78,10 +80,18 @@ pub struct Catch {
     pub yaml: String,
 }
 
-/// Hunts, and tells of each case that is done: what there is so far, and what was caught with it.
+/// Returns a registry without the policies that are programs: a command that is drawn could be anybody's.
+pub fn without_programs(registry: &Registry) -> Registry {
+    let mut registry = registry.clone();
+    registry.remove(External::NAME);
+    registry
+}
+
+/// Hunts [without programs](without_programs), and tells of each case that is done: what there is so far, and what was caught with it.
 pub fn hunt(hunt: &Hunt, registry: &Registry, mut tell: impl FnMut(Tally, Option<Catch>)) -> Tally {
     let began = now();
     let is_over = || hunt.patience.is_some_and(|patience| patience <= began.elapsed());
+    let registry = &without_programs(registry);
     let schema = schema(registry);
     let (todo, next) = unbounded();
     for case in 0..hunt.runs {

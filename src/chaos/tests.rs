@@ -53,6 +53,20 @@ fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
     }
 }
 
+/// A command is drawn like any other words, and may be the name of a program that is there.
+#[test]
+fn a_hunt_starts_no_programs() {
+    let all = Registry::builtin();
+    let tame = without_programs(&all);
+    let uses = |registry: &Registry| {
+        let schema = schema(registry);
+        let mut trees = (0..500).map(|seed| text(&drawn(seed, registry, &schema)));
+        trees.any(|tree| tree.contains("external"))
+    };
+    assert!(uses(&all));
+    assert!(!uses(&tame));
+}
+
 fn found(yaml: &str) -> Found {
     let registry = Registry::builtin();
     Trial { registry: &registry, repeats: false, recast: |cast| cast }

@@ -10,7 +10,7 @@ use super::lines::Lines;
 use super::progress::StudyBar;
 use super::run::real;
 use super::terminal;
-use crate::chaos::{Catch, Hunt, Tally, hunt};
+use crate::chaos::{Catch, Hunt, Tally, hunt, without_programs};
 use crate::nearest::nearest;
 use crate::output::write_file;
 use crate::scenario::Registry;
@@ -62,15 +62,19 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        let known = without_programs(registry);
         if let Some(name) = &self.policy
-            && registry.get(name).is_none()
+            && known.get(name).is_none()
         {
-            let meant = nearest(name, registry.names());
-            let hint = meant.map_or_else(
-                || format!("; there are {}", registry.names().collect::<Vec<_>>().join(", ")),
+            let what = match registry.get(name) {
+                Some(_) => format!("`{name}` is a program, and none is started for random cases"),
+                None => format!("no policy is called `{name}`"),
+            };
+            let hint = nearest(name, known.names()).map_or_else(
+                || format!("; there are {}", known.names().collect::<Vec<_>>().join(", ")),
                 |meant| format!("; did you mean `{meant}`?"),
             );
-            return Err(Failure::input(format!("no policy is called `{name}`{hint}")));
+            return Err(Failure::input(what + &hint));
         }
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let wanted = Hunt {

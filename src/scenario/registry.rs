@@ -126,6 +126,12 @@ impl Registry {
         self
     }
 
+    /// Takes a policy away.
+    pub fn remove(&mut self, policy: &str) -> &mut Self {
+        self.policies.shift_remove(policy);
+        self
+    }
+
     /// Adds a kind of workload; one of the same key gives way.
     pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
         let entry = SourceEntry {
