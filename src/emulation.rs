@@ -26,9 +26,9 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
-    CommitPending, Core, Costs, Draws, Fabric, JobId, JobTracker, Mail, NameNode, Nature, Outbox,
-    Refusals, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker,
-    ToNameNode, ToNature, ToTracker, TrackerId, Truth, Upkeep,
+    CommitPending, Core, Costs, Draws, Fabric, JobId, JobTracker, Mail, NameNode, Nature,
+    Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode,
+    ToNature, ToTracker, TrackerId, Truth, Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -288,7 +288,7 @@ fn emulate_as(
         }
         followers.push(follower);
     }
-    let (cast, opening, refusals) = assemble(prepared, effects, policy, followers);
+    let (cast, opening) = assemble(prepared, effects, policy, followers);
     let play = Play {
         cast: recast(cast),
         links,
@@ -324,11 +324,6 @@ fn emulate_as(
             }
         },
     };
-    if let Some(refusals) = refusals {
-        let mut last = Outbox::default();
-        refusals.lock().close(stats.end, &mut last);
-        recorder.add(last.events);
-    }
     let recording = recorder.finish(facts, stats.lag.clone())?;
     let alone = "the recorder has let go of its watchers";
     let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
@@ -442,7 +437,7 @@ fn assemble(
     effects: Effects<'_>,
     mut policy: Stopwatch,
     mut successors: Vec<Stopwatch>,
-) -> (Cast, Opening, Option<Arc<Mutex<Refusals>>>) {
+) -> (Cast, Opening) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
     let may_slow_down = effects.slow_down();
@@ -500,7 +495,9 @@ fn assemble(
     if workload.submission == Submission::Stress {
         job_tracker.follow_maps();
     }
-    let refusals = scenario.record.decisions.then(|| job_tracker.keep_refusals());
+    if scenario.record.decisions {
+        job_tracker.keep_refusals();
+    }
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {
@@ -531,7 +528,7 @@ fn assemble(
         trackers: trackers.collect(),
         fabric,
     };
-    (cast, opening, refusals)
+    (cast, opening)
 }
 
 /// Returns the messages that set a run going: machines start, jobs arrive, faults happen.

@@ -51,7 +51,6 @@ pub use message::{
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
-pub use refusals::Refusals;
 pub use replicas::{Block, Copy, Reading, Replicas, Which};
 pub use scheduler::{
     By, Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,

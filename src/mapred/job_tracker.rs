@@ -13,8 +13,6 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::ledger::Ledger;
 use super::refusals::Refusals;
 use super::{
@@ -124,10 +122,10 @@ impl JobTracker {
         self.successors.extend(policies);
     }
 
-    /// Lets it keep why jobs with something to launch get nothing, and tell it. What it has not told when
-    /// the run stops, at whatever instant, is in what this returns.
-    pub fn keep_refusals(&mut self) -> Arc<Mutex<Refusals>> {
-        self.ledger.refusals.get_or_insert_default().clone()
+    /// Lets it keep why jobs with something to launch get nothing, and tell it: what is still open when the
+    /// run is [over](ToJobTracker::Over), then.
+    pub fn keep_refusals(&mut self) {
+        self.ledger.refusals = Some(Refusals::default());
     }
 
     // ---- its process ----
@@ -416,7 +414,8 @@ impl JobTracker {
 
     /// Notes which jobs are held back without being asked, if that is kept.
     fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
-        let Some(mut refusals) = self.ledger.refusals() else { return };
+        // Policies see the rest of the books meanwhile.
+        let Some(mut refusals) = self.ledger.refusals.take() else { return };
         let view = View { now, heard: None, ledger: &self.ledger };
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
@@ -424,6 +423,7 @@ impl JobTracker {
             }
         });
         refusals.sweep(now, out);
+        self.ledger.refusals = Some(refusals);
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
@@ -670,7 +670,8 @@ impl Core for JobTracker {
             | M::Restart(_)
             | M::RestartAndRecover(_)
             | M::ChangePolicy
-            | M::Wake => self.take(now, msg, out),
+            | M::Wake
+            | M::Over => self.take(now, msg, out),
             _ if stands_still => self.held.push(msg),
             _ => self.take(now, msg, out),
         }
@@ -726,6 +727,11 @@ impl JobTracker {
             ToJobTracker::Tick | ToJobTracker::Tock => self.tick(now, out),
             ToJobTracker::Start => {}
             ToJobTracker::Rest => out.stop = Some(Stop::Stalled(Box::new(self.ledger.stall()))),
+            ToJobTracker::Over => {
+                if let Some(refusals) = &mut self.ledger.refusals {
+                    refusals.close(now, out);
+                }
+            }
         }
     }
 }

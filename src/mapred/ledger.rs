@@ -28,7 +28,6 @@ mod trackers;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
 pub(super) use self::launches::Wish;
@@ -100,7 +99,7 @@ pub(super) struct Ledger {
     /// Draws what traces leave open, as Mumak does; without this, trackers draw it.
     pub(super) stories: Option<Stories>,
     /// Why jobs got nothing, if that is kept.
-    pub(super) refusals: Option<Arc<Mutex<Refusals>>>,
+    pub(super) refusals: Option<Refusals>,
     /// Whether it adds up how far the maps of jobs are.
     pub(super) follows_maps: bool,
     /// When it last looked for slow tasks.
@@ -216,11 +215,6 @@ impl Ledger {
             least_work: 0.0,
             holders: Vec::new(),
         }
-    }
-
-    /// Returns why jobs got nothing, if that is kept.
-    pub(super) fn refusals(&self) -> Option<MutexGuard<'_, Refusals>> {
-        self.refusals.as_ref().map(|refusals| refusals.lock())
     }
 
     /// Returns a job, if it has arrived: policies and clients may speak of one that has not.

@@ -89,6 +89,8 @@ pub enum ToJobTracker {
     Start,
     /// By the clock: nothing is due any more but rounds. It is to say who waits for what.
     Rest,
+    /// By the clock: the run is over, and it tells what it has kept to itself. Nothing comes after this.
+    Over,
 }
 
 /// What the injector is told.
@@ -236,7 +238,8 @@ impl Message for ToJobTracker {
             | Self::Tick
             | Self::Tock
             | Self::Start
-            | Self::Rest => false,
+            | Self::Rest
+            | Self::Over => false,
         }
     }
 
@@ -264,7 +267,8 @@ impl Message for ToJobTracker {
             | Self::Expire
             | Self::Tick
             | Self::Tock
-            | Self::Rest => false,
+            | Self::Rest
+            | Self::Over => false,
         }
     }
 }

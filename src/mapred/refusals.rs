@@ -17,7 +17,7 @@ const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
 /// The refusals that are not told yet.
 #[derive(Debug, Default)]
-pub struct Refusals {
+pub(super) struct Refusals {
     /// By the number of the job.
     open: Vec<PerSlot<Vec<Refusal>>>,
     swept_at: SimTime,
@@ -94,7 +94,7 @@ impl Refusals {
     }
 
     /// Tells all that is open when the run is over.
-    pub fn close(&mut self, now: SimTime, out: &mut Outbox) {
+    pub(super) fn close(&mut self, now: SimTime, out: &mut Outbox) {
         self.tell_those(now, out, |_| true);
     }
 

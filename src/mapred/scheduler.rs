@@ -378,7 +378,7 @@ impl Orders<'_> {
             let held = |is_halted| if is_halted || !record.is_counted { 0 } else { record.slots };
             let more = held(record.is_halted) as i32 - held(was_halted) as i32;
             let tracker = record.tracker;
-            if let Some(mut refusals) = self.ledger.refusals() {
+            if let Some(refusals) = &mut self.ledger.refusals {
                 refusals.holds(attempt.job(), attempt.slot(), more);
             }
             self.ledger.trackers[tracker.index()].orders.push(directive);
@@ -507,10 +507,11 @@ impl Offer<'_> {
     /// Says why a job gets nothing here, if it has something of the kind to launch. Costs nothing unless
     /// refusals are kept.
     pub fn refuse(&mut self, job: JobId, kind: SlotKind, reason: Reason) {
-        let has_pending = || self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind));
+        let has_pending =
+            |ledger: &Ledger| ledger.job(job).is_some_and(|job| 0 < job.pending(kind));
         if self.keeps_refusals()
-            && has_pending()
-            && let Some(mut refusals) = self.ledger.refusals()
+            && has_pending(self.ledger)
+            && let Some(refusals) = &mut self.ledger.refusals
         {
             refusals.note(self.now, job, kind, reason);
         }

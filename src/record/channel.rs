@@ -170,12 +170,6 @@ impl Recorder {
         Ok((EventSender { chunk: Vec::new(), writer: Some(to) }, Self { full, writer }))
     }
 
-    /// Records what is told of a run once it is over, after all that senders have sent.
-    pub fn add(&self, last: Vec<Event>) {
-        // As below.
-        let _ = self.full.send(Parcel::Events(last));
-    }
-
     /// Ends the recording and completes the files. What senders have not flushed by now is lost.
     ///
     /// # Errors

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use actix::{Actor, Context, Handler};
+use actix::{Actor, Context, Handler, MessageResult};
 
 use super::drive::Body;
-use crate::mapred::Message;
+use crate::mapred::{Event, Message, Outbox, ToJobTracker};
 use crate::units::SimTime;
 
 /// What an actor knows of the drive that it is under.
@@ -22,6 +22,14 @@ pub(super) struct Delivery<M> {
     /// When it was due.
     pub(super) at: SimTime,
     pub(super) msg: M,
+}
+
+/// Asks the JobTracker for what it has kept to itself, now that the run is over.
+#[derive(actix::Message)]
+#[rtype(result = "Vec<Event>")]
+pub(super) struct HearOut {
+    /// When the run has ended.
+    pub(super) at: SimTime,
 }
 
 /// An actor that runs a core.
@@ -45,5 +53,16 @@ impl<M: Message, C: Clock> Handler<Delivery<M>> for CoreActor<M, C> {
 
     fn handle(&mut self, Delivery { at, msg }: Delivery<M>, _: &mut Self::Context) {
         self.clock.run(at, msg, &self.body);
+    }
+}
+
+impl<C: Clock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
+    type Result = MessageResult<HearOut>;
+
+    fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
+        let mut out = Outbox::default();
+        // Whatever it wishes beside: there is nobody any more to carry it out.
+        let _ = self.body.borrow_mut().handle(at, ToJobTracker::Over, &mut out, |_, _| {});
+        MessageResult(out.events)
     }
 }

@@ -41,7 +41,7 @@ pub(super) trait Drive {
 
 /// Where each core of a run sits.
 pub(super) struct Seats<D: Drive> {
-    job_tracker: D::Seat<ToJobTracker>,
+    pub(super) job_tracker: D::Seat<ToJobTracker>,
     injector: D::Seat<ToInjector>,
     /// By number.
     trackers: Vec<D::Seat<ToTracker>>,
@@ -346,6 +346,18 @@ impl Agenda {
 
     pub(super) fn is_over(&self) -> bool {
         self.ending.is_some()
+    }
+
+    /// Returns when the run has ended, if nobody has failed.
+    pub(super) fn stopped_at(&self) -> Option<SimTime> {
+        matches!(self.ending, Some(Ending::Stopped(_))).then_some(self.now)
+    }
+
+    /// Lets the JobTracker tell what it has kept to itself, now that the run is over.
+    pub(super) fn hear_out(&mut self, job_tracker: &mut Body<ToJobTracker>) {
+        if let Some(at) = self.stopped_at() {
+            self.step(at, ToJobTracker::Over, job_tracker);
+        }
     }
 
     /// Returns what the run was, and how it has ended.

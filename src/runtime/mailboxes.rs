@@ -32,7 +32,10 @@ pub fn run_virtual(mut play: Play) -> (RunStats, Ending) {
     });
     // Stopping is how every run ends; what it means is in the agenda.
     let _ = system.run();
-    clock.agenda.borrow().result()
+    let (mut agenda, seats) = (clock.agenda.borrow_mut(), clock.seats.get());
+    let seats = seats.expect("they were taken before the first message");
+    agenda.hear_out(&mut seats.job_tracker.body.borrow_mut());
+    agenda.result()
 }
 
 /// The clock of a run that is as fast as the machine.
@@ -91,7 +94,7 @@ impl Clock for Rc<VirtualClock> {
 #[cfg(test)]
 mod tests {
     use super::super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen};
-    use super::super::rig::{tell, told, witness};
+    use super::super::rig::{job_tracker, tell, told, witness};
     use super::*;
     use crate::mapred::{Core, Stop, ToTracker};
     use crate::units::SimSpan;
@@ -100,7 +103,7 @@ mod tests {
     fn at_one_instant_everybody_takes_turns_in_the_order_of_sending() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(2) };
-        play.cast.job_tracker = core(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|now, msg, out| {
             see(out, now, called(&msg));
             if called(&msg) == 0 {
                 // Without delay, and yet after what was sent before.
@@ -126,7 +129,7 @@ mod tests {
     fn time_goes_from_one_message_to_the_next_however_far_that_is() {
         const YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
         let mut play = play(0);
-        play.cast.job_tracker = core(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|now, msg, out| {
             assert_eq!(now, SimTime::ZERO + YEAR * u64::from(called(&msg)));
             if called(&msg) < 1_000 {
                 out.plan(YEAR, recall(called(&msg) + 1));
@@ -142,7 +145,7 @@ mod tests {
     fn what_comes_after_the_end_is_not_delivered() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(0) };
-        play.cast.job_tracker = core(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|now, msg, out| {
             see(out, now, called(&msg));
             out.stop = (called(&msg) == 1).then_some(Stop::Done);
         });

@@ -39,6 +39,16 @@ pub(super) fn core<M: Message>(
     Box::new(Scripted { script, told: PhantomData })
 }
 
+/// A JobTracker that keeps nothing to itself.
+pub(super) fn job_tracker(
+    mut script: impl FnMut(SimTime, ToJobTracker, &mut Outbox) + Send + 'static,
+) -> Box<dyn Core<Msg = ToJobTracker>> {
+    core(move |now, msg, out| match msg {
+        ToJobTracker::Over => {}
+        msg => script(now, msg, out),
+    })
+}
+
 /// A run without end of cores that do nothing, over links that take no time.
 pub(super) fn play(trackers: usize) -> Play {
     let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> { core(|_, _, _| {}) };

@@ -15,11 +15,11 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr, Arbiter, System};
+use actix::{Actor, Addr, Arbiter, System, SystemRunner};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
-use super::actor::{Clock, CoreActor, Delivery};
+use super::actor::{Clock, CoreActor, Delivery, HearOut};
 use super::drive::{Agenda, Body, Drive, Seats};
 use super::link::Address;
 use super::{Ending, Play, RunStats};
@@ -35,7 +35,7 @@ pub fn run_scaled(mut play: Play, factor: f64) -> (RunStats, Ending) {
     let agenda = Agenda::new(&mut play);
     let Play { cast, links, .. } = play;
     // Arbiters belong to a system; this thread's is theirs.
-    let _system = System::new();
+    let system = System::new();
     let (pacer, parcels) = unbounded();
     let wall = Wall::new(factor);
     let threads =
@@ -49,7 +49,7 @@ pub fn run_scaled(mut play: Play, factor: f64) -> (RunStats, Ending) {
         under_way: 0,
         lag: Histogram::new(3).expect("three digits are within the crate's limits"),
     };
-    pacer.run()
+    pacer.run(&system)
 }
 
 /// Wall time as virtual time.
@@ -186,7 +186,7 @@ struct Pacer<'a> {
 }
 
 impl Pacer<'_> {
-    fn run(mut self) -> (RunStats, Ending) {
+    fn run(mut self, system: &SystemRunner) -> (RunStats, Ending) {
         while !self.agenda.is_over() {
             self.agenda.look_at_the_wall();
             self.deliver_due();
@@ -198,6 +198,11 @@ impl Pacer<'_> {
         // From here on actors find that the run is over, and what comes from them is lost.
         drop(self.parcels);
         self.agenda.reach(self.wall.now());
+        if let Some(at) = self.agenda.stopped_at() {
+            let told = system.block_on(self.seats.job_tracker.send(HearOut { at }));
+            // It does not answer if it has panicked since.
+            self.agenda.take_over(&mut told.unwrap_or_default(), None);
+        }
         let (stats, ending) = self.agenda.result();
         (RunStats { lag: Some(self.lag), ..stats }, ending)
     }
@@ -252,7 +257,7 @@ mod tests {
     use parking_lot::Mutex;
 
     use super::super::rig::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
-    use super::super::rig::{tell, told, witness};
+    use super::super::rig::{job_tracker, tell, told, witness};
     use super::*;
     use crate::mapred::{Core, ToTracker};
 
@@ -294,7 +299,7 @@ mod tests {
         let mut play = play(1);
         let early = Arc::new(Mutex::new(0));
         let count = early.clone();
-        play.cast.job_tracker = core(move |now, msg, _| {
+        play.cast.job_tracker = job_tracker(move |now, msg, _| {
             *count.lock() += u32::from(now < ms(called(&msg).into()));
         });
         play.opening = (0..200).map(|number| (ms(number), call(number as u32))).collect();
@@ -311,7 +316,7 @@ mod tests {
             move || threads.lock().push((number, thread::current().id()))
         };
         let of_job_tracker = note(0);
-        play.cast.job_tracker = core(move |_, _, _| of_job_tracker());
+        play.cast.job_tracker = job_tracker(move |_, _, _| of_job_tracker());
         let tracker = |id: u32| -> Box<dyn Core<Msg = ToTracker>> {
             let of_tracker = note(id + 1);
             core(move |_, _, _| of_tracker())
@@ -352,7 +357,7 @@ mod tests {
     #[test]
     fn lag_is_how_late_messages_reach_a_core_that_is_busy() {
         let mut play = play(1);
-        play.cast.job_tracker = core(|_, msg, _| {
+        play.cast.job_tracker = job_tracker(|_, msg, _| {
             if called(&msg) == 0 {
                 hold_up(Duration::from_millis(20));
             }
@@ -367,16 +372,17 @@ mod tests {
 
     #[test]
     fn a_run_that_ends_while_mailboxes_are_full_leaves_the_rest_unhandled() {
-        let (events, facts) = witness();
         let (begins, begun) = unbounded();
+        let (ends, ended) = unbounded();
         let handled = Arc::new(Mutex::new(0));
-        let mut play = Play { events, ..play(0) };
+        let mut play = play(0);
         let count = handled.clone();
-        play.cast.job_tracker = core(move |_, _, _| {
+        play.cast.job_tracker = job_tracker(move |_, _, _| {
             *count.lock() += 1;
             let _ = begins.send(());
-            // Busy for as long as anybody takes facts, which is until the run is over.
-            while facts.recv().is_ok() {}
+            // Busy until the pacer has heard that the run is over, too.
+            let _ = ended.recv();
+            hold_up(Duration::from_millis(500));
         });
         let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
             core(|_, msg: ToTracker, out| {
@@ -395,6 +401,7 @@ mod tests {
             if remarks == 50 {
                 let _ = begun.recv();
                 out.stop = Some(Stop::Done);
+                let _ = ends.send(());
             }
         });
         play.opening = (0..50).map(|id| (ms(1), tell(id, 200))).collect();
@@ -414,7 +421,7 @@ mod tests {
             })
         };
         play.cast.trackers = (0..9).map(tracker).collect();
-        play.cast.job_tracker = core(|_, _, _| panic!("nobody calls when the run is over"));
+        play.cast.job_tracker = job_tracker(|_, _, _| panic!("nobody calls when the run is over"));
         play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
         let (_, ending) = factor(1_000.0)(play);
         assert_eq!(ending, Ending::Stopped(Stop::Done));

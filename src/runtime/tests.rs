@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::rig::{MS, beat, call, called, core, ms, play, recall, remark, see, seen, tell, told};
-use super::rig::{links, witness};
+use super::rig::{job_tracker, links, witness};
 use super::*;
 use crate::mapred::{Calm, Fact, FlowRate, Outbox, TrackerId};
 use crate::random::Dist;
+use parking_lot::Mutex;
 
 type Run = fn(Play) -> (RunStats, Ending);
 
@@ -34,7 +35,7 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
         // A call is told to the tracker, which waits and calls with the next number.
-        play.cast.job_tracker = core(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|now, msg, out| {
             see(out, now, called(&msg));
             if called(&msg) < 5 {
                 out.send_after(MS, tell(0, called(&msg) + 1));
@@ -58,7 +59,7 @@ fn a_run_goes_on_while_anybody_has_something_to_do() {
 /// that nothing moves any more stops the run.
 fn calm(trackers: u32) -> Play {
     let mut play = play(1);
-    play.cast.job_tracker = core(move |now, msg, out| {
+    play.cast.job_tracker = job_tracker(move |now, msg, out| {
         if let ToJobTracker::Rest = msg {
             out.stop = Some(Stop::Stalled(Box::default()));
             return;
@@ -109,7 +110,7 @@ fn a_run_has_not_stalled_while_a_machine_runs_that_the_jobtracker_does_not_know(
 fn a_run_ends_when_its_real_time_is_up() {
     for (drive, run) in DRIVES {
         let mut play = play(1);
-        play.cast.job_tracker = core(|_, _, out| out.plan(MS, ToJobTracker::Expire));
+        play.cast.job_tracker = job_tracker(|_, _, out| out.plan(MS, ToJobTracker::Expire));
         play.opening = vec![(SimTime::ZERO, ToJobTracker::Expire.into())];
         play.time_limit = Some(Duration::from_millis(20));
         let (_, ending) = run(play);
@@ -124,7 +125,7 @@ fn what_is_due_together_is_delivered_in_the_order_of_sending() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = core(|now, msg, out| see(out, now, called(&msg)));
+        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, now, called(&msg)));
         play.cast.injector = core(|_, _, out| {
             for number in ALL / 2..ALL {
                 out.send(call(number));
@@ -164,7 +165,7 @@ fn links_take_their_time_and_plans_none() {
         let (events, facts) = witness();
         let links = Links { latency: Dist::Constant(MS * 2), ..links(1) };
         let mut play = Play { events, links, ..play(1) };
-        play.cast.job_tracker = core(|now, msg, out| see(out, now, called(&msg)));
+        play.cast.job_tracker = job_tracker(|now, msg, out| see(out, now, called(&msg)));
         play.cast.trackers = vec![core(|_, _, out| {
             out.send(call(2));
             out.affect(recall(0));
@@ -182,7 +183,7 @@ fn a_core_ends_the_run() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = core(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|now, msg, out| {
             see(out, now, called(&msg));
             out.send_after(MS, call(called(&msg) + 1));
             out.stop = (called(&msg) == 3).then_some(Stop::Done);
@@ -198,7 +199,7 @@ fn a_core_ends_the_run() {
 fn clockwork_ends_the_run_as_well() {
     for (drive, run) in DRIVES {
         let mut play = play(1);
-        play.cast.job_tracker = core(|_, _, out| out.stop = Some(Stop::Done));
+        play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(Stop::Done));
         play.opening = vec![(ms(1), recall(0)), (ms(2), call(0))];
         let (_, ending) = run(play);
         assert_eq!(ending, Ending::Stopped(Stop::Done), "{drive}");
@@ -210,7 +211,7 @@ fn a_run_ends_when_its_time_is_up() {
     for (drive, run) in DRIVES {
         let (events, facts) = witness();
         let mut play = Play { events, until: ms(11), ..play(1) };
-        play.cast.job_tracker = core(|now, _, out| {
+        play.cast.job_tracker = job_tracker(|now, _, out| {
             see(out, now, 0);
             out.plan(MS * 4, recall(0));
         });
@@ -220,6 +221,32 @@ fn a_run_ends_when_its_time_is_up() {
         // At 3, 7 and 11 ms; a busy machine's wall may pass over some.
         let times = seen(&facts).len();
         assert!(times == 3 || drive != VIRTUAL && times < 3, "{drive}: {times}");
+    }
+}
+
+/// Whatever it is doing: it is told once, last of all, at the instant at which the run has ended.
+#[test]
+fn the_job_tracker_is_heard_out_when_the_run_is_over() {
+    let ends: [fn(&mut Outbox); 2] = [|out| out.stop = Some(Stop::Done), |_| panic!("a failure")];
+    for (drive, run) in DRIVES {
+        for (end, told) in ends.into_iter().zip([vec![0, 100], vec![0]]) {
+            let (events, facts) = witness();
+            let times = Arc::new(Mutex::new(Vec::new()));
+            let mut play = Play { events, ..play(1) };
+            let seen_at = times.clone();
+            play.cast.job_tracker = core(move |now, msg, out| {
+                let number = if let ToJobTracker::Over = msg { 100 } else { called(&msg) };
+                seen_at.lock().push(now);
+                see(out, now, number);
+                out.send_after(MS, tell(0, 1));
+            });
+            play.cast.trackers = vec![core(move |_, _, out| end(out))];
+            play.opening = vec![(ms(1), call(0))];
+            let (stats, _) = run(play);
+            assert_eq!(seen(&facts), told, "{drive}");
+            let times = times.lock();
+            assert!(told.len() == 1 || times.last() == Some(&stats.end), "{drive}: {times:?}");
+        }
     }
 }
 
@@ -259,7 +286,7 @@ fn a_core_that_has_ended_the_run_is_not_called_again() {
             let called = Arc::new(AtomicU32::new(0));
             let mut play = play(1);
             let count = called.clone();
-            play.cast.job_tracker = core(move |_, _, out| {
+            play.cast.job_tracker = job_tracker(move |_, _, out| {
                 count.fetch_add(1, Ordering::Relaxed);
                 end(out);
             });
@@ -276,7 +303,7 @@ fn a_run_whose_facts_nobody_takes_ends() {
         let (events, facts) = witness();
         drop(facts);
         let mut play = Play { events, ..play(1) };
-        play.cast.job_tracker = core(|now, msg, out| {
+        play.cast.job_tracker = job_tracker(|now, msg, out| {
             out.send_after(MS, call(called(&msg) + 1));
             if called(&msg) == 3 {
                 see(out, now, 0);
@@ -312,7 +339,7 @@ fn no_core_and_no_thread_is_left_behind() {
             };
             play.cast.trackers = (0..9).map(tracker).collect();
             play.links = links(9);
-            play.cast.job_tracker = core(move |_, _, out| end(out));
+            play.cast.job_tracker = job_tracker(move |_, _, out| end(out));
             play.opening = (0..9).map(|id| (ms(1), tell(id, 0))).collect();
             std::thread::scope(|scope| scope.spawn(|| run(play)).join()).expect("a run ends well");
             assert_eq!(Arc::strong_count(&cores), 1, "{drive}");
@@ -326,7 +353,7 @@ fn a_thread_runs_one_after_another() {
     for (drive, run) in DRIVES {
         for _ in 0..3 {
             let mut play = play(1);
-            play.cast.job_tracker = core(|_, _, out| out.stop = Some(Stop::Done));
+            play.cast.job_tracker = job_tracker(|_, _, out| out.stop = Some(Stop::Done));
             play.opening = vec![(ms(1), call(0))];
             assert_eq!(run(play).1, Ending::Stopped(Stop::Done), "{drive}");
         }

@@ -88,7 +88,7 @@ impl Ledger {
             let progress = u64::from(std::mem::take(&mut record.progress));
             let tracker = record.tracker;
             let held = if record.is_halted { 0 } else { record.slots as i32 };
-            if let Some(mut refusals) = self.refusals() {
+            if let Some(refusals) = &mut self.refusals {
                 refusals.holds(attempt.job(), attempt.slot(), -held);
             }
             let tasks = self.known_mut(attempt.job()).tasks_mut(attempt.slot());

@@ -49,7 +49,7 @@ impl Ledger {
                 pending[kind] += u32::from(is_pending);
                 seconds[kind] += job.tasks(kind).seconds;
                 unfinished[kind] += u64::from(job.load[kind]);
-                if let Some(refusals) = self.refusals() {
+                if let Some(refusals) = &self.refusals {
                     let tries = job.tasks(kind).tasks.iter().flat_map(|task| &task.tries);
                     let held = tries.filter(|it| it.is_counted && !it.is_halted).map(|it| it.slots);
                     let (known, held) = (refusals.held(id, kind), held.sum::<u32>());

@@ -155,7 +155,7 @@ impl Ledger {
             self.wind_up(now, attempt, out);
         }
         self.recount(now, id);
-        if let Some(mut refusals) = self.refusals() {
+        if let Some(refusals) = &mut self.refusals {
             refusals.ended(now, id, out);
         }
         out.emit(now, Fact::JobEnded { job: id, outcome });

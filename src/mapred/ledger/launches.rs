@@ -80,7 +80,7 @@ impl Ledger {
         out: &mut Outbox,
     ) -> Launch {
         let Wish { tracker, slots, reason, .. } = wish;
-        if let Some(mut refusals) = self.refusals().filter(|_| task.is_work()) {
+        if let Some(refusals) = self.refusals.as_mut().filter(|_| task.is_work()) {
             refusals.launched(now, task.job, task.slot(), out);
             refusals.holds(task.job, task.slot(), slots as i32);
         }

@@ -121,9 +121,8 @@ impl<P: Scheduler> Bench<P> {
 
     /// Returns what was refused since somebody asked for the first time, each by its code.
     pub(crate) fn refused(&mut self) -> Vec<(JobId, SlotKind, &'static str)> {
-        let refusals = self.ledger.refusals.get_or_insert_default().clone();
         let mut out = Outbox::default();
-        refusals.lock().close(self.now, &mut out);
+        self.ledger.refusals.get_or_insert_default().close(self.now, &mut out);
         let told = out.events.into_iter().filter_map(|event| match event.fact {
             Fact::Refused { job, kind, reason, .. } => Some((job, kind, reason.code())),
             _ => None,
