@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::ledger::Ledger;
-use super::refusals::Refusals;
+use super::refusals::{REMEMBERED_FOR, Refusals};
 use super::{
     AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
     LONGEST_PROBE, Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reason,
@@ -24,6 +24,10 @@ use super::{
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
 use crate::units::{SimSpan, SimTime};
+
+/// So many jobs that are held back can be named in each heartbeat interval: that takes microseconds, as does
+/// a heartbeat.
+const WITHHELD_AT_ONCE: u64 = 100;
 
 /// The JobTracker.
 pub struct JobTracker {
@@ -39,6 +43,8 @@ pub struct JobTracker {
     reading: u32,
     /// When it looks again whether anything moves.
     reviews_at: SimTime,
+    /// When it next asks which jobs are held back.
+    asks_withheld_at: SimTime,
     has_clockwork: bool,
     /// Whether the policy asks how far attempts are, or slow ones are looked for.
     reads_progress: bool,
@@ -92,6 +98,7 @@ impl JobTracker {
             unread: VecDeque::new(),
             reading: 0,
             reviews_at: SimTime::ZERO,
+            asks_withheld_at: SimTime::ZERO,
             has_clockwork: false,
             stands_until: SimTime::ZERO,
             held: Vec::new(),
@@ -412,18 +419,27 @@ impl JobTracker {
         out.calm = self.ledger.calm(patience);
     }
 
-    /// Notes which jobs are held back without being asked, if that is kept.
+    /// Notes which jobs are held back without being asked, if that is kept. Where a thousand jobs wait, to
+    /// name them all costs more than the heartbeats in between, and none waits for seconds only: so the more
+    /// there were, the later it asks again, though before they are forgotten.
     fn note_withheld(&mut self, now: SimTime, out: &mut Outbox) {
+        if now < self.asks_withheld_at {
+            return;
+        }
         // Policies see the rest of the books meanwhile.
         let Some(mut refusals) = self.ledger.refusals.take() else { return };
         let view = View { now, heard: None, ledger: &self.ledger };
+        let mut named = 0;
         self.scheduler.withheld(&view, &mut |job, kind, reason| {
+            named += 1;
             if view.job(job).is_some_and(|job| 0 < job.pending(kind)) {
                 refusals.note(now, job, kind, reason);
             }
         });
         refusals.sweep(now, out);
         self.ledger.refusals = Some(refusals);
+        let rest = self.ledger.heartbeat_interval() * (named / WITHHELD_AT_ONCE);
+        self.asks_withheld_at = now + rest.min(REMEMBERED_FOR);
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.

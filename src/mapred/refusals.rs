@@ -15,6 +15,9 @@ use crate::units::{SimSpan, SimTime};
 /// What has not happened for so long is over.
 const FORGOTTEN_AFTER: SimSpan = SimSpan::from_secs(60);
 
+/// What is refused again within this is one row surely, whenever rows are looked at.
+pub(super) const REMEMBERED_FOR: SimSpan = SimSpan::from_secs(30);
+
 /// The refusals that are not told yet.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {

@@ -76,8 +76,8 @@ pub trait Scheduler: Send {
     }
 
     /// Says which jobs with something to launch it does not even ask, and why: those that are held back
-    /// by a limit. Called about once in a heartbeat interval, and only while refusals are kept; what it
-    /// refuses to jobs that it does ask is said with [`Offer::refuse`].
+    /// by a limit. Called about once in a heartbeat interval, less often if it names hundreds of jobs, and
+    /// only while refusals are kept; what it refuses to jobs that it does ask is said with [`Offer::refuse`].
     fn withheld(&self, _view: &View<'_>, _say: &mut dyn FnMut(JobId, SlotKind, Reason)) {}
 
     /// Says who contends for a slot of this kind on the tracker of an offer: the jobs with something to

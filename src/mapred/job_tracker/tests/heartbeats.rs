@@ -143,3 +143,36 @@ impl Scheduler for Ticking {
         Some(SimSpan::from_millis(500))
     }
 }
+
+/// Holds back its job so many times over.
+struct Holding(u32);
+
+impl Scheduler for Holding {
+    fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
+        (0..self.0).for_each(|_| say(JobId(0), SlotKind::Map, Reason::JobLimit));
+    }
+
+    fn offer(&mut self, _: &mut Offer<'_>) {}
+}
+
+/// Heartbeats come every three seconds: with five hundred jobs it asks in every fifth, with thousands of
+/// them before half a minute is over, and what is open is told when the run is over.
+#[test]
+fn the_more_jobs_are_held_back_the_less_often_it_asks_for_them() {
+    for (jobs, asked) in [(99, 40), (250, 20), (500, 8), (9_000, 4)] {
+        let mut bench = bench_under(Box::new(Holding(jobs)), hadoop());
+        bench.tracker.keep_refusals();
+        bench.submit(job(0, 9, 0));
+        for beat in 0..40 {
+            bench.at(beat * 3).beat_and_receive(0, &[]);
+        }
+        let is_told = |fact: &Fact| matches!(fact, Fact::Refused { .. });
+        assert!(!bench.facts.iter().any(is_told), "one row after the other");
+        bench.hear(ToJobTracker::Over);
+        let rows = bench.facts.iter().filter_map(|fact| match fact {
+            Fact::Refused { times, reason: Reason::JobLimit, .. } => Some(*times),
+            _ => None,
+        });
+        assert_eq!(rows.collect::<Vec<_>>(), [jobs * asked], "{jobs} jobs");
+    }
+}
