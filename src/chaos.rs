@@ -4,10 +4,13 @@
 //! under the checker (`trial`). What breaks is made as small as it can be while it still breaks in
 //! the same way (`shrink`), and then told as a scenario that can be run.
 //!
+//! A policy that is a program is tried on such scenarios, too ([`rehearsal`]).
+//!
 //! What can be drawn is not listed here: it is read from the JSON Schema, so that an option, a policy
 //! or a kind of fault that is new is drawn from its first day on.
 
 mod draw;
+pub mod rehearsal;
 mod shrink;
 #[cfg(test)]
 mod tests;
@@ -27,6 +30,9 @@ use self::trial::{Found, Trial};
 use crate::external::External;
 use crate::mapred::Policy as _;
 use crate::scenario::{Registry, schema};
+
+/// How much real time is spent on making a scenario smaller.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is hunted, and how long.
 #[derive(Clone, Debug)]
@@ -141,7 +147,7 @@ fn case(
     let trial = Trial { registry, repeats, recast: |cast| cast };
     let found = trial.of(&tree);
     let caught = found.is_wrong().then(|| {
-        let tree = shrink::shrink(&tree, &found, &trial);
+        let tree = shrink::shrink(&tree, PATIENCE, |smaller| trial.of(smaller).is_like(&found));
         // The smallest one says it best.
         let words = trial.of(&tree).words();
         Catch { seed, words, yaml: draw::text(&tree) }

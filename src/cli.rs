@@ -41,6 +41,7 @@ mod man;
 mod markdown;
 mod pager;
 mod papers;
+mod policy;
 mod progress;
 mod quantities;
 mod reference;
@@ -100,6 +101,7 @@ enum Command {
     Trace(trace::Arguments),
     Theory(theory::Arguments),
     Chaos(chaos::Arguments),
+    Policy(policy::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Help(help::Arguments),
@@ -169,6 +171,7 @@ impl Command {
             Self::Trace(arguments) => arguments.run(registry.formats()),
             Self::Theory(arguments) => arguments.run(),
             Self::Chaos(arguments) => arguments.run(registry),
+            Self::Policy(arguments) => arguments.run(registry),
             Self::Completions(arguments) => arguments.run(command(registry), called()),
             Self::Man(arguments) => arguments.run(command(registry)),
             Self::Help(arguments) => arguments.run(command(registry)),

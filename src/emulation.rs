@@ -26,9 +26,9 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
-    CommitPending, Core, Costs, Draws, Fabric, JobId, JobTracker, Mail, NameNode, Nature,
-    Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker, ToNameNode,
-    ToNature, ToTracker, TrackerId, Truth, Upkeep,
+    CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, NameNode,
+    Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker,
+    ToNameNode, ToNature, ToTracker, TrackerId, Truth, Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -87,6 +87,8 @@ pub struct Emulated {
     pub unsubmitted: Vec<Arc<str>>,
     /// How long the policy's decisions took, in real nanoseconds.
     pub decision_time: Histogram<u64>,
+    /// What of that, and of other questions, was another program's time.
+    pub elsewhere: Option<Elsewhere>,
     /// How late timers fired, in virtual microseconds; on the scaled clock only.
     pub lag: Option<Histogram<u64>>,
     /// What is to be thought of before the results are trusted.
@@ -238,6 +240,7 @@ fn emulate_as(
         topology,
         tell: registry.tell(),
         may_start: registry.may_start(),
+        overhear: registry.overhear(),
     };
     let farewells = RefCell::new(Vec::new());
     let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
@@ -282,7 +285,7 @@ fn emulate_as(
     for Successor { at, choice, takes_over } in successors(scenario, &effects) {
         let follower = policy.successor(build(choice)?);
         if takes_over {
-            let (name, precedence) = (choice.name.clone(), follower.precedence());
+            let (name, precedence) = (choice.title(), follower.precedence());
             let at_s = (at - SimTime::ZERO).as_secs_f64();
             later_policies.push((at, LaterPolicy { at_s, policy: name, precedence }));
         }
@@ -306,7 +309,7 @@ fn emulate_as(
 
     let facts = RunFacts {
         scenario: scenario.name.to_string(),
-        policy: scenario.scheduler.name.clone(),
+        policy: scenario.scheduler.title(),
         precedence,
         later_policies: { later_policies.into_iter() }
             .take_while(|(at, _)| *at <= stats.end)
@@ -328,16 +331,19 @@ fn emulate_as(
     let alone = "the recorder has let go of its watchers";
     let verifier = verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
     let thinking = thinking.lock();
+    let mut elsewhere = None;
     if let Ending::Stopped(_) = ending {
         // A policy that was found wanting is gone already.
         for farewell in farewells.into_inner() {
-            farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
+            let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
+            *elsewhere.get_or_insert_default() += done;
         }
     }
     match ending {
         Ending::Stopped(stop) => Ok(Emulated {
             stop,
             decision_time: thinking.decision_time.clone(),
+            elsewhere,
             warnings: (prepared.doubts.iter().cloned().map(RunWarning::Policy))
                 .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
                 .chain((recording.summary.jobs == 0).then_some(RunWarning::NothingCounted))
@@ -350,7 +356,7 @@ fn emulate_as(
         }),
         Ending::PolicyFailed(words) => Err(EmulationError::PolicyFailed { words }),
         Ending::Panicked(words) if thinking.panicked => {
-            Err(EmulationError::Policy { policy: scenario.scheduler.name.clone(), words })
+            Err(EmulationError::Policy { policy: scenario.scheduler.title(), words })
         }
         Ending::Panicked(words) => Err(EmulationError::Bug { words }),
         Ending::GivenUp => Err(EmulationError::GivenUp),

@@ -9,7 +9,9 @@ mod options;
 mod policy;
 mod process;
 pub mod protocol;
+pub mod template;
 mod words;
 
 pub use options::ExternalOptions;
+pub(crate) use options::title;
 pub use policy::External;

@@ -53,9 +53,9 @@ pub use nature::{Harm, Mishap, Nature, Rhythm};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Block, Copy, Reading, Replicas, Which};
 pub use scheduler::{
-    By, Complaint, Contender, Expected, Farewell, JobChange, JobEvent, Launched, Lineup, Measure,
-    Offer, Orders, Policy, PolicyFailed, Precedence, Preemption, Scheduler, Setting, Site,
-    Standing, Tell, Told, View,
+    By, Complaint, Contender, Elsewhere, Expected, Farewell, JobChange, JobEvent, Launched, Lineup,
+    Measure, Offer, Orders, Overhear, Policy, PolicyFailed, Precedence, Preemption, Scheduler,
+    Setting, Site, Standing, Tell, Told, View,
 };
 pub(crate) use scheduler::{Wrapper, steps::step};
 #[cfg(test)]

@@ -8,24 +8,20 @@ use std::time::{Duration, Instant};
 use serde_yaml::Value;
 
 use super::draw::remove;
-use super::trial::{Found, Trial};
 use crate::yaml::Step;
 
-/// How much real time is spent on one scenario.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Makes a scenario smaller.
-pub(super) fn shrink(tree: &Value, found: &Found, trial: &Trial<'_>) -> Value {
+/// Makes a scenario smaller, as long as it shows what it should, in so much real time.
+pub(super) fn shrink(tree: &Value, patience: Duration, shows_it: impl Fn(&Value) -> bool) -> Value {
     let began = now();
     let mut smallest = tree.clone();
     loop {
         let before = smallest.clone();
         for path in paths(&smallest) {
             for smaller in smaller(&smallest, &path) {
-                if PATIENCE < began.elapsed() {
+                if patience < began.elapsed() {
                     return smallest;
                 }
-                if smaller != smallest && trial.of(&smaller).is_like(found) {
+                if smaller != smallest && shows_it(&smaller) {
                     smallest = smaller;
                     break;
                 }

@@ -191,7 +191,7 @@ const FOR_EVER: [&str; 8] = [
 ];
 
 /// Returns whether the latency of its network is drawn from a distribution that has no largest value.
-fn lags_by_chance(scenario: &Scenario) -> bool {
+pub(super) fn lags_by_chance(scenario: &Scenario) -> bool {
     let network = &scenario.cluster.network;
     let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
     let latencies = [Some(&network.latency), Some(&network.cross_rack), pods];
@@ -202,7 +202,7 @@ fn lags_by_chance(scenario: &Scenario) -> bool {
 }
 
 /// Returns whether a scenario has a fault of one of these kinds.
-fn has(tree: &Value, kinds: &[&str]) -> bool {
+pub(super) fn has(tree: &Value, kinds: &[&str]) -> bool {
     let faults = tree.get("faults").and_then(Value::as_sequence);
     let is_one = |fault: &Value| kinds.iter().any(|kind| fault.get(*kind).is_some());
     faults.into_iter().flatten().any(is_one)

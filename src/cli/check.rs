@@ -49,7 +49,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
         "{} · {} · {}",
         counted(prepared.topology.len().into(), "tracker"),
         counted(prepared.jobs(), "job"),
-        prepared.scenario.scheduler.name
+        prepared.scenario.scheduler.title()
     ))
 }
 

@@ -155,6 +155,7 @@ pub(super) fn tell(
         // How far a run comes in real time is the machine's.
         digest: (scenario.clock == ClockSpec::Virtual && emulated.stop != Stop::TimeLimit)
             .then(|| digest.to_string()),
+        elsewhere: emulated.elsewhere,
         violations: violations.map(|found| found.violations().len() as u64 + found.more()),
     };
     let start = if scenario.record.report { REPORT } else { SUMMARY };
@@ -216,7 +217,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
         )));
     }
     let left = || counted(prepared.jobs() - u64::from(emulated.ended), "job");
-    let (after, policy) = (span(emulated.summary.virtual_s), &prepared.scenario.scheduler.name);
+    let (after, policy) = (span(emulated.summary.virtual_s), prepared.scenario.scheduler.title());
     match &emulated.stop {
         Stop::Done | Stop::TimeUp => Ok(()),
         Stop::Stalled(stall) => {

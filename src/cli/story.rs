@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::lines::Lines;
+use crate::mapred::Elsewhere;
 use crate::record::{FaultSummary, Summary};
 use crate::units::tell::{self, Detail, counted, percent, span};
 
@@ -16,6 +17,8 @@ pub(super) struct Story<'a> {
     pub(super) lag: Option<f64>,
     /// The name of its outputs' bytes; where another run could have the same.
     pub(super) digest: Option<String>,
+    /// What the policy did that is another program, if it is one.
+    pub(super) elsewhere: Option<Elsewhere>,
     /// How many invariants were broken, if they were checked.
     pub(super) violations: Option<u64>,
 }
@@ -81,6 +84,10 @@ impl Story<'_> {
         let close = |seconds| tell::time(seconds, Detail::Mark);
         let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
         line("ran", &[Some(format!("{of} of cluster time in {real}"))]);
+        line(
+            "policy",
+            &self.elsewhere.map_or([None, None], |elsewhere| told_of(elsewhere, self.real)),
+        );
         line("lag", &[named("p99", self.lag.map(close))]);
         line("verified", &[self.violations.map(|found| counted(found, "violation"))]);
         line("digest", std::slice::from_ref(&self.digest));
@@ -93,6 +100,15 @@ impl Story<'_> {
         let [failed, killed, left] = others.map(some);
         [Some(told(succeeded)), failed, killed, left]
     }
+}
+
+/// Tells how many questions another program has answered, and what share of the time it had.
+fn told_of(Elsewhere { questions, waited }: Elsewhere, real: Duration) -> [Option<String>; 2] {
+    let seconds = waited.as_secs_f64();
+    let speed = (questions as f64 / seconds.max(1e-9)).round() as u64;
+    let share = percent((seconds / real.as_secs_f64().max(1e-9)).min(1.0));
+    let questions = format!("{}, {} a second", counted(questions, "question"), tell::count(speed));
+    [Some(questions), Some(format!("{share} of the time"))]
 }
 
 fn told((count, word): (u64, &str)) -> String {
@@ -154,7 +170,7 @@ mod tests {
     fn tell(summary: &Summary) -> String {
         let real = Duration::from_millis(40);
         let digest = Some("jetaniro".to_owned());
-        let story = Story { summary, real, lag: None, digest, violations: None };
+        let story = Story { summary, real, lag: None, digest, elsewhere: None, violations: None };
         story.tell().bare()
     }
 

@@ -55,7 +55,9 @@ impl Prepared {
         if self.scenario.record.report {
             folder.write(REPORT, self.report(folder, &emulated, &verdicts, digest)?.html())?;
         }
-        Perf::new(real, emulated.summary.messages, &emulated.decision_time).write(folder)?;
+        Perf::new(real, emulated.summary.messages, &emulated.decision_time)
+            .with(emulated.elsewhere)
+            .write(folder)?;
         Ok(Kept { emulated, digest, verdicts, real })
     }
 

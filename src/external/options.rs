@@ -1,6 +1,7 @@
 //! What a scenario says of a policy that is another process.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::mapred::Complaint;
+use super::policy::External;
+use crate::mapred::{Complaint, Policy as _};
 use crate::units::SimSpan;
 
 /// A policy that is another process, spoken to in lines of JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExternalOptions {
+    /// What people call it; without this, its file or program.
+    pub name: Option<String>,
     /// The program and what it is given, such as `[python3, mine.py]`. A word that is a file's path,
     /// seen from the scenario's folder or from where you are, stands for that file.
     pub command: Vec<String>,
@@ -33,6 +37,7 @@ pub struct ExternalOptions {
 impl Default for ExternalOptions {
     fn default() -> Self {
         Self {
+            name: None,
             command: Vec::new(),
             options: Value::Null,
             timeout: SimSpan::from_secs(10),
@@ -54,6 +59,10 @@ impl ExternalOptions {
         if self.command.first().is_none_or(String::is_empty) {
             let message = "there is no command".to_owned();
             return vec![wrong(&["command"], message, "say one, such as `[python3, mine.py]`")];
+        }
+        if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            let message = "the name is empty".to_owned();
+            return vec![wrong(&["name"], message, "leave it out: the file's name is taken then")];
         }
         if self.timeout.is_zero() {
             let message = "nobody answers at once".to_owned();
@@ -102,17 +111,38 @@ impl ExternalOptions {
         self.command.iter().map(word).collect()
     }
 
-    /// Returns what people call the policy: its file, or its command.
+    /// Returns what people call the policy.
     pub(super) fn called(&self) -> String {
-        let file = self
-            .command
-            .iter()
-            .rfind(|word| self.files.contains_key(*word))
-            .or(self.command.first());
-        let path = file.map(|word| Path::new(word.as_str()));
-        let name = path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        name.unwrap_or_else(|| "external".to_owned())
+        let command = self.command.iter().map(String::as_str);
+        called(self.name.as_deref(), command).unwrap_or_else(|| External::NAME.to_owned())
     }
+}
+
+/// Returns what people call a policy that is a program, by its options as they are written; none for
+/// other policies.
+pub(crate) fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
+    let options = options.as_mapping().filter(|_| policy == External::NAME)?;
+    let name = options.get("name").and_then(serde_yaml::Value::as_str);
+    let command = options.get("command").and_then(serde_yaml::Value::as_sequence);
+    called(name, command.into_iter().flatten().filter_map(serde_yaml::Value::as_str))
+}
+
+/// Returns what people call a policy: its name, or the first file of its command that looks like a
+/// script, or its program.
+fn called<'w>(
+    name: Option<&str>,
+    command: impl Iterator<Item = &'w str> + Clone,
+) -> Option<String> {
+    if let Some(name) = name {
+        return Some(name.to_owned());
+    }
+    let is_script = |word: &&str| {
+        let extension = Path::new(word).extension().and_then(OsStr::to_str);
+        let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
+        !word.starts_with('-') && extension.is_some_and(is_one)
+    };
+    let file = command.clone().find(is_script).or(command.clone().next())?;
+    Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
 }
 
 /// Returns the file that a word of a command is, if it is one.
@@ -155,6 +185,21 @@ mod tests {
         assert_eq!(said(&mut other, folder.path()), ["`mine.py` is another file than it was"]);
         fs::remove_file(folder.path().join("mine.py")).unwrap();
         assert_eq!(said(&mut options, folder.path()), ["`mine.py` is not there"]);
+    }
+
+    #[test]
+    fn a_policy_is_called_by_its_name_or_its_script_or_its_program() {
+        for (options, name) in [
+            ("{command: [python3.11, -u, lib/mine.py, data.csv], name: best}", "best"),
+            ("{command: [python3.11, -u, lib/mine.py, data.csv]}", "mine.py"),
+            ("{command: [./target/release/mine, --rate=0.5, '7']}", "mine"),
+            ("{command: [julia, --project=., mine.jl]}", "mine.jl"),
+        ] {
+            let options = serde_yaml::from_str(options).unwrap();
+            assert_eq!(title("external", &options).as_deref(), Some(name));
+            assert_eq!(title("fair", &options), None);
+        }
+        assert_eq!(ExternalOptions::default().called(), "external");
     }
 
     #[test]

@@ -16,9 +16,9 @@ use super::protocol::{
 };
 use super::words::kept;
 use crate::mapred::{
-    AttemptId, Complaint, Farewell, Holding, Job, JobChange, JobEvent, JobId, JobState, Offer,
-    Orders, PerSlot, Policy, PolicyFailed, Reach, Reason, Scheduler, Setting, Site, SlotKind,
-    SlotShare, TrackerId, Truth, View,
+    AttemptId, Complaint, Elsewhere, Farewell, Holding, Job, JobChange, JobEvent, JobId, JobState,
+    Offer, Orders, Overhear, PerSlot, Policy, PolicyFailed, Reach, Reason, Scheduler, Setting,
+    Site, SlotKind, SlotShare, TrackerId, Truth, View,
 };
 use crate::units::{SimSpan, SimTime};
 
@@ -45,6 +45,8 @@ pub struct External {
     waiting: PerSlot<BTreeSet<JobId>>,
     cluster: Cluster,
     line: Vec<u8>,
+    /// Who hears what is said, if somebody does.
+    overhear: Option<Overhear>,
 }
 
 /// What it was told of a job.
@@ -98,7 +100,8 @@ impl Scheduler for External {
                 .collect(),
             options: self.options.options.clone(),
         };
-        let heard = said(&mut process, &mut self.line, &Said::Hello(hello)).map_err(blame)?;
+        self.overhear = setting.overhear.clone();
+        let heard = self.say(&mut process, &Said::Hello(hello)).map_err(blame)?;
         let Heard::Hello(wishes) = heard else {
             return Err(blame(
                 "it did not answer `hello` with `hello`".to_owned() + &process.told(),
@@ -114,12 +117,16 @@ impl Scheduler for External {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
         self.wishes = wishes;
+        // To begin is no answer to a question.
+        process.done = Elsewhere::default();
         let process = Arc::new(Mutex::new(process));
         self.process = Some(process.clone());
         Ok(Some(Box::new(move || {
             let mut line = Vec::new();
             write(&mut line, &Said::End {})?;
-            process.lock().end(&line).map_err(|words| format!("`{name}`: {words}"))
+            let mut process = process.lock();
+            process.end(&line).map_err(|words| format!("`{name}`: {words}"))?;
+            Ok(process.done)
         })))
     }
 
@@ -339,8 +346,19 @@ impl External {
 
     fn exchange(&mut self, now: Option<SimTime>, what: &Said) -> Heard {
         let Some(process) = self.process.clone() else { self.fail(now, "it has not begun") };
-        let heard = said(&mut process.lock(), &mut self.line, what);
+        let heard = self.say(&mut process.lock(), what);
         heard.unwrap_or_else(|words| self.give_up(now, &words))
+    }
+
+    /// Says something and returns what is heard.
+    fn say(&mut self, process: &mut Process, what: &Said) -> Result<Heard, String> {
+        write(&mut self.line, what)?;
+        let heard = process.ask(&self.line)?;
+        if let Some(overhear) = &self.overhear {
+            overhear(&self.line, heard);
+        }
+        let parsed: Result<Heard, _> = serde_json::from_slice(heard);
+        parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
     /// Does what it wants at an offer.
@@ -365,20 +383,30 @@ impl External {
         if offer.view().job(id).is_none_or(|job| job.pending(kind) == 0) {
             self.fail(
                 Some(now),
-                &format!("it launches a {word} of job {job}, of which none waits"),
+                &format!(
+                    "it launches a {word} of job {job}, of which none waits: there are as many as \
+                     `pending` of its `counts` says, less those launched since"
+                ),
             );
         }
         if offer.free(kind) == 0 {
             let tracker = offer.tracker();
-            let words = format!("it launches a {word} on {tracker}, where no {word} slot is free");
+            let words = format!(
+                "it launches a {word} on {tracker}, where no {word} slot is free: there are as many \
+                 as `free` of the offer says, less those taken since"
+            );
             self.fail(Some(now), &words);
         }
         let launched = match kind {
             SlotKind::Map => offer.launch_map(id, reach, reason(why)),
             SlotKind::Reduce => offer.launch_reduce(id, reason(why)),
         };
+        self.note(id);
+        if launched.is_none() {
+            // It may think that it has: it is told the counts anew, though they are as they were.
+            self.told[id.index()].counts = None;
+        }
         if let Some(launched) = launched {
-            self.note(id);
             if self.wants(Want::Attempts) {
                 self.news.push((
                     now.as_micros(),
@@ -417,7 +445,11 @@ impl External {
     fn known(&self, view: &View<'_>, now: SimTime, job: u32) -> JobId {
         let id = JobId(job);
         if view.job(id).is_none() {
-            self.fail(Some(now), &format!("it names job {job}, which has not arrived"));
+            self.fail(Some(now), &format!(
+                    "it names job {job}, which has not arrived: there are those of which `submitted` \
+                     was told"
+                ),
+            );
         }
         id
     }
@@ -434,14 +466,6 @@ impl External {
         let at = now.map_or_else(String::new, |now| format!(" at {now} of the run"));
         resume_unwind(Box::new(PolicyFailed(format!("`{name}`{at}: {words}"))))
     }
-}
-
-/// Says something and returns what is heard.
-fn said(process: &mut Process, line: &mut Vec<u8>, what: &Said) -> Result<Heard, String> {
-    write(line, what)?;
-    let heard = process.ask(line)?;
-    let parsed: Result<Heard, _> = serde_json::from_slice(heard);
-    parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
 }
 
 fn write(line: &mut Vec<u8>, what: &Said) -> Result<(), String> {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::mapred::Tell;
+use crate::mapred::{Elsewhere, Tell};
 
 /// A line has so many bytes at most.
 const LONGEST: usize = 16 << 20;
@@ -61,6 +61,8 @@ pub(super) struct Process {
     filled: usize,
     taken: usize,
     timeout: Duration,
+    /// What it has answered.
+    pub(super) done: Elsewhere,
     /// The beginnings of the last questions and answers.
     recent: VecDeque<(Vec<u8>, Vec<u8>)>,
     /// Hears when it says nothing more of itself.
@@ -119,6 +121,7 @@ impl Process {
             filled: 0,
             taken: 0,
             timeout,
+            done: Elsewhere::default(),
             recent: VecDeque::with_capacity(RECENT),
             silent,
         };
@@ -128,7 +131,8 @@ impl Process {
 
     /// Says a line, which ends with its end, and returns the line that is answered, without that.
     pub(super) fn ask(&mut self, line: &[u8]) -> Result<&[u8], String> {
-        let deadline = now() + self.timeout;
+        let asked = now();
+        let deadline = asked + self.timeout;
         self.say(line, deadline)?;
         self.buffer.copy_within(self.taken..self.filled, 0);
         (self.filled, self.taken) = (self.filled - self.taken, 0);
@@ -138,6 +142,7 @@ impl Process {
             if let Some(end) = new.iter().position(|byte| *byte == b'\n') {
                 let end = searched + end;
                 self.taken = end + 1;
+                self.done += Elsewhere { questions: 1, waited: asked.elapsed() };
                 if self.recent.len() == RECENT {
                     self.recent.pop_front();
                 }

@@ -13,7 +13,9 @@ pub(crate) mod steps;
 mod wrapper;
 
 use std::mem;
+use std::ops::AddAssign;
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -139,13 +141,34 @@ pub struct Setting<'s> {
     pub tell: Tell,
     /// Whether it may start other programs.
     pub may_start: bool,
+    /// Who hears what is said between it and another program, if somebody does.
+    pub overhear: Option<Overhear>,
 }
 
 /// Hears words for people, a line at a time.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Hears questions to another program, each with its answer.
+pub type Overhear = Arc<dyn Fn(&[u8], &[u8]) + Send + Sync>;
+
 /// What is called when a run is over.
-pub type Farewell = Box<dyn FnOnce() -> Result<(), String> + Send>;
+pub type Farewell = Box<dyn FnOnce() -> Result<Elsewhere, String> + Send>;
+
+/// What of a policy's work was done by another program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// How many questions it has answered.
+    pub questions: u64,
+    /// How long they took, in real time, on the way there and back, too.
+    pub waited: Duration,
+}
+
+impl AddAssign for Elsewhere {
+    fn add_assign(&mut self, other: Self) {
+        self.questions += other.questions;
+        self.waited += other.waited;
+    }
+}
 
 /// A policy that cannot go on unwinds with this; the words say why.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{OutputError, RunFolder};
 use crate::files::PERF;
+use crate::mapred::Elsewhere;
 
 /// What a run cost.
 #[derive(Clone, Debug, Serialize)]
@@ -20,6 +21,22 @@ pub struct Perf {
     pub peak_memory_bytes: Option<u64>,
     /// How long the policy thought, in real nanoseconds; `None` if it was never asked.
     pub decision_time_ns: Option<DecisionTime>,
+    /// What of that was spent on a policy that is another program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<ElsewhereTime>,
+}
+
+/// The time that was spent on a policy that is another program.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ElsewhereTime {
+    /// How many questions it has answered.
+    pub questions: u64,
+    /// How long they took, in real seconds: its thinking, and the way there and back.
+    pub seconds: f64,
+    /// How many of them it would answer in a second.
+    pub questions_per_s: f64,
+    /// What share of the run that was.
+    pub share: f64,
 }
 
 /// The distribution of the time that a policy takes to decide, in real nanoseconds.
@@ -50,7 +67,22 @@ impl Perf {
             messages_per_s: (messages as f64 / wall_s.max(1e-9)).round(),
             peak_memory_bytes: peak_memory(),
             decision_time_ns: DecisionTime::of(decisions),
+            elsewhere: None,
         }
+    }
+
+    /// Returns it with what another program has done.
+    pub fn with(self, elsewhere: Option<Elsewhere>) -> Self {
+        let told = |Elsewhere { questions, waited }: Elsewhere| {
+            let seconds = waited.as_secs_f64();
+            ElsewhereTime {
+                questions,
+                seconds,
+                questions_per_s: (questions as f64 / seconds.max(1e-9)).round(),
+                share: (seconds / self.wall_s.max(1e-9)).min(1.0),
+            }
+        };
+        Self { elsewhere: elsewhere.map(told), ..self }
     }
 
     /// Writes `perf.json`.
@@ -116,6 +148,17 @@ mod tests {
           }
         }
         "#);
+    }
+
+    #[test]
+    fn the_time_of_another_program_is_told_apart() {
+        let perf = Perf::new(Duration::from_secs(8), 1, &Histogram::new(3).unwrap());
+        assert!(!serde_json::to_string(&perf).unwrap().contains("elsewhere"));
+        let perf = perf.with(Some(Elsewhere { questions: 100, waited: Duration::from_secs(2) }));
+        assert_eq!(
+            serde_json::to_value(perf.elsewhere).unwrap(),
+            serde_json::json!({"questions": 100, "seconds": 2.0, "questions_per_s": 50.0, "share": 0.25})
+        );
     }
 
     #[test]

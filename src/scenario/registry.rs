@@ -15,8 +15,8 @@ use serde_yaml::{Mapping, Value};
 
 use super::ScenarioError;
 use super::schema::{generator, shape_of};
-use crate::external::External;
-use crate::mapred::{Complaint, Policy, Scheduler, Site, Tell};
+use crate::external::{self, External};
+use crate::mapred::{Complaint, Overhear, Policy, Scheduler, Site, Tell};
 use crate::scheduler::{
     Capacity, Fair, FairDeficit, FairSkip, Fifo, Fsp, Hfsp, ModifiedFair, NaiveFair, Ps, Srpt,
 };
@@ -36,9 +36,9 @@ pub struct Registry {
     may_start: bool,
 }
 
-/// Who hears what policies say of themselves.
+/// Who hears what policies say of themselves, and what is said between them and other programs.
 #[derive(Clone)]
-struct Voice(Tell);
+struct Voice(Tell, Option<Overhear>);
 
 impl fmt::Debug for Voice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,7 +100,7 @@ impl Registry {
     /// Mumakil brings.
     pub fn new() -> Self {
         let (policies, sources) = (IndexMap::new(), IndexMap::new());
-        let voice = Voice(Arc::new(|_: &str| {}));
+        let voice = Voice(Arc::new(|_: &str| {}), None);
         let formats = Formats::builtin();
         let mut registry = Self { policies, sources, formats, voice, may_start: true };
         registry.add_source::<Jobs>().add_source::<Mix>();
@@ -155,7 +155,13 @@ impl Registry {
 
     /// Sets who hears what policies say of themselves; without this nobody does.
     pub fn set_voice(&mut self, tell: Tell) -> &mut Self {
-        self.voice = Voice(tell);
+        self.voice.0 = tell;
+        self
+    }
+
+    /// Sets who hears what is said between policies and other programs.
+    pub(crate) fn set_overhear(&mut self, overhear: Overhear) -> &mut Self {
+        self.voice.1 = Some(overhear);
         self
     }
 
@@ -168,6 +174,11 @@ impl Registry {
     /// Returns who hears what policies say of themselves.
     pub(crate) fn tell(&self) -> Tell {
         self.voice.0.clone()
+    }
+
+    /// Returns who hears what is said between policies and other programs.
+    pub(crate) fn overhear(&self) -> Option<Overhear> {
+        self.voice.1.clone()
     }
 
     /// Returns whether policies may start other programs.
@@ -410,6 +421,11 @@ impl SchedulerChoice {
     /// Returns a policy with its default options.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), options: Mapping::new().into() }
+    }
+
+    /// Returns what people call the policy: its name, or of a program that of its file.
+    pub fn title(&self) -> String {
+        external::title(&self.name, &self.options).unwrap_or_else(|| self.name.clone())
     }
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
 use crate::expect::{self, Space};
+use crate::external;
 use crate::scenario::shape;
 use crate::yaml::{Path, Problem, Step};
 
@@ -440,7 +441,10 @@ fn short_label(value: &Value) -> String {
     }
     // A choice with its options is called as the choice; a preset as the preset.
     match map.iter().next() {
-        Some((key, _)) if map.len() == 1 => text(key),
+        Some((key, options)) if map.len() == 1 => {
+            let key = text(key);
+            external::title(&key, options).unwrap_or(key)
+        }
         _ => match map.get("preset").or_else(|| map.get("line")) {
             Some(name) => text(name),
             None => text(value),

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# ---- The adapter: what Mumakil says, kept as objects. The policy begins below. ----
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+MAP, REDUCE = 0, 1  # of two numbers side by side the first is of maps, the second of reduces
+
+
+@dataclass
+class Job:
+    job: int
+    name: str
+    user: str
+    pool: str
+    priority: int  # 0 is before all others, 2 is usual
+    tasks: list[int]
+    arrived_us: int
+    truth_us: list[list[int]] = field(default_factory=list)  # of each task, for who wants `truth`
+    pending: list[int] = field(default_factory=lambda: [0, 0])
+    running: list[int] = field(default_factory=lambda: [0, 0])
+    done: list[int] = field(default_factory=lambda: [0, 0])
+    homeless: bool = False  # whether a map may wait whose input is nowhere
+
+
+class Offer:
+    """A tracker's heartbeat: what can be launched there, and what is to be done."""
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        self.now_us: int = said["now_us"]
+        self.tracker: int | None = said.get("tracker")
+        self.free: list[int] = said.get("free", [0, 0])
+        self.near = {job: [node, rack] for job, node, rack in said.get("near", ())}
+        self.not_here = set(said.get("not_here", ()))
+        self.progress: list[Any] = said.get("progress", [])
+        self.deeds: list[dict[str, Any]] = []
+
+    def can(self, kind: int, job: Job, reach: str = "any") -> bool:
+        """Whether a task of the job could be launched here, a map at most so far from its input."""
+        if not self.free[kind] or not job.pending[kind] or job.job in self.not_here:
+            return False
+        node, rack = self.near.get(job.job, (0, 0))
+        return bool({"node": node, "rack": rack}.get(reach, True))
+
+    def launch(self, kind: int, job: Job, reach: str = "any", why: Any = None) -> str:
+        """Launches the job's best task; returns how far the input of a map is."""
+        self.free[kind] -= 1
+        job.pending[kind] -= 1
+        job.running[kind] += 1
+        if kind == REDUCE:
+            self.deeds.append({"reduce": {"job": job.job, "why": why}})
+            return ""
+        self.deeds.append({"map": {"job": job.job, "reach": reach, "why": why}})
+        node, rack = self.near.get(job.job, (0, 0))
+        self.near[job.job] = [max(0, node - 1), max(0, rack - 1)]
+        return "node" if node else "rack" if rack else "off_rack"
+
+    def order(self, what: str, attempt: list[Any], why: Any = None) -> None:
+        """Lets an attempt be killed, suspended or resumed: `kill`, `suspend` or `resume`."""
+        self.deeds.append({what: {"attempt": attempt, "why": why}})
+
+
+class Policy:
+    """What there is to fill in."""
+
+    wants: list[str] = []  # attempts, progress, all_offers, truth
+    tick_us: int | None = None  # how often `tick` is to be called
+    patience_us: int | None = None  # for how long it may put off what it could do at once
+
+    def __init__(self, hello: dict[str, Any]) -> None:
+        self.options: Any = hello["options"]
+        self.trackers: list[list[int]] = hello["trackers"]  # rack, map slots, reduce slots
+        self.cluster: dict[str, Any] = {}
+        self.jobs: dict[int, Job] = {}
+
+    def news(self, what: str, job: Job, said: dict[str, Any], at_us: int) -> None: ...
+    def tick(self, offer: Offer) -> None: ...
+    def offer(self, offer: Offer) -> None: ...
+
+    def _hear(self, what: str, said: dict[str, Any], at_us: int) -> None:
+        if what == "submitted":
+            self.jobs[said["job"]] = Job(arrived_us=at_us, **said)
+        job = self.jobs[said["job"]]
+        if what == "counts":
+            job.__dict__.update(said)
+        elif what == "ended":
+            del self.jobs[job.job]
+        self.news(what, job, said, at_us)
+
+
+def serve(make: type[Policy]) -> None:
+    policy, out = None, sys.stdout
+    for line in sys.stdin:
+        [(what, said)] = json.loads(line).items()
+        if what == "end":
+            return
+        if what == "hello":
+            policy = make(said)
+            answer: Any = {"protocol": 1, "wants": policy.wants, "tick_us": policy.tick_us, "patience_us": policy.patience_us}
+        elif what == "inherit":
+            answer = False
+        else:
+            policy.cluster = said.get("cluster", policy.cluster)
+            for at_us, entry in said.get("news", ()):
+                [(news, more)] = entry.items()
+                policy._hear(news, more, at_us)
+            offer = Offer(said)
+            getattr(policy, what)(offer)
+            what, answer = "answer", {"number": said["number"], "do": offer.deeds}
+        out.write(json.dumps({what: answer}) + "\n")
+        out.flush()
+
+
+# ---- The policy. ----
+
+
+class Greedy(Policy):
+    """First come, first served; of a job's maps those first whose input is on the node, then in its rack."""
+
+    def offer(self, offer: Offer) -> None:
+        line = sorted(self.jobs.values(), key=lambda job: (job.priority, job.arrived_us, job.job))
+        for place, job in enumerate(line):
+            for reach in ("node", "rack", "any"):
+                while offer.can(MAP, job, reach):
+                    offer.launch(MAP, job, reach, why=f"{reach} map, {place} jobs before it")
+            while offer.can(REDUCE, job):
+                offer.launch(REDUCE, job, why=f"{place} jobs before it")
+
+
+if __name__ == "__main__":
+    serve(Greedy)

@@ -1,0 +1,31 @@
+//! `mumakil policy`: begins a policy of one's own that is a program, and tries it.
+
+use super::failure::Failure;
+use crate::scenario::Registry;
+
+mod new;
+mod rehearse;
+
+/// Begin a policy of your own, as a program, and try it
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    New(new::Arguments),
+    #[command(name = "try")]
+    Rehearse(rehearse::Arguments),
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        match self.command {
+            Command::New(arguments) => arguments.run(),
+            Command::Rehearse(arguments) => arguments.run(registry),
+        }
+    }
+}

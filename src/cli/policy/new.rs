@@ -1,0 +1,105 @@
+//! `mumakil policy new`: writes a policy to change.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
+use crate::cli::{file, terminal};
+use crate::disk;
+use crate::external::template;
+use crate::output::{AsideFile, AsideFolder, Over};
+
+/// Write a policy to change, in Python or Rust
+///
+/// `mine.py` is one file: below the adapter, which speaks with Mumakil, is a policy of twenty lines. `mine/` or
+/// `mine.rs` is a folder with a small package in Rust. Neither needs packages of others.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil policy new mine.py
+  mumakil policy try mine.py
+  mumakil run quickstart --set 'scheduler={external: {command: [python3, mine.py]}}'")]
+pub(super) struct Arguments {
+    /// Where to write it: FILE.py, or a folder for a package in Rust
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+    /// A package in Rust, whatever its folder is called
+    #[arg(long)]
+    rust: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let text = self.path.to_string_lossy();
+        let extension = self.path.extension().map(|extension| extension.to_string_lossy());
+        match extension.as_deref() {
+            _ if self.rust => package(&self.path.with_extension("")),
+            Some("py") => python(&self.path),
+            Some("rs") => package(&self.path.with_extension("")),
+            None if text.ends_with('/') => package(&self.path),
+            _ => Err(Failure::input(format!(
+                "no policy to begin with is known for `{text}`\n   = say FILE.py for Python, or FOLDER/ \
+                 for a package in Rust; any other language can do what `mumakil help external` says"
+            ))),
+        }
+    }
+}
+
+fn python(path: &Path) -> Result<(), Failure> {
+    refuse(path)?;
+    let mut aside = AsideFile::create(path, Over::Nothing)?;
+    let written = aside.file().write_all(template::PYTHON.as_bytes());
+    written.map_err(|error| file::cannot(path, error))?;
+    aside.put()?;
+    let shown = path.display().to_string();
+    next(&[shown.clone()], &[], &["python3".to_owned(), shown])
+}
+
+fn package(path: &Path) -> Result<(), Failure> {
+    refuse(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
+        return Err(Failure::input(format!(
+            "no package in Rust can be called `{name}`\n   = letters, digits, `-` and `_` make a name"
+        )));
+    }
+    let aside = AsideFolder::create(path, Over::Nothing)?;
+    let sources = aside.path().join("src");
+    disk::create_dir_all(&sources).map_err(|error| file::cannot(path, error))?;
+    for (name, text) in template::rust(&name) {
+        let target = aside.path().join(name);
+        disk::write(&target, text.as_bytes()).map_err(|error| file::cannot(&target, error))?;
+    }
+    aside.put()?;
+    let at = |rest: &str| path.join(rest).display().to_string();
+    let build = format!("cargo build --release --manifest-path {}", at("Cargo.toml"));
+    let program = at(&format!("target/release/{name}"));
+    next(&[at("src/main.rs")], &[build], &[program])
+}
+
+/// Refuses what would be lost.
+fn refuse(path: &Path) -> Result<(), Failure> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "{} is there already\n   = choose another name, or remove it: nothing is overwritten",
+        path.display()
+    )))
+}
+
+/// Tells what was written, and what one does with it.
+fn next(wrote: &[String], before: &[String], command: &[String]) -> Result<(), Failure> {
+    let mut lines = Lines::default();
+    wrote.iter().for_each(|path| lines.line(format!("wrote {path}: change the policy in it")));
+    before.iter().for_each(|line| lines.line(format!("  {line}")));
+    let file = command.last().expect("a command has a word");
+    lines.line(format!("  mumakil policy try {file}"));
+    let command = command.join(", ");
+    lines.line("and then, in a scenario or a study:");
+    lines.line(format!("  scheduler: {{external: {{command: [{command}]}}}}"));
+    Ok(terminal::print(&lines)?)
+}

@@ -1,0 +1,237 @@
+//! `mumakil policy try`: a policy that is a program on random clusters, under the checker.
+
+use std::env;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use serde_json::json;
+
+use crate::chaos::rehearsal::{Flaw, Rehearsal, Review, rehearse};
+use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
+use crate::cli::progress::StudyBar;
+use crate::cli::{interrupt, terminal};
+use crate::output::write_file;
+use crate::scenario::Registry;
+use crate::units::SimSpan;
+use crate::units::tell::{count, counted, percent};
+
+/// Try a policy that is a program on random small clusters, and say what is wrong with it
+///
+/// Each number is a case: a small cluster, jobs, options and faults. It is run twice under the checker of
+/// invariants. A policy is wrong that launches what is not there or where no slot is free, lets a job starve, dies,
+/// is silent, or answers the same questions differently. Each mistake is told once, with the smallest
+/// scenario that was found to show it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil policy try mine.py
+  mumakil policy try mine.py --runs 1000 --out wrong
+  mumakil policy try -- java -cp classes Mine
+
+Exit codes:
+  0  nothing is wrong
+  1  something is: what, and how to see it again, is printed
+  2  the command line is wrong
+  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+pub(super) struct Arguments {
+    /// The policy: a script (.py, .jl, .sh) or a program
+    #[arg(value_name = "FILE", required_unless_present = "command")]
+    file: Option<PathBuf>,
+    /// How many cases
+    #[arg(long, value_name = "NUMBER", default_value = "50")]
+    runs: u64,
+    /// The number of the first case; the next ones follow
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    seed: u64,
+    /// How many cases at the same time [default: one for each core]
+    #[arg(long, short, value_name = "NUMBER")]
+    jobs: Option<NonZero<usize>>,
+    /// What the policy is told as its options, in YAML
+    #[arg(long, value_name = "YAML")]
+    options: Option<String>,
+    /// How long, in real time, it may take to answer
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    timeout: SimSpan,
+    /// Write the scenario of each mistake into this folder, as try-NUMBER.yaml
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print a last line of JSON: how many cases and questions, how fast, and what is wrong
+    #[arg(long)]
+    json: bool,
+    /// The program and what it is given
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "file")]
+    command: Vec<String>,
+}
+
+impl Arguments {
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        if !registry.may_start() {
+            let words = "`policy try` starts a program, and --no-external forbids to start one";
+            return Err(Failure::input(words));
+        }
+        let command = match &self.file {
+            Some(file) => command_of(file)?,
+            None => self.command.clone(),
+        };
+        find(&command[0])?;
+        if self.timeout.is_zero() {
+            return Err(Failure::input(
+                "--timeout 0s: nobody answers at once\n   = `10s` is usual",
+            ));
+        }
+        let options = match self.options.as_deref().map(serde_yaml::from_str) {
+            Some(Ok(options)) => options,
+            Some(Err(error)) => {
+                return Err(Failure::input(format!("--options is no YAML: {error}")));
+            }
+            None => serde_yaml::Value::Null,
+        };
+        let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let wanted = Rehearsal {
+            command,
+            options,
+            timeout: self.timeout,
+            seed: self.seed,
+            runs: self.runs,
+            workers: self.jobs.unwrap_or_else(cores),
+        };
+        let bar = StudyBar::new(0);
+        bar.more(usize::try_from(self.runs).unwrap_or(usize::MAX));
+        interrupt::guard(bar.bar(), "interrupted");
+        let review = rehearse(&wanted, registry, || bar.tick());
+        bar.clear();
+        for flaw in &review.flaws {
+            self.show(flaw)?;
+        }
+        terminal::print(&told(&review))?;
+        if self.json {
+            terminal::print_file(&format!("{}\n", as_json(&review)))?;
+        }
+        match review.flaws.len() as u64 {
+            0 => Ok(()),
+            wrong => Err(Failure::run(format!("the policy is wrong in {}", counted(wrong, "way")))),
+        }
+    }
+
+    /// Tells a mistake, and how to see it again.
+    fn show(&self, flaw: &Flaw) -> Result<(), Failure> {
+        let Flaw { seed, cases, words, said, yaml } = flaw;
+        let mut lines = Lines::default();
+        let mut words = words.lines();
+        let of = format!(" (in {})", counted(*cases, "case"));
+        lines.bold(format!("case {seed}: "), words.next().unwrap_or_default().to_owned() + &of);
+        words.for_each(|line| lines.line(line));
+        said.iter().for_each(|line| lines.line(format!("  said     {line}")));
+        let again = match &self.file {
+            Some(file) => format!("{} --seed {seed} --runs 1", file.display()),
+            None => format!("--seed {seed} --runs 1 -- {}", self.command.join(" ")),
+        };
+        lines.line(format!("  again    mumakil policy try {again}"));
+        if let Some(folder) = &self.out {
+            let name = format!("try-{seed}.yaml");
+            write_file(folder, &name, yaml.as_bytes())?;
+            lines.line(format!("  or       mumakil run {} --verify", folder.join(name).display()));
+        } else {
+            lines.line("  scenario");
+            yaml.lines().for_each(|line| lines.line(format!("    {line}")));
+        }
+        lines.line("");
+        Ok(terminal::print(&lines)?)
+    }
+}
+
+/// Returns how a file is run.
+fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
+    let text = file.to_string_lossy().into_owned();
+    if file.is_dir() {
+        return Err(Failure::input(format!(
+            "{text} is a folder\n   = build the package, and try the program: `mumakil policy try \
+             {text}/target/release/NAME`"
+        )));
+    }
+    if !file.is_file() {
+        return Err(Failure::input(format!(
+            "there is no {text}\n   = `mumakil policy new {text}` writes one to change"
+        )));
+    }
+    let interpreter = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("py") => "python3",
+        Some("jl") => "julia",
+        Some("sh") => "sh",
+        _ if is_program(file) => {
+            // A word without a folder is looked for among the system's programs.
+            let is_bare = file.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+            return Ok(vec![if is_bare { format!("./{text}") } else { text }]);
+        }
+        _ => {
+            return Err(Failure::input(format!(
+                "{text} is no program, and how it is run is not known\n   = say how: `mumakil policy \
+                 try -- COMMAND {text}`"
+            )));
+        }
+    };
+    Ok(vec![interpreter.to_owned(), text])
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Looks for a program where the system does.
+fn find(program: &str) -> Result<(), Failure> {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let is_there = match program.contains('/') {
+        true => is_program(Path::new(program)),
+        false => env::split_paths(&folders).any(|folder| is_program(&folder.join(program))),
+    };
+    if is_there {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "there is no program `{program}`\n   = is it installed, and in PATH?"
+    )))
+}
+
+/// Tells what was run, and how fast the program is.
+fn told(review: &Review) -> Lines {
+    let questions = counted(review.elsewhere.questions, "question");
+    let wrong = if review.flaws.is_empty() { ", nothing wrong" } else { "" };
+    let mut lines = Lines::default();
+    lines.bold(counted(review.runs, "run"), format!(", each twice, {questions}{wrong}"));
+    if 0 < review.unended {
+        let runs = counted(review.unended, "run");
+        lines.line(format!(
+            "  {runs} had no end within two days of the cluster's time or 20 s of ours"
+        ));
+    }
+    if let Some((speed, share)) = speed(review) {
+        let speed = count(speed.round() as u64);
+        lines.line(format!(
+            "  it answers {speed} questions a second; {} of the time is its",
+            percent(share)
+        ));
+    }
+    lines
+}
+
+/// Returns how many questions the program answers in a second, and its share of the time.
+fn speed(review: &Review) -> Option<(f64, f64)> {
+    let waited = review.elsewhere.waited.as_secs_f64();
+    let share = (waited / review.real.as_secs_f64().max(1e-9)).min(1.0);
+    (0.0 < waited).then(|| (review.elsewhere.questions as f64 / waited, share))
+}
+
+fn as_json(review: &Review) -> serde_json::Value {
+    let (speed, share) = speed(review).unzip();
+    json!({
+        "runs": review.runs,
+        "questions": review.elsewhere.questions,
+        "unended": review.unended,
+        "questions_per_s": speed.map(f64::round),
+        "share_of_time": share,
+        "wrong": review.flaws,
+    })
+}
