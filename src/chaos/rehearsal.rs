@@ -33,8 +33,6 @@ use crate::units::{SimSpan, SimTime};
 
 /// How much real time a run may take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
-/// How much real time is spent on making a scenario smaller, and on further cases once something is wrong.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a job may be passed over by free slots. Policies hold a job back for seconds, for a slot with
 /// its input; tasks that are drawn take minutes.
 const STARVED: SimSpan = SimSpan::from_secs(2 * 60 * 60);
@@ -56,6 +54,9 @@ pub struct Rehearsal {
     pub options: Value,
     /// How long, in real time, it may take to answer.
     pub timeout: SimSpan,
+    /// How much real time is spent on making the scenario of each mistake smaller, and on further cases once
+    /// something is wrong.
+    pub patience: Duration,
     /// The number of the first case.
     pub seed: u64,
     /// How many cases.
@@ -106,7 +107,7 @@ pub fn rehearse(rehearsal: &Rehearsal, registry: &Registry, mut tell: impl FnMut
     drop(todo);
     let (done, told) = unbounded();
     let first_wrong = Mutex::new(None::<Instant>);
-    let is_over = || first_wrong.lock().is_some_and(|at| PATIENCE <= at.elapsed());
+    let is_over = || first_wrong.lock().is_some_and(|at| rehearsal.patience <= at.elapsed());
     let mut review = Review::default();
     let mut wrong: Vec<(u64, Wrong)> = Vec::new();
     thread::scope(|scope| {
@@ -142,8 +143,12 @@ pub fn rehearse(rehearsal: &Rehearsal, registry: &Registry, mut tell: impl FnMut
     let flaw = |(seed, wrong, cases): (u64, Wrong, u64)| {
         let tree = stage.drawn(seed, &schema);
         let is_same = |other: &Wrong| other.kind() == wrong.kind();
-        let shows = |tree: &Value| stage.case(tree).wrong.filter(is_same);
-        let smallest = shrink(&tree, PATIENCE, |smaller| shows(smaller).is_some());
+        let shows = |tree: &Value| {
+            // Without a size it would be the preset's: larger, though it says less.
+            let is_sized = tree.get("cluster").and_then(|cluster| cluster.get("nodes")).is_some();
+            if is_sized { stage.case(tree).wrong.filter(is_same) } else { None }
+        };
+        let smallest = shrink(&tree, rehearsal.patience, |smaller| shows(smaller).is_some());
         // The smallest one says it best; what comes by chance may not come again.
         let again = if smallest == tree { None } else { shows(&smallest) };
         let Wrong { words, said, .. } = again.unwrap_or_else(|| wrong.clone());
@@ -217,8 +222,8 @@ impl Stage<'_> {
     fn cast(&self, tree: &Value) -> Value {
         let mut options = Mapping::new();
         options.insert("command".into(), self.rehearsal.command.clone().into());
-        options
-            .insert("timeout".into(), format!("{}us", self.rehearsal.timeout.as_micros()).into());
+        let timeout = serde_yaml::to_value(self.rehearsal.timeout).expect("a span is text");
+        options.insert("timeout".into(), timeout);
         if !self.rehearsal.options.is_null() {
             options.insert("options".into(), self.rehearsal.options.clone());
         }

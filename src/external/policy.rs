@@ -139,7 +139,13 @@ impl Scheduler for External {
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
         let all = suspended.iter().map(|(attempt, tracker)| ((*attempt).into(), tracker.0));
         match self.exchange(None, &Said::Inherit(all.collect())) {
-            Heard::Inherit(takes) => takes,
+            Heard::Inherit(takes) => {
+                // As with the beginning, this is no question of the run's.
+                if let Some(process) = &self.process {
+                    process.lock().done = Elsewhere::default();
+                }
+                takes
+            }
             _ => self.fail(None, "it did not answer `inherit` with `inherit`"),
         }
     }
@@ -402,22 +408,19 @@ impl External {
             SlotKind::Reduce => offer.launch_reduce(id, reason(why)),
         };
         self.note(id);
-        if launched.is_none() {
+        match launched {
             // It may think that it has: it is told the counts anew, though they are as they were.
-            self.told[id.index()].counts = None;
-        }
-        if let Some(launched) = launched {
-            if self.wants(Want::Attempts) {
-                self.news.push((
-                    now.as_micros(),
-                    News::Launched(Launched {
-                        job: id.0,
-                        attempt: launched.attempt.into(),
-                        tracker: offer.tracker().0,
-                        locality: launched.locality.map(Into::into),
-                    }),
-                ));
-            }
+            None => self.told[id.index()].counts = None,
+            Some(launched) if self.wants(Want::Attempts) => self.news.push((
+                now.as_micros(),
+                News::Launched(Launched {
+                    job: id.0,
+                    attempt: launched.attempt.into(),
+                    tracker: offer.tracker().0,
+                    locality: launched.locality.map(Into::into),
+                }),
+            )),
+            Some(_) => {}
         }
     }
 

@@ -22,9 +22,9 @@ impl Policy for Greedy {
         let mut line: Vec<&mut Job> = jobs.values_mut().collect();
         line.sort_by_key(|job| (job.priority, job.arrived_us, job.job));
         for (place, job) in line.into_iter().enumerate() {
-            for reach in [Reach::Node, Reach::Rack, Reach::Any] {
+            for (reach, word) in [(Reach::Node, "node"), (Reach::Rack, "rack"), (Reach::Any, "any")] {
                 while offer.can(MAP, job, reach) {
-                    let why = format!("{reach:?} map, {place} jobs before it");
+                    let why = format!("{word} map, {place} jobs before it");
                     offer.launch(MAP, job, reach, &why);
                 }
             }

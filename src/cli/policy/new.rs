@@ -41,7 +41,8 @@ impl Arguments {
             None if text.ends_with('/') => package(&self.path),
             _ => Err(Failure::input(format!(
                 "no policy to begin with is known for `{text}`\n   = say FILE.py for Python, or FOLDER/ \
-                 for a package in Rust; any other language can do what `mumakil help external` says"
+                 for a package in Rust; what another language has to say and hear is in `mumakil help \
+                 external`, and FILE.py shows it on a hundred lines"
             ))),
         }
     }
@@ -54,7 +55,7 @@ fn python(path: &Path) -> Result<(), Failure> {
     written.map_err(|error| file::cannot(path, error))?;
     aside.put()?;
     let shown = path.display().to_string();
-    next(&[shown.clone()], &[], &["python3".to_owned(), shown])
+    next(std::slice::from_ref(&shown), &[], &["python3".to_owned(), shown.clone()])
 }
 
 fn package(path: &Path) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use crate::chaos::rehearsal::{Flaw, Rehearsal, Review, rehearse};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::progress::StudyBar;
+use crate::cli::run::real;
 use crate::cli::{interrupt, terminal};
 use crate::output::write_file;
 use crate::scenario::Registry;
@@ -54,6 +55,9 @@ pub(super) struct Arguments {
     /// How long, in real time, it may take to answer
     #[arg(long, value_name = "TIME", default_value = "10s")]
     timeout: SimSpan,
+    /// How long, in real time, to make the scenario of each mistake smaller
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    shrink: SimSpan,
     /// Write the scenario of each mistake into this folder, as try-NUMBER.yaml
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -93,6 +97,7 @@ impl Arguments {
             command,
             options,
             timeout: self.timeout,
+            patience: real(self.shrink),
             seed: self.seed,
             runs: self.runs,
             workers: self.jobs.unwrap_or_else(cores),
@@ -197,14 +202,17 @@ fn find(program: &str) -> Result<(), Failure> {
 
 /// Tells what was run, and how fast the program is.
 fn told(review: &Review) -> Lines {
-    let questions = counted(review.elsewhere.questions, "question");
-    let wrong = if review.flaws.is_empty() { ", nothing wrong" } else { "" };
+    let mut rest = String::new();
+    if review.flaws.is_empty() {
+        let questions = counted(review.elsewhere.questions, "question");
+        rest = format!(", {questions}, nothing wrong");
+    }
     let mut lines = Lines::default();
-    lines.bold(counted(review.runs, "run"), format!(", each twice, {questions}{wrong}"));
+    lines.bold(counted(review.runs, "case"), rest);
     if 0 < review.unended {
-        let runs = counted(review.unended, "run");
+        let cases = counted(review.unended, "case");
         lines.line(format!(
-            "  {runs} had no end within two days of the cluster's time or 20 s of ours"
+            "  {cases} had no end within two days of the cluster's time or 20 s of ours"
         ));
     }
     if let Some((speed, share)) = speed(review) {

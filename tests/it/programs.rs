@@ -1,0 +1,198 @@
+//! `mumakil policy new` and `try`: what is written works at once, and what is wrong is told in words.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::Room;
+
+const NO_PYTHON: &str = "skipped: there is no python3";
+
+fn has_python() -> bool {
+    Command::new("python3").arg("-V").output().is_ok()
+}
+
+/// Returns the exit code, and what was printed on both streams.
+fn call(room: &Room, arguments: &str) -> (Option<i32>, String) {
+    let output = room.mumakil(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+/// Calls what has to succeed; returns what it printed.
+fn done(room: &Room, arguments: &str) -> String {
+    let (code, told) = call(room, arguments);
+    assert_eq!(code, Some(0), "{arguments}\n{told}");
+    told
+}
+
+#[test]
+fn the_policy_that_is_written_passes_the_trial_and_is_a_line_in_a_study() {
+    if !has_python() {
+        eprintln!("{NO_PYTHON}");
+        return;
+    }
+    let room = Room::new();
+    let told = done(&room, "policy new mine.py");
+    assert!(told.contains("scheduler: {external: {command: [python3, mine.py]}}"), "{told}");
+    let (code, told) = call(&room, "policy new mine.py");
+    assert_eq!(code, Some(2));
+    assert!(told.contains("mine.py is there already"), "{told}");
+    let told = done(&room, "policy try mine.py --runs 6 --json");
+    assert!(told.contains("6 cases, ") && told.contains(", nothing wrong"), "{told}");
+    assert!(told.contains("\"wrong\":[]"), "{told}");
+    fs::copy(room.path("mine.py"), room.path("other.py")).unwrap();
+    room.write(
+        "study.yaml",
+        "base: quickstart\nworkload: {jobs: [{name: a, count: 3, maps: 30}]}\nsweep:\n  \
+         scheduler: [hfsp, {external: {command: [python3, mine.py]}}, \
+         {external: {name: other one, command: [python3, other.py]}}]\n  seeds: 2\n",
+    );
+    let told = done(&room, "study study.yaml --out study");
+    for name in ["hfsp", "mine.py", "other one"] {
+        assert!(told.contains(&format!("  {name} ")), "{told}");
+    }
+    // What has been run with another file is run anew, and nothing else.
+    let text = fs::read_to_string(room.path("other.py")).unwrap();
+    room.write("other.py", &(text + "# another\n"));
+    let told = done(&room, "study study.yaml --out study");
+    assert!(told.contains("ran      2 runs"), "{told}");
+}
+
+#[test]
+fn what_a_program_decides_is_explained_and_compared() {
+    if !has_python() {
+        eprintln!("{NO_PYTHON}");
+        return;
+    }
+    let room = Room::new();
+    done(&room, "policy new mine.py");
+    let run = |scheduler: &str, out: &str| {
+        let sets = ["--set", scheduler, "--set", "record.decisions=true"];
+        let mut command = room.mumakil(&format!("run quickstart --quiet --out {out}"));
+        assert!(command.args(sets).output().unwrap().status.success());
+    };
+    run("scheduler={external: {command: [python3, mine.py]}}", "mine");
+    run("scheduler=hfsp", "hfsp");
+    let perf = fs::read_to_string(room.path("mine/perf.json")).unwrap();
+    assert!(perf.contains("\"questions\""), "{perf}");
+    let told = done(&room, "explain mine");
+    assert!(told.contains("waiting for the first map slot   "), "{told}");
+    let told = done(&room, "compare mine hfsp --first");
+    assert!(told.contains("mine and hfsp part at "), "{told}");
+}
+
+#[test]
+fn a_package_in_rust_is_written_that_is_built_without_others() {
+    let room = Room::new();
+    done(&room, "policy new mine --rust");
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO"));
+        command
+            .args(arguments)
+            .args(["--offline", "--manifest-path"])
+            .arg(room.path("mine/Cargo.toml"));
+        let output = command.env("CARGO_TARGET_DIR", room.path("built")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    cargo(&["build", "--quiet"]);
+    let told = done(&room, "policy try built/debug/mine --runs 6");
+    assert!(told.contains(", nothing wrong"), "{told}");
+    if !has_python() {
+        eprintln!("{NO_PYTHON}");
+        return;
+    }
+    // It is the same policy as the one in Python.
+    done(&room, "policy new mine.py");
+    let tasks = |command: &str, out: &str| {
+        let mut run = room.mumakil(&format!("run quickstart --quiet --out {out}"));
+        run.args(["--set", &format!("scheduler={{external: {{name: mine, command: {command}}}}}")]);
+        assert!(run.output().unwrap().status.success());
+        fs::read(room.path(out).join("tasks.csv")).unwrap()
+    };
+    assert!(tasks("[built/debug/mine]", "rust") == tasks("[python3, mine.py]", "python"));
+}
+
+/// The policy that `new` writes, made wrong: what is to be replaced, by what, and what is to be told of it.
+const WRONG: [(&str, &str, &str); 7] = [
+    (
+        "        line = sorted",
+        "        offer.deeds.append({'reduce': {'job': 999}})\n        line = sorted",
+        "it names job 999, which has not arrived",
+    ),
+    (
+        "                while offer.can(MAP, job, reach):",
+        "                for _ in range(job.pending[MAP]):",
+        "where no map slot is free",
+    ),
+    (
+        "if not self.free[kind] or",
+        "if job.job % 2 or not self.free[kind] or",
+        "a job starves: for 2 h 00 min",
+    ),
+    (
+        "why=f\"{reach} map, {place}",
+        "why=f\"{os.urandom(4)} {place}",
+        "the same run was answered in two ways",
+    ),
+    ("why=f\"{reach} map, {place}", "why=f\"{time.time_ns()} {place}", "the time of day"),
+    ("        line = sorted", "        line = missing", "NameError: name 'missing' is not defined"),
+    (
+        "        line = sorted",
+        "        time.sleep(9)\n        line = sorted",
+        "it did not answer within 0.5 s",
+    ),
+];
+
+#[test]
+fn what_is_wrong_with_a_policy_is_told_in_words() {
+    if !has_python() {
+        eprintln!("{NO_PYTHON}");
+        return;
+    }
+    let room = Room::new();
+    done(&room, "policy new mine.py");
+    let right = fs::read_to_string(room.path("mine.py")).unwrap();
+    for (right_words, wrong_words, why) in WRONG {
+        assert!(right.contains(right_words), "{right_words}");
+        let wrong = right.replacen(right_words, wrong_words, 1);
+        room.write(
+            "wrong.py",
+            &wrong.replacen("import json\n", "import json\nimport os\nimport time\n", 1),
+        );
+        let call_again = "policy try wrong.py --runs 8 --shrink 1s --timeout 500ms --out wrong";
+        let (code, told) = call(&room, call_again);
+        assert_eq!(code, Some(1), "{why}\n{told}");
+        assert!(told.contains(why), "{why}\n{told}");
+        assert!(told.contains("again    mumakil policy try wrong.py --seed "), "{told}");
+        // The scenario can be run as it is.
+        let scenarios: Vec<PathBuf> =
+            fs::read_dir(room.path("wrong")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(!scenarios.is_empty());
+        let text = fs::read_to_string(&scenarios[0]).unwrap();
+        assert!(text.contains("wrong.py") && text.contains("500ms"), "{text}");
+        assert_eq!(call(&room, &format!("check {}", scenarios[0].display())).0, Some(0));
+        fs::remove_dir_all(room.path("wrong")).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_tried_or_begun_is_told() {
+    let room = Room::new();
+    room.write("plain.txt", "");
+    for (arguments, why) in [
+        ("policy try nowhere.py", "there is no nowhere.py"),
+        ("policy try plain.txt", "plain.txt is no program"),
+        ("policy try -- no-such-program 7", "there is no program `no-such-program`"),
+        ("policy try plain.txt --no-external", "--no-external forbids to start one"),
+        ("policy try -- true --timeout", "it ended with exit code 0"),
+        ("policy new mine.jl", "no policy to begin with is known for `mine.jl`"),
+        ("policy new 7up --rust", "no package in Rust can be called `7up`"),
+    ] {
+        let (code, told) = call(&room, arguments);
+        let expected = if arguments.contains("-- true") { 1 } else { 2 };
+        assert_eq!(code, Some(expected), "{arguments}\n{told}");
+        assert!(told.contains(why), "{arguments}\n{told}");
+    }
+    assert_eq!(room.names(), ["plain.txt"]);
+}
