@@ -4,7 +4,7 @@ CARGO ?= cargo
 MUMAKIL = target/release/mumakil
 FUZZ_SECONDS ?= 60
 RUNS ?= 1000
-FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations
+FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test chaos papers picture outsiders fuzz bench lint format doc transcripts install clean help

@@ -34,13 +34,13 @@ class Offer:
         self.tracker: int | None = said.get("tracker")
         self.free: list[int] = said.get("free", [0, 0])
         self.near = {job: [node, rack] for job, node, rack in said.get("near", ())}
-        self.not_here = set(said.get("not_here", ()))
+        self.not_here: list[list[int]] = said.get("not_here", [[], []])
         self.progress: list[Any] = said.get("progress", [])
         self.deeds: list[dict[str, Any]] = []
 
     def can(self, kind: int, job: Job, reach: str = "any") -> bool:
         """Whether a task of the job could be launched here, a map at most so far from its input."""
-        if not self.free[kind] or not job.pending[kind] or job.job in self.not_here:
+        if not self.free[kind] or not job.pending[kind] or job.job in self.not_here[kind]:
             return False
         node, rack = self.near.get(job.job, (0, 0))
         return bool({"node": node, "rack": rack}.get(reach, True))

@@ -340,7 +340,7 @@ impl Stage<'_> {
 }
 
 /// Returns a case under a policy.
-fn under(tree: &Value, policy: &Value) -> Value {
+pub(super) fn under(tree: &Value, policy: &Value) -> Value {
     let mut tree = tree.clone();
     tree["scheduler"] = policy.clone();
     let later = tree.get_mut("later").and_then(Value::as_sequence_mut);

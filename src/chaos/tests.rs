@@ -3,9 +3,16 @@
 use serde_json::Value as Json;
 
 use super::draw::{Artist, THEMES, lay, text, wrong};
-use super::trial::{Found, Trial};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use sha2::Digest as _;
+
+use super::rehearsal::under;
+use super::trial::{Found, Print, Trial};
 use super::*;
 use crate::emulation::{PLANTED, Planted};
+use crate::scenario::parse;
 
 fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {
     Artist::new(seed, schema, None).scenario(registry)
@@ -65,6 +72,40 @@ fn a_hunt_starts_no_programs() {
     };
     assert!(uses(&all));
     assert!(!uses(&tame));
+}
+
+/// FIFO, Algorithm 2 and FSP in Python: whatever befalls a cluster, they do as ours do, event for event.
+#[test]
+fn policies_in_python_do_as_ours_do_on_random_clusters() {
+    if std::process::Command::new("python3").arg("-V").output().is_err() {
+        // The tests of the command line, which are skipped as well, say so aloud.
+        return;
+    }
+    let registry = Registry::builtin();
+    let schema = schema(&registry);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/policies");
+    let trial = Trial { registry: &registry, repeats: false, recast: |cast| cast };
+    for (own, file) in [("fifo", "fifo"), ("fair-skip", "fair_skip"), ("fsp", "fsp")] {
+        let program = format!("{{external: {{command: [python3, {folder}/{file}.py]}}}}");
+        let mut ended = 0;
+        for seed in 0..48 {
+            let mut tree = Artist::new(seed, &schema, Some(own)).scenario(&registry);
+            tree["until"] = "6h".into();
+            let print = |policy: serde_yaml::Value| {
+                let tree = under(&tree, &policy);
+                let scenario = parse("chaos.yaml", &text(&tree), &[], &registry).unwrap().scenario;
+                let print = Arc::new(Mutex::new(Print::default()));
+                let run = trial.run(&scenario, print.clone(), false).unwrap();
+                let hash = print.lock().hash.clone().finalize();
+                run.map(|run| (run.stop, hash))
+            };
+            let one = print(own.into());
+            ended += u32::from(one.is_some());
+            let other = print(serde_yaml::from_str(&program).unwrap());
+            assert!(one == other, "{own}, case {seed}: {}", text(&tree));
+        }
+        assert!(30 < ended, "{own}: {ended}");
+    }
 }
 
 fn found(yaml: &str) -> Found {

@@ -134,7 +134,7 @@ impl Trial<'_> {
     }
 
     /// Runs a scenario; none if its files or jobs do not fit, or what a panic said.
-    fn run<W: Watcher + 'static>(
+    pub(super) fn run<W: Watcher + 'static>(
         &self,
         scenario: &Scenario,
         watcher: Arc<Mutex<W>>,
@@ -210,8 +210,8 @@ pub(super) fn has(tree: &Value, kinds: &[&str]) -> bool {
 
 /// The hash of all events, and how far they have come.
 #[derive(Default)]
-struct Print {
-    hash: Sha256,
+pub(super) struct Print {
+    pub(super) hash: Sha256,
     /// The tasks of which an attempt has ever succeeded. What is done again and again is in it once.
     done: BTreeSet<TaskId>,
     /// When the last one joined them.

@@ -49,6 +49,9 @@ pub struct External {
     overhear: Option<Overhear>,
 }
 
+/// A job with its maps near a tracker: how many on it, and how many on it or in its rack.
+type Near = (u32, u32, u32);
+
 /// What it was told of a job.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
@@ -205,12 +208,39 @@ impl Scheduler for External {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        // Of some jobs nothing can be launched here though something waits: what waits has failed here. That is
+        // known once it is tried, and what was decided after it may be another thing then.
+        let mut in_vain = PerSlot::<Vec<u32>>::default();
+        while let Some((job, kind)) = self.offer_but(offer, &in_vain)
+            // Who insists has been told.
+            && !in_vain[kind].contains(&job.0)
+        {
+            in_vain[kind].push(job.0);
+        }
+    }
+}
+
+impl External {
+    fn wants(&self, want: Want) -> bool {
+        self.wishes.wants.contains(&want)
+    }
+
+    /// Offers what is free to other jobs than these; returns of which job a launch gave nothing, which ends
+    /// what is done of the answer.
+    fn offer_but(
+        &mut self,
+        offer: &mut Offer<'_>,
+        in_vain: &PerSlot<Vec<u32>>,
+    ) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         self.look(&offer.view());
         let free = SlotKind::BOTH.map(|kind| offer.free(kind));
-        let (near, not_here, has_some) = self.reachable(offer, free);
-        if !has_some && !self.wants(Want::AllOffers) {
-            return;
+        let (near, not_here, has_some) = self.reachable(offer, free, in_vain);
+        // Who wants all offers has had this one.
+        let is_first = SlotKind::BOTH.iter().all(|kind| in_vain[*kind].is_empty());
+        let is_wanted = is_first && self.wants(Want::AllOffers);
+        if !has_some && !is_wanted {
+            return None;
         }
         let progress = match self.wants(Want::Progress) {
             true => progress(offer),
@@ -219,15 +249,22 @@ impl Scheduler for External {
         let tracker = Some(offer.tracker().0);
         let question = self.question(&offer.view());
         let question = Question { tracker, free: Some(free), near, not_here, progress, ..question };
-        for deed in self.ask(now, Said::Offer(question)) {
-            self.play(offer, deed);
+        let mut deeds = self.ask(now, Said::Offer(question)).into_iter();
+        let in_vain = deeds.find_map(|deed| self.play(offer, deed));
+        for deed in deeds {
+            if let Deed::Map { job, .. } | Deed::Reduce { job, .. } = deed {
+                let job = self.known(&offer.view(), now, job);
+                self.tell_anew(job);
+            }
         }
+        in_vain
     }
-}
 
-impl External {
-    fn wants(&self, want: Want) -> bool {
-        self.wishes.wants.contains(&want)
+    /// Tells a job's counts with the next question, though they may be as they were: the policy has counted
+    /// itself what it launches, of which nothing may come, or which may be lost by then.
+    fn tell_anew(&mut self, job: JobId) {
+        self.note(job);
+        self.told[job.index()].counts = None;
     }
 
     // ---- what it is told ----
@@ -296,15 +333,14 @@ impl External {
         &self,
         offer: &mut Offer<'_>,
         free: [u32; 2],
-    ) -> (Vec<(u32, u32, u32)>, Vec<u32>, bool) {
-        let (mut near, mut not_here, mut has_some) = (Vec::new(), Vec::new(), false);
+        in_vain: &PerSlot<Vec<u32>>,
+    ) -> (Vec<Near>, [Vec<u32>; 2], bool) {
+        let (mut near, mut not_here, mut has_some) = (Vec::new(), in_vain.clone(), false);
         for (kind, free) in SlotKind::BOTH.into_iter().zip(free).filter(|(_, free)| 0 < *free) {
-            for &job in &self.waiting[kind] {
+            for &job in self.waiting[kind].iter().filter(|job| !in_vain[kind].contains(&job.0)) {
                 has_some = true;
                 if !offer.suits(job, kind, 1) {
-                    if !not_here.contains(&job.0) {
-                        not_here.push(job.0);
-                    }
+                    not_here[kind].push(job.0);
                 } else if kind == SlotKind::Map {
                     let [node, rack] = offer.near_maps(job, free);
                     if 0 < rack {
@@ -313,7 +349,7 @@ impl External {
                 }
             }
         }
-        (near, not_here, has_some)
+        (near, [not_here.map, not_here.reduce], has_some)
     }
 
     fn question(&mut self, view: &View<'_>) -> Question {
@@ -367,21 +403,22 @@ impl External {
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
-    /// Does what it wants at an offer.
-    fn play(&mut self, offer: &mut Offer<'_>, deed: Deed) {
+    /// Does what it wants at an offer; returns of which job and kind a launch gives nothing.
+    fn play(&mut self, offer: &mut Offer<'_>, deed: Deed) -> Option<(JobId, SlotKind)> {
         let now = offer.view().now();
         let (job, kind, reach, why) = match deed {
             Deed::Map { job, reach, why } => (job, SlotKind::Map, reach.into(), why),
             Deed::Reduce { job, why } => (job, SlotKind::Reduce, Reach::Any, why),
             Deed::Refuse { job, kind, why } => {
                 let id = self.known(&offer.view(), now, job);
-                return offer.refuse(id, kind.into(), reason(Some(why)));
+                offer.refuse(id, kind.into(), reason(Some(why)));
+                return None;
             }
             order => {
                 if let Some(order) = self.order(&mut offer.orders(), order) {
                     self.fail(Some(now), &format!("nobody knows what this is: {order:?}"));
                 }
-                return;
+                return None;
             }
         };
         let id = self.known(&offer.view(), now, job);
@@ -407,11 +444,10 @@ impl External {
             SlotKind::Map => offer.launch_map(id, reach, reason(why)),
             SlotKind::Reduce => offer.launch_reduce(id, reason(why)),
         };
-        self.note(id);
-        match launched {
-            // It may think that it has: it is told the counts anew, though they are as they were.
-            None => self.told[id.index()].counts = None,
-            Some(launched) if self.wants(Want::Attempts) => self.news.push((
+        self.tell_anew(id);
+        let Some(launched) = launched else { return Some((id, kind)) };
+        if self.wants(Want::Attempts) {
+            self.news.push((
                 now.as_micros(),
                 News::Launched(Launched {
                     job: id.0,
@@ -419,9 +455,9 @@ impl External {
                     tracker: offer.tracker().0,
                     locality: launched.locality.map(Into::into),
                 }),
-            )),
-            Some(_) => {}
+            ));
         }
+        None
     }
 
     /// Does what it wants with attempts; returns what is something else.

@@ -104,9 +104,10 @@ pub struct Question {
     /// many on it or in its rack; counted up to its free slots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<(u32, u32, u32)>,
-    /// Jobs with tasks that wait of which none is launched on this tracker: too many have failed there.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_here: Vec<u32>,
+    /// Jobs with tasks of a kind that wait of which none is launched on this tracker: too many have failed
+    /// there, or each of these has.
+    #[serde(skip_serializing_if = "is_nobody")]
+    pub not_here: [Vec<u32>; 2],
     /// How far the attempts on the tracker are, from 0 to 1, for a policy that wants to hear it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<(Attempt, f32)>,
@@ -280,6 +281,10 @@ pub enum Outcome {
     Failed,
     /// Somebody killed it.
     Killed,
+}
+
+fn is_nobody(jobs: &[Vec<u32>; 2]) -> bool {
+    jobs.iter().all(Vec::is_empty)
 }
 
 /// What the policy says.

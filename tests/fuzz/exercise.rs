@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Cursor};
 use std::path::Path;
 
-use mumakil::emulation::Prepared;
+use mumakil::emulation::{EmulationError, Options, Prepared, emulate};
 use mumakil::expect::{Expr, Space};
 use mumakil::scenario::{self, Draft, Registry, Starter};
 use mumakil::study::{Plan, Study};
@@ -210,4 +210,28 @@ fn read<T: Record>(bytes: &[u8], strictness: Strictness) -> Vec<T> {
         assert!(error.to_string().len() < 2_000, "{error}");
     }
     records
+}
+
+/// Lets a program answer the questions of a small run with these lines, whatever they are: the run comes to
+/// its end, or the program is blamed.
+pub(crate) fn protocol(bytes: &[u8]) {
+    const RUN: &str = "
+cluster: {nodes: 2}
+until: 1h
+workload: {jobs: [{name: a, maps: 3, map_time: 5s}, {name: b, maps: 1, reduces: 1, map_time: 5s}]}
+";
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("lines");
+    fs::write(&file, bytes).expect("a file can be written");
+    // It has said everything before it is asked, and waits until it is told to go.
+    let command = format!("[sh, -c, 'cat \"$0\"; exec cat > /dev/null', {:?}]", file);
+    let scheduler = format!("scheduler: {{external: {{command: {command}, timeout: 200ms}}}}");
+    let registry = Registry::builtin();
+    let text = format!("{RUN}{scheduler}");
+    let scenario = scenario::parse("run.yaml", &text, &[], &registry).expect("it is one").scenario;
+    match emulate(&scenario, &registry, Options { verify: true, ..Options::default() }) {
+        Ok(run) => assert!(run.verifier.expect("it was asked for").violations().is_empty()),
+        Err(EmulationError::PolicyFailed { words }) => assert!(words.len() < 20_000, "{words}"),
+        Err(error) => panic!("{error}"),
+    }
 }

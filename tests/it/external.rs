@@ -3,6 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use proptest::prelude::*;
+
+use crate::traces::exercise;
 use crate::{Room, files, root};
 
 /// One map, which the first answer launches.
@@ -30,7 +33,7 @@ done
 fn run(room: &Room, script: &str) -> (Option<i32>, String) {
     room.write("small.yaml", SCENARIO);
     room.write("policy.sh", script);
-    let scheduler = "scheduler={external: {command: [sh, policy.sh], timeout: 500ms}}";
+    let scheduler = "scheduler={external: {command: [sh, policy.sh], timeout: 2s}}";
     let mut command = Command::new(env!("CARGO_BIN_EXE_mumakil"));
     command.current_dir(room.path("")).args(["run", "small.yaml", "--out", "out"]);
     let output = command.args(["--set", scheduler]).output().unwrap();
@@ -68,8 +71,8 @@ fn bad_neighbours_end_the_run_and_are_told_by_what_they_did() {
     for (script, why) in [
         ("exit 3".to_owned(), "it ended with exit code 3"),
         ("kill -9 $$".to_owned(), "it ended with signal 9"),
-        ("sleep 60".to_owned(), "it did not answer within 0.5 s"),
-        (format!("{HELLO} sleep 60"), "it did not answer within 0.5 s"),
+        ("sleep 60".to_owned(), "it did not answer within 2 s"),
+        (format!("{HELLO} sleep 60"), "it did not answer within 2 s"),
         ("read l; exec >&-; sleep 60".to_owned(), "it has closed its input or output"),
         ("read l; echo rubbish; sleep 60".to_owned(), "what it says is no answer"),
         ("read l; echo '{\"hello\":{\"protocol\":2}}'; sleep 60".to_owned(), "speaks version 2"),
@@ -94,7 +97,7 @@ fn bad_neighbours_end_the_run_and_are_told_by_what_they_did() {
         (format!("read l; {HELLO} read l; cat /dev/zero"), "it answered with more than 16 MiB"),
         (format!("read l; {HELLO} while true; do echo noise >&2; done"), "did not answer within"),
         (format!("{GOOD}\nexit 4"), "it ended with exit code 4 when the run was over"),
-        (format!("{GOOD}\nsleep 60"), "it did not end within 0.5 s when the run was over"),
+        (format!("{GOOD}\nsleep 60"), "it did not end within 2 s when the run was over"),
     ] {
         let room = Room::new();
         let (code, told) = run(&room, &script);
@@ -181,4 +184,45 @@ fn the_policies_in_python_have_one_adapter() {
     };
     let first = adapter(&policies[0]);
     assert!(1 < policies.len() && policies.iter().all(|name| adapter(name) == first));
+}
+
+/// Lines that begin well and go wrong somewhere.
+fn lines() -> impl Strategy<Value = String> {
+    let number = || prop_oneof![3 => 0..4_u64, 1 => any::<u64>()];
+    let deed = prop_oneof![
+        number().prop_map(|job| format!("{{\"map\":{{\"job\":{job}}}}}")),
+        number().prop_map(|job| format!("{{\"map\":{{\"job\":{job},\"reach\":\"node\"}}}}")),
+        number().prop_map(|job| format!("{{\"reduce\":{{\"job\":{job},\"why\":[{job}]}}}}")),
+        (number(), number()).prop_map(|(job, task)| {
+            format!("{{\"kill\":{{\"attempt\":[{job},\"map\",{task},0]}}}}")
+        }),
+        (number(), number()).prop_map(|(job, task)| {
+            format!("{{\"suspend\":{{\"attempt\":[{job},\"reduce\",0,{task}]}}}}")
+        }),
+        "[a-z{}\\[\\]\":,0-9]{0,20}",
+    ];
+    let answers = prop::collection::vec(prop::collection::vec(deed, 0..3), 0..8);
+    answers.prop_map(|answers| {
+        let lines = (1..).zip(answers).map(|(number, deeds)| {
+            format!("{{\"answer\":{{\"number\":{number},\"do\":[{}]}}}}\n", deeds.join(","))
+        });
+        "{\"hello\":{\"protocol\":1,\"wants\":[\"all_offers\"]}}\n".to_owned()
+            + &lines.collect::<String>()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn whatever_a_program_answers_the_run_ends_or_it_is_blamed(lines in lines()) {
+        exercise::protocol(lines.as_bytes());
+    }
+}
+
+#[test]
+fn the_seeds_of_the_protocols_fuzzer_go_as_far_as_they_were_written_for() {
+    for file in files(&root().join("tests/fuzz/seeds/protocol")) {
+        exercise::protocol(&fs::read(root().join("tests/fuzz/seeds/protocol").join(file)).unwrap());
+    }
 }

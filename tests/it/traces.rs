@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use crate::{Room, files, root};
 
 #[path = "../fuzz/exercise.rs"]
-mod exercise;
+pub(crate) mod exercise;
 
 /// Reads bytes as each format.
 fn exercise_all(bytes: &[u8]) {

@@ -41,7 +41,7 @@ pub struct Offer {
     pub tracker: u64,
     pub free: [u64; 2],
     pub near: BTreeMap<u64, [u64; 2]>,
-    pub not_here: Vec<u64>,
+    pub not_here: [Vec<u64>; 2],
     deeds: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Offer {
             Reach::Rack => rack,
             Reach::Any => 1,
         };
-        0 < self.free[kind].min(job.pending[kind]).min(near) && !self.not_here.contains(&job.job)
+        0 < self.free[kind].min(job.pending[kind]).min(near) && !self.not_here[kind].contains(&job.job)
     }
 
     /// Launches the job's best task.
@@ -145,7 +145,11 @@ pub fn serve<P: Policy>() {
                 let near = near
                     .map(|near| (near[0].number(), [near[1].number(), near[2].number()]))
                     .collect();
-                let not_here = said.get("not_here").list().iter().map(Json::number).collect();
+                let not_here = said.get("not_here").list();
+                let not_here = [MAP, REDUCE].map(|kind| {
+                    let jobs = not_here.get(kind).map(Json::list).unwrap_or_default();
+                    jobs.iter().map(Json::number).collect()
+                });
                 let mut offer = Offer {
                     now_us: number("now_us"),
                     tracker: number("tracker"),
