@@ -83,7 +83,9 @@ class Policy:
     def _hear(self, what: str, said: dict[str, Any], at_us: int) -> None:
         if what == "submitted":
             self.jobs[said["job"]] = Job(arrived_us=at_us, **said)
-        job = self.jobs[said["job"]]
+        job = self.jobs.get(said["job"])
+        if job is None:  # an attempt may outlive its job
+            return
         if what == "counts":
             job.__dict__.update(said)
         elif what == "ended":

@@ -98,7 +98,11 @@ fn hear<P: Policy>(
     at_us: u64,
 ) {
     let number = said.get("job").number();
-    let job = jobs.entry(number).or_default();
+    if what == "submitted" {
+        jobs.insert(number, Job::default());
+    }
+    // An attempt may outlive its job.
+    let Some(job) = jobs.get_mut(&number) else { return };
     if what == "submitted" {
         let text = |key| said.get(key).words();
         let (priority, tasks) = (said.get("priority").number(), said.get("tasks").two());
