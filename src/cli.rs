@@ -42,6 +42,7 @@ mod markdown;
 mod pager;
 mod papers;
 mod progress;
+mod py;
 mod quantities;
 mod reference;
 mod run;
@@ -99,6 +100,7 @@ enum Command {
     Schema(schema::Arguments),
     Trace(trace::Arguments),
     Theory(theory::Arguments),
+    Py(py::Arguments),
     Chaos(chaos::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -168,6 +170,7 @@ impl Command {
             Self::Schema(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(registry.formats()),
             Self::Theory(arguments) => arguments.run(),
+            Self::Py(arguments) => arguments.run(),
             Self::Chaos(arguments) => arguments.run(registry),
             Self::Completions(arguments) => arguments.run(command(registry), called()),
             Self::Man(arguments) => arguments.run(command(registry)),

@@ -33,6 +33,7 @@ mod own_format;
 mod own_policy;
 mod parting;
 mod picture;
+mod python;
 mod recovery;
 mod scenarios;
 mod shuffles;
