@@ -33,6 +33,7 @@ record: {tasks: false, timeline: false}
 /// Says at its end how many offers it got and how long it computed.
 const PYTHON: &str = "\
 import sys, time
+sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 import fifo
 class Counted(fifo.Fifo):

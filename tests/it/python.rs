@@ -8,15 +8,20 @@ use std::process::{Command, Output};
 
 use crate::{Room, root};
 
-/// Names that look like something else, and locality that is known: a map reads from one of all nodes.
+/// Names that look like something else, an attempt that hangs, a slow machine, and locality that is known: all
+/// blocks lie on both nodes.
 const SCENARIO: &str = "
 name: small
+hadoop: {task_timeout: 1min}
 cluster: {nodes: 2, racks: 1, hdfs: {replication: 2}}
 workload:
   jobs:
     - {name: NA, pool: '007', maps: 1, map_time: 5s}
     - {name: 'a, b', pool: '12', maps: 3, map_time: 5s, reduces: 1, reduce_time: 5s}
 record: {alone: true, waste: true, decisions: true}
+faults:
+  - {hangs: {share: 40 %, kind: map}}
+  - {slow: {nodes: node-1, cpu: 0.5}}
 ";
 
 const STUDY: &str = "

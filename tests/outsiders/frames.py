@@ -12,7 +12,7 @@ from datetime import timedelta
 import mumakil
 
 RUN, STUDY = sys.argv[1:]
-TABLES = ["jobs", "tasks", "timeline", "alone", "waste", "decisions"]
+TABLES = ["jobs", "tasks", "timeline", "alone", "waste", "decisions", "faults"]
 
 
 def hidden(*packages):
@@ -38,6 +38,9 @@ def loads(frames):
     waste = run.table("waste")
     assert "held_slot_s" in waste.columns and "map_straggling_s" in waste.columns, waste.columns
     assert sum(mumakil._values(waste, "held_slot_s")) > 20
+    faults = run.table("faults")
+    assert "job 1 map 2 attempt 0" in mumakil._values(faults, "attempt")
+    assert 0.5 in mumakil._values(faults, "cpu")
     study = mumakil.load_study(STUDY)
     assert study.axes == ["cluster.nodes", "scheduler"], study.axes
     assert study.metrics == ["mean(sojourn) [s]", "locality.node"], study.metrics

@@ -14,7 +14,7 @@
 Units stand in the names of columns: `sojourn_s` are seconds of virtual time, instants count from the
 beginning of the scenario, `held_slot_s` are slots times seconds, `bytes` are bytes; `durations(frame)`
 makes durations of the seconds. What is empty is null. The guide's chapters on results and on studies
-say what each column means. Needs pandas or polars, and matplotlib for pictures.
+say what each column means. Needs Python 3.10 and pandas or polars, and matplotlib for pictures.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Frame = Any
 # The kinds of a run's columns; whatever stands in none of these is a whole number.
 TEXTS = frozenset(
     "name user pool class priority outcome kind node rack locality code killed_code reason suspensions"
-    " what held_by attempts".split()
+    " what held_by".split()
 )
 DECIMALS = frozenset("share killed_share cpu disk network straggling".split())
 FLAGS = frozenset(["speculative"])
@@ -89,7 +89,7 @@ class Run:
             asked = name in ("tasks", "timeline", "alone", "chains", "decisions", "waste")
             hint = f" (`record: {{{name}: true}}` in the scenario)" if asked else ""
             raise FileNotFoundError(f"{path} is not there: the run has not recorded it{hint}")
-        return _read(path, self.frames, _kind)
+        return _read(path, self.frames, partial(_kind, name))
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,9 @@ def _heading(path: Path) -> list[str]:
         return next(csv.reader(file))
 
 
-def _kind(column: str) -> str:
-    if column in TEXTS:
+def _kind(table: str, column: str) -> str:
+    # An attempt is a number of its task but for one whose task is not said.
+    if column in TEXTS or (table, column) == ("faults", "attempt"):
         return "text"
     return "decimal" if column in DECIMALS else "flag" if column in FLAGS else "number"
 
