@@ -43,6 +43,7 @@ mod pager;
 mod papers;
 mod policy;
 mod progress;
+mod py;
 mod quantities;
 mod reference;
 mod run;
@@ -100,6 +101,7 @@ enum Command {
     Schema(schema::Arguments),
     Trace(trace::Arguments),
     Theory(theory::Arguments),
+    Py(py::Arguments),
     Chaos(chaos::Arguments),
     Policy(policy::Arguments),
     Completions(completions::Arguments),
@@ -170,6 +172,7 @@ impl Command {
             Self::Schema(arguments) => arguments.run(registry),
             Self::Trace(arguments) => arguments.run(registry.formats()),
             Self::Theory(arguments) => arguments.run(),
+            Self::Py(arguments) => arguments.run(),
             Self::Chaos(arguments) => arguments.run(registry),
             Self::Policy(arguments) => arguments.run(registry),
             Self::Completions(arguments) => arguments.run(command(registry), called()),

@@ -162,7 +162,7 @@ class Fifo(Policy):
             return
         is_full = self.is_almost_full(REDUCE, offer)
         for place, job in enumerate(self.line):
-            if offer.can(REDUCE, job):
+            if job.pending[REDUCE] and offer.can(REDUCE, job):
                 offer.launch(REDUCE, job, why={"code": "in-line", "place": place})
                 return
             if is_full and job.tasks[REDUCE]:
@@ -171,7 +171,8 @@ class Fifo(Policy):
     def launch_map(self, offer: Offer) -> bool:
         """Launches a map of the first job that has one; returns whether another may follow."""
         for place, job in enumerate(self.line):
-            if offer.can(MAP, job):
+            # Most of a long line have nothing that waits, which is sooner seen than asked.
+            if job.pending[MAP] and offer.can(MAP, job):
                 is_near = offer.can(MAP, job, "rack")
                 code = "in-line" if is_near else "in-line-far"
                 offer.launch(MAP, job, "rack" if is_near else "any", {"code": code, "place": place})

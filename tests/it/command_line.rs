@@ -43,6 +43,7 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "man run",
         "man trace fold",
         "schema",
+        "py -o -",
     ] {
         room.mumakil(right).assert().success();
     }

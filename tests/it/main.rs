@@ -34,6 +34,7 @@ mod own_policy;
 mod parting;
 mod picture;
 mod programs;
+mod python;
 mod recovery;
 mod scenarios;
 mod shuffles;

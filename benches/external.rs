@@ -1,0 +1,143 @@
+//! Policies that are other processes: offers a second, and where the time goes.
+//!
+//! An hour of heartbeats of 400 trackers with one endless job, and FB2009-like work on 100 nodes, each with
+//! a built-in policy, with a compiled process (`greedy.rs` beside this, made by `rustc -O` if that is there) and
+//! with the FIFO in Python. An exchange is a question and its answer: what a decision takes beyond that of
+//! `fifo`. A process says at its end how many there were and how long it computed. The rest is the JSON on our side,
+//! the calls of the pipes, and waiting for the system to wake the one or the other.
+
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::scenario::{self, Registry};
+
+const ENDLESS: &str = "
+name: endless
+until: 1h
+hadoop: {line: \"0.20\", heartbeat: 3s, start_up: 0s, setup_cleanup: false}
+cluster:
+  nodes: 400
+  map_slots: 4
+  reduce_slots: 0
+  jobtracker: {per_heartbeat: 0.05ms, per_task: 0.01ms}
+workload:
+  jobs: [{name: endless, maps: 200000, map_time: 35s}]
+record: {tasks: false, timeline: false}
+";
+
+/// Says at its end how many offers it got and how long it computed.
+const PYTHON: &str = "\
+import sys, time
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import fifo
+class Counted(fifo.Fifo):
+    asked = 0
+    def offer(self, offer):
+        Counted.asked += 1
+        super().offer(offer)
+fifo.serve(Counted)
+print(Counted.asked, time.process_time_ns(), file=sys.stderr)
+";
+
+/// What a run took, in seconds, and what its policy said last.
+struct Took {
+    wall: f64,
+    decided: f64,
+    said: Option<String>,
+}
+
+/// Runs a scenario three times; returns the fastest.
+fn run(yaml: &str, scheduler: &str) -> Took {
+    let once = || {
+        let heard = Arc::new(Mutex::new(None));
+        let mut registry = Registry::builtin();
+        let voice = heard.clone();
+        registry.set_voice(Arc::new(move |line: &str| {
+            *voice.lock().expect("nobody panics") = Some(line.to_owned());
+        }));
+        let sets = [format!("scheduler={scheduler}")];
+        let loaded = scenario::parse("bench.yaml", yaml, &sets, &registry);
+        let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
+        let start = Instant::now();
+        let run = emulate(&scenario, &registry, Options::default()).expect("the scenario runs");
+        let wall = start.elapsed().as_secs_f64();
+        let Emulated { decision_time, .. } = run;
+        let decided = decision_time.mean() * decision_time.len() as f64 / 1e9;
+        let said = heard.lock().expect("nobody panics").take();
+        Took { wall, decided, said }
+    };
+    (1..3)
+        .map(|_| once())
+        .fold(once(), |best, next| if next.wall < best.wall { next } else { best })
+}
+
+/// Prints what a run with a process took beside one with `fifo`.
+fn tell(name: &str, took: &Took, own: &Took) {
+    let said = took.said.as_deref().unwrap_or_default();
+    let numbers = said.rsplit(": ").next().and_then(|numbers| numbers.split_once(' '));
+    let numbers = numbers.and_then(|(asked, ns)| Some((asked.parse().ok()?, ns.parse().ok()?)));
+    let Some((asked, computed)): Option<(f64, f64)> = numbers else {
+        println!("  {name:<9} said `{said}`, which is no count");
+        return;
+    };
+    let of = |secs: f64| secs / asked * 1e6;
+    let exchange = took.decided - own.decided;
+    println!(
+        "  {name:<9} {:6.2} s  {asked:>6} exchanges, {:>6.0} a second: {:5.1} us each, {:5.1} of them in the \
+         process; {:>6.0} offers a second in the whole run",
+        took.wall,
+        asked / exchange,
+        of(exchange),
+        of(computed / 1e9),
+        asked / took.wall,
+    );
+}
+
+/// Returns whether a program is there.
+fn has(program: &str) -> bool {
+    let version = Command::new(program).arg("--version").stdout(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::TempDir::new().expect("there is room for a program");
+    let greedy = folder.path().join("greedy");
+    let source = root.join("benches/external/greedy.rs");
+    let compiled = has("rustc") && {
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition", "2024", "-O", "-o"]).args([&greedy, &source]);
+        rustc.status().is_ok_and(|status| status.success())
+    };
+    let fb2009 = include_str!("../scenarios/fb2009-like.yaml");
+    for (name, yaml) in
+        [("400 trackers, one endless job", ENDLESS), ("FB2009-like, 100 nodes", fb2009)]
+    {
+        println!("external: {name}");
+        let own = run(yaml, "fifo");
+        println!("  fifo      {:6.2} s, of which the policy {:.2} s", own.wall, own.decided);
+        match compiled {
+            true => {
+                let command = serde_json::json!([greedy]);
+                let took = run(yaml, &format!("{{external: {{command: {command}}}}}"));
+                tell("compiled", &took, &own);
+            }
+            false => println!("  compiled  skipped: there is no rustc"),
+        }
+        match has("python3") {
+            true => {
+                let command =
+                    serde_json::json!(["python3", "-c", PYTHON, root.join("scenarios/policies")]);
+                let took = run(yaml, &format!("{{external: {{command: {command}}}}}"));
+                tell("Python", &took, &own);
+            }
+            false => println!("  Python    skipped: there is no python3"),
+        }
+    }
+}

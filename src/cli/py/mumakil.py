@@ -1,0 +1,559 @@
+"""Loads what Mumakil leaves, the folder of a run or of a study, and draws it.
+
+    import mumakil
+
+    run = mumakil.load_run("out/quickstart-42")     # frames of pandas, or of polars if only that is there
+    run.jobs["sojourn_s"].mean()
+    mumakil.cdf(run).savefig("sojourns.png")
+
+    study = mumakil.load_study("out/scaling-study", frames="polars")
+    mumakil.policies(study, metric="mean(sojourn)").savefig("policies.png")
+
+    python3 mumakil.py out/quickstart-42 pictures   # all pictures that can be drawn of it
+
+Units stand in the names of columns: `sojourn_s` are seconds of virtual time, instants count from the
+beginning of the scenario, `held_slot_s` are slots times seconds, `bytes` are bytes; `durations(frame)`
+makes durations of the seconds. What is empty is null. The guide's chapters on results and on studies
+say what each column means. Needs Python 3.10 and pandas or polars, and matplotlib for pictures.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Frames = Literal["pandas", "polars"]
+# A data frame of the one or the other.
+Frame = Any
+
+# The kinds of a run's columns; whatever stands in none of these is a whole number.
+TEXTS = frozenset(
+    "name user pool class priority outcome kind node rack locality code killed_code reason suspensions"
+    " what held_by".split()
+)
+DECIMALS = frozenset("share killed_share cpu disk network straggling".split())
+FLAGS = frozenset(["speculative"])
+# Of a study's tables only these are known beforehand.
+STUDY_TEXTS = frozenset("metric base other verdict outliers run".split())
+# In waste.csv these are slots times time.
+SLOT_TIMES = frozenset(
+    "held_ms useful_ms wasted_ms failed_ms speculative_ms lost_ms preempted_ms killed_ms unfinished_ms".split()
+)
+
+
+# ---- Loading. ----
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of a run. A table is read when it is asked for."""
+
+    folder: Path
+    frames: Frames
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The run in numbers."""
+        return _json(self.folder / "summary.json")
+
+    @cached_property
+    def jobs(self) -> Frame:
+        """A row for each job."""
+        return self.table("jobs")
+
+    @cached_property
+    def tasks(self) -> Frame:
+        """A row for each attempt."""
+        return self.table("tasks")
+
+    @cached_property
+    def timeline(self) -> Frame:
+        """What each job runs, holds and waits for, wherever that changes."""
+        return self.table("timeline")
+
+    def table(self, name: str) -> Frame:
+        """Returns any table, such as `decisions`."""
+        path = self.folder / f"{name}.csv"
+        if not path.exists():
+            asked = name in ("tasks", "timeline", "alone", "chains", "decisions", "waste")
+            hint = f" (`record: {{{name}: true}}` in the scenario)" if asked else ""
+            raise FileNotFoundError(f"{path} is not there: the run has not recorded it{hint}")
+        return _read(path, self.frames, partial(_kind, name))
+
+
+@dataclass(frozen=True)
+class Study:
+    """The folder of a study. A table is read when it is asked for."""
+
+    folder: Path
+    frames: Frames
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The study in numbers."""
+        return _json(self.folder / "summary.json")
+
+    @cached_property
+    def runs(self) -> Frame:
+        """A row for each run: its values on the axes, its seed, its metrics."""
+        return _read(self.folder / "runs.csv", self.frames, _study_kind)
+
+    @cached_property
+    def cells(self) -> Frame:
+        """A row for each combination of the axes: means over the seeds with 95 % intervals, and so on."""
+        return _read(self.folder / "cells.csv", self.frames, _study_kind)
+
+    @cached_property
+    def comparisons(self) -> Frame:
+        """Differences and ratios of the compared values, paired by seed; only if the study has `compare`."""
+        return _read(self.folder / "comparisons.csv", self.frames, _study_kind)
+
+    @cached_property
+    def axes(self) -> list[str]:
+        """The names of the axes, the seeds aside."""
+        heading = _heading(self.folder / "runs.csv")
+        return heading[: heading.index("seed")]
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The metrics as the columns of `runs` are called, with their units."""
+        heading = _heading(self.folder / "runs.csv")
+        return heading[heading.index("seed") + 1 : -3]
+
+    def run(self, run: str) -> Run:
+        """Returns a run by what the column `run` of `runs` calls it."""
+        return Run(self.folder / "runs" / run, self.frames)
+
+    def table(self, name: str) -> Frame:
+        """Returns a table of all runs, such as `jobs`: in front of it the axes, the seed and the run. An axis
+        that is called as one of its columns has ` (axis)` behind its name."""
+        keys = [*self.axes, "seed", "run"]
+        columns = {key: _values(self.runs, key) for key in keys}
+        tables = []
+        for number, run in enumerate(columns["run"]):
+            table = self.run(run).table(name)
+            called = {key: f"{key} (axis)" if key in table.columns else key for key in keys}
+            tables.append(_front(table, {called[key]: columns[key][number] for key in keys}))
+        return _concat(tables)
+
+
+def load_run(folder: str | Path, frames: Frames | None = None) -> Run:
+    """Returns a run, with frames of pandas unless only polars is there."""
+    return Run(_folder_with("summary.json", folder), _chosen(frames))
+
+
+def load_study(folder: str | Path, frames: Frames | None = None) -> Study:
+    """Returns a study, with frames of pandas unless only polars is there."""
+    return Study(_folder_with("study.json", folder), _chosen(frames))
+
+
+def durations(frame: Frame) -> Frame:
+    """Returns the frame with durations: of `sojourn_s` becomes `sojourn`."""
+    names = {name: name[:-2] for name in frame.columns if name.endswith("_s") and not name.endswith("_slot_s")}
+    if _is_polars(frame):
+        import polars
+
+        spans = [(polars.col(name) * 1e6).round().cast(polars.Duration("us")) for name in names]
+        return frame.with_columns(spans).rename(names)
+    import pandas
+
+    times = {name: pandas.to_timedelta((frame[name] * 1e3).round().astype("Int64"), unit="ms") for name in names}
+    return frame.assign(**times).rename(columns=names)
+
+
+def _folder_with(file: str, folder: str | Path) -> Path:
+    if not (Path(folder) / file).exists():
+        raise FileNotFoundError(f"{folder} is not the folder that is asked for: it has no {file}")
+    return Path(folder)
+
+
+def _chosen(frames: Frames | None) -> Frames:
+    return frames or ("pandas" if importlib.util.find_spec("pandas") else "polars")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _heading(path: Path) -> list[str]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return next(csv.reader(file))
+
+
+def _kind(table: str, column: str) -> str:
+    # An attempt is a number of its task but for one whose task is not said.
+    if column in TEXTS or (table, column) == ("faults", "attempt"):
+        return "text"
+    return "decimal" if column in DECIMALS else "flag" if column in FLAGS else "number"
+
+
+def _study_kind(column: str) -> str | None:
+    return "text" if column in STUDY_TEXTS else None
+
+
+def _read(path: Path, frames: Frames, kind: Callable[[str], str | None]) -> Frame:
+    """Reads a table, with columns of these kinds, or where none is said of that which its cells seem to
+    have; makes seconds of milliseconds."""
+    heading = _heading(path)
+    kinds = {name: known for name in heading if (known := kind(name))}
+    slots = path.name == "waste.csv"
+    milliseconds = [name for name in heading if name.endswith("_ms")]
+    names = {name: name[:-3] + ("_slot_s" if slots and name in SLOT_TIMES else "_s") for name in milliseconds}
+    types: dict[str, Any]
+    if frames == "polars":
+        import polars
+
+        types = {"text": polars.String, "decimal": polars.Float64, "flag": polars.Boolean, "number": polars.Int64}
+        schema = {name: types[known] for name, known in kinds.items()}
+        table = polars.read_csv(path, schema_overrides=schema, infer_schema_length=None)
+        return table.with_columns(polars.col(milliseconds) / 1000).rename(names)
+    import pandas
+
+    types = {"text": "string", "decimal": "Float64", "flag": "boolean", "number": "Int64"}
+    dtype = {name: types[known] for name, known in kinds.items()}
+    # "NA" and "none" are names that a job may have.
+    frame = pandas.read_csv(path, dtype=dtype, keep_default_na=False, na_values=[""])
+    return frame.assign(**{name: frame[name] / 1000 for name in milliseconds}).rename(columns=names)
+
+
+def _is_polars(frame: Frame) -> bool:
+    return type(frame).__module__.startswith("polars")
+
+
+def _values(frame: Frame, column: str) -> list[Any]:
+    """Returns a column as Python's own values, with None for null."""
+    values = frame[column]
+    if _is_polars(frame):
+        found: list[Any] = values.to_list()
+        return found
+    return [None if empty else value for value, empty in zip(values.tolist(), values.isna(), strict=True)]
+
+
+def _front(frame: Frame, values: Mapping[str, Any]) -> Any:
+    """Returns the frame with columns of one value each in front."""
+    if _is_polars(frame):
+        import polars
+
+        return frame.select(*(polars.lit(value).alias(name) for name, value in values.items()), polars.all())
+    for place, (name, value) in enumerate(values.items()):
+        frame.insert(place, name, value)
+    return frame
+
+
+def _concat(tables: list[Frame]) -> Frame:
+    if _is_polars(tables[0]):
+        import polars
+
+        return polars.concat(tables, how="vertical_relaxed")
+    import pandas
+
+    return pandas.concat(tables, ignore_index=True)
+
+
+# ---- Pictures. Each is a figure of matplotlib, to be shown by a notebook or saved. ----
+
+# Okabe and Ito's, which people tell apart whatever their colour vision; the reports have the same.
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#b5a400"]
+DASHES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))]
+MARKERS = "osD^vPX*"
+OTHERS = "others"
+# The most maps of a job of each size, and its name.
+SIZES = [(1, "1 map"), (10, "2–10"), (100, "11–100"), (1_000, "101–1,000"), (2**63, "more than 1,000")]
+
+
+def cdf(runs: Run | Mapping[str, Run]) -> Figure:
+    """Draws the share of jobs whose sojourn was so long at most: a line for each run, by their names, or of
+    one run for each class of jobs."""
+    figure, axes = _figure("Sojourns of jobs", "Sojourn (s)", "Share of jobs")
+    if isinstance(runs, Run):
+        lines: dict[str, list[float]] = {}
+        for name, time in _rows(runs.jobs, "class", "sojourn_s"):
+            lines.setdefault("all", []).append(time)
+            lines.setdefault(name or "no class", []).append(time)
+        if len(lines) == 2:
+            lines = {"all": lines["all"]}
+    else:
+        lines = {name: [row[0] for row in _rows(run.jobs, "sojourn_s")] for name, run in runs.items()}
+    for place, (name, times) in enumerate(lines.items()):
+        times = sorted(time for time in times if time is not None)
+        if times:
+            shares = [number / len(times) for number in range(len(times) + 1)]
+            axes.step([times[0], *times], shares, where="post", label=f"{name} ({len(times)})", **_look(place))
+    _logarithmic(axes, "x")
+    axes.set_ylim(0, 1)
+    axes.legend()
+    return figure
+
+
+def slots(run: Run, kind: Literal["map", "reduce"] = "map") -> Figure:
+    """Draws who held the slots of a kind over time: a layer for each pool, user, job or class, the largest
+    first."""
+    figure, axes = _figure(f"Slots for {kind}s", "Time (s)", "Slots held")
+    end = run.summary["virtual_s"]
+    parties = _parties(run)
+    # How the number of slots changes, by party and instant; what each job holds; slots times seconds.
+    changes: dict[str, dict[float, int]] = {}
+    held: dict[int, int] = {}
+    area: dict[str, float] = {}
+    for time, of, job, number in _rows(run.timeline, "time_s", "kind", "job", "slots"):
+        change = number - held.get(job, 0)
+        if of == kind and change:
+            held[job] = number
+            party = parties[job]
+            instants = changes.setdefault(party, {})
+            instants[time] = instants.get(time, 0) + change
+            area[party] = area.get(party, 0) + change * (end - time)
+    names = _largest(area)
+    across = sorted({0.0, end, *(time for instants in changes.values() for time in instants)})
+    layers = {name: [0] * len(across) for name in names.values()}
+    for party, instants in changes.items():
+        now, layer = 0, layers[names[party]]
+        for place, time in enumerate(across):
+            now += instants.get(time, 0)
+            layer[place] += now
+    looks = [COLOURS[place % len(COLOURS)] for place in range(len(layers))]
+    if layers:
+        axes.stackplot(across, *layers.values(), labels=layers, colors=looks, step="post", lw=0)
+    total = run.summary[f"{kind}_slots"]
+    axes.axhline(total, color="black", ls=":", label=f"all slots ({total:,})")
+    axes.set(xlim=(0, end), ylim=(0, total * 1.05 or 1))
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def locality(run: Run) -> Figure:
+    """Draws where maps ran, by the size of their job: on a node with their input, in its rack, elsewhere."""
+    figure, axes = _figure("Where maps ran", "Maps of the job", "Share of maps")
+    sums: dict[str, list[int]] = {}
+    for row in _rows(run.jobs, "maps", "node_local", "rack_local", "off_rack"):
+        of_size = sums.setdefault(_size(row[0]), [0, 0, 0])
+        of_size[:] = [a + (b or 0) for a, b in zip(of_size, row[1:], strict=True)]
+    names = [name for _, name in SIZES if any(sums.get(name, ()))]
+    feet = [0.0] * len(names)
+    for place, level in enumerate(["node", "rack", "off-rack"]):
+        shares = [sums[name][place] / sum(sums[name]) for name in names]
+        hatch = ["", "//", ".."][place]
+        axes.bar(names, shares, bottom=feet, label=level, color=COLOURS[place], hatch=hatch, ec="white")
+        feet = [foot + share for foot, share in zip(feet, shares, strict=True)]
+    axes.set_ylim(0, 1)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def slowdown(run: Run) -> Figure:
+    """Draws how many times as long jobs took as alone on the empty cluster, by their size; needs
+    `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th."""
+    figure, axes = _figure("Slowdown of jobs", "Maps of the job", "Slowdown (sojourn ÷ time alone)")
+    alone = dict(_rows(run.table("alone"), "job", "alone_s"))
+    sizes: dict[str, list[float]] = {}
+    for job, maps, sojourn in _rows(run.jobs, "job", "maps", "sojourn_s"):
+        if sojourn is not None and alone.get(job):
+            sizes.setdefault(_size(maps), []).append(sojourn / alone[job])
+    names = [name for _, name in SIZES if name in sizes]
+    if names:
+        look: Any = {"color": "black", "lw": 1.5}
+        box: Any = {"facecolor": COLOURS[5]}
+        labels = [f"{name}\n({len(sizes[name])} jobs)" for name in names]
+        boxes = [sizes[name] for name in names]
+        axes.boxplot(boxes, tick_labels=labels, whis=(5, 95), patch_artist=True, medianprops=look, boxprops=box)
+    axes.axhline(1, color="black", ls=":")
+    _logarithmic(axes, "y")
+    return figure
+
+
+def gantt(run: Run) -> Figure:
+    """Draws what ran where and when: each attempt in its slot, in the colour of its pool, user, job or class;
+    killed ones are pale, failed ones black."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import Patch
+
+    figure, axes = _figure("Attempts on nodes", "Time (s)", "Node")
+    end = run.summary["virtual_s"]
+    parties = _parties(run)
+    rows = _rows(run.tasks, "node", "start_s", "finish_s", "job", "outcome")
+    # What was lost has a row of its own without a start.
+    attempts = [(*row[:2], end if row[2] is None else row[2], *row[3:]) for row in rows if row[1] is not None]
+    attempts.sort(key=lambda attempt: attempt[1:3])
+    area: dict[str, float] = {}
+    for _, start, finish, job, _ in attempts:
+        area[parties[job]] = area.get(parties[job], 0) + finish - start
+    names = _largest(area)
+    looks = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(dict.fromkeys(names.values()))}
+    # Each attempt is put into the first lane of its node that is free: when each lane will be.
+    lanes: dict[str, list[float]] = {node: [] for node in sorted({row[0] for row in attempts}, key=_natural)}
+    bars = []
+    for node, start, finish, job, outcome in attempts:
+        free = lanes[node]
+        lane = next((place for place, until in enumerate(free) if until <= start), len(free))
+        free[lane : lane + 1] = [finish]
+        colour = looks[names[parties[job]]]
+        shade = "#000000" if outcome == "failed" else colour + "55" if outcome == "killed" else colour
+        bars.append((node, lane, start, finish, shade))
+    feet: dict[str, int] = {}
+    height = 0
+    for node, free in lanes.items():
+        feet[node] = height
+        height += len(free) + 1
+    boxes = []
+    for node, lane, start, finish, _ in bars:
+        foot, head = feet[node] + lane + 0.05, feet[node] + lane + 0.95
+        boxes.append([(start, foot), (finish, foot), (finish, head), (start, head)])
+    # A row should have some pixels.
+    figure.set_figheight(min(max(4.5, height * 0.04), 20))
+    edges = "white" if len(bars) < 2_000 else "none"
+    axes.add_collection(PolyCollection(boxes, facecolors=[bar[4] for bar in bars], edgecolors=edges, linewidths=0.2))
+    some = list(lanes)[:: 1 + len(lanes) // 40]
+    axes.set_yticks([feet[node] + len(lanes[node]) / 2 for node in some], some, fontsize=7)
+    axes.set(xlim=(0, end), ylim=(height or 1, 0))
+    axes.grid(False, axis="y")
+    patches = [Patch(color=colour, label=name) for name, colour in looks.items()]
+    axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def policies(
+    study: Study,
+    metric: str | None = None,
+    over: str | None = None,
+    by: str | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> Figure:
+    """Draws a metric of a study, the first unless it is named, over an axis: a line for each value of another
+    one, with 95 % intervals over the seeds. `over` is the first axis of numbers unless it is named, `by` the first
+    other one; `where` holds the others at a value."""
+    metrics = {re.sub(r" \[[^][]*\]$", "", name): name for name in study.metrics}
+    metric = metric or next(iter(metrics))
+    if metric not in metrics:
+        raise ValueError(f"no metric `{metric}`: there is {', '.join(metrics)}")
+    values = {axis: _values(study.cells, axis) for axis in study.axes}
+    of_numbers = [axis for axis, of in values.items() if all(isinstance(value, (int, float)) for value in of)]
+    over = over or next(iter(of_numbers or study.axes))
+    where = dict(where or {})
+    left = [axis for axis in study.axes if axis != over and axis not in where]
+    by = by or next(iter(left), None)
+    if unheld := [axis for axis in left if axis != by]:
+        raise ValueError(f"`where` has to say which {' and which '.join(unheld)}")
+    unit = metrics[metric].removeprefix(metric)
+    columns = [f"{metric} {word}{unit}" for word in ("mean", "low", "high")]
+    label = metric + unit.replace(" [", " (").replace("]", ")")
+    figure, axes = _figure(metric, over, label)
+    lines: dict[Any, list[Any]] = {}
+    for row in _rows(study.cells, *study.axes, *columns):
+        cell = dict(zip(study.axes, row, strict=False))
+        if all(value in (cell[axis], str(cell[axis])) for axis, value in where.items()):
+            lines.setdefault(cell[by] if by else metric, []).append((cell[over], *row[len(study.axes) :]))
+    for place, (name, points) in enumerate(lines.items()):
+        points = [point for point in points if point[1] is not None]
+        if over in of_numbers:
+            points.sort(key=lambda point: point[0])
+        across, mean, low, high = (list(part) for part in zip(*points, strict=True)) if points else ([], [], [], [])
+        errors = [
+            [middle - (middle if end is None else end) for middle, end in zip(mean, low, strict=True)],
+            [(middle if end is None else end) - middle for middle, end in zip(mean, high, strict=True)],
+        ]
+        look = _look(place) | {"marker": MARKERS[place % len(MARKERS)], "ms": 5}
+        axes.errorbar(across, mean, errors, label=str(name), capsize=3, **look)
+    axes.set_ylim(bottom=0)
+    if by:
+        axes.legend(title=by)
+    return figure
+
+
+def draw(folder: str | Path, to: str | Path) -> list[Path]:
+    """Draws all pictures that can be drawn of a run or a study into a folder; returns their files."""
+    to = Path(to)
+    to.mkdir(parents=True, exist_ok=True)
+    pictures: dict[str, Callable[[], Figure]]
+    if (Path(folder) / "study.json").exists():
+        study = load_study(folder)
+        pictures = {"policies": lambda: policies(study)}
+    else:
+        run = load_run(folder)
+        pictures = {of.__name__: partial(of, run) for of in (cdf, slots, locality, slowdown, gantt)}
+    drawn = []
+    for name, picture in pictures.items():
+        try:
+            figure = picture()
+        except (FileNotFoundError, ValueError) as why:
+            print(f"{name}: left out, {why}", file=sys.stderr)
+            continue
+        drawn.append(to / f"{name}.png")
+        figure.savefig(drawn[-1], dpi=150)
+    return drawn
+
+
+def _figure(title: str, x: str, y: str) -> tuple[Figure, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    axes.set(title=title, xlabel=x, ylabel=y)
+    axes.grid(color="#e1e4e8", lw=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _logarithmic(axes: Any, name: Literal["x", "y"]) -> None:
+    """Makes an axis logarithmic, with plain numbers at 1, 2, 5, 10 …"""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set(**{f"{name}scale": "log"})
+    axis = getattr(axes, f"{name}axis")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:,g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _parties(run: Run) -> dict[int, str]:
+    """Returns what each job is coloured by: its pool; its user if all are in one; else its name if these are
+    as few as colours, or its class. So do the reports."""
+    jobs = list(_rows(run.jobs, "job", "pool", "user", "name", "class"))
+    columns: list[Any] = [{row[place] for row in jobs} for place in range(5)]
+    place = 1 if 1 < len(columns[1]) else 2 if 1 < len(columns[2]) else 3 if len(columns[3]) <= len(COLOURS) else 4
+    return {row[0]: row[place] or "unnamed" for row in jobs}
+
+
+def _rows(frame: Frame, *columns: str) -> Iterable[tuple[Any, ...]]:
+    return zip(*(_values(frame, column) for column in columns), strict=True)
+
+
+def _look(place: int) -> dict[str, Any]:
+    """Returns the colour and the dashes of a line."""
+    return {"color": COLOURS[place % len(COLOURS)], "ls": DASHES[place % len(DASHES)], "lw": 1.8}
+
+
+def _size(maps: int) -> str:
+    return next(name for most, name in SIZES if maps <= most)
+
+
+def _largest(area: Mapping[str, float]) -> dict[str, str]:
+    """Returns for each name what it is called: itself if it is one of those that have a colour."""
+    order = sorted(area, key=lambda name: (-area[name], name))
+    most = len(COLOURS) if len(order) <= len(COLOURS) else len(COLOURS) - 1
+    return {name: name if place < most else OTHERS for place, name in enumerate(order)}
+
+
+def _natural(name: str) -> tuple[Any, ...]:
+    """Returns a key by which node-2 comes before node-10."""
+    head = name.rstrip("0123456789")
+    return (head, int(name[len(head) :] or 0))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: mumakil.py FOLDER [PICTURES]")
+    for path in draw(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "pictures"):
+        print(path)

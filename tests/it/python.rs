@@ -1,0 +1,76 @@
+//! `mumakil py`: the module that it writes, with the released pandas, polars and matplotlib.
+//!
+//! What is checked in Python is in `tests/outsiders/frames.py`; `tests/outsiders/install` gets the packages.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use crate::{Room, root};
+
+/// Names that look like something else, an attempt that hangs, a slow machine, and locality that is known: all
+/// blocks lie on both nodes.
+const SCENARIO: &str = "
+name: small
+hadoop: {task_timeout: 1min}
+cluster: {nodes: 2, racks: 1, hdfs: {replication: 2}}
+workload:
+  jobs:
+    - {name: NA, pool: '007', maps: 1, map_time: 5s}
+    - {name: 'a, b', pool: '12', maps: 3, map_time: 5s, reduces: 1, reduce_time: 5s}
+record: {alone: true, waste: true, decisions: true}
+faults:
+  - {hangs: {share: 40 %, kind: map}}
+  - {slow: {nodes: node-1, cpu: 0.5}}
+";
+
+const STUDY: &str = "
+name: sizes
+base: small.yaml
+sweep: {cluster.nodes: [2, 4], scheduler: [fifo, fair], seeds: 2}
+compare: scheduler
+metrics: [mean(sojourn), locality.node]
+record: {tasks: true}
+";
+
+fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).unwrap()
+}
+
+#[test]
+fn the_module_replaces_a_file_only_by_force() {
+    let room = Room::new();
+    room.mumakil("py").assert().success();
+    let module = fs::read(room.path("mumakil.py")).unwrap();
+    room.write("mumakil.py", "mine");
+    let output = room.mumakil("py").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("mumakil.py exists already"), "{}", stderr(&output));
+    room.mumakil("py --force").assert().success();
+    assert_eq!(fs::read(room.path("mumakil.py")).unwrap(), module);
+    let printed = room.mumakil("py -o -").output().unwrap();
+    assert_eq!(printed.stdout, module);
+}
+
+#[test]
+fn the_module_loads_and_draws_runs_and_studies() {
+    let installed = root().join("target/outsiders/venv/bin/python");
+    let python = if installed.exists() { installed } else { PathBuf::from("python3") };
+    let packages = ["-c", "import pandas, polars, matplotlib"];
+    if !Command::new(&python).args(packages).output().is_ok_and(|found| found.status.success()) {
+        eprintln!("skipped: {} has not pandas, polars and matplotlib", python.display());
+        return;
+    }
+    let room = Room::new();
+    room.write("small.yaml", SCENARIO);
+    room.write("study.yaml", STUDY);
+    room.mumakil("py").assert().success();
+    room.mumakil("run small.yaml --out run --quiet").assert().success();
+    room.mumakil("study study.yaml --out study --quiet").assert().success();
+    let checks = root().join("tests/outsiders/frames.py");
+    let mut command = Command::new(python);
+    command.current_dir(room.path("")).arg(checks).args(["run", "study"]);
+    let output =
+        command.env("PYTHONPATH", ".").env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+}
