@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
+pub(in crate::mapred) use self::attempt::longest_trial;
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
 use super::{

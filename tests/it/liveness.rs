@@ -79,6 +79,21 @@ workload:
     }
 }
 
+/// They try what they cannot fetch, after longer and longer pauses, for a day: then one gives up its slot.
+#[test]
+fn orphans_that_try_to_fetch_are_no_stall() {
+    let yaml = "
+cluster: {nodes: 4}
+hadoop: {slow_start: 1, max_attempts: 1, kill_orphans: false}
+workload:
+  jobs:
+    - {name: first, map_time: 20s, maps: 9, reduces: 3}
+    - {name: waits, submit: 129s, maps: 1, reduces: 1}
+faults: [{at: 50s, stop: node-1}]
+";
+    ends(yaml, 42);
+}
+
 #[test]
 fn a_long_initialisation_is_no_stall() {
     ends(

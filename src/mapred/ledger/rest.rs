@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::Ledger;
 use super::launches::bars;
 use crate::mapred::job::{Job, JobState, Stage, Try};
+use crate::mapred::task_tracker::longest_trial;
 use crate::mapred::{
     AttemptState, Calm, Held, LaunchExpiry, SlotKind, Stall, TaskId, TaskKind, TrackerId, Wait,
     Waiter, Waiting,
@@ -31,7 +32,23 @@ impl Ledger {
         let is_calm = self.moved_at < since
             && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty())
             && !self.launches.iter().any(is_due);
+        let is_calm = is_calm && self.orphans_trial() <= since.saturating_since(self.moved_at);
         is_calm.then(|| Calm { trackers: registered().count() as u32, since })
+    }
+
+    /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot fetch, and
+    /// then give up their slots. Nobody tells the JobTracker whether they do, or wait for ever for what is not
+    /// there yet. Walks all jobs.
+    fn orphans_trial(&self) -> SimSpan {
+        let is_orphan = |attempt: &Try| attempt.state == AttemptState::Running;
+        let ended = self.jobs.iter().flatten();
+        let ended =
+            ended.filter(|job| matches!(job.state, JobState::Ended(_)) && 0 < job.open_tries);
+        let trials = ended.filter_map(|job| {
+            let mut reduces = job.reduces.tasks.iter().flat_map(|task| &task.tries);
+            reduces.any(is_orphan).then(|| longest_trial(job.maps.total))
+        });
+        trials.max().unwrap_or_default()
     }
 
     /// Says who waits for what. Walks all tasks of all jobs.

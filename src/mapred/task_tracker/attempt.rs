@@ -10,6 +10,7 @@ mod unfetched;
 use std::sync::Arc;
 
 use self::going::{Fetch, Flow, next_poll};
+pub(in crate::mapred) use self::unfetched::longest_trial;
 use super::course::{Course, at_pace};
 use crate::cluster::Speeds;
 use crate::mapred::{

@@ -23,6 +23,21 @@ const FAILURES_PER_COMPLAINT: u32 = 10;
 /// So many failures of one output a reduce takes at least, and more in a job of many maps.
 const PATIENCE: u32 = 30;
 
+/// Returns for how long a reduce of a job of so many maps tries what it cannot fetch, until it gives up: at most
+/// a month, for with each ten maps beyond three hundred it is a third longer.
+pub(in crate::mapred) fn longest_trial(maps: u32) -> SimSpan {
+    const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
+    let (mut pause, mut all) = (PENALTY, SimSpan::ZERO);
+    for _ in 1..PATIENCE.max(maps / 10) {
+        pause = pause.ceil_mul(GROWTH);
+        all = (all + pause).min(MONTH);
+        if all == MONTH {
+            break;
+        }
+    }
+    all
+}
+
 /// The outputs of maps that were named as missing.
 #[derive(Debug, Default)]
 pub(super) struct Unfetched {
@@ -153,6 +168,9 @@ mod tests {
         // 10 s x (1.3 + 1.3^2 + ... + 1.3^9), and so on up to the nineteenth and the twenty-ninth.
         assert_eq!(complaints, [417, 6_292, 87_290]);
         assert_eq!(end, 87_290);
+        assert!(longest_trial(100).as_secs_f64().ceil() == 87_290.0, "{}", longest_trial(100));
+        assert_eq!(longest_trial(300), longest_trial(1));
+        assert_eq!(longest_trial(u32::MAX), SimSpan::from_secs(30 * 24 * 60 * 60));
     }
 
     #[test]
