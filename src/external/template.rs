@@ -1,8 +1,11 @@
-//! What one begins a policy of one's own with: a file in Python, or a small package in Rust. Each is the
+//! What one begins a policy of one's own with: a file in Python or C++, or a small package in Rust. Each is the
 //! adapter, which speaks for the policy, and a policy to change. Neither needs packages of others.
 
 /// A file in Python.
 pub const PYTHON: &str = include_str!("../../scenarios/policies/greedy.py");
+
+/// A file in C++.
+pub const CPP: &str = include_str!("../../scenarios/policies/greedy.cpp");
 
 /// The sources of a package in Rust, by name.
 const RUST: [(&str, &str); 3] = [

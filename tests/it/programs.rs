@@ -104,13 +104,40 @@ fn a_package_in_rust_is_written_that_is_built_without_others() {
     }
     // It is the same policy as the one in Python.
     done(&room, "policy new mine.py");
-    let tasks = |command: &str, out: &str| {
-        let mut run = room.mumakil(&format!("run quickstart --quiet --out {out}"));
-        run.args(["--set", &format!("scheduler={{external: {{name: mine, command: {command}}}}}")]);
-        assert!(run.output().unwrap().status.success());
-        fs::read(room.path(out).join("tasks.csv")).unwrap()
-    };
-    assert!(tasks("[built/debug/mine]", "rust") == tasks("[python3, mine.py]", "python"));
+    assert!(
+        tasks(&room, "[built/debug/mine]", "rust") == tasks(&room, "[python3, mine.py]", "python")
+    );
+}
+
+#[test]
+fn a_file_in_cpp_is_written_that_is_built_without_others() {
+    if Command::new("c++").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no c++");
+        return;
+    }
+    let room = Room::new();
+    let told = done(&room, "policy new mine.cpp");
+    let build = told.lines().find(|line| line.contains("c++")).unwrap().trim();
+    let mut shell = Command::new("sh");
+    let built = shell.args(["-c", build]).current_dir(room.path("")).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let told = done(&room, "policy try ./mine --runs 6");
+    assert!(told.contains(", nothing wrong"), "{told}");
+    if !has_python() {
+        eprintln!("{NO_PYTHON}");
+        return;
+    }
+    // It is the same policy as the one in Python.
+    done(&room, "policy new mine.py");
+    assert!(tasks(&room, "[./mine]", "cpp") == tasks(&room, "[python3, mine.py]", "python"));
+}
+
+/// Runs a program on the quickstart; returns the table of its tasks.
+fn tasks(room: &Room, command: &str, out: &str) -> Vec<u8> {
+    let mut run = room.mumakil(&format!("run quickstart --quiet --out {out}"));
+    run.args(["--set", &format!("scheduler={{external: {{name: mine, command: {command}}}}}")]);
+    assert!(run.output().unwrap().status.success());
+    fs::read(room.path(out).join("tasks.csv")).unwrap()
 }
 
 /// The policy that `new` writes, made wrong: what is to be replaced, by what, and what is to be told of it.

@@ -11,10 +11,10 @@ use crate::disk;
 use crate::external::template;
 use crate::output::{AsideFile, AsideFolder, Over};
 
-/// Write a policy to change, in Python or Rust
+/// Write a policy to change, in Python, C++ or Rust
 ///
-/// `mine.py` is one file: below the adapter, which speaks with Mumakil, is a policy of twenty lines. `mine/` or
-/// `mine.rs` is a folder with a small package in Rust. Neither needs packages of others.
+/// `mine.py` or `mine.cpp` is one file: below the adapter, which speaks with Mumakil, is a policy of twenty
+/// lines. `mine/` or `mine.rs` is a folder with a small package in Rust. None needs packages of others.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
   mumakil policy try mine.py
   mumakil run quickstart --set 'scheduler={external: {command: [python3, mine.py]}}'")]
 pub(super) struct Arguments {
-    /// Where to write it: FILE.py, or a folder for a package in Rust
+    /// Where to write it: FILE.py, FILE.cpp, or a folder for a package in Rust
     #[arg(value_name = "FILE")]
     path: PathBuf,
     /// A package in Rust, whatever its folder is called
@@ -37,10 +37,11 @@ impl Arguments {
         match extension.as_deref() {
             _ if self.rust => package(&self.path.with_extension("")),
             Some("py") => python(&self.path),
+            Some("cpp") => cpp(&self.path),
             Some("rs") => package(&self.path.with_extension("")),
             None if text.ends_with('/') => package(&self.path),
             _ => Err(Failure::input(format!(
-                "no policy to begin with is known for `{text}`\n   = say FILE.py for Python, or FOLDER/ \
+                "no policy to begin with is known for `{text}`\n   = say FILE.py for Python, FILE.cpp for C++, or FOLDER/ \
                  for a package in Rust; what another language has to say and hear is in `mumakil help \
                  external`, and FILE.py shows it on a hundred lines"
             ))),
@@ -49,13 +50,28 @@ impl Arguments {
 }
 
 fn python(path: &Path) -> Result<(), Failure> {
-    refuse(path)?;
-    let mut aside = AsideFile::create(path, Over::Nothing)?;
-    let written = aside.file().write_all(template::PYTHON.as_bytes());
-    written.map_err(|error| file::cannot(path, error))?;
-    aside.put()?;
+    write(path, template::PYTHON)?;
     let shown = path.display().to_string();
     next(std::slice::from_ref(&shown), &[], &["python3".to_owned(), shown.clone()])
+}
+
+fn cpp(path: &Path) -> Result<(), Failure> {
+    write(path, template::CPP)?;
+    let (file, program) = (path.display(), path.with_extension(""));
+    let build = format!("c++ -O2 -std=c++17 -o {} {file}", program.display());
+    // A word without a folder is looked for among the system's programs.
+    let is_bare = program.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+    let program = if is_bare { Path::new(".").join(program) } else { program };
+    next(&[file.to_string()], &[build], &[program.display().to_string()])
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    refuse(path)?;
+    let mut aside = AsideFile::create(path, Over::Nothing)?;
+    let written = aside.file().write_all(text.as_bytes());
+    written.map_err(|error| file::cannot(path, error))?;
+    aside.put()?;
+    Ok(())
 }
 
 fn package(path: &Path) -> Result<(), Failure> {
