@@ -27,15 +27,24 @@ const PATIENCE: u32 = 30;
 /// a month, for with each ten maps beyond three hundred it is a third longer.
 pub(in crate::mapred) fn longest_trial(maps: u32) -> SimSpan {
     const MONTH: SimSpan = SimSpan::from_secs(30 * 24 * 60 * 60);
-    let (mut pause, mut all) = (PENALTY, SimSpan::ZERO);
-    for _ in 1..PATIENCE.max(maps / 10) {
-        pause = pause.ceil_mul(GROWTH);
-        all = (all + pause).min(MONTH);
-        if all == MONTH {
-            break;
+    let mut all = SimSpan::ZERO;
+    for failures in 1..patience(maps) {
+        all += pause_after(failures);
+        if MONTH <= all {
+            return MONTH;
         }
     }
     all
+}
+
+/// Returns how many failures of one output a reduce of a job of so many maps takes.
+fn patience(maps: u32) -> u32 {
+    PATIENCE.max(maps / 10)
+}
+
+/// Returns how long a machine is left alone after so many failures of an output.
+fn pause_after(failures: u32) -> SimSpan {
+    (0..failures).fold(PENALTY, |pause, _| pause.ceil_mul(GROWTH))
 }
 
 /// The outputs of maps that were named as missing.
@@ -107,7 +116,7 @@ impl Unfetched {
     /// Tries what is due by now. Returns the outputs of which the reduce, of a job of so many maps,
     /// complains; and whether it gives up.
     pub(super) fn try_again(&mut self, now: SimTime, maps: u32) -> (Vec<AttemptId>, bool) {
-        let patience = PATIENCE.max(maps / 10);
+        let patience = patience(maps);
         let mut complaints = Vec::new();
         for (at, due) in &mut self.due {
             while *due <= now {
@@ -124,7 +133,7 @@ impl Unfetched {
                         return (complaints, true);
                     }
                 }
-                *due += (0..fewest).fold(PENALTY, |pause, _| pause.ceil_mul(GROWTH));
+                *due += pause_after(fewest);
             }
         }
         (complaints, false)
