@@ -93,45 +93,59 @@ pub fn without_programs(registry: &Registry) -> Registry {
     registry
 }
 
-/// Hunts [without programs](without_programs), and tells of each case that is done: what there is so far, and what was caught with it.
+/// Hunts [without programs](without_programs), and tells of each case that is done: what there is so far,
+/// and what was caught with it.
 pub fn hunt(hunt: &Hunt, registry: &Registry, mut tell: impl FnMut(Tally, Option<Catch>)) -> Tally {
     let began = now();
     let is_over = || hunt.patience.is_some_and(|patience| patience <= began.elapsed());
     let registry = &without_programs(registry);
     let schema = schema(registry);
+    let run = |seed| case(seed, hunt.policy.as_deref(), registry, &schema);
+    let mut tally = Tally::default();
+    each_case(hunt.seed, hunt.runs, hunt.workers, is_over, run, |_, (found, repeated, caught)| {
+        tally.runs += 1;
+        tally.repeated += u64::from(repeated);
+        match found {
+            Found::Nothing => {}
+            Found::Deadlock => tally.deadlocks += 1,
+            Found::Unended => tally.unended += 1,
+            Found::Endless => tally.endless += 1,
+            Found::FalseStall(_) => tally.stalled += 1,
+            Found::Broken(_) | Found::Panic(_) | Found::Differs => tally.violations += 1,
+        }
+        tell(tally, caught);
+    });
+    tally
+}
+
+/// Runs so many cases from the first on, some at a time, until all are done or no more is to be begun; tells
+/// what came of each as it ends.
+fn each_case<S: Send>(
+    first: u64,
+    runs: u64,
+    workers: NonZero<usize>,
+    is_over: impl Fn() -> bool + Sync,
+    run: impl Fn(u64) -> S + Sync,
+    mut tell: impl FnMut(u64, S),
+) {
     let (todo, next) = unbounded();
-    for case in 0..hunt.runs {
-        todo.send(hunt.seed.wrapping_add(case)).expect("the receiver is below");
+    for case in 0..runs {
+        todo.send(first.wrapping_add(case)).expect("the receiver is below");
     }
     drop(todo);
     let (done, told) = unbounded();
-    let mut tally = Tally::default();
     thread::scope(|scope| {
-        for _ in 0..hunt.workers.get() {
-            let (next, done, schema) = (next.clone(), done.clone(), &schema);
+        for _ in 0..workers.get() {
+            let (next, done, is_over, run) = (next.clone(), done.clone(), &is_over, &run);
             scope.spawn(move || {
                 for seed in next.iter().take_while(|_| !is_over()) {
-                    let result = case(seed, hunt.policy.as_deref(), registry, schema);
-                    done.send(result).expect("somebody listens");
+                    done.send((seed, run(seed))).expect("somebody listens");
                 }
             });
         }
         drop(done);
-        for (found, repeated, caught) in told {
-            tally.runs += 1;
-            tally.repeated += u64::from(repeated);
-            match found {
-                Found::Nothing => {}
-                Found::Deadlock => tally.deadlocks += 1,
-                Found::Unended => tally.unended += 1,
-                Found::Endless => tally.endless += 1,
-                Found::FalseStall(_) => tally.stalled += 1,
-                Found::Broken(_) | Found::Panic(_) | Found::Differs => tally.violations += 1,
-            }
-            tell(tally, caught);
-        }
+        told.into_iter().for_each(|(seed, came)| tell(seed, came));
     });
-    tally
 }
 
 /// Draws a case and tries it; returns also whether it was run twice.

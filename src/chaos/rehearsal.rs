@@ -8,11 +8,9 @@
 
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
-use std::thread;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -22,6 +20,7 @@ use serde_yaml::{Mapping, Value};
 use super::draw::{self, Artist};
 use super::shrink::shrink;
 use super::trial::{has, lags_by_chance};
+use super::{each_case, now};
 use crate::emulation::{Emulated, EmulationError, Options, Prepared};
 use crate::external::protocol::Heard;
 use crate::mapred::{
@@ -100,40 +99,25 @@ pub struct Flaw {
 pub fn rehearse(rehearsal: &Rehearsal, registry: &Registry, mut tell: impl FnMut()) -> Review {
     let schema = schema(registry);
     let stage = Stage { rehearsal, registry };
-    let (todo, next) = unbounded();
-    for case in 0..rehearsal.runs {
-        todo.send(rehearsal.seed.wrapping_add(case)).expect("the receiver is below");
-    }
-    drop(todo);
-    let (done, told) = unbounded();
-    let first_wrong = Mutex::new(None::<Instant>);
-    let is_over = || first_wrong.lock().is_some_and(|at| rehearsal.patience <= at.elapsed());
+    let first_wrong = OnceLock::<Instant>::new();
+    let is_over = || first_wrong.get().is_some_and(|at| rehearsal.patience <= at.elapsed());
+    let run = |seed| {
+        let seen = stage.case(&stage.drawn(seed, &schema));
+        if seen.wrong.is_some() {
+            first_wrong.get_or_init(now);
+        }
+        seen
+    };
     let mut review = Review::default();
     let mut wrong: Vec<(u64, Wrong)> = Vec::new();
-    thread::scope(|scope| {
-        for _ in 0..rehearsal.workers.get() {
-            let (next, done, stage, schema) = (next.clone(), done.clone(), &stage, &schema);
-            let (first_wrong, is_over) = (&first_wrong, &is_over);
-            scope.spawn(move || {
-                for seed in next.iter().take_while(|_| !is_over()) {
-                    let tree = stage.drawn(seed, schema);
-                    let seen = stage.case(&tree);
-                    if seen.wrong.is_some() {
-                        first_wrong.lock().get_or_insert_with(now);
-                    }
-                    done.send((seed, seen)).expect("somebody listens");
-                }
-            });
-        }
-        drop(done);
-        for (seed, seen) in told {
-            review.runs += 1;
-            review.unended += u64::from(!seen.has_end && seen.wrong.is_none());
-            review.elsewhere += seen.elsewhere;
-            review.real += seen.real;
-            wrong.extend(seen.wrong.map(|wrong| (seed, wrong)));
-            tell();
-        }
+    let Rehearsal { seed, runs, workers, .. } = *rehearsal;
+    each_case(seed, runs, workers, is_over, run, |seed, seen| {
+        review.runs += 1;
+        review.unended += u64::from(!seen.has_end && seen.wrong.is_none());
+        review.elsewhere += seen.elsewhere;
+        review.real += seen.real;
+        wrong.extend(seen.wrong.map(|wrong| (seed, wrong)));
+        tell();
     });
     wrong.sort_by_key(|(seed, _)| *seed);
     let mut kinds: IndexMap<String, (u64, Wrong, u64)> = IndexMap::new();
@@ -456,11 +440,6 @@ impl Wrapper for Watched {
         self.policy.offer(offer);
         self.look(offer);
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long a program takes is about the wall")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

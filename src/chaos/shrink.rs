@@ -3,11 +3,12 @@
 //! Parts are taken out, the largest first, and numbers are halved, as long as what is left can be run
 //! and breaks in the same way. Nothing here knows what a part means.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_yaml::Value;
 
 use super::draw::remove;
+use super::now;
 use crate::yaml::Step;
 
 /// Makes a scenario smaller, as long as it shows what it should, in so much real time.
@@ -99,9 +100,4 @@ fn paths(tree: &Value) -> Vec<Vec<Step>> {
         level = next;
     }
     all
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long to try is about the wall")]
-fn now() -> Instant {
-    Instant::now()
 }

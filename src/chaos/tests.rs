@@ -1,13 +1,12 @@
 //! What is drawn can be run, is always the same, and leaves nothing out; and what is right passes.
 
-use serde_json::Value as Json;
-
-use super::draw::{Artist, THEMES, lay, text, wrong};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde_json::Value as Json;
 use sha2::Digest as _;
 
+use super::draw::{Artist, THEMES, lay, text, wrong};
 use super::rehearsal::under;
 use super::trial::{Found, Print, Trial};
 use super::*;

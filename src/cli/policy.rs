@@ -1,5 +1,7 @@
 //! `mumakil policy`: begins a policy of one's own that is a program, and tries it.
 
+use std::path::Path;
+
 use super::failure::Failure;
 use crate::scenario::Registry;
 
@@ -28,4 +30,12 @@ impl Arguments {
             Command::Rehearse(arguments) => arguments.run(registry),
         }
     }
+}
+
+/// Returns how a file that is a program is called: a word without a folder is looked for among the system's
+/// programs.
+fn as_program(file: &Path) -> String {
+    let is_bare = file.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+    let file = file.display();
+    if is_bare { format!("./{file}") } else { file.to_string() }
 }

@@ -103,11 +103,10 @@ impl Story<'_> {
 }
 
 /// Tells how many questions another program has answered, and what share of the time it had.
-fn told_of(Elsewhere { questions, waited }: Elsewhere, real: Duration) -> [Option<String>; 2] {
-    let seconds = waited.as_secs_f64();
-    let speed = (questions as f64 / seconds.max(1e-9)).round() as u64;
-    let share = percent((seconds / real.as_secs_f64().max(1e-9)).min(1.0));
-    let questions = format!("{}, {} a second", counted(questions, "question"), tell::count(speed));
+fn told_of(elsewhere: Elsewhere, real: Duration) -> [Option<String>; 2] {
+    let speed = tell::count(elsewhere.per_second() as u64);
+    let share = percent(elsewhere.share_of(real));
+    let questions = format!("{}, {speed} a second", counted(elsewhere.questions, "question"));
     [Some(questions), Some(format!("{share} of the time"))]
 }
 

@@ -120,8 +120,6 @@ impl Scheduler for External {
             return Err(blame("`tick_us` is 0, and time would stand still".to_owned()));
         }
         self.wishes = wishes;
-        // To begin is no answer to a question.
-        process.done = Elsewhere::default();
         let process = Arc::new(Mutex::new(process));
         self.process = Some(process.clone());
         Ok(Some(Box::new(move || {
@@ -142,13 +140,7 @@ impl Scheduler for External {
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {
         let all = suspended.iter().map(|(attempt, tracker)| ((*attempt).into(), tracker.0));
         match self.exchange(None, &Said::Inherit(all.collect())) {
-            Heard::Inherit(takes) => {
-                // As with the beginning, this is no question of the run's.
-                if let Some(process) = &self.process {
-                    process.lock().done = Elsewhere::default();
-                }
-                takes
-            }
+            Heard::Inherit(takes) => takes,
             _ => self.fail(None, "it did not answer `inherit` with `inherit`"),
         }
     }
@@ -395,11 +387,15 @@ impl External {
     /// Says something and returns what is heard.
     fn say(&mut self, process: &mut Process, what: &Said) -> Result<Heard, String> {
         write(&mut self.line, what)?;
-        let heard = process.ask(&self.line)?;
+        let (heard, waited) = process.ask(&self.line)?;
         if let Some(overhear) = &self.overhear {
             overhear(&self.line, heard);
         }
         let parsed: Result<Heard, _> = serde_json::from_slice(heard);
+        // To begin, or to take over, is to answer no question of the run's.
+        if let Said::Offer(_) | Said::Tick(_) = what {
+            process.done += Elsewhere { questions: 1, waited };
+        }
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))
     }
 
@@ -424,13 +420,11 @@ impl External {
         let id = self.known(&offer.view(), now, job);
         let word = kind.word();
         if offer.view().job(id).is_none_or(|job| job.pending(kind) == 0) {
-            self.fail(
-                Some(now),
-                &format!(
-                    "it launches a {word} of job {job}, of which none waits: there are as many as \
-                     `pending` of its `counts` says, less those launched since"
-                ),
+            let words = format!(
+                "it launches a {word} of job {job}, of which none waits: there are as many as `pending` of \
+                 its `counts` says, less those launched since"
             );
+            self.fail(Some(now), &words);
         }
         if offer.free(kind) == 0 {
             let tracker = offer.tracker();
@@ -484,11 +478,10 @@ impl External {
     fn known(&self, view: &View<'_>, now: SimTime, job: u32) -> JobId {
         let id = JobId(job);
         if view.job(id).is_none() {
-            self.fail(Some(now), &format!(
-                    "it names job {job}, which has not arrived: there are those of which `submitted` \
-                     was told"
-                ),
+            let words = format!(
+                "it names job {job}, which has not arrived: there are those of which `submitted` was told"
             );
+            self.fail(Some(now), &words);
         }
         id
     }

@@ -61,7 +61,7 @@ pub(super) struct Process {
     filled: usize,
     taken: usize,
     timeout: Duration,
-    /// What it has answered.
+    /// Which questions of the run it has answered.
     pub(super) done: Elsewhere,
     /// The beginnings of the last questions and answers.
     recent: VecDeque<(Vec<u8>, Vec<u8>)>,
@@ -129,8 +129,9 @@ impl Process {
         Ok(process)
     }
 
-    /// Says a line, which ends with its end, and returns the line that is answered, without that.
-    pub(super) fn ask(&mut self, line: &[u8]) -> Result<&[u8], String> {
+    /// Says a line, which ends with its end, and returns the line that is answered, without that, and how long
+    /// that took.
+    pub(super) fn ask(&mut self, line: &[u8]) -> Result<(&[u8], Duration), String> {
         let asked = now();
         let deadline = asked + self.timeout;
         self.say(line, deadline)?;
@@ -142,12 +143,12 @@ impl Process {
             if let Some(end) = new.iter().position(|byte| *byte == b'\n') {
                 let end = searched + end;
                 self.taken = end + 1;
-                self.done += Elsewhere { questions: 1, waited: asked.elapsed() };
+                let waited = asked.elapsed();
                 if self.recent.len() == RECENT {
                     self.recent.pop_front();
                 }
                 self.recent.push_back((beginning(line), beginning(&self.buffer[..end])));
-                return Ok(&self.buffer[..end]);
+                return Ok((&self.buffer[..end], waited));
             }
             searched = self.filled;
             if LONGEST < searched {

@@ -163,6 +163,18 @@ pub struct Elsewhere {
     pub waited: Duration,
 }
 
+impl Elsewhere {
+    /// Returns how many questions it would answer in a second, if it answered nothing else.
+    pub fn per_second(self) -> f64 {
+        (self.questions as f64 / self.waited.as_secs_f64().max(1e-9)).round()
+    }
+
+    /// Returns what share of so much real time it took.
+    pub fn share_of(self, real: Duration) -> f64 {
+        (self.waited.as_secs_f64() / real.as_secs_f64().max(1e-9)).min(1.0)
+    }
+}
+
 impl AddAssign for Elsewhere {
     fn add_assign(&mut self, other: Self) {
         self.questions += other.questions;

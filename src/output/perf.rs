@@ -73,14 +73,11 @@ impl Perf {
 
     /// Returns it with what another program has done.
     pub fn with(self, elsewhere: Option<Elsewhere>) -> Self {
-        let told = |Elsewhere { questions, waited }: Elsewhere| {
-            let seconds = waited.as_secs_f64();
-            ElsewhereTime {
-                questions,
-                seconds,
-                questions_per_s: (questions as f64 / seconds.max(1e-9)).round(),
-                share: (seconds / self.wall_s.max(1e-9)).min(1.0),
-            }
+        let told = |elsewhere: Elsewhere| ElsewhereTime {
+            questions: elsewhere.questions,
+            seconds: elsewhere.waited.as_secs_f64(),
+            questions_per_s: elsewhere.per_second(),
+            share: elsewhere.share_of(Duration::from_secs_f64(self.wall_s)),
         };
         Self { elsewhere: elsewhere.map(told), ..self }
     }

@@ -4,12 +4,13 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::as_program;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::{file, terminal};
 use crate::disk;
 use crate::external::template;
-use crate::output::{AsideFile, AsideFolder, Over};
+use crate::output::{AsideFolder, Over};
 
 /// Write a policy to change, in Python, C++ or Rust
 ///
@@ -59,19 +60,12 @@ fn cpp(path: &Path) -> Result<(), Failure> {
     write(path, template::CPP)?;
     let (file, program) = (path.display(), path.with_extension(""));
     let build = format!("c++ -O2 -std=c++17 -o {} {file}", program.display());
-    // A word without a folder is looked for among the system's programs.
-    let is_bare = program.parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    let program = if is_bare { Path::new(".").join(program) } else { program };
-    next(&[file.to_string()], &[build], &[program.display().to_string()])
+    next(&[file.to_string()], &[build], &[as_program(&program)])
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     refuse(path)?;
-    let mut aside = AsideFile::create(path, Over::Nothing)?;
-    let written = aside.file().write_all(text.as_bytes());
-    written.map_err(|error| file::cannot(path, error))?;
-    aside.put()?;
-    Ok(())
+    file::write(path, false, |to| to.write_all(text.as_bytes()))
 }
 
 fn package(path: &Path) -> Result<(), Failure> {

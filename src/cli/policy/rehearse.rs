@@ -7,6 +7,7 @@ use std::thread;
 
 use serde_json::json;
 
+use super::as_program;
 use crate::chaos::rehearsal::{Flaw, Rehearsal, Review, rehearse};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
@@ -166,9 +167,7 @@ fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
         Some("jl") => "julia",
         Some("sh") => "sh",
         _ if is_program(file) => {
-            // A word without a folder is looked for among the system's programs.
-            let is_bare = file.parent().is_none_or(|parent| parent.as_os_str().is_empty());
-            return Ok(vec![if is_bare { format!("./{text}") } else { text }]);
+            return Ok(vec![as_program(file)]);
         }
         _ => {
             return Err(Failure::input(format!(
@@ -215,31 +214,26 @@ fn told(review: &Review) -> Lines {
             "  {cases} had no end within two days of the cluster's time or 20 s of ours"
         ));
     }
-    if let Some((speed, share)) = speed(review) {
-        let speed = count(speed.round() as u64);
+    let Review { elsewhere, real, .. } = *review;
+    if 0 < elsewhere.questions {
         lines.line(format!(
-            "  it answers {speed} questions a second; {} of the time is its",
-            percent(share)
+            "  it answers {} questions a second; {} of the time is its",
+            count(elsewhere.per_second() as u64),
+            percent(elsewhere.share_of(real))
         ));
     }
     lines
 }
 
-/// Returns how many questions the program answers in a second, and its share of the time.
-fn speed(review: &Review) -> Option<(f64, f64)> {
-    let waited = review.elsewhere.waited.as_secs_f64();
-    let share = (waited / review.real.as_secs_f64().max(1e-9)).min(1.0);
-    (0.0 < waited).then(|| (review.elsewhere.questions as f64 / waited, share))
-}
-
 fn as_json(review: &Review) -> serde_json::Value {
-    let (speed, share) = speed(review).unzip();
+    let Review { runs, unended, elsewhere, real, ref flaws } = *review;
+    let has_answered = 0 < elsewhere.questions;
     json!({
-        "runs": review.runs,
-        "questions": review.elsewhere.questions,
-        "unended": review.unended,
-        "questions_per_s": speed.map(f64::round),
-        "share_of_time": share,
-        "wrong": review.flaws,
+        "runs": runs,
+        "questions": elsewhere.questions,
+        "unended": unended,
+        "questions_per_s": has_answered.then(|| elsewhere.per_second()),
+        "share_of_time": has_answered.then(|| elsewhere.share_of(real)),
+        "wrong": flaws,
     })
 }
