@@ -86,6 +86,15 @@ impl Room {
     }
 }
 
+/// Returns whether there is no Python, which a test then says aloud that it is skipped for.
+fn lacks_python() -> bool {
+    let lacks = Command::new("python3").arg("-V").output().is_err();
+    if lacks {
+        eprintln!("skipped: there is no python3");
+    }
+    lacks
+}
+
 /// Returns the names in a folder, in their order.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();

@@ -4,13 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::Room;
-
-const NO_PYTHON: &str = "skipped: there is no python3";
-
-fn has_python() -> bool {
-    Command::new("python3").arg("-V").output().is_ok()
-}
+use crate::external::tables;
+use crate::{Room, lacks_python};
 
 /// Returns the exit code, and what was printed on both streams.
 fn call(room: &Room, arguments: &str) -> (Option<i32>, String) {
@@ -28,8 +23,7 @@ fn done(room: &Room, arguments: &str) -> String {
 
 #[test]
 fn the_policy_that_is_written_passes_the_trial_and_is_a_line_in_a_study() {
-    if !has_python() {
-        eprintln!("{NO_PYTHON}");
+    if lacks_python() {
         return;
     }
     let room = Room::new();
@@ -61,8 +55,7 @@ fn the_policy_that_is_written_passes_the_trial_and_is_a_line_in_a_study() {
 
 #[test]
 fn what_a_program_decides_is_explained_and_compared() {
-    if !has_python() {
-        eprintln!("{NO_PYTHON}");
+    if lacks_python() {
         return;
     }
     let room = Room::new();
@@ -98,15 +91,10 @@ fn a_package_in_rust_is_written_that_is_built_without_others() {
     cargo(&["build", "--quiet"]);
     let told = done(&room, "policy try built/debug/mine --runs 6");
     assert!(told.contains(", nothing wrong"), "{told}");
-    if !has_python() {
-        eprintln!("{NO_PYTHON}");
+    if lacks_python() {
         return;
     }
-    // It is the same policy as the one in Python.
-    done(&room, "policy new mine.py");
-    assert!(
-        tasks(&room, "[built/debug/mine]", "rust") == tasks(&room, "[python3, mine.py]", "python")
-    );
+    assert_like_python(&room, "[built/debug/mine]");
 }
 
 #[test]
@@ -123,21 +111,19 @@ fn a_file_in_cpp_is_written_that_is_built_without_others() {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let told = done(&room, "policy try ./mine --runs 6");
     assert!(told.contains(", nothing wrong"), "{told}");
-    if !has_python() {
-        eprintln!("{NO_PYTHON}");
+    if lacks_python() {
         return;
     }
-    // It is the same policy as the one in Python.
-    done(&room, "policy new mine.py");
-    assert!(tasks(&room, "[./mine]", "cpp") == tasks(&room, "[python3, mine.py]", "python"));
+    assert_like_python(&room, "[./mine]");
 }
 
-/// Runs a program on the quickstart; returns the table of its tasks.
-fn tasks(room: &Room, command: &str, out: &str) -> Vec<u8> {
-    let mut run = room.mumakil(&format!("run quickstart --quiet --out {out}"));
-    run.args(["--set", &format!("scheduler={{external: {{name: mine, command: {command}}}}}")]);
-    assert!(run.output().unwrap().status.success());
-    fs::read(room.path(out).join("tasks.csv")).unwrap()
+/// A program decides what the policy in Python decides that `new` writes.
+fn assert_like_python(room: &Room, command: &str) {
+    done(room, "policy new mine.py");
+    let [one, other] = [(command, "one"), ("[python3, mine.py]", "other")].map(|(command, out)| {
+        tables(room, &format!("{{external: {{name: mine, command: {command}}}}}"), out)
+    });
+    assert!(one == other, "{command}");
 }
 
 /// The policy that `new` writes, made wrong: what is to be replaced, by what, and what is to be told of it.
@@ -173,8 +159,7 @@ const WRONG: [(&str, &str, &str); 7] = [
 
 #[test]
 fn what_is_wrong_with_a_policy_is_told_in_words() {
-    if !has_python() {
-        eprintln!("{NO_PYTHON}");
+    if lacks_python() {
         return;
     }
     let room = Room::new();

@@ -56,16 +56,18 @@ SLOT_TIMES = frozenset(
 
 
 @dataclass(frozen=True)
-class Run:
-    """The folder of a run. A table is read when it is asked for."""
-
+class _Results:
     folder: Path
     frames: Frames
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The run in numbers."""
+        """All of it in numbers."""
         return _json(self.folder / "summary.json")
+
+
+class Run(_Results):
+    """The folder of a run. A table is read when it is asked for."""
 
     @cached_property
     def jobs(self) -> Frame:
@@ -92,17 +94,8 @@ class Run:
         return _read(path, self.frames, partial(_kind, name))
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(_Results):
     """The folder of a study. A table is read when it is asked for."""
-
-    folder: Path
-    frames: Frames
-
-    @cached_property
-    def summary(self) -> dict[str, Any]:
-        """The study in numbers."""
-        return _json(self.folder / "summary.json")
 
     @cached_property
     def runs(self) -> Frame:

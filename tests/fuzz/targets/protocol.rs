@@ -6,4 +6,4 @@
 #[expect(dead_code, reason = "each target exercises one format")]
 mod exercise;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exercise::protocol(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| drop(exercise::protocol(bytes)));
