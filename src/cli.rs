@@ -39,6 +39,7 @@ mod lines;
 mod live;
 mod man;
 mod markdown;
+mod packed;
 mod pager;
 mod papers;
 mod policy;

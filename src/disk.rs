@@ -34,6 +34,17 @@ impl File {
     }
 }
 
+impl File {
+    /// Cuts off what stands behind so many bytes.
+    ///
+    /// # Errors
+    /// If that cannot be.
+    pub fn cut(&mut self, length: u64) -> io::Result<()> {
+        ask(&self.path)?;
+        self.file.set_len(length)
+    }
+}
+
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         ask(&self.path)?;

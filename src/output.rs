@@ -10,10 +10,12 @@ mod digest;
 mod error;
 mod folder;
 mod leftovers;
+mod pack;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod perf;
 pub mod perfetto;
+mod place;
 pub mod report;
 pub mod results;
 
@@ -21,4 +23,6 @@ pub use aside::{Aside, AsideFile, AsideFolder, HIDDEN, Over, remove_unfinished, 
 pub use digest::Digest;
 pub use error::OutputError;
 pub use folder::RunFolder;
+pub use pack::{PACK, PackedRun, Packer, Packs, seal};
 pub use perf::{DecisionTime, Perf};
+pub use place::Place;

@@ -46,8 +46,6 @@ pub enum Block {
     Text(String),
     /// What is to be thought of before the results are trusted.
     Warnings(Vec<String>),
-    /// Warnings, each with what to look at.
-    Leads(Vec<Lead>),
     /// Sentences, one below the other.
     Sentences(Vec<String>),
     /// Expectations and what became of them.
@@ -60,15 +58,6 @@ pub enum Block {
     Table(PageTable),
     /// Text to be copied, such as a command.
     Code(String),
-}
-
-/// A warning, and what to look at.
-#[derive(Clone, Debug, Default)]
-pub struct Lead {
-    /// The warning.
-    pub text: String,
-    /// Files and folders beside the page: what they are called, and their paths.
-    pub links: Vec<(String, String)>,
 }
 
 /// A headline number.

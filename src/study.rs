@@ -32,5 +32,5 @@ pub use report::{CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_pat
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};
-pub use store::{Claim, FAILED, Share, Store};
+pub use store::{Claim, FAILED, Form, Share, Store};
 pub use work::{Effort, FailedRun, Shard, Step};

@@ -18,6 +18,7 @@ use self::runs::Run;
 use self::studies::Study;
 use super::failure::Failure;
 use super::lines::Lines;
+use super::packed::Folders;
 use super::{file, terminal};
 use crate::expect::ReadError;
 use crate::files::{RESOLVED, STUDY, SUMMARY, TASKS};
@@ -76,12 +77,13 @@ impl Arguments {
             return Err(file::exists(out));
         }
         let names = names(&self.folders);
-        let (told, page) = match kind_of_all(&self.folders)? {
+        let found = Folders::of(&self.folders)?;
+        let (told, page) = match kind_of_all(&found.paths)? {
             Kind::Run => {
-                let folders = self.folders.iter().zip(names);
+                let folders = found.paths.iter().zip(names);
                 let runs = folders.map(|(folder, name)| Run::read(folder, name));
                 let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                let first = self.first.then(|| First::find(&self.folders, &runs, registry));
+                let first = self.first.then(|| First::find(&found.paths, &runs, registry));
                 let first = first.transpose()?;
                 let mark = first.as_ref().and_then(First::mark);
                 let page = self.out.is_some().then(|| page::of_runs(&runs, mark.as_ref()));
@@ -100,7 +102,7 @@ impl Arguments {
                 return Err(Failure::input("--first compares two runs, and these are studies"));
             }
             Kind::Study => {
-                let folders = self.folders.iter().zip(names);
+                let folders = found.paths.iter().zip(names);
                 let studies = folders.map(|(folder, name)| Study::read(folder, name));
                 let studies = studies.collect::<Result<Vec<_>, _>>()?;
                 let tables = studies::side_by_side(&studies)?;

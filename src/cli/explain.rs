@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::compare;
 use super::failure::Failure;
 use super::lines::Lines;
+use super::packed::Folders;
 use super::table::{Align, table};
 use super::terminal;
 use crate::explain::{self, Explained, Holders, Sum, Told, ToldJob};
@@ -34,7 +35,7 @@ Exit codes:
   0  done
   2  the folder holds no run that can be explained, or the run has no such job")]
 pub(super) struct Arguments {
-    /// The folder of a run
+    /// The folder of a run; of a study's run also if it is packed: out/study/runs/ID
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The number or the name of a job
@@ -47,7 +48,9 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let told = read(&self.folder)?;
+        let folders = Folders::of(std::slice::from_ref(&self.folder))?;
+        let folder = &folders.paths[0];
+        let told = read(folder)?;
         let holders = told.holders();
         let in_short = |place| Explained::of(&told, place, &holders);
         let explain = |place| {
@@ -71,7 +74,7 @@ impl Arguments {
             return print_list(all);
         }
         let all: Vec<Explained> = (0..told.jobs.len()).map(in_short).collect();
-        let alone = RunResults::new(&self.folder).alone().map_err(compare::unreadable)?;
+        let alone = RunResults::new(folder).alone().map_err(compare::unreadable)?;
         Ok(terminal::print(&worst_of(&told, &all, &alone, &holders))?)
     }
 }

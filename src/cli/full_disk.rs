@@ -153,6 +153,14 @@ fn a_study_survives_a_disk_that_fails_at_any_operation() {
 }
 
 #[test]
+fn a_packed_study_survives_a_disk_that_fails_at_any_operation() {
+    let study = "study @study.yaml --quiet --jobs 1 --keep packed --out @out";
+    assert!(40 < fail_at_each(&[], study));
+    // Over a pack that has its index, which is cut off.
+    assert!(40 < fail_at_each(&[study], &format!("{study} --set sweep.seeds=2")));
+}
+
+#[test]
 fn parts_of_a_study_survive_a_disk_that_fails_at_any_operation() {
     let parts = ["1", "2"].map(|part| format!("study @study.yaml --shard {part}/2 --out @p{part}"));
     let before: Vec<&str> = parts.iter().map(String::as_str).collect();

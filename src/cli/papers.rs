@@ -157,7 +157,7 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar);
+        let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar)?;
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         experiment

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::Subcommand;
+use clap::builder::PossibleValue;
+use clap::{Subcommand, ValueEnum};
 
 use super::failure::Failure;
 use super::interrupt;
@@ -23,8 +24,8 @@ use crate::expect::State;
 use crate::files::REPORT;
 use crate::scenario::Registry;
 use crate::study::{
-    Claim, Concluded, Effort, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store,
-    Study, conclude, write_sheet,
+    Claim, Concluded, Effort, FailedRun, Form, Plan, PlanError, Search, Shard, Share, Sheet, Step,
+    Store, Study, conclude, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -74,6 +75,10 @@ struct Run {
     /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
+    /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
+    /// parts and for studies of more than 1,000 runs]
+    #[arg(long, value_name = "FORM")]
+    keep: Option<Form>,
     /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -116,7 +121,8 @@ impl Run {
         let bar = StudyBar::new(0);
         interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::new(out, shard, self.pace, registry, &bar);
+        let mut session = Session::new(out, shard, self.pace, registry, &bar)?;
+        session.form = self.keep;
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, Lines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
@@ -156,6 +162,8 @@ pub(super) struct Session<'r> {
     claim: Option<Claim>,
     pub(super) out: PathBuf,
     shard: Shard,
+    /// How runs are kept, if somebody says.
+    form: Option<Form>,
     pace: Pace,
     registry: &'r Registry,
     bar: &'r StudyBar,
@@ -175,10 +183,21 @@ impl<'r> Session<'r> {
         pace: Pace,
         registry: &'r Registry,
         bar: &'r StudyBar,
-    ) -> Self {
-        let store = Store::of(&out);
-        let (mine, done, workers, began) = (0, 0, 0, outcome::now());
-        Self { store, claim: None, out, shard, pace, registry, bar, mine, done, workers, began }
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            store: Store::of(&out)?,
+            claim: None,
+            out,
+            shard,
+            form: None,
+            pace,
+            registry,
+            bar,
+            mine: 0,
+            done: 0,
+            workers: 0,
+            began: outcome::now(),
+        })
     }
 
     /// Does the runs of a study that are missing.
@@ -188,11 +207,18 @@ impl<'r> Session<'r> {
             warn(&plan);
         }
         let sheet = Sheet::new(study, &plan);
-        if self.claim.is_none() {
-            let is_whole = self.shard == Shard::WHOLE;
-            let share = if is_whole { Share::Alone } else { Share::Parts };
-            self.claim = Some(self.store.claim(&sheet.study, share)?);
-        }
+        let claim = match self.claim.take() {
+            Some(claim) => claim,
+            None => {
+                let is_whole = self.shard == Shard::WHOLE;
+                let share = if is_whole { Share::Alone } else { Share::Part(self.shard) };
+                let form = self.form.unwrap_or_else(|| Form::usual(share, plan.runs.len()));
+                self.store.claim(&sheet.study, share, form)?
+            }
+        };
+        self.claim = Some(claim);
+        // Parts that others have done may have come since this one was begun.
+        self.store.refresh()?;
         write_sheet(&sheet, &self.out)?;
         self.mine = plan.part(self.shard).count();
         let missing = plan.missing(&self.store, self.shard);
@@ -200,6 +226,7 @@ impl<'r> Session<'r> {
         let workers = workers(&plan, self.pace.jobs, missing.len());
         self.workers = self.workers.max(workers);
         let failed = self.work(&plan, &missing, workers)?;
+        self.store.refresh()?;
         self.done += missing.len();
         if !failed.is_empty() {
             self.bar.clear();
@@ -217,9 +244,10 @@ impl<'r> Session<'r> {
 
     /// Does the runs and shows how far they are.
     fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<FailedRun>, Failure> {
+        let claim = self.claim.as_ref().expect("whoever works has claimed the folder");
         let mut failed = Vec::new();
         let effort = Effort { workers, time_limit: self.pace.time_limit.map(real) };
-        let worked = plan.work(runs, &self.store, self.registry, effort, |step| match step {
+        let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
             Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
             Step::Done { run } => self.bar.end(run),
             Step::Failed(run) => {
@@ -227,10 +255,12 @@ impl<'r> Session<'r> {
                 failed.push(run);
             }
         });
+        let closed = claim.close();
         if let Err(error) = worked {
             self.bar.clear();
             return Err(error.into());
         }
+        closed?;
         failed.sort_by_key(|run| run.run);
         Ok(failed)
     }
@@ -287,6 +317,19 @@ fn shard(text: &str) -> Result<Shard, String> {
     match parts {
         Some((index @ 1.., count)) if index <= count => Ok(Shard { index: index - 1, count }),
         _ => Err("expected a part and how many there are, such as 1/3".to_owned()),
+    }
+}
+
+impl ValueEnum for Form {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Folders, Self::Packed]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Folders => PossibleValue::new("folders"),
+            Self::Packed => PossibleValue::new("packed"),
+        })
     }
 }
 

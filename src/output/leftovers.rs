@@ -40,7 +40,7 @@ pub(super) fn prefix() -> String {
 }
 
 /// Returns the name of this machine, as far as names of files take it.
-fn machine() -> Option<String> {
+pub(super) fn machine() -> Option<String> {
     #[cfg(unix)]
     {
         let system = rustix::system::uname();

@@ -1,17 +1,18 @@
 //! What a run left, read back.
 //!
 //! Nothing is read before it is asked for. Tables pass row by row; the summary, which is small, is
-//! kept once it has been read. Histograms are not: those of one run take a megabyte, and a study has
-//! thousands of runs.
+//! kept once it has been read, of a study's runs for the last ones only ([`Recent`]). Histograms are
+//! not: those of one run take a megabyte, and a study has thousands of runs.
 
 mod log;
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use hdrhistogram::Histogram;
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,30 +20,51 @@ use crate::expect::{ReadError, Results, Row, Runs, Table, read_rows};
 use crate::explain::{self, About, Told};
 use crate::files::{ALONE, DECISIONS, FAULTS, LATENCY, SUMMARY, TIMELINE};
 use crate::mapred::{PerSlot, Precedence};
+use crate::output::Place;
 use crate::units::SimTime;
 
-/// The folder of a run.
+/// The files of a run.
 #[derive(Debug)]
 pub struct RunResults {
-    folder: PathBuf,
-    summary: OnceCell<Value>,
+    place: Place,
+    /// Its number among the runs whose summaries are kept together.
+    number: usize,
+    recent: Rc<Recent>,
+}
+
+/// The summaries that were read last, so that those of a hundred thousand runs need not be in memory
+/// at once.
+#[derive(Debug)]
+pub struct Recent {
+    most: usize,
+    kept: RefCell<FxHashMap<usize, Rc<Value>>>,
+    /// Their numbers, the oldest first.
+    order: RefCell<VecDeque<usize>>,
 }
 
 impl RunResults {
     /// Returns the results in a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), summary: OnceCell::new() }
+        Self::of(Place::Folder(folder.into()), 0, Recent::new(1))
     }
 
-    fn summary(&self) -> Result<&Value, ReadError> {
-        if let Some(summary) = self.summary.get() {
-            return Ok(summary);
-        }
-        let path = self.folder.join(SUMMARY);
-        let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
-        let summary = serde_json::from_str(&text)
-            .map_err(|error| ReadError::row(&path, error.line() as u64, error.to_string()))?;
-        Ok(self.summary.get_or_init(|| summary))
+    /// Returns the results of one of many runs.
+    pub fn of(place: Place, number: usize, recent: Rc<Recent>) -> Self {
+        Self { place, number, recent }
+    }
+
+    fn summary(&self) -> Result<Rc<Value>, ReadError> {
+        self.recent.get(self.number, || {
+            let path = || self.place.path(SUMMARY);
+            let text = self.text_of(SUMMARY)?;
+            serde_json::from_str(&text)
+                .map_err(|error| ReadError::row(&path(), error.line() as u64, error.to_string()))
+        })
+    }
+
+    fn text_of(&self, file: &str) -> Result<String, ReadError> {
+        let path = || self.place.path(file);
+        self.place.text(file).map_err(|source| cannot_read(&path(), source))
     }
 
     /// Returns a text of the summary.
@@ -50,9 +72,10 @@ impl RunResults {
     /// # Errors
     /// If the summary cannot be read or has no such text.
     pub fn text(&self, key: &str) -> Result<String, ReadError> {
-        let text = self.summary()?.get(key).and_then(Value::as_str);
+        let summary = self.summary()?;
+        let text = summary.get(key).and_then(Value::as_str);
         text.map(str::to_owned).ok_or_else(|| {
-            ReadError::row(&self.folder.join(SUMMARY), 1, format!("there is no text `{key}`"))
+            ReadError::row(&self.place.path(SUMMARY), 1, format!("there is no text `{key}`"))
         })
     }
 
@@ -72,7 +95,7 @@ impl RunResults {
             let told = one.get("precedence").and_then(|it| Precedence::deserialize(it).ok());
             told.unwrap_or_default()
         };
-        self.in_turn(of(self.summary()?), |one| Some(of(one)))
+        self.in_turn(of(&*self.summary()?), |one| Some(of(one)))
     }
 
     /// Returns something of the first policy and of those that took over, each from its millisecond on.
@@ -81,7 +104,8 @@ impl RunResults {
         first: T,
         of: impl Fn(&Value) -> Option<T>,
     ) -> Result<Vec<(u64, T)>, ReadError> {
-        let later = self.summary()?.get("later_policies").and_then(Value::as_array);
+        let summary = self.summary()?;
+        let later = summary.get("later_policies").and_then(Value::as_array);
         let told =
             |one: &Value| Some(((one.get("at_s")?.as_f64()? * 1e3).round() as u64, of(one)?));
         let later = later.into_iter().flatten().filter_map(told);
@@ -112,7 +136,7 @@ impl RunResults {
     /// If that table is there and cannot be read.
     pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
         let mut alone = BTreeMap::new();
-        if self.folder.join(ALONE).exists() {
+        if self.place.has(ALONE) {
             self.rows(Table::Alone, &["job", "alone_ms"], &mut |row| {
                 let took = row.number(1)?.map(|took| (row.id(0), took.max(0.0) as u64));
                 if let Some((job, took)) = took {
@@ -126,22 +150,22 @@ impl RunResults {
 
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
-        self.folder.join(LATENCY).exists()
+        self.place.has(LATENCY)
     }
 
     /// Returns whether the run has recorded a timeline.
     pub fn has_timeline(&self) -> bool {
-        self.folder.join(TIMELINE).exists()
+        self.place.has(TIMELINE)
     }
 
     /// Returns whether the run has recorded decisions.
     pub fn has_decisions(&self) -> bool {
-        self.folder.join(DECISIONS).exists()
+        self.place.has(DECISIONS)
     }
 
     /// Returns whether something befell a machine in the run.
     pub fn has_faults(&self) -> bool {
-        self.folder.join(FAULTS).exists()
+        self.place.has(FAULTS)
     }
 
     /// Returns the histograms whose names are wanted.
@@ -152,10 +176,36 @@ impl RunResults {
         &self,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<BTreeMap<String, Histogram<u64>>, ReadError> {
-        let path = self.folder.join(LATENCY);
-        let text = fs::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
+        let text = self.text_of(LATENCY)?;
         let read = log::read_log(&text, is_wanted);
-        read.map_err(|(line, message)| ReadError::row(&path, line, message))
+        read.map_err(|(line, message)| ReadError::row(&self.place.path(LATENCY), line, message))
+    }
+}
+
+impl Recent {
+    /// Keeps so many.
+    pub fn new(most: usize) -> Rc<Self> {
+        Rc::new(Self { most, kept: RefCell::default(), order: RefCell::default() })
+    }
+
+    fn get(
+        &self,
+        number: usize,
+        read: impl FnOnce() -> Result<Value, ReadError>,
+    ) -> Result<Rc<Value>, ReadError> {
+        if let Some(summary) = self.kept.borrow().get(&number) {
+            return Ok(summary.clone());
+        }
+        let summary = Rc::new(read()?);
+        let (mut kept, mut order) = (self.kept.borrow_mut(), self.order.borrow_mut());
+        if order.len() == self.most
+            && let Some(oldest) = order.pop_front()
+        {
+            kept.remove(&oldest);
+        }
+        order.push_back(number);
+        kept.insert(number, summary.clone());
+        Ok(summary)
     }
 }
 
@@ -166,16 +216,17 @@ impl Results for RunResults {
         columns: &[&str],
         see: &mut dyn FnMut(&Row<'_>) -> Result<(), String>,
     ) -> Result<(), ReadError> {
-        let path = self.folder.join(table.file());
-        let file = File::open(&path).map_err(|source| cannot_read(&path, source))?;
+        let path = self.place.path(table.file());
+        let file = self.place.open(table.file()).map_err(|source| cannot_read(&path, source))?;
         read_rows(file, &path, columns, see)
     }
 
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError> {
-        let mut value = self.summary()?;
+        let summary = self.summary()?;
+        let mut value = &*summary;
         for key in path.split('.') {
             value = value.get(key).ok_or_else(|| {
-                let file = self.folder.join(SUMMARY);
+                let file = self.place.path(SUMMARY);
                 ReadError::row(&file, 1, format!("there is no number `{path}`"))
             })?;
         }
@@ -214,6 +265,8 @@ fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::*;

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::{Beside, Block, Headline, Judged, Judgement, Lead, Page, PageCell, PageTable, Section};
+use super::{Beside, Block, Headline, Judged, Judgement, Page, PageCell, PageTable, Section};
 use crate::chart::{Drawing, Look, style};
 
 const STYLE: &str = include_str!("page.css");
@@ -83,9 +83,6 @@ fn block(block: &Block) -> Markup {
                 @for warning in warnings { li { strong { "Warning: " } (prose(warning)) } }
             }
         },
-        Block::Leads(leads) => html! {
-            ul.warnings role="note" aria-label="Warnings" { @for one in leads { (lead(one)) } }
-        },
         Block::Sentences(sentences) => html! {
             ul.sentences { @for one in sentences { li { (prose(one)) } } }
         },
@@ -101,28 +98,6 @@ fn block(block: &Block) -> Markup {
         Block::Table(content) => table(content),
         Block::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
     }
-}
-
-fn lead(lead: &Lead) -> Markup {
-    html! {
-        li {
-            strong { "Warning: " }
-            (prose(&lead.text))
-            @for (place, (name, path)) in lead.links.iter().enumerate() {
-                @if place == 0 { "; see " } @else { " and " }
-                a href=(relative(path)) { (name) }
-            }
-        }
-    }
-}
-
-/// Returns a path as a link that can lead to nothing but what is beside the page.
-fn relative(path: &str) -> String {
-    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
-    let bytes = path.trim_start_matches('/').bytes();
-    let written = bytes
-        .map(|byte| if safe(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
-    format!("./{}", written.collect::<String>())
 }
 
 fn headline(headline: &Headline) -> Markup {
@@ -325,7 +300,6 @@ mod tests {
             Block::Headlines(vec![Headline { label: nasty(), value: nasty(), note: nasty() }]),
             Block::Text(nasty()),
             Block::Warnings(vec![nasty()]),
-            Block::Leads(vec![Lead { text: nasty(), links: vec![(nasty(), nasty())] }]),
             Block::Sentences(vec![nasty()]),
             Block::Verdicts(vec![verdict]),
             Block::Table(table),
@@ -336,17 +310,6 @@ mod tests {
         let html = page.html();
         assert!(!html.contains("<b>") && !html.contains("\"&'"), "{html}");
         assert_eq!(html.matches("</script>").count(), 1);
-    }
-
-    #[test]
-    fn a_lead_leads_to_nothing_but_what_is_beside_the_page() {
-        let link = |path: &str| {
-            let links = vec![("run".to_owned(), path.to_owned())];
-            html(Block::Leads(vec![Lead { text: "odd".to_owned(), links }]))
-        };
-        assert!(link("runs/a1/").contains(r#"odd; see <a href="./runs/a1/">run</a>"#));
-        assert!(link("javascript:x").contains(r#"href="./javascript%3Ax""#));
-        assert!(link("//host/ä").contains(r#"href="./host/%C3%A4""#));
     }
 
     #[test]

@@ -90,18 +90,27 @@ impl Findings {
         let planned = |text: &str, plan: Result<_, Complaint>| {
             plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
         };
-        let jobs = |place| runs.of(place).map(JobsOfRun::read).collect();
-        let jobs = (0..sheet.cells.len()).map(jobs).collect::<Result<_, _>>()?;
-        let mut metrics = Vec::new();
-        for text in &sheet.metrics {
+        let metric = |text: &String| {
             let plan = Expr::parse(text).and_then(|expr| expr.metric(&space));
             let plan = planned(text, plan)?;
-            let numbers = sheet.cells.iter().map(|cell| plan.measure(runs, &cell.values));
-            let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
-            let cells = numbers.iter().map(|numbers| CellNumbers::of(numbers)).collect();
             let (unit, chosen) = (plan.unit(), plan.chosen());
-            metrics.push(Metric { text: text.clone(), unit, chosen, numbers, cells });
+            let metric =
+                Metric { text: text.clone(), unit, chosen, numbers: Vec::new(), cells: Vec::new() };
+            Ok((plan, metric))
+        };
+        let metrics = sheet.metrics.iter().map(metric);
+        let mut metrics = metrics.collect::<Result<Vec<_>, FindingsError>>()?;
+        let mut jobs = Vec::new();
+        // All of a cell together, as long as its summaries are in memory.
+        for (place, cell) in sheet.cells.iter().enumerate() {
+            jobs.push(runs.of(place).map(JobsOfRun::read).collect::<Result<_, _>>()?);
+            for (plan, metric) in &mut metrics {
+                let numbers = plan.measure(runs, &cell.values)?;
+                metric.cells.push(CellNumbers::of(&numbers));
+                metric.numbers.push(numbers);
+            }
         }
+        let metrics: Vec<Metric> = metrics.into_iter().map(|(_, metric)| metric).collect();
         let mut verdicts = Vec::new();
         for expected in &sheet.expect {
             let plan = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&space));

@@ -14,7 +14,7 @@ use crate::expect::{Figure, in_words};
 use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
 use crate::output::{OutputError, write_file};
-use crate::page::{Block, Column, Headline, Lead, Page, PageCell, PageTable, Section};
+use crate::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
 use crate::statistics::{Band, Estimate};
 use crate::units::tell::{count, counted, significant};
 
@@ -74,7 +74,7 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         (CELLS, tables::cells(sheet, &findings)),
-        (REPORT, page(sheet, &findings, &pictures, store).html().into_bytes()),
+        (REPORT, page(sheet, &findings, &pictures).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
         files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
@@ -117,10 +117,10 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Returns the report.
-fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture], store: &Store) -> Page {
+fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.comparisons.is_empty() {
-        sections.push(Section::new("Compared", compared(findings, store)));
+        sections.push(Section::new("Compared", compared(findings)));
     }
     if !findings.verdicts.is_empty() {
         let verdicts = verdicts(&sheet.expect, &findings.verdicts);
@@ -202,7 +202,7 @@ fn in_short(sheet: &Sheet, findings: &Findings) -> Vec<Block> {
 }
 
 /// Returns what the comparisons come to in words, and the seeds to look at.
-fn compared(findings: &Findings, store: &Store) -> Vec<Block> {
+fn compared(findings: &Findings) -> Vec<Block> {
     let mut blocks = Vec::new();
     let all = findings.comparisons.len();
     for of_metric in findings.comparisons[..all.min(MOST_SENTENCES)]
@@ -217,12 +217,13 @@ fn compared(findings: &Findings, store: &Store) -> Vec<Block> {
     }
     let oddities = findings.oddities();
     let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
-        let kept = oddity.runs.iter().filter(|(_, run)| store.has(run));
-        let links = kept.map(|(of, run)| (format!("the run with {of}"), run_path(run)));
-        Lead { text: oddity.text.clone(), links: links.collect() }
+        // Not links: who keeps runs in packs has the same report.
+        let runs: Vec<String> = oddity.runs.iter().map(|(_, run)| run_path(run)).collect();
+        let compare = format!("`mumakil compare {}`", runs.join(" "));
+        format!("{}; in the folder of this page {compare} shows both runs", oddity.text)
     });
     if !oddities.is_empty() {
-        blocks.push(Block::Leads(leads.collect()));
+        blocks.push(Block::Warnings(leads.collect()));
     }
     if MOST_ODDITIES < oddities.len() {
         let more = count((oddities.len() - MOST_ODDITIES) as u64);

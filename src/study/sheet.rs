@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use super::{Plan, PlannedRun, Store, Study};
 use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
 use crate::files::STUDY;
 use crate::output::OutputError;
-use crate::output::results::RunResults;
+use crate::output::results::{Recent, RunResults};
 
 /// A study and its runs, by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -157,6 +158,9 @@ impl SheetAxis {
     }
 }
 
+/// So many summaries are in memory at a time, of some kilobytes each.
+const SUMMARIES: usize = 1_000;
+
 /// The results of a study's runs, read as they are asked for.
 pub(super) struct StudyRuns<'s> {
     sheet: &'s Sheet,
@@ -164,6 +168,7 @@ pub(super) struct StudyRuns<'s> {
     /// The numbers of the cells.
     places: FxHashMap<&'s [usize], usize>,
     runs: Vec<Vec<OnceCell<RunResults>>>,
+    recent: Rc<Recent>,
 }
 
 impl<'s> StudyRuns<'s> {
@@ -171,7 +176,9 @@ impl<'s> StudyRuns<'s> {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
-        Self { sheet, store, places: places.collect(), runs: runs.collect() }
+        // Those of two cells that are compared, and some beside them.
+        let recent = Recent::new(SUMMARIES.max(2 * sheet.seeds.len()));
+        Self { sheet, store, places: places.collect(), runs: runs.collect(), recent }
     }
 
     /// Returns the number of a cell, unless the study leaves it out.
@@ -182,8 +189,9 @@ impl<'s> StudyRuns<'s> {
     /// Returns the runs of the cell of this number, seed by seed.
     pub(super) fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
         self.runs[place].iter().enumerate().map(move |(seed, run)| {
-            let folder = || self.store.place(&self.sheet.cells[place].runs[seed]);
-            run.get_or_init(|| RunResults::new(folder()))
+            let number = place * self.sheet.seeds.len() + seed;
+            let of = |found| RunResults::of(found, number, self.recent.clone());
+            run.get_or_init(|| of(self.store.place(&self.sheet.cells[place].runs[seed])))
         })
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
 
-use super::{Plan, Store};
+use super::{Claim, Plan, Store};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::mapred::Stop;
 use crate::scenario::{Registry, Scenario};
@@ -83,7 +83,7 @@ impl Plan {
     pub fn work(
         &self,
         runs: &[usize],
-        store: &Store,
+        claim: &Claim,
         registry: &Registry,
         effort: Effort,
         mut tell: impl FnMut(Step),
@@ -102,7 +102,7 @@ impl Plan {
                         // Who listens goes away only with the process.
                         let tell = |step| steps.send(step).expect("somebody listens");
                         tell(Ok(Step::Begun { run }));
-                        let done = self.work_on(run, store, registry, effort.time_limit);
+                        let done = self.work_on(run, claim, registry, effort.time_limit);
                         if done.is_err() {
                             next.try_iter().for_each(drop);
                         }
@@ -126,12 +126,12 @@ impl Plan {
     fn work_on(
         &self,
         run: usize,
-        store: &Store,
+        claim: &Claim,
         registry: &Registry,
         time_limit: Option<Duration>,
     ) -> Result<Step, EmulationError> {
         let planned = &self.runs[run];
-        match keep(self.scenario(planned), store, &planned.id, registry, time_limit) {
+        match keep(self.scenario(planned), claim, &planned.id, registry, time_limit) {
             Ok(None) => Ok(Step::Done { run }),
             Ok(Some(why)) => Ok(Step::Failed(FailedRun { run, why })),
             Err(
@@ -156,19 +156,19 @@ pub struct Effort {
 /// Does a run and keeps it, unless it says why not.
 fn keep(
     scenario: Scenario,
-    store: &Store,
+    claim: &Claim,
     id: &str,
     registry: &Registry,
     time_limit: Option<Duration>,
 ) -> Result<Option<String>, EmulationError> {
-    let folder = store.begin(id)?;
+    let folder = claim.begin(id)?;
     let prepared = Prepared::new(scenario, registry)?;
     let options = Options { time_limit, ..Options::default() };
     let Kept { emulated, .. } = prepared.fill(&folder, registry, options)?;
     let after = span(emulated.summary.virtual_s);
     match emulated.stop {
         Stop::Done | Stop::TimeUp => {
-            folder.commit()?;
+            claim.keep(id, folder)?;
             Ok(None)
         }
         Stop::Stalled(_) => {
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::scenario::Draft;
-    use crate::study::Study;
+    use crate::study::{Form, Share, Study};
 
     #[test]
     fn nothing_is_begun_where_nothing_can_be_written() {
@@ -203,12 +203,13 @@ mod tests {
         let registry = Registry::builtin();
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
+        let store = Store::of(room.path()).unwrap();
+        let claim = store.claim("test", Share::Alone, Form::Folders).unwrap();
         fs::write(room.path().join("runs"), "a file where a folder should be").unwrap();
-        let store = Store::of(room.path());
         let mut steps = 0;
         let broken = plan.work(
             &plan.distinct(),
-            &store,
+            &claim,
             &registry,
             Effort { workers: 1, time_limit: None },
             |_| steps += 1,

@@ -67,9 +67,10 @@ fn the_module_loads_and_draws_runs_and_studies() {
     room.mumakil("py").assert().success();
     room.mumakil("run small.yaml --out run --quiet").assert().success();
     room.mumakil("study study.yaml --out study --quiet").assert().success();
+    room.mumakil("study study.yaml --out packed --keep packed --quiet").assert().success();
     let checks = root().join("tests/outsiders/frames.py");
     let mut command = Command::new(python);
-    command.current_dir(room.path("")).arg(checks).args(["run", "study"]);
+    command.current_dir(room.path("")).arg(checks).args(["run", "study", "packed"]);
     let output =
         command.env("PYTHONPATH", ".").env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mumakil::output::results::RunResults;
-use mumakil::study::read_sheet;
+use mumakil::study::{Store, read_sheet};
 
 use crate::{Room, files};
 
@@ -243,7 +243,7 @@ fn another_base_turns_ratios_round_and_none_compares_each_with_each() {
 }
 
 #[test]
-fn a_seed_that_stands_apart_is_told_and_its_runs_are_linked() {
+fn a_seed_that_stands_apart_is_told_and_its_runs_are_named() {
     let room = Room::new();
     let paired = PAIRED.replace("cluster.nodes: [2, 3]", "cluster.nodes: [2]");
     let paired = paired.split_once("charts:").unwrap().0.replace("seeds: 3", "seeds: 5");
@@ -267,7 +267,7 @@ fn a_seed_that_stands_apart_is_told_and_its_runs_are_linked() {
     assert!(told.contains(&format!("see runs/{fair}/ and runs/{hfsp}/")), "{told}");
     let report = fs::read_to_string(room.path("out/report.html")).unwrap();
     for run in [fair, hfsp] {
-        assert!(report.contains(&format!("href=\"./runs/{run}/\"")), "{run}");
+        assert!(report.contains(&format!("runs/{run}/")), "{run}");
     }
     let rows = table(&room.path("out/comparisons.csv"));
     assert_eq!(rows[1]["outliers"], seed.to_string());
@@ -292,6 +292,50 @@ fn the_histograms_of_a_cell_are_merged_over_its_runs() {
     }
 }
 
+/// What a study leaves beside its runs.
+fn beside_runs(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    results(folder).into_iter().filter(|(name, _)| !name.starts_with("runs/")).collect()
+}
+
+#[test]
+fn runs_that_are_packed_are_read_as_those_in_folders_are() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out folders");
+    study(&room, "--out packed --keep packed --jobs 3 --set record.tasks=true");
+    study(&room, "--out other --set record.tasks=true");
+    assert_eq!(crate::names(&room.path("packed/runs")), ["whole.zip"]);
+    assert!(beside_runs(&room.path("packed")) == beside_runs(&room.path("other")));
+    // A run that is packed is named as if it had its folder.
+    let sheet = read_sheet(&room.path("other")).unwrap();
+    let [one, two] = [0, 1].map(|cell| &sheet.cells[cell].runs[0]);
+    let told = |folder: &str, command: &str| {
+        let runs = [one, two].map(|run| format!("{folder}/runs/{run}"));
+        let named = command.replace("ONE", &runs[0]).replace("TWO", &runs[1]);
+        let output = room.mumakil(&named).output().unwrap();
+        assert!(output.status.success(), "{named}: {output:?}");
+        output.stdout
+    };
+    for command in ["compare ONE TWO --first", "explain ONE", "explain TWO 3 --json"] {
+        assert!(told("packed", command) == told("other", command), "{command}");
+    }
+    // The same runs again, in one form or in the other: nothing is done twice.
+    let again = |arguments: &str| {
+        let output = room.mumakil(&format!("study study.yaml {arguments}")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for form in ["folders", "packed"] {
+        let told = again(&format!("--out packed --keep {form} --set record.tasks=true"));
+        assert!(told.contains("ran      nothing: every run was there"), "{told}");
+    }
+    // Of another form of the study the new runs go beside the old ones.
+    let told = again("--out packed --set record.tasks=true --set sweep.seeds=3");
+    assert!(told.contains("ran      8 runs in "), "{told}");
+    assert_eq!(crate::names(&room.path("packed/runs")).len(), 9);
+    study(&room, "--out other --set record.tasks=true --set sweep.seeds=3");
+    assert!(beside_runs(&room.path("packed")) == beside_runs(&room.path("other")));
+}
+
 #[test]
 fn parts_that_are_merged_are_the_whole() {
     let room = Room::new();
@@ -314,31 +358,50 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
     study(&room, "--out whole");
-    let runs = room.path("killed/runs");
-    let kept = || {
-        let names = if runs.is_dir() { crate::names(&runs) } else { Vec::new() };
-        names.into_iter().filter(|name| !name.starts_with('.')).count()
-    };
-    for least in [1, 6] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mumakil"))
-            .current_dir(room.path("."))
-            .args(["study", "study.yaml", "--quiet", "--jobs", "1", "--out", "killed"])
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let began = Instant::now();
-        while kept() < least && began.elapsed() < Duration::from_secs(60) {
-            thread::sleep(Duration::from_millis(1));
+    let sheet = read_sheet(&room.path("whole")).unwrap();
+    // In a pack, too, and in folders beside a pack.
+    for [out, first, second] in [
+        ["killed", "folders", "folders"],
+        ["packed", "packed", "packed"],
+        ["both", "packed", "folders"],
+    ] {
+        let kept = || {
+            let store = Store::of(&room.path(out)).unwrap();
+            sheet.runs().filter(|run| store.has(run)).count()
+        };
+        for (least, form) in [(1, first), (6, second)] {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_mumakil"))
+                .current_dir(room.path("."))
+                .args([
+                    "study",
+                    "study.yaml",
+                    "--quiet",
+                    "--jobs",
+                    "1",
+                    "--out",
+                    out,
+                    "--keep",
+                    form,
+                ])
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            let began = Instant::now();
+            while kept() < least && began.elapsed() < Duration::from_secs(60) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(least <= kept());
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(least <= kept());
+        // What a kill leaves of the study's own files.
+        fs::create_dir_all(room.path(out).join("charts")).unwrap();
+        room.write(&format!("{out}/.mumakil-a"), "half");
+        room.write(&format!("{out}/charts/.mumakil-b"), "half");
+        study(&room, &format!("--out {out} --keep {second}"));
+        assert_eq!(kept(), 16);
+        assert!(beside_runs(&room.path("whole")) == beside_runs(&room.path(out)));
     }
-    // What a kill leaves of the study's own files.
-    fs::create_dir_all(room.path("killed/charts")).unwrap();
-    room.write("killed/.mumakil-a", "half");
-    room.write("killed/charts/.mumakil-b", "half");
-    study(&room, "--out killed");
     assert_same(&room.path("whole"), &room.path("killed"));
 }
 

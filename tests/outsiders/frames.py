@@ -1,6 +1,6 @@
 """What `mumakil py` has written, with the pandas, polars and matplotlib that are here.
 
-    frames.py RUN STUDY
+    frames.py RUN STUDY PACKED
 
 The folders are those of the test `python`, which knows what is in them; the module is in PYTHONPATH.
 """
@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import mumakil
 
-RUN, STUDY = sys.argv[1:]
+RUN, STUDY, PACKED = sys.argv[1:]
 TABLES = ["jobs", "tasks", "timeline", "alone", "waste", "decisions", "faults"]
 
 
@@ -48,6 +48,9 @@ def loads(frames):
     assert jobs.shape[0] == 16, jobs.shape
     assert list(jobs.columns)[:5] == ["cluster.nodes", "scheduler", "seed", "run", "job"]
     assert set(mumakil._values(jobs, "cluster.nodes")) == {2, 4}
+    packed = mumakil.load_study(PACKED).table("jobs")
+    for column in jobs.columns:
+        assert mumakil._values(packed, column) == mumakil._values(jobs, column), column
     try:
         run.table("chains")
     except FileNotFoundError as why:

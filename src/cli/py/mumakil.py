@@ -21,9 +21,12 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 import json
 import re
 import sys
+import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -57,7 +60,8 @@ SLOT_TIMES = frozenset(
 
 @dataclass(frozen=True)
 class _Results:
-    folder: Path
+    # Of a run that is packed, in its ZIP file.
+    folder: Path | zipfile.Path
     frames: Frames
 
     @cached_property
@@ -126,7 +130,23 @@ class Study(_Results):
 
     def run(self, run: str) -> Run:
         """Returns a run by what the column `run` of `runs` calls it."""
-        return Run(self.folder / "runs" / run, self.frames)
+        folder = self.folder / "runs" / run
+        return Run(folder if folder.exists() else self._packed.get(run, folder), self.frames)
+
+    @cached_property
+    def _packed(self) -> dict[str, zipfile.Path]:
+        """The runs that are packed, each as a folder in its ZIP file."""
+        found = {}
+        for path in sorted(Path(str(self.folder)).glob("runs/*.zip")):
+            try:
+                pack = zipfile.ZipFile(path)
+            except zipfile.BadZipFile:
+                # Without its index; there may be others.
+                warnings.warn(f"{path} is not closed: start the study again to go on with it", stacklevel=2)
+                continue
+            runs = {name.split("/")[0] for name in pack.namelist()}
+            found |= {run: zipfile.Path(pack, f"{run}/") for run in runs}
+        return found
 
     def table(self, name: str) -> Frame:
         """Returns a table of all runs, such as `jobs`: in front of it the axes, the seed and the run. An axis
@@ -175,12 +195,12 @@ def _chosen(frames: Frames | None) -> Frames:
     return frames or ("pandas" if importlib.util.find_spec("pandas") else "polars")
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path | zipfile.Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
-def _heading(path: Path) -> list[str]:
+def _heading(path: Path | zipfile.Path) -> list[str]:
     with path.open(newline="", encoding="utf-8") as file:
         return next(csv.reader(file))
 
@@ -196,7 +216,7 @@ def _study_kind(column: str) -> str | None:
     return "text" if column in STUDY_TEXTS else None
 
 
-def _read(path: Path, frames: Frames, kind: Callable[[str], str | None]) -> Frame:
+def _read(path: Path | zipfile.Path, frames: Frames, kind: Callable[[str], str | None]) -> Frame:
     """Reads a table, with columns of these kinds, or where none is said of that which its cells seem to
     have; makes seconds of milliseconds."""
     heading = _heading(path)
@@ -210,15 +230,20 @@ def _read(path: Path, frames: Frames, kind: Callable[[str], str | None]) -> Fram
 
         types = {"text": polars.String, "decimal": polars.Float64, "flag": polars.Boolean, "number": polars.Int64}
         schema = {name: types[known] for name, known in kinds.items()}
-        table = polars.read_csv(path, schema_overrides=schema, infer_schema_length=None)
+        table = polars.read_csv(_whole(path), schema_overrides=schema, infer_schema_length=None)
         return table.with_columns(polars.col(milliseconds) / 1000).rename(names)
     import pandas
 
     types = {"text": "string", "decimal": "Float64", "flag": "boolean", "number": "Int64"}
     dtype = {name: types[known] for name, known in kinds.items()}
     # "NA" and "none" are names that a job may have.
-    frame = pandas.read_csv(path, dtype=dtype, keep_default_na=False, na_values=[""])
+    frame = pandas.read_csv(_whole(path), dtype=dtype, keep_default_na=False, na_values=[""])
     return frame.assign(**{name: frame[name] / 1000 for name in milliseconds}).rename(columns=names)
+
+
+def _whole(path: Path | zipfile.Path) -> Path | io.BytesIO:
+    """Returns what the libraries read: they know no files in ZIP files."""
+    return path if isinstance(path, Path) else io.BytesIO(path.read_bytes())
 
 
 def _is_polars(frame: Frame) -> bool:

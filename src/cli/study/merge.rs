@@ -1,18 +1,16 @@
 //! `mumakil study merge`: the parts of a study, done on several machines, become one.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashSet;
 
 use super::outcome;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
-use crate::disk;
 use crate::files::REPORT;
-use crate::output::OutputError;
-use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
+use crate::study::{Concluded, Form, Share, Sheet, Store, conclude, read_sheet, write_sheet};
 use crate::units::tell::counted;
 
 /// Put the parts of a study together
@@ -26,6 +24,10 @@ pub(in crate::cli) struct Arguments {
     /// The folder for the results; may be one of the parts
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// How runs are kept that are taken over: each in a folder, or many in a ZIP file [default: packed
+    /// in studies of more than 1,000 runs]
+    #[arg(long, value_name = "FORM")]
+    keep: Option<Form>,
 }
 
 impl Arguments {
@@ -41,18 +43,26 @@ impl Arguments {
             }
         }
         interrupt::guard(&Bar::new(), "interrupted; start it again to go on");
-        let store = Store::of(&self.out);
-        let _claim = store.claim(&sheet.study, Share::Alone)?;
+        let store = Store::of(&self.out)?;
+        let form = self.keep.unwrap_or_else(|| Form::usual(Share::Alone, sheet.runs().count()));
+        let claim = store.claim(&sheet.study, Share::Alone, form)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
-        let parts: Vec<Store> = self.parts.iter().map(|part| Store::of(part)).collect();
-        let mut missing = 0;
+        let parts = self.parts.iter().map(|part| Store::of(part));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let (mut missing, mut taken) = (0, FxHashSet::default());
         for id in sheet.runs().filter(|id| !store.has(id)) {
-            match parts.iter().find(|part| part.has(id)) {
-                Some(part) => copy(part, &store, id)?,
+            // Two cells may have the same run.
+            if !taken.insert(id) {
+                continue;
+            }
+            match parts.iter().find_map(|part| part.find(id)) {
+                Some(run) => claim.take(id, &run)?,
                 None => missing += 1,
             }
         }
+        claim.close()?;
+        store.refresh()?;
         if 0 < missing {
             return Err(Failure::run(format!(
                 "{} of {} missing; do the other parts, or all of it with `mumakil study`",
@@ -70,31 +80,4 @@ impl Arguments {
 /// What cannot be read in a folder that the user has named is wrong input.
 fn sheet_of(part: &Path) -> Result<Sheet, Failure> {
     read_sheet(part).map_err(|error| Failure::Input(error.into()))
-}
-
-/// Copies a run from one store to another.
-fn copy(from: &Store, to: &Store, id: &str) -> Result<(), OutputError> {
-    let folder = to.begin(id)?;
-    copy_all(&from.place(id), folder.path())?;
-    folder.commit().map(drop)
-}
-
-/// Copies what is in a folder into another.
-fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
-    let unread = |source| OutputError::Read { path: from.to_owned(), source };
-    for entry in fs::read_dir(from).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let unwritten = |source| OutputError::Write { path: target.clone(), source };
-        if entry.file_type().map_err(unread)?.is_dir() {
-            disk::create_dir(&target).map_err(unwritten)?;
-            copy_all(&source, &target)?;
-        } else {
-            let mut open = fs::File::open(&source)
-                .map_err(|why| OutputError::Read { path: source, source: why })?;
-            let mut copy = disk::File::create(&target).map_err(unwritten)?;
-            io::copy(&mut open, &mut copy).map_err(unwritten)?;
-        }
-    }
-    Ok(())
 }

@@ -52,7 +52,7 @@ impl Arguments {
         let plan = Plan::new(&study, registry)?;
         warn(&plan);
         let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let missing = plan.missing(&Store::of(&out), Shard::WHOLE);
+        let missing = plan.missing(&Store::of(&out)?, Shard::WHOLE);
         let workers = workers(&plan, self.jobs, missing.len());
         let mut lines = Lines::default();
         lines.bold(study.name.as_str(), "");

@@ -1,0 +1,51 @@
+//! A run that a user names by its folder, `out/study/runs/ID`, which may be in a pack there: it is
+//! unpacked beside nobody's files for as long as it is read.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::interrupt;
+use super::progress::Bar;
+use crate::output::{AsideFolder, OutputError, Over, Packs, Place};
+
+/// Folders of runs, some of which are there only as long as this is.
+pub(super) struct Folders {
+    /// Where each is.
+    pub(super) paths: Vec<PathBuf>,
+    /// Removed when dropped.
+    _unpacked: Option<AsideFolder>,
+}
+
+impl Folders {
+    /// Finds the folders that a user has named. What is nowhere stays as it is named.
+    pub(super) fn of(named: &[PathBuf]) -> Result<Self, Failure> {
+        let (mut paths, mut unpacked) = (Vec::new(), None);
+        for (place, path) in named.iter().enumerate() {
+            let Some(run) = (!path.exists()).then(|| packed(path)).transpose()?.flatten() else {
+                paths.push(path.clone());
+                continue;
+            };
+            if unpacked.is_none() {
+                interrupt::guard(&Bar::new(), "interrupted");
+                let room = std::env::temp_dir().join("mumakil-unpacked");
+                unpacked = Some(AsideFolder::create(&room, Over::Anything)?);
+            }
+            let room = unpacked.as_ref().expect("it was made above").path().join(place.to_string());
+            // The last part of the path is what the run is called.
+            let folder = room.join(path.file_name().unwrap_or_default());
+            run.copy_into(&folder)?;
+            paths.push(folder);
+        }
+        Ok(Self { paths, _unpacked: unpacked })
+    }
+}
+
+/// Returns the run that would be in a folder, if a pack beside it has that.
+fn packed(folder: &Path) -> Result<Option<Place>, OutputError> {
+    let (Some(runs), Some(id)) = (folder.parent(), folder.file_name()) else { return Ok(None) };
+    let Ok(entries) = std::fs::read_dir(runs) else { return Ok(None) };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut packs = Packs::default();
+    packs.refresh(runs, &names.collect::<Vec<_>>())?;
+    Ok(packs.get(&id.to_string_lossy()).map(Place::Packed))
+}

@@ -1,0 +1,213 @@
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::*;
+
+const A: &str = "00000000000000aa";
+const B: &str = "00000000000000bb";
+const C: &str = "00000000000000cc";
+
+/// Makes the folder of a run, with a table that deflates well and one that does not.
+fn run(room: &Path, id: &str) -> PathBuf {
+    let folder = room.join("made").join(id);
+    fs::create_dir_all(folder.join("histograms")).unwrap();
+    for (name, text) in [
+        ("summary.json", format!("{{\"run\": \"{id}\"}}\n")),
+        ("jobs.csv", "job,name\n".to_owned() + &"0,a\n".repeat(1_000)),
+        ("histograms/x.hgrm", String::new()),
+        (RESOLVED, format!("name: {id}\n")),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    folder
+}
+
+fn runs(room: &Path) -> PathBuf {
+    room.join("runs")
+}
+
+/// Packs these runs, with one process each; the last one is killed before it closes its pack.
+fn pack(room: &Path, ids: &[&str]) {
+    for (place, id) in ids.iter().enumerate() {
+        let mut packer = Packer::new(&runs(room), "part");
+        assert!(packer.add(id, &run(room, id)).unwrap());
+        if place + 1 < ids.len() {
+            packer.close().unwrap();
+        }
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn packs(room: &Path) -> Packs {
+    let mut packs = Packs::default();
+    packs.refresh(&runs(room), &names(&runs(room))).unwrap();
+    packs
+}
+
+fn text(run: &PackedRun, name: &str) -> io::Result<String> {
+    io::read_to_string(run.open(name)?)
+}
+
+/// Returns which runs there are, each of which is as it was made.
+fn kept(room: &Path) -> Vec<&'static str> {
+    let packs = packs(room);
+    let mut found = Vec::new();
+    for id in [A, B, C] {
+        let Some(run) = packs.get(id) else { continue };
+        for name in ["summary.json", "jobs.csv", "histograms/x.hgrm", RESOLVED] {
+            let made = fs::read_to_string(room.join("made").join(id).join(name)).unwrap();
+            assert_eq!(text(&run, name).unwrap(), made, "{id}/{name}");
+        }
+        assert!(!run.has("tasks.csv").unwrap());
+        assert_eq!(text(&run, "tasks.csv").unwrap_err().kind(), io::ErrorKind::NotFound);
+        found.push(id);
+    }
+    assert_eq!(packs.len(), found.len());
+    found
+}
+
+#[test]
+fn runs_are_read_back_with_an_index_and_without() {
+    let room = TempDir::new().unwrap();
+    pack(room.path(), &[A, B]);
+    assert_eq!(kept(room.path()), [A, B]);
+    seal(&runs(room.path()), &names(&runs(room.path()))).unwrap();
+    assert_eq!(kept(room.path()), [A, B]);
+    pack(room.path(), &[C]);
+    assert_eq!(kept(room.path()), [A, B, C]);
+}
+
+#[test]
+fn who_looks_again_sees_what_has_been_added() {
+    let room = TempDir::new().unwrap();
+    let mut packer = Packer::new(&runs(room.path()), "part");
+    packer.add(A, &run(room.path(), A)).unwrap();
+    let mut packs = packs(room.path());
+    packer.add(B, &run(room.path(), B)).unwrap();
+    assert!(packs.get(B).is_none());
+    let mut refresh = || packs.refresh(&runs(room.path()), &names(&runs(room.path()))).unwrap();
+    refresh();
+    packer.close().unwrap();
+    refresh();
+    assert_eq!(packs.len(), 2);
+    assert_eq!(text(&packs.get(B).unwrap(), RESOLVED).unwrap(), format!("name: {B}\n"));
+}
+
+/// A process is killed at any byte: what was whole is there, and who goes on cuts off the rest.
+#[test]
+fn a_pack_that_ends_anywhere_has_its_whole_runs_and_goes_on() {
+    let room = TempDir::new().unwrap();
+    pack(room.path(), &[A, B, C]);
+    let path = runs(room.path()).join("part.zip");
+    // With the index of the first two over which the third was begun, and with its own.
+    seal(&runs(room.path()), &names(&runs(room.path()))).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let ends: Vec<usize> = packs(room.path()).runs.values().map(|spot| spot.to as usize).collect();
+    for length in 0..=whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        let left = ends.iter().filter(|end| **end <= length).count();
+        assert_eq!(kept(room.path()), [A, B, C][..left], "{length} bytes");
+        if length % 7 == 0 && left < 3 {
+            pack(room.path(), &[A, B, C][left..]);
+            assert_eq!(kept(room.path()), [A, B, C], "{length} bytes and more");
+        }
+    }
+}
+
+#[test]
+fn what_a_loss_of_power_has_spoiled_is_told_and_not_kept_by_who_goes_on() {
+    let room = TempDir::new().unwrap();
+    pack(room.path(), &[A, B]);
+    let path = runs(room.path()).join("part.zip");
+    // An empty index is cut off: as if it were never closed.
+    let mut bytes = fs::read(&path).unwrap();
+    let spot = *packs(room.path()).runs.get(&0xbb).unwrap();
+    let middle = (spot.from + 60) as usize;
+    bytes[middle..middle + 4].fill(0);
+    fs::write(&path, bytes).unwrap();
+    let error = text(&packs(room.path()).get(B).unwrap(), "summary.json").unwrap_err();
+    assert!(
+        matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput),
+        "{error}"
+    );
+    pack(room.path(), &[C]);
+    assert_eq!(kept(room.path()), [A, C]);
+}
+
+#[test]
+fn a_pack_in_which_somebody_writes_is_left_to_him() {
+    let room = TempDir::new().unwrap();
+    let [mut one, mut other] = [(); 2].map(|()| Packer::new(&runs(room.path()), "part"));
+    one.add(A, &run(room.path(), A)).unwrap();
+    other.add(B, &run(room.path(), B)).unwrap();
+    let mut both = names(&runs(room.path()));
+    both.sort_unstable();
+    assert_eq!(both, ["part-2.zip", "part.zip"]);
+    // Nor is it closed under his hands.
+    let before = fs::read(runs(room.path()).join("part.zip")).unwrap();
+    seal(&runs(room.path()), &both).unwrap();
+    assert_eq!(fs::read(runs(room.path()).join("part.zip")).unwrap(), before);
+    assert_eq!(kept(room.path()), [A, B]);
+}
+
+#[test]
+fn runs_go_from_pack_to_pack_and_back_to_folders() {
+    let room = TempDir::new().unwrap();
+    pack(room.path(), &[A, B]);
+    let other = TempDir::new().unwrap();
+    let mut packer = Packer::new(&runs(other.path()), "merged");
+    packer.take(&packs(room.path()).get(A).unwrap()).unwrap();
+    packer.close().unwrap();
+    run(other.path(), A);
+    assert_eq!(kept(other.path()), [A]);
+    let folder = other.path().join("unpacked");
+    packs(other.path()).get(A).unwrap().unpack(&folder).unwrap();
+    let all = |folder: &Path| {
+        let mut all = Vec::new();
+        for name in ["summary.json", "jobs.csv", "histograms/x.hgrm", RESOLVED] {
+            all.push(fs::read(folder.join(name)).unwrap());
+        }
+        all
+    };
+    assert_eq!(all(&folder), all(&other.path().join("made").join(A)));
+}
+
+#[test]
+fn what_is_no_pack_of_ours_is_passed_over() {
+    let room = TempDir::new().unwrap();
+    fs::create_dir(runs(room.path())).unwrap();
+    for (name, bytes) in
+        [("empty.zip", &b""[..]), ("text.zip", b"not a pack"), ("end.zip", b"PK\x05\x06")]
+    {
+        fs::write(runs(room.path()).join(name), bytes).unwrap();
+    }
+    fs::write(runs(room.path()).join("none.zip"), zip::end(0, 0, 0)).unwrap();
+    fs::write(runs(room.path()).join("wild.zip"), zip::end(9, u32::MAX, u32::MAX)).unwrap();
+    assert!(packs(room.path()).is_empty());
+}
+
+/// Other people's programs read a pack that was closed, where this machine has them.
+#[test]
+fn other_programs_unpack_it() {
+    let room = TempDir::new().unwrap();
+    pack(room.path(), &[A, B]);
+    seal(&runs(room.path()), &names(&runs(room.path()))).unwrap();
+    let Ok(unzip) =
+        Command::new("unzip").arg("-q").arg("part.zip").current_dir(runs(room.path())).output()
+    else {
+        eprintln!("skipped: there is no unzip");
+        return;
+    };
+    assert!(unzip.status.success() && unzip.stderr.is_empty(), "{unzip:?}");
+    for id in [A, B] {
+        for name in ["summary.json", "jobs.csv", "histograms/x.hgrm", RESOLVED] {
+            let made = fs::read(room.path().join("made").join(id).join(name)).unwrap();
+            assert_eq!(fs::read(runs(room.path()).join(id).join(name)).unwrap(), made);
+        }
+    }
+}
