@@ -21,4 +21,5 @@ pub use aside::{Aside, AsideFile, AsideFolder, HIDDEN, Over, remove_unfinished, 
 pub use digest::Digest;
 pub use error::OutputError;
 pub use folder::RunFolder;
+pub use leftovers::{lock_of, machine};
 pub use perf::{DecisionTime, Perf};

@@ -19,6 +19,8 @@ pub(super) const RUNS: &str = "runs";
 pub(super) const CHARTS: &str = "charts";
 /// The folder in a study's folder that has the scenarios of runs that failed.
 pub const FAILED: &str = "failed";
+/// The folder in a study's folder that has signs of life.
+pub const AT_WORK: &str = "at-work";
 /// The file in a study's folder that who writes there holds a lock of.
 const LOCK: &str = ".lock";
 
@@ -76,11 +78,17 @@ impl Store {
             Err(TryLockError::Error(_)) => None,
         };
         if share == Share::Alone {
-            for folder in [&self.study, &self.study.join(RUNS), &self.study.join(CHARTS)] {
-                clear(folder, |name| name.starts_with(HIDDEN))?;
+            clear(&self.study, |name| name.starts_with(HIDDEN))?;
+            for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
+                clear(&self.study.join(folder), |name| name.starts_with(HIDDEN))?;
             }
         }
         Ok(Claim { _lock: lock })
+    }
+
+    /// Returns the study's folder.
+    pub fn folder(&self) -> &Path {
+        &self.study
     }
 
     /// Returns where a run is kept.
@@ -130,7 +138,7 @@ pub(super) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
 }
 
 /// Returns the names of what is in a folder; none if it is not there.
-fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     match fs::read_dir(folder) {
         Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(Vec::new()),

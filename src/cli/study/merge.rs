@@ -12,7 +12,7 @@ use crate::cli::{terminal, verdicts};
 use crate::disk;
 use crate::files::REPORT;
 use crate::output::OutputError;
-use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
+use crate::study::{Concluded, Share, Sheet, Store, conclude, failed, read_sheet, write_sheet};
 use crate::units::tell::counted;
 
 /// Put the parts of a study together
@@ -40,25 +40,49 @@ impl Arguments {
                 )));
             }
         }
-        interrupt::guard(&Bar::new(), "interrupted; start it again to go on");
+        interrupt::guard(&Bar::new(), "; start it again to go on");
         let store = Store::of(&self.out);
         let _claim = store.claim(&sheet.study, Share::Alone)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
         let parts: Vec<Store> = self.parts.iter().map(|part| Store::of(part)).collect();
-        let mut missing = 0;
+        let (mut missing, mut failed) = (0, Vec::new());
+        let told = parts.iter().map(|part| Ok((part, failed::read(part)?)));
+        let told = told.collect::<Result<Vec<_>, OutputError>>()?;
         for id in sheet.runs().filter(|id| !store.has(id)) {
-            match parts.iter().find(|part| part.has(id)) {
-                Some(part) => copy(part, &store, id)?,
-                None => missing += 1,
+            if let Some(part) = parts.iter().find(|part| part.has(id)) {
+                copy(part, &store, id)?;
+                failed::forget(&store, id);
+            } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
+                if part.folder() != store.folder() {
+                    failed::copy(part, &store, id)?;
+                }
+                if !failed.contains(&id) {
+                    failed.push(id);
+                }
+            } else {
+                missing += 1;
             }
         }
+        failed::forget_all_but(&store, &failed)?;
         if 0 < missing {
-            return Err(Failure::run(format!(
+            let mut words = format!(
                 "{} of {} missing; do the other parts, or all of it with `mumakil study`",
                 counted(missing, "run"),
                 sheet.runs().count()
-            )));
+            );
+            if !failed.is_empty() {
+                let failures = outcome::failed(&failed, &store, false)?.words();
+                words += &format!("\n  {}", failures.replace('\n', "\n  "));
+            }
+            return Err(Failure::run(words));
+        }
+        if !failed.is_empty() {
+            let rest = sheet.without(&failed);
+            if let Some(rest) = &rest {
+                conclude(rest, &store, &self.out)?;
+            }
+            return Err(outcome::failed(&failed, &store, rest.is_some())?);
         }
         let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
         let wrote = terminal::wrote(&self.out, REPORT);
