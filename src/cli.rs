@@ -10,7 +10,7 @@
 //! | 1 | an expectation fails, or a run failed: the policy panicked, no job could continue, an invariant was broken |
 //! | 2 | the scenario or the command line is wrong |
 //! | 3 | the environment is at fault, such as a full disk, or Mumakil itself |
-//! | 130 | interrupted |
+//! | 130, 143 | interrupted (Ctrl-C), told to end (SIGTERM) |
 
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
@@ -39,6 +39,7 @@ mod lines;
 mod live;
 mod man;
 mod markdown;
+mod minutes;
 mod packed;
 mod pager;
 mod papers;
@@ -57,6 +58,7 @@ mod study;
 mod table;
 mod terminal;
 mod theory;
+mod ticker;
 mod trace;
 mod verdicts;
 

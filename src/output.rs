@@ -23,6 +23,7 @@ pub use aside::{Aside, AsideFile, AsideFolder, HIDDEN, Over, remove_unfinished, 
 pub use digest::Digest;
 pub use error::OutputError;
 pub use folder::RunFolder;
+pub use leftovers::{lock_of, machine};
 pub use pack::{PACK, PackedRun, Packer, Packs, seal};
 pub use perf::{DecisionTime, Perf};
 pub use place::Place;

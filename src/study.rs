@@ -5,12 +5,19 @@
 //! each run whole or not at all in a folder of its own (`store`). What the runs come to is read from
 //! these folders alone: a [`Sheet`] says which run is which, and from both come the numbers
 //! (`findings`, `paired`), the tables (`tables`), the charts (`draw`, `usual`) and the report (`report`).
+//!
+//! Beside the results stand the runs that have failed (`failed`) and what the processes that work on
+//! a study say of themselves (`life`, kept by `at_work`); both together are its `status`.
 
+mod at_work;
 mod axes;
 mod compared;
 mod draw;
+pub mod failed;
 mod findings;
+mod life;
 mod merged;
+mod pace;
 mod paired;
 pub mod papers;
 mod plan;
@@ -18,19 +25,24 @@ mod report;
 mod search;
 mod sheet;
 mod spec;
+mod status;
 mod store;
 mod tables;
 mod usual;
 mod work;
 
+pub use at_work::{Sign, signs, take_over, write_sign};
 pub use compared::Against;
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use findings::{CellNumbers, Findings, FindingsError, JobsOfRun, Metric};
+pub use life::{EVERY, End, Fate, Going, Hold, Life, Slow, Stamp};
+pub use pace::{Pace, rate, rest_s};
 pub use paired::{Comparison, Oddity, OutlyingSeed, Standing};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet};
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};
-pub use store::{Claim, FAILED, Form, Share, Store};
-pub use work::{Effort, FailedRun, Shard, Step};
+pub use status::{Failed, Part, Running, Status};
+pub use store::{AT_WORK, Claim, FAILED, Form, Share, Store};
+pub use work::{Effort, Shard, Step};

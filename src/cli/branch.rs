@@ -72,7 +72,7 @@ impl Arguments {
         let targets = [RUN, BRANCH].map(|name| target.join(name));
         let until = SimTime::ZERO + self.at;
         let bar = Bar::new();
-        interrupt::guard(&bar, "interrupted, no results were written");
+        interrupt::guard(&bar, ", no results were written");
         let prepared = [Prepared::new(scenario, registry)?, Prepared::new(branch, registry)?];
         let folder = |target| RunFolder::create(target, self.force);
         let folders = [folder(&targets[0])?, folder(&targets[1])?];

@@ -86,9 +86,9 @@ impl Arguments {
                 .map(|minutes| real(SimSpan::from_secs(u64::from(minutes.get()) * 60))),
             workers: self.jobs.unwrap_or_else(cores),
         };
-        let bar = StudyBar::new(0);
+        let bar = StudyBar::new("case", false);
         bar.more(usize::try_from(self.runs).unwrap_or(usize::MAX));
-        interrupt::guard(bar.bar(), "interrupted");
+        interrupt::guard(bar.bar(), "");
         // At once: a long hunt may be ended by its owner's patience.
         let mut shown = Ok(());
         let tally = hunt(&wanted, registry, |_, caught| {

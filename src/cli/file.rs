@@ -15,7 +15,7 @@ pub(super) fn write(
     force: bool,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    interrupt::guard(&Bar::new(), "interrupted, nothing was written");
+    interrupt::guard(&Bar::new(), ", nothing was written");
     let over = if force { Over::Anything } else { Over::Nothing };
     let failure = |error| match error {
         OutputError::Exists { .. } => exists(target),

@@ -170,7 +170,7 @@ impl Arguments {
         // Found out before anybody watches.
         drop(self.folder()?);
         terminal::print(&Lines::of(server.url()))?;
-        interrupt::guard(&Bar::new(), "interrupted: the session is over, no results were written");
+        interrupt::guard(&Bar::new(), ": the session is over, no results were written");
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
+use super::interrupt;
 use super::lines::Lines;
 use super::terminal;
 
@@ -40,7 +41,7 @@ fn page(pager: &OsStr, text: &str) -> bool {
         command.env("LESS", "R");
     }
     // Ctrl-C in a pager is for the pager; if we ended first, it would go on behind the shell.
-    let _ = ctrlc::set_handler(|| {});
+    interrupt::outlive_ctrl_c();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {
         // Whoever closes the pager has read enough.

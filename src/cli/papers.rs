@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::failure::Failure;
-use super::interrupt;
 use super::lines::Lines;
 use super::progress::StudyBar;
-use super::study::{Pace, Session};
+use super::study::{AtWork, Pace, Session};
 use super::table::cells;
 use super::{terminal, verdicts};
 use crate::files::REPORT;
@@ -72,8 +71,8 @@ impl Arguments {
         }
         let chosen = self.chosen(&experiments)?;
         papers::check(&self.out)?;
-        let bar = StudyBar::new(0);
-        interrupt::guard(bar.bar(), "interrupted; start it again to go on");
+        let (bar, at_work) = (StudyBar::new("run", false), AtWork::default());
+        at_work.guard(bar.bar());
         let mut repeated = Vec::new();
         for listed in chosen {
             let Listed { id, what } = listed;
@@ -84,7 +83,7 @@ impl Arguments {
                 files: Vec::new(),
             };
             for (_, file) in experiments.iter().filter(|(of, _)| *of == listed) {
-                self.repeat(file, &mut experiment, registry, &bar)?;
+                self.repeat(file, &mut experiment, registry, &bar, &at_work)?;
             }
             if experiment.files.is_empty() {
                 let why = "no scenario repeats it yet".to_owned();
@@ -135,6 +134,7 @@ impl Arguments {
         experiment: &mut Repeated,
         registry: &Registry,
         bar: &StudyBar,
+        at_work: &AtWork,
     ) -> Result<(), Failure> {
         let about = Study::of_any(file.draft(None)?)?.experiment.unwrap_or_default();
         experiment.published.clone_from(&about.published);
@@ -157,9 +157,10 @@ impl Arguments {
             study.limit_seeds(about.quick_seeds);
         }
         let out = self.out.join(study.name.as_str());
-        let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar)?;
+        let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar, at_work)?;
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
+        session.ends()?;
         experiment
             .files
             .push(FileOutcome::Run { sheet: Box::new(sheet), concluded: Box::new(concluded) });

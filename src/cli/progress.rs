@@ -1,14 +1,20 @@
-//! The progress of a run, for who waits at a terminal.
+//! The progress of a run, or of many: a bar for who waits at a terminal, lines for who reads a log.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parking_lot::Mutex;
 
 use super::lines::plain;
+use super::minutes::{self, Counts, MINUTE, Minutes};
+use super::terminal;
+use super::ticker::Ticker;
 use crate::record::{OnProgress, Progress};
 use crate::scenario::Scenario;
+use crate::study::Pace;
 use crate::units::{SimSpan, tell};
 
 /// The bar's resolution.
@@ -38,7 +44,13 @@ impl Bar {
     /// Returns what a run of `jobs` jobs has to call.
     pub(super) fn watch(&self, scenario: &Scenario, jobs: u64) -> OnProgress {
         let (bar, until) = (self.bar.clone(), scenario.until);
+        let (is_watched, mut lines) = (terminal::is_watched(), Minutes::default());
         Box::new(move |progress| {
+            if !is_watched && lines.is_due(bar.elapsed()) {
+                let clock = minutes::clock();
+                let line = minutes::of_jobs(&clock, progress, jobs, until, bar.elapsed());
+                terminal::note(&line);
+            }
             bar.set_position((share(progress, jobs, until) * STEPS as f64) as u64);
             show(&bar, &message(progress, jobs, bar.elapsed()));
         })
@@ -55,18 +67,26 @@ impl Bar {
 pub(super) struct StudyBar {
     bar: Bar,
     in_flight: Mutex<IndexMap<usize, String>>,
+    failed: Arc<AtomicU64>,
+    /// Writes the lines of a log, where there is no terminal.
+    _lines: Option<Ticker>,
 }
 
 impl StudyBar {
-    /// Returns a bar for so many runs.
-    pub(super) fn new(runs: usize) -> Self {
-        let bar = ProgressBar::new(runs as u64);
+    /// Returns a bar for things like runs, of which there are none yet; one that is quiet says nothing.
+    pub(super) fn new(thing: &'static str, quiet: bool) -> Self {
+        let bar = ProgressBar::new(0);
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
         let style = ProgressStyle::with_template(&format!(
             "{{bar:{WIDTH}}} {{pos}}/{{len}}   {{eta}} left   {{wide_msg}}"
         ))
         .expect("the template is right");
         bar.set_style(style);
-        Self { bar: Bar { bar }, in_flight: Mutex::default() }
+        let failed = Arc::new(AtomicU64::new(0));
+        let lines = (!quiet && !terminal::is_watched()).then(|| lines(thing, &bar, &failed));
+        Self { bar: Bar { bar }, in_flight: Mutex::default(), failed, _lines: lines }
     }
 
     /// Returns the bar.
@@ -102,6 +122,12 @@ impl StudyBar {
         self.show();
     }
 
+    /// Shows that a run has ended, and has failed.
+    pub(super) fn fail(&self, run: usize) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.end(run);
+    }
+
     fn show(&self) {
         let names: Vec<String> = self.in_flight.lock().values().cloned().collect();
         show(&self.bar.bar, &names.join(" | "));
@@ -111,6 +137,20 @@ impl StudyBar {
     pub(super) fn clear(&self) {
         self.bar.clear();
     }
+}
+
+/// Writes a line a minute about what a bar counts, while there is something to do.
+fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Ticker {
+    let (bar, failed, mut pace) = (bar.clone(), failed.clone(), Pace::default());
+    Ticker::every(MINUTE, move || {
+        let (ended, of) = (bar.position(), bar.length().unwrap_or(0));
+        pace.note(bar.elapsed(), ended);
+        if ended < of {
+            let counts = Counts { ended, of, failed: failed.load(Ordering::Relaxed) };
+            let clock = minutes::clock();
+            terminal::note(&minutes::of_runs(&clock, thing, counts, pace.per_minute()));
+        }
+    })
 }
 
 /// Shows words behind a bar.

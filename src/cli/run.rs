@@ -104,7 +104,7 @@ impl Arguments {
         let folder = RunFolder::create(&target, self.force)?;
         let trace = self.perfetto.map(|file| PerfettoFile::create(&file, self.force));
         let trace = trace.transpose()?;
-        interrupt::guard(&bar, "interrupted, no results were written");
+        interrupt::guard(&bar, ", no results were written");
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
         let watcher = trace.as_ref().map(|trace| trace.watcher(prepared.labels())).transpose()?;

@@ -1,8 +1,10 @@
 //! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
 
+mod at_work;
 mod merge;
 mod outcome;
 mod plan;
+mod status;
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -13,8 +15,9 @@ use std::time::{Duration, Instant};
 use clap::builder::PossibleValue;
 use clap::{Subcommand, ValueEnum};
 
+pub(super) use self::at_work::AtWork;
+use self::at_work::Signs;
 use super::failure::Failure;
-use super::interrupt;
 use super::lines::Lines;
 use super::progress::StudyBar;
 use super::run::real;
@@ -24,8 +27,8 @@ use crate::expect::State;
 use crate::files::REPORT;
 use crate::scenario::Registry;
 use crate::study::{
-    Claim, Concluded, Effort, FailedRun, Form, Plan, PlanError, Search, Shard, Share, Sheet, Step,
-    Store, Study, conclude, write_sheet,
+    Claim, Concluded, Effort, End, Form, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store,
+    Study, conclude, failed, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -43,12 +46,14 @@ Examples:
   mumakil study mine.yaml --jobs 8 --out results
   mumakil study mine.yaml --shard 1/3 --out part-1   on one of three machines
   mumakil study merge part-1 part-2 part-3 --out results
+  mumakil study status results               how far it is, also while others work on it
 
 Exit codes:
   0  done, and every expectation holds or is a known gap
   1  an expectation fails, or a run failed
   2  the study or the command line is wrong
-  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+  3  the environment is at fault, such as a full disk, or Mumakil itself
+  130, 143  interrupted (Ctrl-C), told to end (SIGTERM); start it again to go on")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -60,6 +65,7 @@ pub(super) struct Arguments {
 enum Command {
     Plan(plan::Arguments),
     Merge(merge::Arguments),
+    Status(status::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
@@ -103,6 +109,7 @@ impl Arguments {
         match self.command {
             Some(Command::Plan(arguments)) => arguments.run(registry),
             Some(Command::Merge(arguments)) => arguments.run(),
+            Some(Command::Status(arguments)) => arguments.run(),
             None => self.run.run(registry),
         }
     }
@@ -118,10 +125,10 @@ impl Run {
             ));
         }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
-        let bar = StudyBar::new(0);
-        interrupt::guard(bar.bar(), "interrupted; start it again to go on");
+        let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
+        at_work.guard(bar.bar());
         let shard = self.shard.unwrap_or(Shard::WHOLE);
-        let mut session = Session::new(out, shard, self.pace, registry, &bar)?;
+        let mut session = Session::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, Lines::default()),
@@ -136,6 +143,7 @@ impl Run {
         };
         if session.shard != Shard::WHOLE {
             let Shard { index, count } = session.shard;
+            session.ends()?;
             let out = session.out.display();
             let mut lines = Lines::of(format!("part {} of {count}: {done}", index + 1));
             let next = "put the parts together with `mumakil study merge`";
@@ -146,6 +154,7 @@ impl Run {
             return Ok(());
         }
         let Concluded { findings, .. } = conclude(&sheet, &session.store, &session.out)?;
+        session.ends()?;
         if !self.quiet {
             let told = outcome::tell(&sheet, &findings) + answer;
             let wrote = terminal::wrote(&session.out, REPORT);
@@ -167,6 +176,9 @@ pub(super) struct Session<'r> {
     pace: Pace,
     registry: &'r Registry,
     bar: &'r StudyBar,
+    at_work: &'r AtWork,
+    /// Says that it works, from its first run on.
+    signs: Option<Signs>,
     /// How many runs its part has, and how many were missing.
     mine: usize,
     done: usize,
@@ -183,6 +195,7 @@ impl<'r> Session<'r> {
         pace: Pace,
         registry: &'r Registry,
         bar: &'r StudyBar,
+        at_work: &'r AtWork,
     ) -> Result<Self, Failure> {
         Ok(Self {
             store: Store::of(&out)?,
@@ -193,6 +206,8 @@ impl<'r> Session<'r> {
             pace,
             registry,
             bar,
+            at_work,
+            signs: None,
             mine: 0,
             done: 0,
             workers: 0,
@@ -200,8 +215,22 @@ impl<'r> Session<'r> {
         })
     }
 
+    /// Says that all is done.
+    pub(super) fn ends(&self) -> Result<(), Failure> {
+        Ok(self.at_work.ends(End::Done, None)?)
+    }
+
     /// Does the runs of a study that are missing.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
+        let done = self.do_missing(study, quiet);
+        if let (Err(failure), Some(_)) = (&done, &self.signs) {
+            // That it failed is told anyway.
+            let _ = self.at_work.ends(End::Failed, Some(failure.words()));
+        }
+        done
+    }
+
+    fn do_missing(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
         let plan = Plan::new(study, self.registry)?;
         if !quiet {
             warn(&plan);
@@ -220,38 +249,53 @@ impl<'r> Session<'r> {
         // Parts that others have done may have come since this one was begun.
         self.store.refresh()?;
         write_sheet(&sheet, &self.out)?;
+        if self.signs.is_none() {
+            self.signs = Some(self.at_work.begin(self.out.clone(), self.shard)?);
+        }
         self.mine = plan.part(self.shard).count();
         let missing = plan.missing(&self.store, self.shard);
+        self.at_work.has(self.mine, self.mine - missing.len())?;
         self.bar.more(missing.len());
         let workers = workers(&plan, self.pace.jobs, missing.len());
         self.workers = self.workers.max(workers);
         let failed = self.work(&plan, &missing, workers)?;
         self.store.refresh()?;
         self.done += missing.len();
+        let runs: Vec<&str> = failed.iter().map(|run| &*plan.runs[*run].id).collect();
+        if self.shard == Shard::WHOLE {
+            failed::forget_all_but(&self.store, &runs)?;
+        }
         if !failed.is_empty() {
             self.bar.clear();
             // Of those that did not fail, what they show is shown.
-            let runs: Vec<&str> = failed.iter().map(|run| &*plan.runs[run.run].id).collect();
             let is_whole = self.shard == Shard::WHOLE && study.search.is_none();
             let rest = sheet.without(&runs).filter(|_| is_whole);
             if let Some(rest) = &rest {
                 conclude(rest, &self.store, &self.out)?;
             }
-            return Err(outcome::failed(&plan, &failed, &self.out, rest.is_some()));
+            self.ends()?;
+            return Err(outcome::failed(&runs, &self.store, rest.is_some())?);
         }
         Ok(sheet)
     }
 
-    /// Does the runs and shows how far they are.
-    fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<FailedRun>, Failure> {
+    /// Does the runs and shows how far they are; returns those that failed, in their order.
+    fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<usize>, Failure> {
         let claim = self.claim.as_ref().expect("whoever works has claimed the folder");
         let mut failed = Vec::new();
         let effort = Effort { workers, time_limit: self.pace.time_limit.map(real) };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
-            Step::Begun { run } => self.bar.begin(run, plan.describe(run)),
-            Step::Done { run } => self.bar.end(run),
-            Step::Failed(run) => {
-                self.bar.end(run.run);
+            Step::Begun { run } => {
+                self.at_work.begins(&plan.runs[run].id, plan.describe(run));
+                self.bar.begin(run, plan.describe(run));
+            }
+            Step::Done { run } => {
+                self.at_work.has_done(&plan.runs[run].id);
+                self.bar.end(run);
+            }
+            Step::Failed { run } => {
+                self.at_work.has_failed(&plan.runs[run].id);
+                self.bar.fail(run);
                 failed.push(run);
             }
         });
@@ -261,7 +305,7 @@ impl<'r> Session<'r> {
             return Err(error.into());
         }
         closed?;
-        failed.sort_by_key(|run| run.run);
+        failed.sort_unstable();
         Ok(failed)
     }
 

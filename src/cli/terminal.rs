@@ -92,6 +92,16 @@ pub(super) fn pass_on(line: &str) {
     let _ = anstream::stderr().write_all(Lines::of(line).as_str().as_bytes());
 }
 
+/// Prints a line about how far the work is, for who reads it in a log.
+pub(super) fn note(line: &str) {
+    pass_on(line);
+}
+
+/// Returns whether somebody sees what is said while it goes on.
+pub(super) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
 /// Prints what is wrong with a command line, or the help that it asks for; `of` says of arguments
 /// what is wrong with them. The parser quotes arguments as they are, so it is shown such as cannot
 /// steer a terminal.

@@ -122,8 +122,17 @@ impl AsideFile {
     /// # Errors
     /// If something has appeared there that may not be replaced, or if it cannot be written.
     pub fn put(self) -> Result<PathBuf, OutputError> {
+        self.put_locked().map(|(target, _)| target)
+    }
+
+    /// Does the same, and returns the lock of the file with its place: until that is dropped others
+    /// see that somebody has it ([`lock_of`]).
+    ///
+    /// # Errors
+    /// As those of [`put`](Self::put).
+    pub fn put_locked(self) -> Result<(PathBuf, Option<fs::File>), OutputError> {
         // In this order dropped if something is wrong: what is hidden before the lock of it.
-        let Self { _listed, held: _held, target, over, hidden } = self;
+        let Self { _listed, held, target, over, hidden } = self;
         // Held, so that what is being put is not removed at the same time.
         let _unfinished = UNFINISHED.lock();
         over.check(&target)?;
@@ -135,7 +144,10 @@ impl AsideFile {
             placed.map_err(|error| error.error)
         });
         match placed {
-            Ok(_) => Ok(target),
+            Ok(_) => match held {
+                Held::Ours(lock) => Ok((target, Some(lock))),
+                Held::Lost | Held::Unknown => Ok((target, None)),
+            },
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Err(OutputError::Exists { path: target })
             }

@@ -40,7 +40,7 @@ pub(super) fn prefix() -> String {
 }
 
 /// Returns the name of this machine, as far as names of files take it.
-pub(super) fn machine() -> Option<String> {
+pub fn machine() -> Option<String> {
     #[cfg(unix)]
     {
         let system = rustix::system::uname();
@@ -92,6 +92,16 @@ fn sweep_again(folder: &Path) {
             let path = entry.path();
             let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
+    }
+}
+
+/// Returns whether somebody holds the lock of a file, as far as this machine can see; `None` where
+/// there are no locks. To look keeps nobody from anything: who writes such a file locks a new one.
+pub fn lock_of(file: &File) -> Option<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => Some(false),
+        Err(fs::TryLockError::WouldBlock) => Some(true),
+        Err(fs::TryLockError::Error(_)) => None,
     }
 }
 

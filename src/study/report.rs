@@ -7,7 +7,7 @@ use super::draw::{Material, Picture, draw};
 use super::findings::{Findings, FindingsError};
 use super::paired::{Standing, shown};
 use super::sheet::{Sheet, StudyRuns, read_sheet};
-use super::store::{CHARTS, FAILED, RUNS, clear};
+use super::store::{CHARTS, RUNS, clear};
 use super::usual::usual;
 use super::{Store, merged, tables};
 use crate::expect::{Figure, in_words};
@@ -94,7 +94,6 @@ pub fn conclude(sheet: &Sheet, store: &Store, folder: &Path) -> Result<Concluded
     clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
     let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
     clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
-    clear(&folder.join(FAILED), |name| name.ends_with(".yaml"))?;
     // Last: where it is, the study is complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, pictures })

@@ -7,6 +7,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashSet;
@@ -22,6 +23,8 @@ pub(super) const RUNS: &str = "runs";
 pub(super) const CHARTS: &str = "charts";
 /// The folder in a study's folder that has the scenarios of runs that failed.
 pub const FAILED: &str = "failed";
+/// The folder in a study's folder that has signs of life.
+pub const AT_WORK: &str = "at-work";
 /// The file in a study's folder that who writes there holds a lock of.
 const LOCK: &str = ".lock";
 
@@ -30,10 +33,10 @@ const LOCK: &str = ".lock";
 const MOST_FOLDERS: usize = 1_000;
 
 /// The runs of a study that are there, as far as it was looked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Store {
     study: PathBuf,
-    found: RwLock<Found>,
+    found: Arc<RwLock<Found>>,
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +50,7 @@ struct Found {
 pub struct Claim {
     /// `None` where the file system has no locks.
     _lock: Option<File>,
-    runs: PathBuf,
+    store: Store,
     /// Where runs go; `None` if each has a folder of its own.
     packer: Option<Mutex<Packer>>,
 }
@@ -86,7 +89,7 @@ impl Store {
     /// # Errors
     /// If what is there cannot be read.
     pub fn of(study: &Path) -> Result<Self, OutputError> {
-        let store = Self { study: study.to_owned(), found: RwLock::default() };
+        let store = Self { study: study.to_owned(), found: Arc::default() };
         store.refresh()?;
         Ok(store)
     }
@@ -132,8 +135,9 @@ impl Store {
         };
         let runs = self.runs();
         if share == Share::Alone {
-            for folder in [&self.study, &runs, &self.study.join(CHARTS)] {
-                clear(folder, |name| name.starts_with(HIDDEN))?;
+            clear(&self.study, |name| name.starts_with(HIDDEN))?;
+            for folder in [RUNS, CHARTS, FAILED, AT_WORK] {
+                clear(&self.study.join(folder), |name| name.starts_with(HIDDEN))?;
             }
             seal(&runs, &names(&runs)?)?;
         }
@@ -142,7 +146,12 @@ impl Store {
             Share::Part(Shard { index, count }) => format!("{}-of-{count}", index + 1),
         };
         let packer = (form == Form::Packed).then(|| Mutex::new(Packer::new(&runs, &name)));
-        Ok(Claim { _lock: lock, runs, packer })
+        Ok(Claim { _lock: lock, store: self.clone(), packer })
+    }
+
+    /// Returns the study's folder.
+    pub fn folder(&self) -> &Path {
+        &self.study
     }
 
     fn runs(&self) -> PathBuf {
@@ -172,13 +181,18 @@ impl Store {
 }
 
 impl Claim {
+    /// Returns the store of the study.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Begins the folder of a run.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
         match &self.packer {
-            None => RunFolder::create(&self.runs.join(id), true),
+            None => RunFolder::create(&self.store.runs().join(id), true),
             // It goes into the pack in one piece; its files come and go on a disk of this machine.
             Some(_) => RunFolder::create(&std::env::temp_dir().join(id), true),
         }
@@ -216,7 +230,7 @@ impl Claim {
 
     /// Copies a run into a folder of its own.
     fn copy(&self, id: &str, from: &Place) -> Result<(), OutputError> {
-        let folder = RunFolder::create(&self.runs.join(id), true)?;
+        let folder = RunFolder::create(&self.store.runs().join(id), true)?;
         from.copy_into(folder.path())?;
         folder.commit().map(drop)
     }
@@ -258,7 +272,7 @@ pub(super) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
 }
 
 /// Returns the names of what is in a folder; none if it is not there.
-fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     match fs::read_dir(folder) {
         Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(Vec::new()),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
 
-use super::{Claim, Plan, Store};
+use super::{Claim, Plan, Store, failed};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::mapred::Stop;
 use crate::scenario::{Registry, Scenario};
@@ -44,16 +44,10 @@ pub enum Step {
         run: usize,
     },
     /// A run has failed.
-    Failed(FailedRun),
-}
-
-/// A run without results.
-#[derive(Clone, Debug)]
-pub struct FailedRun {
-    /// The number of the run in the plan.
-    pub run: usize,
-    /// Why.
-    pub why: String,
+    Failed {
+        /// The number of the run in the plan.
+        run: usize,
+    },
 }
 
 impl Plan {
@@ -132,15 +126,25 @@ impl Plan {
     ) -> Result<Step, EmulationError> {
         let planned = &self.runs[run];
         match keep(self.scenario(planned), claim, &planned.id, registry, time_limit) {
-            Ok(None) => Ok(Step::Done { run }),
-            Ok(Some(why)) => Ok(Step::Failed(FailedRun { run, why })),
+            Ok(None) => {
+                failed::forget(claim.store(), &planned.id);
+                Ok(Step::Done { run })
+            }
+            Ok(Some(why)) => self.fail(run, why, claim.store()),
             Err(
                 error @ (EmulationError::Output(_)
                 | EmulationError::Record(_)
                 | EmulationError::ReadBack(_)),
             ) => Err(error),
-            Err(error) => Ok(Step::Failed(FailedRun { run, why: words(&error) })),
+            Err(error) => self.fail(run, words(&error), claim.store()),
         }
+    }
+
+    /// Notes that a run has failed, for who looks later or from elsewhere.
+    fn fail(&self, run: usize, why: String, store: &Store) -> Result<Step, EmulationError> {
+        let scenario = self.scenario(&self.runs[run]);
+        failed::note(store, &self.runs[run].id, &self.describe(run), &why, &scenario)?;
+        Ok(Step::Failed { run })
     }
 }
 

@@ -38,6 +38,7 @@ mod python;
 mod recovery;
 mod scenarios;
 mod shuffles;
+mod signs;
 mod sources;
 mod speculation;
 mod srt;

@@ -35,7 +35,8 @@ charts:
 
 /// What tells of the machine, not of the study.
 fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let files = files(folder).into_iter().filter(|file| !file.ends_with("perf.json"));
+    let is_result = |file: &String| !file.ends_with("perf.json") && !file.starts_with("at-work/");
+    let files = files(folder).into_iter().filter(is_result);
     files.map(|file| (file.clone(), fs::read(folder.join(&file)).unwrap())).collect()
 }
 
@@ -509,6 +510,7 @@ fn what_a_study_does_not_have_any_more_does_not_stay() {
         files.collect::<Vec<_>>(),
         [
             ".lock",
+            "at-work/whole.json",
             "cells.csv",
             "charts/01.svg",
             "charts/02.svg",

@@ -103,9 +103,9 @@ impl Arguments {
             runs: self.runs,
             workers: self.jobs.unwrap_or_else(cores),
         };
-        let bar = StudyBar::new(0);
+        let bar = StudyBar::new("case", false);
         bar.more(usize::try_from(self.runs).unwrap_or(usize::MAX));
-        interrupt::guard(bar.bar(), "interrupted");
+        interrupt::guard(bar.bar(), "");
         let review = rehearse(&wanted, registry, || bar.tick());
         bar.clear();
         for flaw in &review.flaws {

@@ -10,7 +10,10 @@ use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
-use crate::study::{Concluded, Form, Share, Sheet, Store, conclude, read_sheet, write_sheet};
+use crate::output::OutputError;
+use crate::study::{
+    Concluded, Form, Share, Sheet, Store, conclude, failed, read_sheet, write_sheet,
+};
 use crate::units::tell::counted;
 
 /// Put the parts of a study together
@@ -42,7 +45,7 @@ impl Arguments {
                 )));
             }
         }
-        interrupt::guard(&Bar::new(), "interrupted; start it again to go on");
+        interrupt::guard(&Bar::new(), "; start it again to go on");
         let store = Store::of(&self.out)?;
         let form = self.keep.unwrap_or_else(|| Form::usual(Share::Alone, sheet.runs().count()));
         let claim = store.claim(&sheet.study, Share::Alone, form)?;
@@ -50,25 +53,47 @@ impl Arguments {
         write_sheet(&sheet, &self.out)?;
         let parts = self.parts.iter().map(|part| Store::of(part));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
-        let (mut missing, mut taken) = (0, FxHashSet::default());
+        let (mut missing, mut failed, mut taken) = (0, Vec::new(), FxHashSet::default());
+        let told = parts.iter().map(|part| Ok((part, failed::read(part)?)));
+        let told = told.collect::<Result<Vec<_>, OutputError>>()?;
         for id in sheet.runs().filter(|id| !store.has(id)) {
             // Two cells may have the same run.
             if !taken.insert(id) {
                 continue;
             }
-            match parts.iter().find_map(|part| part.find(id)) {
-                Some(run) => claim.take(id, &run)?,
-                None => missing += 1,
+            if let Some(run) = parts.iter().find_map(|part| part.find(id)) {
+                claim.take(id, &run)?;
+                failed::forget(&store, id);
+            } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
+                if part.folder() != store.folder() {
+                    failed::copy(part, &store, id)?;
+                }
+                failed.push(id);
+            } else {
+                missing += 1;
             }
         }
         claim.close()?;
         store.refresh()?;
+        failed::forget_all_but(&store, &failed)?;
         if 0 < missing {
-            return Err(Failure::run(format!(
+            let mut words = format!(
                 "{} of {} missing; do the other parts, or all of it with `mumakil study`",
                 counted(missing, "run"),
                 sheet.runs().count()
-            )));
+            );
+            if !failed.is_empty() {
+                let failures = outcome::failed(&failed, &store, false)?.words();
+                words += &format!("\n  {}", failures.replace('\n', "\n  "));
+            }
+            return Err(Failure::run(words));
+        }
+        if !failed.is_empty() {
+            let rest = sheet.without(&failed);
+            if let Some(rest) = &rest {
+                conclude(rest, &store, &self.out)?;
+            }
+            return Err(outcome::failed(&failed, &store, rest.is_some())?);
         }
         let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
         let wrote = terminal::wrote(&self.out, REPORT);

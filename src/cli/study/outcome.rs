@@ -9,11 +9,11 @@ use crate::cli::table::{Align, table};
 use crate::cli::verdicts;
 use crate::expect::{ReadError, Unit};
 use crate::files::REPORT;
-use crate::output::write_file;
+use crate::output::OutputError;
 use crate::statistics::{Band, Estimate};
 use crate::study::{
-    CELLS, COMPARISONS, ConcludeError, FAILED, FailedRun, Findings, FindingsError, Oddity, Plan,
-    Sheet, SheetAxis, run_path,
+    self, CELLS, COMPARISONS, ConcludeError, FAILED, Findings, FindingsError, Oddity, Sheet,
+    SheetAxis, Store, run_path,
 };
 use crate::units::tell::{self, counted};
 
@@ -108,28 +108,29 @@ fn estimate(Estimate { mean, band, n }: Estimate, seeds: usize, unit: Unit) -> S
     shown + &band.unwrap_or_default() + &few.unwrap_or_default()
 }
 
-/// Keeps the scenarios of runs that failed, and returns the failure that says how to repeat them.
-pub(super) fn failed(plan: &Plan, failed: &[FailedRun], out: &Path, has_rest: bool) -> Failure {
+/// Returns the failure that says which runs have failed, and how to repeat them.
+pub(super) fn failed(
+    failed: &[&str],
+    store: &Store,
+    has_rest: bool,
+) -> Result<Failure, OutputError> {
     const SHOWN: usize = 10;
+    let told = study::failed::read(store)?;
     let mut text = format!("{} failed; the others are kept", counted(failed.len() as u64, "run"));
     if has_rest {
-        let report = out.join(REPORT);
+        let report = store.folder().join(REPORT);
         text += &format!(", and {} is of the combinations without failures", report.display());
     }
     for run in failed.iter().take(SHOWN) {
-        let id = &plan.runs[run.run].id;
-        let file = out.join(FAILED).join(format!("{id}.yaml"));
-        let scenario = plan.scenario(&plan.runs[run.run]).to_yaml();
-        let kept = write_file(&out.join(FAILED), &format!("{id}.yaml"), scenario.as_bytes());
-        text += &format!("\n  {}: {}", plan.describe(run.run), run.why);
-        if kept.is_ok() {
-            text += &format!("\n    repeat it with `mumakil run {}`", file.display());
-        }
+        let file = study::failed::path(store, run);
+        text += &format!("\n  {}", told.get(*run).map_or("a run", String::as_str));
+        text += &format!("\n    repeat it with `mumakil run {}`", file.display());
     }
     if SHOWN < failed.len() {
-        text += &format!("\n  … and {} more", tell::count((failed.len() - SHOWN) as u64));
+        let more = tell::count((failed.len() - SHOWN) as u64);
+        text += &format!("\n  … and {more} more in {}", store.folder().join(FAILED).display());
     }
-    Failure::run(text)
+    Ok(Failure::run(text))
 }
 
 /// Returns the failure that a run is whose results cannot be read, as after a loss of power.

@@ -95,7 +95,7 @@ fn measure(
     registry: &Registry,
 ) -> Result<(Duration, u64, usize), Failure> {
     let count = SAMPLES.min(runs.len());
-    interrupt::guard(&Bar::new(), "interrupted, nothing was measured");
+    interrupt::guard(&Bar::new(), ", nothing was measured");
     // It is never put in its place, but it is removed whatever ends this process.
     let room = AsideFolder::create(&std::env::temp_dir().join("mumakil-plan"), Over::Anything)?;
     let (mut bytes, began) = (0, outcome::now());

@@ -60,7 +60,7 @@ impl Arguments {
         let courses: Result<Vec<_>, DomainError> = Discipline::ALL.into_iter().map(serve).collect();
         let courses = courses.map_err(Failure::input)?;
         if let Some(folder) = &self.charts {
-            interrupt::guard(&Bar::new(), "interrupted, some charts were not written");
+            interrupt::guard(&Bar::new(), ", some charts were not written");
             courses
                 .iter()
                 .try_for_each(|(discipline, course)| draw(folder, *discipline, course))?;

@@ -1,0 +1,126 @@
+//! A line a minute for who reads a log: where stderr is no terminal, no bar is seen.
+//!
+//! The first comes after a minute, so short work stays silent. What is in a line follows from
+//! numbers alone; who counts, and who prints, is elsewhere.
+
+use std::time::Duration;
+
+use chrono::{Local, Timelike};
+
+use super::progress::share;
+use crate::record::Progress;
+use crate::study::{rate, rest_s};
+use crate::units::SimSpan;
+use crate::units::tell::{self, count, counted};
+
+/// So often there is a line.
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
+
+/// How far the work of many runs is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    /// What has ended, with what has failed.
+    pub(super) ended: u64,
+    /// Of how many.
+    pub(super) of: u64,
+    /// What has failed.
+    pub(super) failed: u64,
+}
+
+/// Returns the line about many runs, or cases: `12:03  1,234 of 10,000 runs, 3 failed, …`.
+pub(super) fn of_runs(clock: &str, thing: &str, counts: Counts, per_minute: Option<f64>) -> String {
+    let Counts { ended, of, failed } = counts;
+    let mut line = format!("{clock}  {} of {}", count(ended), counted(of, thing));
+    if 0 < failed {
+        line += &format!(", {} failed", count(failed));
+    }
+    if let Some(per_minute) = per_minute {
+        let rest = tell::span(rest_s(of.saturating_sub(ended), per_minute));
+        line += &format!(", {}, about {rest} left", rate(per_minute, thing));
+    }
+    line
+}
+
+/// Returns the line about a run of so many jobs that has taken this real time.
+pub(super) fn of_jobs(
+    clock: &str,
+    progress: &Progress,
+    jobs: u64,
+    until: Option<SimSpan>,
+    real: Duration,
+) -> String {
+    let cluster_time = progress.now.as_secs_f64();
+    let mut line = format!(
+        "{clock}  {} of {}, {} passed at {}",
+        count(u64::from(progress.ended)),
+        counted(jobs, "job"),
+        tell::span(cluster_time),
+        tell::times(cluster_time / real.as_secs_f64().max(1e-9)),
+    );
+    let share = share(progress, jobs, until);
+    if 0.0 < share {
+        let rest = real.as_secs_f64() * (1.0 - share) / share;
+        line += &format!(", about {} left", tell::span(rest));
+    }
+    line
+}
+
+/// The minutes that have had their line.
+#[derive(Debug, Default)]
+pub(super) struct Minutes {
+    told: u64,
+}
+
+impl Minutes {
+    /// Returns whether a line is due so long after the beginning, and notes that it is told.
+    pub(super) fn is_due(&mut self, after: Duration) -> bool {
+        let minutes = after.as_secs() / MINUTE.as_secs();
+        let is_due = self.told < minutes;
+        self.told = minutes.max(self.told);
+        is_due
+    }
+}
+
+/// Returns what the clock on the wall says: `12:03`.
+pub(super) fn clock() -> String {
+    let now = Local::now();
+    format!("{:02}:{:02}", now.hour(), now.minute())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SimTime;
+
+    #[test]
+    fn a_line_says_how_far_the_runs_are_and_how_long_they_take() {
+        let counts = |ended, failed| Counts { ended, of: 10_000, failed };
+        assert_eq!(
+            of_runs("12:03", "run", counts(1_234, 3), Some(41.0)),
+            "12:03  1,234 of 10,000 runs, 3 failed, 41 runs a minute, about 3 h 34 min left"
+        );
+        assert_eq!(of_runs("12:03", "case", counts(0, 0), None), "12:03  0 of 10,000 cases");
+    }
+
+    #[test]
+    fn a_line_of_a_run_says_how_far_its_jobs_are() {
+        let now = SimTime::from_micros(7_200_000_000);
+        let progress = Progress { now, submitted: 10, ended: 5, attempts: 0, events: 0 };
+        let line = |jobs| of_jobs("12:03", &progress, jobs, None, Duration::from_secs(120));
+        // A quarter has taken two minutes.
+        assert_eq!(
+            line(20),
+            "12:03  5 of 20 jobs, 2 h 00 min passed at 60x, about 6 min 00 s left"
+        );
+    }
+
+    #[test]
+    fn the_first_line_is_due_after_a_minute_and_then_one_in_each() {
+        let mut minutes = Minutes::default();
+        let due = [0, 59, 60, 61, 119, 120, 359, 360].map(|secs| {
+            let after = Duration::from_secs(secs);
+            minutes.is_due(after)
+        });
+        assert_eq!(due, [false, false, true, false, false, true, true, true]);
+    }
+}

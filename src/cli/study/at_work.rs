@@ -1,0 +1,124 @@
+//! This process's signs of life, while it works on a study.
+//!
+//! The first says that it has begun, the last how it has ended; between them there is one every ten
+//! seconds. The first and the last must be written as all else; if one between them cannot be, the
+//! study has other worries.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::cli::interrupt;
+use crate::cli::progress::Bar;
+use crate::cli::ticker::Ticker;
+use crate::output::{OutputError, machine};
+use crate::study::{EVERY, End, Life, Shard, Stamp, take_over, write_sign};
+
+/// What this process says, for who works, for who gives the signs, and for who is told to end.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct AtWork(Arc<Mutex<Option<Voice>>>);
+
+#[derive(Debug)]
+struct Voice {
+    folder: PathBuf,
+    life: Life,
+    /// How many runs have ended in this process.
+    ended: u64,
+    /// Says that the latest sign is of a process that lives.
+    lock: Option<File>,
+}
+
+impl AtWork {
+    /// Watches for signals that end us, from here on: then the last sign says so.
+    pub(in crate::cli) fn guard(&self, bar: &Bar) {
+        let at_work = self.clone();
+        let last = move || drop(at_work.ends(End::ToldToEnd, None));
+        interrupt::guard_with(bar, "; start it again to go on", last);
+    }
+
+    /// Begins with a part of the study in a folder. The signs end when what it returns is dropped.
+    pub(super) fn begin(&self, folder: PathBuf, shard: Shard) -> Result<Signs, OutputError> {
+        let mut life = Life::begin(shard, machine(), std::process::id(), Stamp::now());
+        life.knows_slow(take_over(&folder, shard)?);
+        *self.0.lock() = Some(Voice { folder, life, ended: 0, lock: None });
+        let signing = self.clone();
+        let _ticker = Ticker::every(EVERY, move || drop(signing.sign()));
+        Ok(Signs { at_work: self.clone(), _ticker })
+    }
+
+    /// Has so many runs to see to, of which some are there.
+    pub(super) fn has(&self, runs: usize, done: usize) -> Result<(), OutputError> {
+        self.change(|voice| voice.life.has(runs as u64, done as u64));
+        self.sign()
+    }
+
+    /// Begins with a run.
+    pub(super) fn begins(&self, run: &str, what: String) {
+        self.change(|voice| voice.life.begins(run, what, Stamp::now()));
+    }
+
+    /// Has done a run.
+    pub(super) fn has_done(&self, run: &str) {
+        self.change(|voice| {
+            voice.ended += 1;
+            voice.life.has_done(run, Stamp::now());
+        });
+    }
+
+    /// Has seen a run fail.
+    pub(super) fn has_failed(&self, run: &str) {
+        self.change(|voice| {
+            voice.ended += 1;
+            voice.life.has_failed(run);
+        });
+    }
+
+    /// Ends, and says how; only the first end counts.
+    pub(super) fn ends(&self, how: End, why: Option<String>) -> Result<(), OutputError> {
+        let mut voice = self.0.lock();
+        let Some(voice) = voice.as_mut().filter(|voice| voice.life.ended.is_none()) else {
+            return Ok(());
+        };
+        voice.life.ends(how, why);
+        voice.sign()
+    }
+
+    /// Changes what will be said, unless all is said.
+    fn change(&self, how: impl FnOnce(&mut Voice)) {
+        if let Some(voice) = self.0.lock().as_mut().filter(|voice| voice.life.ended.is_none()) {
+            how(voice);
+        }
+    }
+
+    fn sign(&self) -> Result<(), OutputError> {
+        match self.0.lock().as_mut().filter(|voice| voice.life.ended.is_none()) {
+            Some(voice) => voice.sign(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Voice {
+    fn sign(&mut self) -> Result<(), OutputError> {
+        self.life.gives_sign(self.ended, Stamp::now());
+        // The old lock goes when the new one is there.
+        self.lock = write_sign(&self.folder, &self.life)?;
+        Ok(())
+    }
+}
+
+/// Signs that are given until this is dropped; the last says that the work has failed, unless
+/// something else was said.
+#[derive(Debug)]
+pub(in crate::cli) struct Signs {
+    at_work: AtWork,
+    _ticker: Ticker,
+}
+
+impl Drop for Signs {
+    fn drop(&mut self) {
+        let _ = self.at_work.ends(End::Failed, None);
+    }
+}

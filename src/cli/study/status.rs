@@ -1,0 +1,239 @@
+//! `mumakil study status`: how far a study is, wherever it is worked on.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
+use crate::cli::table::{Align, table};
+use crate::cli::terminal;
+use crate::files::{REPORT, RESOLVED, STUDY};
+use crate::study::{End, FAILED, Fate, Life, Part, Stamp, Status, rate};
+use crate::units::tell::{count, counted, percent, span};
+
+/// No more running runs, failed runs or processes are printed.
+const SHOWN: usize = 10;
+/// No more of the slowest runs are printed.
+const SLOWEST: usize = 5;
+
+/// Say how far a study is
+///
+/// Of any study's folder, whether somebody works on it or not, on this machine or on others. It only
+/// reads, so it may be called at any time. A process that was killed does not count as being at work.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil study status out/scaling-study
+  mumakil study status out/scaling-study --json | jq .left
+  watch -n 10 mumakil study status out/scaling-study
+
+Exit codes:
+  0  it is told, however far the study is, and whatever has failed in it
+  2  the folder has no study
+  3  the folder cannot be read")]
+pub(in crate::cli) struct Arguments {
+    /// The folder of the study's results
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Print all of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        is_of_a_study(&self.folder)?;
+        let status = Status::read(&self.folder, Stamp::now())?;
+        if self.json {
+            let json = serde_json::to_string_pretty(&status).expect("texts are JSON") + "\n";
+            return Ok(terminal::print_file(&json)?);
+        }
+        Ok(terminal::print(&told(&status, &self.folder, &engines(&self.folder)))?)
+    }
+}
+
+/// Checks that a folder is that of a study; says what it is if not.
+fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
+    if folder.join(STUDY).is_file() {
+        return Ok(());
+    }
+    let why = if !folder.exists() {
+        "is not there; name the folder of a study's results, such as out/NAME"
+    } else if !folder.is_dir() {
+        "is a file; name the folder of the study's results, such as out/NAME"
+    } else if folder.join(RESOLVED).is_file() {
+        "is the folder of a run, not of a study"
+    } else {
+        "has no study.json, so it is not the folder of a study, or the study is not planned yet"
+    };
+    Err(Failure::input(format!("{} {why}", folder.display())))
+}
+
+/// Returns what an engine says that the study was handed to.
+fn engines(folder: &Path) -> Lines {
+    let mut lines = Lines::default();
+    if folder.join("slurm/submitted.json").is_file() {
+        lines.line("  engine     slurm, see slurm/submitted.json");
+    }
+    lines
+}
+
+/// Tells all.
+fn told(status: &Status, folder: &Path, engines: &Lines) -> Lines {
+    let mut lines = Lines::default();
+    lines.bold(&status.study, format!("   {}", counted(status.runs, "run")));
+    lines += counts(status);
+    lines += engines.clone();
+    lines += running(status);
+    lines += slowest(status);
+    lines += ended(status);
+    lines += failed(status, folder);
+    lines + next(status, folder)
+}
+
+/// Tells the sums, one below the other.
+fn counts(status: &Status) -> Lines {
+    let mut lines = Lines::default();
+    let at_work = || of(status, |fate| fate == Fate::AtWork);
+    let width = count(status.runs).len();
+    let machines: Vec<&String> = at_work().filter_map(|part| part.life.machine.as_ref()).collect();
+    let machines: std::collections::BTreeSet<&String> = machines.into_iter().collect();
+    let on = match machines.len() as u64 {
+        0 => String::new(),
+        machines => format!(" on {}", counted(machines, "machine")),
+    };
+    let processes = match at_work().count() as u64 {
+        0 => String::new(),
+        1 => format!("   in 1 process{on}"),
+        processes => format!("   in {}{on}", counted(processes, "process")),
+    };
+    let share = format!("   {}", percent(status.done as f64 / (status.runs as f64).max(1.0)));
+    for (name, number, rest) in [
+        ("done", status.done, share),
+        ("running", status.running, processes),
+        ("failed", status.failed, String::new()),
+        ("left", status.left, String::new()),
+    ] {
+        lines.line(format!("  {name:<9}  {:>width$}{rest}", count(number)));
+    }
+    if let Some(per_minute) = status.runs_a_minute {
+        lines.line(format!("  rate       {}", rate(per_minute, "run")));
+    }
+    if let Some(rest) = status.rest_s {
+        lines.line(format!("  rest       about {} at this rate", span(rest)));
+    }
+    lines
+}
+
+fn running(status: &Status) -> Lines {
+    if status.running_now.is_empty() {
+        return Lines::default();
+    }
+    let mut rows = vec![["running", "for", "machine", "part"].map(str::to_owned).to_vec()];
+    for now in status.running_now.iter().take(SHOWN) {
+        let machine = now.machine.clone().unwrap_or_else(|| "–".to_owned());
+        rows.push(vec![now.going.what.clone(), span(now.for_s), machine, part(now.part, now.of)]);
+    }
+    let table = table(&rows, &[Align::Left, Align::Right, Align::Left, Align::Left]);
+    Lines::of("") + table + more(status.running_now.len(), SHOWN, "running")
+}
+
+fn slowest(status: &Status) -> Lines {
+    if status.slowest.is_empty() {
+        return Lines::default();
+    }
+    let mut rows = vec![["slowest", "took"].map(str::to_owned).to_vec()];
+    for slow in status.slowest.iter().take(SLOWEST) {
+        rows.push(vec![slow.what.clone(), span(slow.took_s)]);
+    }
+    Lines::of("") + table(&rows, &[Align::Left, Align::Right])
+}
+
+/// Tells of those who are not at work any more, though they had something left to do.
+fn ended(status: &Status) -> Lines {
+    let is_missed = |fate| match fate {
+        Fate::AtWork | Fate::Ended(End::Done) => false,
+        Fate::Gone | Fate::Silent | Fate::Ended(_) => true,
+    };
+    let mut lines = Lines::default();
+    if status.left == 0 {
+        return lines;
+    }
+    let ended: Vec<&Part> = of(status, is_missed).collect();
+    for (number, Part { fate, silent_s, life }) in ended.iter().enumerate().take(SHOWN) {
+        let before = if number == 0 { "  ended    " } else { "           " };
+        let who = who(life);
+        let (ago, why) = (ago(*silent_s), life.why.as_deref().unwrap_or("it could not go on"));
+        let words = match fate {
+            Fate::Gone => format!("{who} was killed; its last sign is of {ago}"),
+            Fate::Silent => format!("{who} says nothing any more; its last sign is of {ago}"),
+            Fate::Ended(End::ToldToEnd) => format!("{who} was told to end {ago}"),
+            Fate::AtWork | Fate::Ended(_) => format!("{who} failed {ago}: {why}"),
+        };
+        lines.line(before.to_owned() + &words);
+    }
+    let lead = if ended.is_empty() { Lines::default() } else { Lines::of("") };
+    lead + lines + more(ended.len(), SHOWN, "that ended")
+}
+
+fn failed(status: &Status, folder: &Path) -> Lines {
+    let mut lines = Lines::default();
+    for (number, failed) in status.failures.iter().enumerate().take(SHOWN) {
+        let before = if number == 0 { "  failed   " } else { "           " };
+        let mut words = failed.why.lines();
+        lines.line(before.to_owned() + words.next().unwrap_or_default());
+        words.for_each(|line| lines.line(format!("           {line}")));
+        lines.line(format!("             repeat it with `{}`", failed.repeat));
+    }
+    if status.failures.is_empty() {
+        return lines;
+    }
+    let more = (status.failures.len().saturating_sub(SHOWN)) as u64;
+    if 0 < more {
+        let place = folder.join(FAILED);
+        lines.line(format!("           … and {} more in {}", count(more), place.display()));
+    }
+    Lines::of("") + lines
+}
+
+/// Tells what to do next, if anything.
+fn next(status: &Status, folder: &Path) -> Lines {
+    let is_at_work = of(status, |fate| fate == Fate::AtWork).next().is_some();
+    let report = || folder.join(REPORT).display().to_string();
+    let words = match (is_at_work, status.left, status.failed) {
+        (true, _, _) => return Lines::default(),
+        (_, 0, 0) if status.is_concluded => format!("all is done: start with {}", report()),
+        (_, 0, 0) => "every run is there; start the study again to have its report".to_owned(),
+        (_, 0, _) if status.is_concluded => format!(
+            "{} is of the combinations without failures; start the study again to try once more",
+            report()
+        ),
+        (_, _, _) => "nobody is at work; start the study again to go on".to_owned(),
+    };
+    Lines::of("") + Lines::of(words)
+}
+
+fn of(status: &Status, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &Part> {
+    status.parts.iter().filter(move |part| is(part.fate))
+}
+
+fn part(part: usize, of: usize) -> String {
+    if of == 1 { "all".to_owned() } else { format!("{part} of {of}") }
+}
+
+fn who(life: &Life) -> String {
+    let part =
+        if life.of == 1 { String::new() } else { format!("part {} of {}, ", life.part, life.of) };
+    let on = life.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
+    format!("{part}process {}{on}", life.pid)
+}
+
+fn ago(seconds: f64) -> String {
+    format!("{} ago", span(seconds))
+}
+
+fn more(all: usize, shown: usize, what: &str) -> Lines {
+    match all.saturating_sub(shown) as u64 {
+        0 => Lines::default(),
+        more => Lines::of(format!("  … and {} more {what}", count(more))),
+    }
+}

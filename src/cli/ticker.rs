@@ -1,0 +1,63 @@
+//! Something that is done again and again beside the work.
+
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+
+/// Does it until this is dropped, and not a moment longer.
+#[derive(Debug)]
+pub(super) struct Ticker {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    /// Begins; the first time is after this span.
+    pub(super) fn every(span: Duration, mut tick: impl FnMut() + Send + 'static) -> Self {
+        let (stop, stopped) = bounded(0);
+        let thread = thread::spawn(move || {
+            while stopped.recv_timeout(span) == Err(RecvTimeoutError::Timeout) {
+                tick();
+            }
+        });
+        Self { stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in it has been told.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_done_once_it_is_dropped() {
+        let done = Arc::new(AtomicUsize::new(0));
+        let counted = done.clone();
+        let ticker = Ticker::every(Duration::from_millis(1), move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        while done.load(Ordering::SeqCst) < 3 {
+            thread::yield_now();
+        }
+        drop(ticker);
+        assert_eq!(Arc::strong_count(&done), 1, "the thread is over");
+    }
+
+    #[test]
+    fn who_is_dropped_early_does_not_wait() {
+        drop(Ticker::every(Duration::from_secs(3_600), || panic!("an hour has not passed")));
+    }
+}

@@ -1,0 +1,260 @@
+//! A study's signs of life: what others see of it while it goes on, when it is told to end, when it
+//! is killed, and what is told of runs that fail.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{Room, files};
+
+/// Eight cells with two seeds each, a tenth of a second each.
+const STUDY: &str = "
+name: small
+cluster: {nodes: 4}
+workload:
+  jobs: [{name: a, count: 40, every: 20s, maps: 12, reduces: 1, map_time: 10s, reduce_time: 5s}]
+sweep:
+  cluster.nodes: [2, 3, 4, 5]
+  hadoop.commit_pending: [quirk, slot-held]
+  seeds: 2
+metrics: [mean(sojourn), makespan]
+";
+
+/// A run that does not end.
+const ENDLESS: &str = "
+name: endless
+cluster: {nodes: 500}
+workload: {jobs: [{name: a, maps: 5000000, map_time: 60s}]}
+sweep: {seeds: 2}
+";
+
+/// Of five nodes one stays, of four none.
+fn with_failures() -> String {
+    let stops = (1..=4).map(|node| format!("  - {{stop: node-{node}, at: 1min}}\n"));
+    STUDY.replace("[2, 3, 4, 5]", "[4, 5]") + "faults:\n" + &stops.collect::<String>()
+}
+
+/// All that a study leaves but what tells of machines.
+fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let is_result = |file: &String| !file.ends_with("perf.json") && !file.starts_with("at-work/");
+    let files = files(folder).into_iter().filter(is_result);
+    files.map(|file| (file.clone(), fs::read(folder.join(&file)).unwrap())).collect()
+}
+
+fn assert_same(room: &Room, one: &str, other: &str) {
+    let [one, other] = [one, other].map(|folder| results(&room.path(folder)));
+    let names = |all: &[(String, Vec<u8>)]| all.iter().map(|(n, _)| n.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other));
+    for ((name, left), (_, right)) in one.iter().zip(&other) {
+        assert!(left == right, "{name} differs");
+    }
+}
+
+fn begin(room: &Room, arguments: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_mumakil"))
+        .current_dir(room.path("."))
+        .args(arguments.split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn status(room: &Room, folder: &str) -> Value {
+    let told = room.mumakil(&format!("study status {folder} --json")).output().unwrap();
+    assert!(told.status.success(), "{told:?}");
+    serde_json::from_slice(&told.stdout).unwrap()
+}
+
+/// Waits until something holds; a minute at most.
+#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
+fn until(holds: impl Fn() -> bool) {
+    for _ in 0..6_000 {
+        if holds() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it has not come in a minute");
+}
+
+fn runs_in(room: &Room, folder: &str) -> usize {
+    let runs = room.path(folder).join("runs");
+    let names = if runs.is_dir() { crate::names(&runs) } else { Vec::new() };
+    names.into_iter().filter(|name| !name.starts_with('.')).count()
+}
+
+#[cfg(unix)]
+fn signal(child: &Child, name: &str) {
+    let kill = format!("kill -{name} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn who_is_told_to_end_keeps_what_is_whole_and_goes_on_later() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    room.mumakil("study study.yaml --quiet --out whole").assert().success();
+    for (least, (name, code, words)) in
+        [(1, ("TERM", 143, "told to end")), (3, ("INT", 130, "interrupted"))]
+    {
+        let child = begin(&room, "study study.yaml --quiet --jobs 1 --out out");
+        until(|| least <= runs_in(&room, "out"));
+        signal(&child, name);
+        let ended = child.wait_with_output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{told}");
+        assert_eq!(told, format!("error: {words}; start it again to go on\n"));
+        let half = files(&room.path("out")).into_iter().find(|file| file.contains(".mumakil-"));
+        assert_eq!(half, None);
+        let status = status(&room, "out");
+        assert_eq!(status["parts"][0]["state"], "told to end", "{status}");
+        assert_eq!(status["running"], 0);
+        assert_eq!(status["done"], runs_in(&room, "out"));
+    }
+    let kept = runs_in(&room, "out");
+    let again = room.mumakil("study study.yaml --jobs 1 --out out").output().unwrap();
+    let told = String::from_utf8(again.stdout).unwrap();
+    assert!(told.contains(&format!("  ran      {} run", 16 - kept)), "{kept}: {told}");
+    assert_same(&room, "whole", "out");
+}
+
+#[test]
+fn who_is_killed_does_not_look_alive_and_who_works_does() {
+    let room = Room::new();
+    room.write("study.yaml", ENDLESS);
+    let mut child = begin(&room, "study study.yaml --jobs 1 --shard 2/2 --out out");
+    until(|| room.path("out/at-work/2-of-2.json").exists());
+    // The first sign is of the beginning; the run is in the next one.
+    let alive = status(&room, "out");
+    assert_eq!(alive["parts"][0]["state"], "at work", "{alive}");
+    assert_eq!(alive["parts"][0]["pid"], child.id());
+    let told = room.mumakil("study status out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(!told.contains("nobody is at work"), "{told}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let gone = status(&room, "out");
+    assert_eq!(gone["parts"][0]["state"], "gone", "{gone}");
+    assert_eq!((&gone["running"], &gone["left"]), (&0.into(), &2.into()));
+    let told = room.mumakil("study status out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("  ended    part 2 of 2, process "), "{told}");
+    assert!(told.contains("nobody is at work; start the study again to go on"), "{told}");
+}
+
+#[test]
+fn the_status_of_parts_is_that_of_the_study() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    room.mumakil("study study.yaml --quiet --shard 1/4 --out out").assert().success();
+    room.mumakil("study study.yaml --quiet --shard 2/4 --out out").assert().success();
+    let half = status(&room, "out");
+    assert_eq!((&half["runs"], &half["done"], &half["left"]), (&16.into(), &8.into(), &8.into()));
+    assert_eq!(half["is_concluded"], false);
+    assert_eq!(half["parts"].as_array().unwrap().len(), 2);
+    assert_eq!(half["parts"][0]["state"], "done");
+    let slowest = half["slowest"].as_array().unwrap();
+    assert_eq!(slowest.len(), 8);
+    assert!(slowest[0]["what"].as_str().unwrap().contains(", seed "), "{half}");
+    assert!(slowest[7]["took_s"].as_f64() <= slowest[0]["took_s"].as_f64());
+    let before = results(&room.path("out"));
+    let told = room.mumakil("study status out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(
+        told.starts_with("small   16 runs\n  done        8   50.0 %\n  running     0\n"),
+        "{told}"
+    );
+    assert_eq!(before, results(&room.path("out")), "it only reads");
+    // The last process takes the others' signs over, and the results are those of one process.
+    room.mumakil("study study.yaml --quiet --out out").assert().success();
+    room.mumakil("study study.yaml --quiet --out whole").assert().success();
+    assert_same(&room, "whole", "out");
+    assert_eq!(crate::names(&room.path("out/at-work")), ["whole.json"]);
+    let all = status(&room, "out");
+    assert_eq!((&all["done"], &all["is_concluded"]), (&16.into(), &true.into()));
+    assert_eq!(all["slowest"].as_array().unwrap().len(), 10);
+    let told = room.mumakil("study status out").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.ends_with("all is done: start with out/report.html\n"), "{told}");
+}
+
+#[test]
+fn what_is_no_study_has_no_status() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    room.mumakil("run quickstart --quiet --out run").assert().success();
+    fs::create_dir(room.path("empty")).unwrap();
+    for (folder, why) in [
+        ("none", "none is not there"),
+        ("study.yaml", "study.yaml is a file; name the folder"),
+        ("run", "run is the folder of a run, not of a study"),
+        ("empty", "empty has no study.json"),
+    ] {
+        let told = room.mumakil(&format!("study status {folder}")).output().unwrap();
+        assert_eq!(told.status.code(), Some(2));
+        let words = String::from_utf8(told.stderr).unwrap();
+        assert!(words.starts_with(&format!("error: {why}")), "{words}");
+    }
+    assert_eq!(crate::names(&room.path("empty")), Vec::<String>::new());
+}
+
+#[test]
+fn runs_that_failed_are_told_once_by_whoever_puts_the_parts_together() {
+    let room = Room::new();
+    room.write("study.yaml", &with_failures());
+    for part in 1..=2 {
+        let out = format!("study study.yaml --quiet --shard {part}/2 --out part-{part}");
+        room.mumakil(&out).assert().code(1);
+    }
+    let failures = |folder: &str| {
+        let names = crate::names(&room.path(folder).join("failed"));
+        names.into_iter().map(|name| format!("{folder}/failed/{name}")).collect::<Vec<_>>()
+    };
+    assert_eq!((failures("part-1").len(), failures("part-2").len()), (2, 2));
+    let first = fs::read_to_string(room.path(&failures("part-1")[0])).unwrap();
+    assert!(first.starts_with("# nodes 4, ") && first.contains(": it stalled after"), "{first}");
+    // One process tells the same as who merges, and leaves the same.
+    let whole = room.mumakil("study study.yaml --out out").output().unwrap();
+    let said = String::from_utf8(whole.stderr).unwrap();
+    fs::rename(room.path("out"), room.path("whole")).unwrap();
+    let merged = room.mumakil("study merge part-1 part-2 --out out").output().unwrap();
+    assert_eq!((whole.status.code(), merged.status.code()), (Some(1), Some(1)));
+    assert_eq!(String::from_utf8(merged.stderr).unwrap(), said);
+    assert_same(&room, "whole", "out");
+    for file in failures("out") {
+        assert_eq!(said.matches(&format!("repeat it with `mumakil run {file}`")).count(), 1);
+    }
+    // The status tells them, too, and a part alone leaves the others' runs missing.
+    let told = status(&room, "out");
+    assert_eq!((&told["failed"], &told["done"], &told["left"]), (&4.into(), &4.into(), &0.into()));
+    let repeat = told["failures"][0]["repeat"].as_str().unwrap();
+    let again = room.mumakil(repeat.trim_start_matches("mumakil ")).output().unwrap();
+    assert_eq!(again.status.code(), Some(1));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("the run stalled"));
+    let few = room.mumakil("study merge part-1 --out few").output().unwrap();
+    let words = String::from_utf8(few.stderr).unwrap();
+    assert!(words.contains("4 runs of 8 missing"), "{words}");
+    assert_eq!(words.matches("repeat it with").count(), 2, "{words}");
+}
+
+#[test]
+fn a_run_that_is_done_later_clears_what_is_said_of_it() {
+    let room = Room::new();
+    room.write("study.yaml", &STUDY.replace("maps: 12", "maps: 200"));
+    let out = "study study.yaml --quiet --out out";
+    room.mumakil(&format!("{out} --time-limit 1ms --shard 1/8")).assert().code(1);
+    let failed = crate::names(&room.path("out/failed"));
+    assert_eq!(failed.len(), 2);
+    let text = fs::read_to_string(room.path("out/failed").join(&failed[0])).unwrap();
+    let first = text.lines().next().unwrap();
+    assert!(first.contains(": it took as long as --time-limit allows"), "{first}");
+    room.mumakil(&format!("{out} --shard 1/8")).assert().success();
+    assert!(!room.path("out/failed").exists());
+    assert_eq!(status(&room, "out")["failed"], 0);
+}
