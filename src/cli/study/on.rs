@@ -1,0 +1,233 @@
+//! `mumakil study STUDY --on ENGINE`: the runs are done elsewhere, by somebody else's engine.
+//!
+//! The study's folder is made ready here: it says what the study is, has the binary and the files, and
+//! knows what runs cost. A task there is nothing but `mumakil study DIR --shard K/N`, and the end is
+//! `mumakil study merge`. So a task may end in any way and be begun again, and what is missing at the
+//! end is done by the same command as the first time.
+
+mod slurm;
+mod submitted;
+
+use std::fs;
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use self::slurm::Slurm;
+pub(super) use self::submitted::Submitted;
+use super::{folder, merge, plan, warn};
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::lines::Lines;
+use crate::cli::progress::StudyBar;
+use crate::cli::terminal;
+use crate::output::{AsideFile, OutputError, Over};
+use crate::scenario::Registry;
+use crate::study::{Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet};
+use crate::units::tell::counted;
+
+/// The folder of a study's binary, and its name there.
+const BINARY: [&str; 2] = ["bin", "mumakil"];
+
+/// A queue is asked no more often; it has others to serve.
+const ASK: Duration = Duration::from_secs(2);
+
+/// An engine that does runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    /// The cluster that `sbatch` knows.
+    Slurm,
+}
+
+impl Engine {
+    /// Reads `slurm`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "slurm" => Ok(Self::Slurm),
+            _ => Err("the engine is `slurm`".to_owned()),
+        }
+    }
+}
+
+/// How runs are done elsewhere.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct On {
+    /// Do the runs elsewhere: `slurm` submits an array of tasks and what puts them together
+    #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Elsewhere")]
+    pub(super) on: Option<Engine>,
+    /// How many tasks the runs are divided into
+    #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "on", help_heading = "Elsewhere")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    tasks: u32,
+    /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then it does
+    /// when it is begun again
+    #[arg(long, value_name = "TIME", requires = "on", help_heading = "Elsewhere")]
+    time: Option<String>,
+    /// The partition of the cluster
+    #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
+    partition: Option<String>,
+    /// Whose account the tasks are on
+    #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
+    account: Option<String>,
+    /// Print what would be written and submitted, and do neither
+    #[arg(long, requires = "on", help_heading = "Elsewhere")]
+    dry_run: bool,
+    /// Wait for the end, with progress; the exit code is that of the study
+    #[arg(long, requires = "on", help_heading = "Elsewhere")]
+    wait: bool,
+    /// Further options for sbatch, as they are
+    #[arg(last = true, value_name = "OPTION", requires = "on")]
+    options: Vec<String>,
+}
+
+/// What is to be done elsewhere.
+pub(super) struct Work<'w> {
+    pub(super) study: &'w Study,
+    pub(super) out: &'w Path,
+    pub(super) form: Option<Form>,
+    pub(super) bring: Bring,
+    pub(super) quiet: bool,
+}
+
+impl On {
+    /// Has the runs of a study done.
+    pub(super) fn run(self, work: &Work<'_>, registry: &Registry) -> Result<(), Failure> {
+        let Work { study, out, form, bring, quiet } = *work;
+        if study.search.is_some() {
+            return Err(Failure::input(
+                "a search runs step by step, so it cannot be divided into tasks",
+            ));
+        }
+        if form == Some(Form::Folders) {
+            return Err(Failure::input(
+                "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
+            ));
+        }
+        let mut plan = Plan::new(study, registry)?;
+        if !quiet {
+            warn(&plan);
+        }
+        if let Some(earlier) = Submitted::read(out)?.filter(|_| !self.dry_run)
+            && let Some(state) = earlier.state()
+        {
+            return Err(Failure::input(format!(
+                "the study is in the queue already ({state}); `mumakil study status {0}` tells how far it \
+                 is, `mumakil study cancel {0}` ends it",
+                out.display()
+            )));
+        }
+        let slurm = Slurm {
+            name: study.name.as_str(),
+            tasks: self.tasks.min(plan.distinct().len() as u32).min(slurm::most_tasks()),
+            time: self.time.as_deref().map(slurm::time).transpose()?,
+            partition: self.partition.as_deref().map(slurm::plain).transpose()?,
+            account: self.account.as_deref().map(slurm::plain).transpose()?,
+            options: &self.options,
+        };
+        if self.dry_run {
+            let all: Vec<u32> = (1..=slurm.tasks).collect();
+            return Ok(terminal::print_file(&slurm.shown(out, &all))?);
+        }
+        let store = Store::of(out)?;
+        // Nobody works here while the folder is made ready.
+        let claim = store.claim(study.name.as_str(), Share::Alone, Form::Packed)?;
+        store.refresh()?;
+        let missing = plan.missing(&store, Shard::WHOLE).len();
+        if missing == 0 {
+            drop(claim);
+            return merge::conclude_all(out, quiet);
+        }
+        write_sheet(&Sheet::new(study, &plan), out)?;
+        keep(study, &plan, &folder::command(), out, bring)?;
+        let costs = match Costs::read(out)?.filter(|costs| costs.know(&plan)) {
+            Some(costs) => costs,
+            None => {
+                let costs = Costs::of(&plan, &plan::measure(&plan, registry)?);
+                costs.write(out)?;
+                costs
+            }
+        };
+        plan.weigh(&costs);
+        copy_binary(out)?;
+        let tasks: Vec<u32> = (1..=slurm.tasks)
+            .filter(|task| {
+                let shard = Shard { index: *task as usize - 1, count: slurm.tasks as usize };
+                !plan.missing(&store, shard).is_empty()
+            })
+            .collect();
+        // The tasks claim it.
+        drop(claim);
+        let submitted = slurm.submit(out, &tasks, folder::command())?;
+        submitted.write(out)?;
+        if !quiet {
+            let mut lines = Lines::default();
+            lines.bold(study.name.as_str(), format!("   {}", submitted.told()));
+            lines.line(format!(
+                "  runs     {} in {}",
+                counted(missing as u64, "run"),
+                counted(tasks.len() as u64, "task")
+            ));
+            lines.line(format!("  look     mumakil study status {}", out.display()));
+            lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
+            terminal::print(&lines)?;
+        }
+        if self.wait { wait(&submitted, &plan, out, quiet) } else { Ok(()) }
+    }
+}
+
+/// Waits until nothing of it is in the queue any more, and ends as the study does.
+fn wait(submitted: &Submitted, plan: &Plan, out: &Path, quiet: bool) -> Result<(), Failure> {
+    let bar = StudyBar::new("run", quiet);
+    interrupt::guard(
+        bar.bar(),
+        "; the tasks go on: `mumakil study status` shows them, `mumakil study cancel` ends them",
+    );
+    let store = Store::of(out)?;
+    let left = |store: &Store| plan.missing(store, Shard::WHOLE).len();
+    let mut before = left(&store);
+    bar.more(before);
+    while submitted.state().is_some() {
+        thread::sleep(ASK);
+        store.refresh()?;
+        let now = left(&store);
+        (now..before).for_each(|_| bar.tick());
+        before = now;
+    }
+    bar.clear();
+    merge::conclude_all(out, quiet)
+}
+
+/// Copies this program into a study's folder, so that a newer one in its place, or none where tasks
+/// run, changes nothing. One that is the same stays, as tasks may be running it.
+fn copy_binary(out: &Path) -> Result<(), Failure> {
+    let target = out.join(BINARY[0]).join(BINARY[1]);
+    let own = std::env::current_exe().map_err(|source| {
+        let context = "cannot find this program, which the tasks are to run";
+        Failure::Environment(anyhow::Error::new(source).context(context))
+    })?;
+    let unread = |source| OutputError::Read { path: own.clone(), source };
+    if digest(&target).ok() == Some(digest(&own).map_err(unread)?) {
+        return Ok(());
+    }
+    let unwritten = |source| OutputError::Write { path: target.clone(), source };
+    let mut from = fs::File::open(&own).map_err(unread)?;
+    let mut aside = AsideFile::create(&target, Over::Anything)?;
+    io::copy(&mut from, aside.file()).map_err(unwritten)?;
+    aside.file().flush().map_err(unwritten)?;
+    aside.permit(from.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
+    aside.put()?;
+    Ok(())
+}
+
+fn digest(path: &Path) -> io::Result<[u8; 32]> {
+    let (mut file, mut hash, mut buffer) = (fs::File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hash.finalize().into()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
