@@ -1,5 +1,6 @@
 //! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
 
+mod folder;
 mod merge;
 mod outcome;
 mod plan;
@@ -23,8 +24,8 @@ use crate::expect::State;
 use crate::files::REPORT;
 use crate::scenario::Registry;
 use crate::study::{
-    Claim, Concluded, Effort, FailedRun, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store,
-    Study, conclude, write_sheet,
+    Bring, Claim, Concluded, Costs, Effort, FailedRun, Plan, PlanError, Search, Shard, Share,
+    Sheet, Step, Store, Study, conclude, keep, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -42,6 +43,7 @@ Examples:
   mumakil study mine.yaml --jobs 8 --out results
   mumakil study mine.yaml --shard 1/3 --out part-1   on one of three machines
   mumakil study merge part-1 part-2 part-3 --out results
+  mumakil study results                      go on with the study of this folder
 
 Exit codes:
   0  done, and every expectation holds or is a known gap
@@ -63,20 +65,25 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// A file, or the name of a study that Mumakil brings (see `mumakil scenarios`)
+    /// A file, the name of a study that Mumakil brings (see `mumakil scenarios`), or the folder of a
+    /// study, to go on with it
     #[arg(value_name = "STUDY", required = true)]
     study: Option<PathBuf>,
-    /// The folder for the results [default: out/NAME]
+    /// The folder for the results [default: out/NAME, or STUDY if that is a folder]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     pace: Pace,
-    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts
+    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts.
+    /// They are divided by `costs.json`, if the folder has it (see `mumakil study plan --costs`)
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
     /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
+    /// Copy the files that the scenarios name into the folder, so that it can be given to somebody
+    #[arg(long)]
+    bring_files: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -105,18 +112,19 @@ impl Arguments {
 
 impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let path = self.study.expect("clap asks for it");
+        let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
         if study.search.is_some() && self.shard.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided with --shard",
             ));
         }
-        let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
+        let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bar = StudyBar::new(0);
         interrupt::guard(bar.bar(), "interrupted; start it again to go on");
         let shard = self.shard.unwrap_or(Shard::WHOLE);
         let mut session = Session::new(out, shard, self.pace, registry, &bar);
+        session.keep(study.clone(), if self.bring_files { Bring::All } else { Bring::Links });
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, Lines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
@@ -155,6 +163,8 @@ pub(super) struct Session<'r> {
     /// What lets it write, from its first run on.
     claim: Option<Claim>,
     pub(super) out: PathBuf,
+    /// The study that the folder says that it has, until it says so.
+    kept: Option<(Study, Bring)>,
     shard: Shard,
     pace: Pace,
     registry: &'r Registry,
@@ -178,12 +188,35 @@ impl<'r> Session<'r> {
     ) -> Self {
         let store = Store::of(&out);
         let (mine, done, workers, began) = (0, 0, 0, outcome::now());
-        Self { store, claim: None, out, shard, pace, registry, bar, mine, done, workers, began }
+        Self {
+            store,
+            claim: None,
+            out,
+            kept: None,
+            shard,
+            pace,
+            registry,
+            bar,
+            mine,
+            done,
+            workers,
+            began,
+        }
+    }
+
+    /// Lets the folder say what its study is, and have the files that it names.
+    pub(super) fn keep(&mut self, study: Study, which: Bring) {
+        self.kept = Some((study, which));
     }
 
     /// Does the runs of a study that are missing.
     pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
-        let plan = Plan::new(study, self.registry)?;
+        let mut plan = Plan::new(study, self.registry)?;
+        if self.shard != Shard::WHOLE
+            && let Some(costs) = Costs::read(&self.out)?
+        {
+            plan.weigh(&costs);
+        }
         if !quiet {
             warn(&plan);
         }
@@ -194,6 +227,9 @@ impl<'r> Session<'r> {
             self.claim = Some(self.store.claim(&sheet.study, share)?);
         }
         write_sheet(&sheet, &self.out)?;
+        if let Some((study, which)) = self.kept.take() {
+            keep(&study, &plan, &folder::command(), &self.out, which)?;
+        }
         self.mine = plan.part(self.shard).count();
         let missing = plan.missing(&self.store, self.shard);
         self.bar.more(missing.len());

@@ -12,7 +12,7 @@ use crate::cli::{terminal, verdicts};
 use crate::disk;
 use crate::files::REPORT;
 use crate::output::OutputError;
-use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, write_sheet};
+use crate::study::{Concluded, Share, Sheet, Store, conclude, read_sheet, take_over, write_sheet};
 use crate::units::tell::counted;
 
 /// Put the parts of a study together
@@ -45,6 +45,9 @@ impl Arguments {
         let _claim = store.claim(&sheet.study, Share::Alone)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
+        for part in &self.parts {
+            take_over(part, &self.out)?;
+        }
         let parts: Vec<Store> = self.parts.iter().map(|part| Store::of(part)).collect();
         let mut missing = 0;
         for id in sheet.runs().filter(|id| !store.has(id)) {
