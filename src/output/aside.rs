@@ -109,6 +109,14 @@ impl AsideFile {
         self.hidden.as_file_mut()
     }
 
+    /// Gives it these rights.
+    ///
+    /// # Errors
+    /// If it cannot have them.
+    pub fn permit(&self, rights: fs::Permissions) -> io::Result<()> {
+        disk::change(&self.target, || fs::set_permissions(self.hidden.path(), rights))
+    }
+
     /// Opens the hidden file again, for somebody who writes into it.
     ///
     /// # Errors

@@ -46,7 +46,9 @@ impl Arguments {
         }
         let status = Status::read(&self.folder, Stamp::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
-        for life in status.parts.iter().filter(|part| part.fate == Fate::AtWork).map(|part| &part.life) {
+        for life in
+            status.parts.iter().filter(|part| part.fate == Fate::AtWork).map(|part| &part.life)
+        {
             if life.machine == own && end(life.pid) {
                 ended += 1;
             } else if !is_queued {

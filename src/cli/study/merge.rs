@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
+use super::on::Submitted;
 use super::outcome;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
@@ -12,7 +13,7 @@ use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
-    Concluded, Form, Share, Sheet, Store, conclude, failed, read_sheet, write_sheet,
+    Concluded, Form, Share, Sheet, Store, conclude, failed, keep_as, read_sheet, write_sheet,
 };
 use crate::units::tell::counted;
 
@@ -31,6 +32,9 @@ pub(in crate::cli) struct Arguments {
     /// in studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM")]
     keep: Option<Form>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 impl Arguments {
@@ -51,6 +55,9 @@ impl Arguments {
         let claim = store.claim(&sheet.study, Share::Alone, form)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
+        for part in &self.parts {
+            keep_as(part, &self.out)?;
+        }
         let parts = self.parts.iter().map(|part| Store::of(part));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
         let (mut missing, mut failed, mut taken) = (0, Vec::new(), FxHashSet::default());
@@ -77,11 +84,12 @@ impl Arguments {
         store.refresh()?;
         failed::forget_all_but(&store, &failed)?;
         if 0 < missing {
-            let mut words = format!(
-                "{} of {} missing; do the other parts, or all of it with `mumakil study`",
-                counted(missing, "run"),
-                sheet.runs().count()
-            );
+            let next = match Submitted::read(&self.out)? {
+                Some(submitted) => submitted.again(),
+                None => "do the other parts, or all of it with `mumakil study`".to_owned(),
+            };
+            let (missing, all) = (counted(missing, "run"), sheet.runs().count());
+            let mut words = format!("{missing} of {all} missing; {next}");
             if !failed.is_empty() {
                 let failures = outcome::failed(&failed, &store, false)?.words();
                 words += &format!("\n  {}", failures.replace('\n', "\n  "));
@@ -96,10 +104,17 @@ impl Arguments {
             return Err(outcome::failed(&failed, &store, rest.is_some())?);
         }
         let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
-        let wrote = terminal::wrote(&self.out, REPORT);
-        terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
+        if !self.quiet {
+            let wrote = terminal::wrote(&self.out, REPORT);
+            terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
+        }
         verdicts::judge(&findings.verdicts)
     }
+}
+
+/// Concludes a study all of whose parts are in its folder.
+pub(super) fn conclude_all(out: &Path, quiet: bool) -> Result<(), Failure> {
+    Arguments { parts: vec![out.to_owned()], out: out.to_owned(), keep: None, quiet }.run()
 }
 
 /// What cannot be read in a folder that the user has named is wrong input.

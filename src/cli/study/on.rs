@@ -26,7 +26,9 @@ use crate::cli::progress::StudyBar;
 use crate::cli::terminal;
 use crate::output::{AsideFile, OutputError, Over};
 use crate::scenario::Registry;
-use crate::study::{Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet};
+use crate::study::{
+    Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet,
+};
 use crate::units::tell::counted;
 
 /// The folder of a study's binary, and its name there.
@@ -59,7 +61,13 @@ pub(super) struct On {
     #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Elsewhere")]
     pub(super) on: Option<Engine>,
     /// How many tasks the runs are divided into
-    #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "on", help_heading = "Elsewhere")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 200,
+        requires = "on",
+        help_heading = "Elsewhere"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     tasks: u32,
     /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then it does
@@ -179,6 +187,7 @@ impl On {
 }
 
 /// Waits until nothing of it is in the queue any more, and ends as the study does.
+#[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
 fn wait(submitted: &Submitted, plan: &Plan, out: &Path, quiet: bool) -> Result<(), Failure> {
     let bar = StudyBar::new("run", quiet);
     interrupt::guard(

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::on::Submitted;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
@@ -47,12 +48,12 @@ impl Arguments {
             let json = serde_json::to_string_pretty(&status).expect("texts are JSON") + "\n";
             return Ok(terminal::print_file(&json)?);
         }
-        Ok(terminal::print(&told(&status, &self.folder, &engines(&self.folder)))?)
+        Ok(terminal::print(&told(&status, &self.folder, &engines(&self.folder)?))?)
     }
 }
 
 /// Checks that a folder is that of a study; says what it is if not.
-fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
+pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     if folder.join(STUDY).is_file() {
         return Ok(());
     }
@@ -69,12 +70,14 @@ fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Returns what an engine says that the study was handed to.
-fn engines(folder: &Path) -> Lines {
+fn engines(folder: &Path) -> Result<Lines, Failure> {
     let mut lines = Lines::default();
-    if folder.join("slurm/submitted.json").is_file() {
-        lines.line("  engine     slurm, see slurm/submitted.json");
+    if let Some(submitted) = Submitted::read(folder)? {
+        let state = submitted.state();
+        let ended = || format!("{}: nothing is in the queue any more", submitted.told());
+        lines.line(format!("  queue      {}", state.unwrap_or_else(ended)));
     }
-    lines
+    Ok(lines)
 }
 
 /// Tells all.

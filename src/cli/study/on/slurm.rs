@@ -56,7 +56,8 @@ impl Slurm<'_> {
 
     /// Returns the script of the tasks.
     fn array(&self, tasks: &[u32]) -> String {
-        let what = format!("A task of the study {}: the runs of its part that are missing.", self.name);
+        let what =
+            format!("A task of the study {}: the runs of its part that are missing.", self.name);
         let mut text = self.head(&what, "%a");
         if let Some(time) = &self.time {
             writeln!(text, "#SBATCH --time={time}").expect("memory takes it");
@@ -128,8 +129,14 @@ exit "$code"
             let words = self.command(script, after);
             let words: Vec<String> = words.iter().map(|word| super::folder::quoted(word)).collect();
             let path = folder.join(script);
-            write!(text, "### {}\n{content}\n### in {}\n$ {}\n\n", path.display(), out.display(), words.join(" "))
-                .expect("memory takes it");
+            write!(
+                text,
+                "### {}\n{content}\n### in {}\n$ {}\n\n",
+                path.display(),
+                out.display(),
+                words.join(" ")
+            )
+            .expect("memory takes it");
         }
         text.trim_end().to_owned() + "\n"
     }
@@ -253,7 +260,9 @@ mod tests {
 
     #[test]
     fn times_are_written_in_both_ways() {
-        for (text, told) in [("2h", "2:00:00"), ("30s", "0:01:00"), ("1-00:00:00", "1-00:00:00"), ("90", "90")] {
+        for (text, told) in
+            [("2h", "2:00:00"), ("30s", "0:01:00"), ("1-00:00:00", "1-00:00:00"), ("90", "90")]
+        {
             assert_eq!(time(text).unwrap(), told);
         }
         assert!(time("soon").is_err() && time("").is_err());

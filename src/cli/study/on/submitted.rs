@@ -59,22 +59,31 @@ impl Submitted {
         format!("Slurm jobs {} and {}", self.array, self.merge)
     }
 
+    /// Returns how to go on with what its tasks have not done.
+    pub(in crate::cli::study) fn again(&self) -> String {
+        format!("`{}` submits them again", self.command)
+    }
+
     /// Returns what the queue says, in words; `None` if nothing is in there any more.
     pub(in crate::cli::study) fn state(&self) -> Option<String> {
         let jobs = format!("{},{}", self.array, self.merge);
         // A line for each task.
-        let asked = Command::new("squeue").args(["-h", "-r", "-j", &jobs, "-o", "%T"]).output().ok()?;
+        let asked =
+            Command::new("squeue").args(["-h", "-r", "-j", &jobs, "-o", "%T"]).output().ok()?;
         let told = String::from_utf8_lossy(&asked.stdout).into_owned();
-        let states: Vec<&str> = told.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let states: Vec<&str> =
+            told.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         if states.is_empty() {
             // It has forgotten them when they are long gone; else it did not answer.
             let why = String::from_utf8_lossy(&asked.stderr).into_owned();
             let is_gone = asked.status.success() || why.contains("Invalid job id");
-            return (!is_gone).then(|| format!("{}; the queue does not answer: {}", self.told(), why.trim()));
+            return (!is_gone)
+                .then(|| format!("{}; the queue does not answer: {}", self.told(), why.trim()));
         }
         let of = |state: &str| states.iter().filter(|other| **other == state).count() as u64;
         let (running, waiting) = (of("RUNNING"), of("PENDING"));
-        let mut words = format!("{}: {} running, {} waiting", self.told(), count(running), count(waiting));
+        let mut words =
+            format!("{}: {} running, {} waiting", self.told(), count(running), count(waiting));
         let others = states.len() as u64 - running - waiting;
         if 0 < others {
             words += &format!(", {} on their way", counted(others, "task"));
