@@ -40,7 +40,7 @@ impl Slurm<'_> {
     /// Returns the lines that say to sbatch what both jobs have in common.
     fn head(&self, what: &str, log: &str) -> String {
         let mut text = format!(
-            "#!/bin/sh\n# {what} Written by Mumakil {}; submitted in the folder of the study.\n\
+            "#!/bin/sh\n# {what}\n# Written by Mumakil {}; to be submitted in the study's folder.\n\
              #SBATCH --job-name={}\n#SBATCH --output={FOLDER}/{LOGS}/{log}.log\n\
              #SBATCH --open-mode=append\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n",
             env!("CARGO_PKG_VERSION"),
@@ -68,12 +68,11 @@ impl Slurm<'_> {
 #SBATCH --requeue
 #SBATCH --signal=B:USR1@{WARNING}
 
-# Its time is nearly up: the program ends, and the task goes back into the queue.
-warned=
-trap 'warned=yes; kill -TERM "$program" 2>/dev/null' USR1
-# Somebody ends the task: Slurm queues it again by itself if it is to go on.
-trap 'ended=yes; kill -TERM "$program" 2>/dev/null' TERM
-ended=
+# Its time is nearly up: the program ends with what is done.
+trap 'kill -TERM "$program" 2>/dev/null' USR1
+# Somebody ends the task. If it is to go on, Slurm queues it again itself.
+cancelled=
+trap 'cancelled=yes; kill -TERM "$program" 2>/dev/null' TERM
 
 echo "task $SLURM_ARRAY_TASK_ID of {tasks} on $(uname -n), begun ${{SLURM_RESTART_COUNT:-0}} times before"
 bin/mumakil study . --shard "$SLURM_ARRAY_TASK_ID/{tasks}" --jobs 1 &
@@ -86,8 +85,8 @@ while kill -0 "$program" 2>/dev/null; do
     code=$?
 done
 
-# Beyond 128 it was killed, by somebody or for want of memory.
-if [ -z "$ended" ] && {{ [ -n "$warned" ] || [ "$code" -gt 128 ]; }}; then
+# A signal has ended it: the one above, somebody's, or that of a system without memory.
+if [ -z "$cancelled" ] && [ "$code" -gt 128 ]; then
     if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {MOST_RESTARTS} ]; then
         echo "task $SLURM_ARRAY_TASK_ID ended with $code and is queued again"
         scontrol requeue "$SLURM_JOB_ID"
