@@ -195,6 +195,7 @@ mod tests {
             against: Default::default(),
             seeds: vec![1],
             cells: (0..means.len()).map(cell).collect(),
+            left_out: Vec::new(),
             metrics: vec!["mean(sojourn)".to_owned()],
             charts: Vec::new(),
             expect: Vec::new(),

@@ -14,7 +14,7 @@ use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
-use crate::study::{EVERY, End, Life, Shard, Stamp, take_over, write_sign};
+use crate::study::{EVERY, End, Life, Shard, Sign, Stamp, take_over, write_sign};
 
 /// What this process says, for who works, for who gives the signs, and for who is told to end.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,7 @@ pub(in crate::cli) struct AtWork(Arc<Mutex<Option<Voice>>>);
 struct Voice {
     folder: PathBuf,
     life: Life,
+    has_begun: bool,
     /// How many runs have ended in this process.
     ended: u64,
     /// Says that the latest sign is of a process that lives.
@@ -42,7 +43,7 @@ impl AtWork {
     pub(super) fn begin(&self, folder: PathBuf, shard: Shard) -> Result<Signs, OutputError> {
         let mut life = Life::begin(shard, machine(), std::process::id(), Stamp::now());
         life.knows_slow(take_over(&folder, shard)?);
-        *self.0.lock() = Some(Voice { folder, life, ended: 0, lock: None });
+        *self.0.lock() = Some(Voice { folder, life, has_begun: false, ended: 0, lock: None });
         let signing = self.clone();
         let _ticker = Ticker::every(EVERY, move || drop(signing.sign()));
         Ok(Signs { at_work: self.clone(), _ticker })
@@ -54,9 +55,21 @@ impl AtWork {
         self.sign()
     }
 
+    /// Knows what took long where others were at work.
+    pub(super) fn knows_slow(&self, signs: Vec<Sign>) {
+        let slow = signs.into_iter().flat_map(|sign| sign.life.slowest);
+        self.change(|voice| voice.life.knows_slow(slow));
+    }
+
     /// Begins with a run.
     pub(super) fn begins(&self, run: &str, what: String) {
-        self.change(|voice| voice.life.begins(run, what, Stamp::now()));
+        self.change(|voice| {
+            voice.life.begins(run, what, Stamp::now());
+            // Who looks at once sees something going on.
+            if !std::mem::replace(&mut voice.has_begun, true) {
+                drop(voice.sign());
+            }
+        });
     }
 
     /// Has done a run.

@@ -4,15 +4,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::outcome;
+use super::{AtWork, outcome};
 use crate::cli::failure::Failure;
-use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
 use crate::disk;
 use crate::files::REPORT;
 use crate::output::OutputError;
-use crate::study::{Concluded, Share, Sheet, Store, conclude, failed, read_sheet, write_sheet};
+use crate::study::{
+    Concluded, End, Shard, Share, Sheet, Stamp, Store, conclude, failed, read_sheet, signs,
+    write_sheet,
+};
 use crate::units::tell::counted;
 
 /// Put the parts of a study together
@@ -40,22 +42,37 @@ impl Arguments {
                 )));
             }
         }
-        interrupt::guard(&Bar::new(), "; start it again to go on");
+        let at_work = AtWork::default();
+        at_work.guard(&Bar::new());
         let store = Store::of(&self.out);
         let _claim = store.claim(&sheet.study, Share::Alone)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
+        let _signs = at_work.begin(self.out.clone(), Shard::WHOLE)?;
+        for part in &self.parts {
+            at_work.knows_slow(signs(part, Stamp::now())?);
+        }
+        let merged = self.merge(&sheet, &store, &at_work);
+        if let Err(failure) = &merged {
+            // That it failed is told anyway.
+            let _ = at_work.ends(End::Failed, Some(failure.words()));
+        }
+        merged
+    }
+
+    /// Copies the runs and concludes.
+    fn merge(&self, sheet: &Sheet, store: &Store, at_work: &AtWork) -> Result<(), Failure> {
         let parts: Vec<Store> = self.parts.iter().map(|part| Store::of(part)).collect();
         let (mut missing, mut failed) = (0, Vec::new());
         let told = parts.iter().map(|part| Ok((part, failed::read(part)?)));
         let told = told.collect::<Result<Vec<_>, OutputError>>()?;
         for id in sheet.runs().filter(|id| !store.has(id)) {
             if let Some(part) = parts.iter().find(|part| part.has(id)) {
-                copy(part, &store, id)?;
-                failed::forget(&store, id);
+                copy(part, store, id)?;
+                failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
                 if part.folder() != store.folder() {
-                    failed::copy(part, &store, id)?;
+                    failed::copy(part, store, id)?;
                 }
                 if !failed.contains(&id) {
                     failed.push(id);
@@ -64,7 +81,9 @@ impl Arguments {
                 missing += 1;
             }
         }
-        failed::forget_all_but(&store, &failed)?;
+        failed::forget_all_but(store, &failed)?;
+        let runs = sheet.runs().count();
+        at_work.has(runs, runs - missing as usize - failed.len())?;
         if 0 < missing {
             let mut words = format!(
                 "{} of {} missing; do the other parts, or all of it with `mumakil study`",
@@ -72,7 +91,7 @@ impl Arguments {
                 sheet.runs().count()
             );
             if !failed.is_empty() {
-                let failures = outcome::failed(&failed, &store, false)?.words();
+                let failures = outcome::failed(&failed, store, false)?.words();
                 words += &format!("\n  {}", failures.replace('\n', "\n  "));
             }
             return Err(Failure::run(words));
@@ -80,13 +99,15 @@ impl Arguments {
         if !failed.is_empty() {
             let rest = sheet.without(&failed);
             if let Some(rest) = &rest {
-                conclude(rest, &store, &self.out)?;
+                conclude(rest, store, &self.out)?;
             }
-            return Err(outcome::failed(&failed, &store, rest.is_some())?);
+            at_work.ends(End::Done, None)?;
+            return Err(outcome::failed(&failed, store, rest.is_some())?);
         }
-        let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
+        let Concluded { findings, .. } = conclude(sheet, store, &self.out)?;
+        at_work.ends(End::Done, None)?;
         let wrote = terminal::wrote(&self.out, REPORT);
-        terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
+        terminal::print(&(outcome::tell(sheet, &findings) + wrote))?;
         verdicts::judge(&findings.verdicts)
     }
 }
