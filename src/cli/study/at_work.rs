@@ -1,12 +1,13 @@
 //! This process's signs of life, while it works on a study.
 //!
-//! The first says that it has begun, the last how it has ended; between them there is one every ten
-//! seconds. The first and the last must be written as all else; if one between them cannot be, the
-//! study has other worries.
+//! The first says that it has begun, the last how it has ended; between them there is one soon, for
+//! who looks at once, and then one every ten seconds. The first and the last must be written as all
+//! else; if one between them cannot be, the study has other worries.
 
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -16,6 +17,9 @@ use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
 use crate::study::{EVERY, End, Life, Shard, Sign, Stamp, take_over, write_sign};
 
+/// When the second sign is given.
+const SOON: Duration = Duration::from_secs(2);
+
 /// What this process says, for who works, for who gives the signs, and for who is told to end.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cli) struct AtWork(Arc<Mutex<Option<Voice>>>);
@@ -24,7 +28,6 @@ pub(in crate::cli) struct AtWork(Arc<Mutex<Option<Voice>>>);
 struct Voice {
     folder: PathBuf,
     life: Life,
-    has_begun: bool,
     /// How many runs have ended in this process.
     ended: u64,
     /// Says that the latest sign is of a process that lives.
@@ -43,9 +46,9 @@ impl AtWork {
     pub(super) fn begin(&self, folder: PathBuf, shard: Shard) -> Result<Signs, OutputError> {
         let mut life = Life::begin(shard, machine(), std::process::id(), Stamp::now());
         life.knows_slow(take_over(&folder, shard)?);
-        *self.0.lock() = Some(Voice { folder, life, has_begun: false, ended: 0, lock: None });
+        *self.0.lock() = Some(Voice { folder, life, ended: 0, lock: None });
         let signing = self.clone();
-        let _ticker = Ticker::every(EVERY, move || drop(signing.sign()));
+        let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
         Ok(Signs { at_work: self.clone(), _ticker })
     }
 
@@ -63,13 +66,7 @@ impl AtWork {
 
     /// Begins with a run.
     pub(super) fn begins(&self, run: &str, what: String) {
-        self.change(|voice| {
-            voice.life.begins(run, what, Stamp::now());
-            // Who looks at once sees something going on.
-            if !std::mem::replace(&mut voice.has_begun, true) {
-                drop(voice.sign());
-            }
-        });
+        self.change(|voice| voice.life.begins(run, what, Stamp::now()));
     }
 
     /// Has done a run.
