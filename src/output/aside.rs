@@ -134,7 +134,7 @@ impl AsideFile {
     }
 
     /// Does the same, and returns the lock of the file with its place: until that is dropped others
-    /// see that somebody has it ([`lock_of`]).
+    /// see that somebody has it ([`lock_of`](super::lock_of)).
     ///
     /// # Errors
     /// As those of [`put`](Self::put).

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashSet;
 
 use super::on::Submitted;
-use super::outcome;
+use super::{AtWork, outcome};
 use crate::cli::failure::Failure;
-use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
-    Concluded, Form, Share, Sheet, Store, conclude, failed, keep_as, read_sheet, write_sheet,
+    Claim, Concluded, End, Form, Shard, Share, Sheet, Stamp, Store, conclude, failed, keep_as,
+    read_sheet, signs, write_sheet,
 };
 use crate::units::tell::counted;
 
@@ -49,15 +49,29 @@ impl Arguments {
                 )));
             }
         }
-        interrupt::guard(&Bar::new(), "; start it again to go on");
+        let at_work = AtWork::default();
+        at_work.guard(&Bar::new());
         let store = Store::of(&self.out)?;
         let form = self.keep.unwrap_or_else(|| Form::usual(Share::Alone, sheet.runs().count()));
         let claim = store.claim(&sheet.study, Share::Alone, form)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
+        let _signs = at_work.begin(self.out.clone(), Shard::WHOLE)?;
         for part in &self.parts {
             keep_as(part, &self.out)?;
+            at_work.knows_slow(signs(part, Stamp::now())?);
         }
+        let merged = self.merge(&sheet, &claim, &at_work);
+        if let Err(failure) = &merged {
+            // That it failed is told anyway.
+            let _ = at_work.ends(End::Failed, Some(failure.words()));
+        }
+        merged
+    }
+
+    /// Copies the runs and concludes.
+    fn merge(&self, sheet: &Sheet, claim: &Claim, at_work: &AtWork) -> Result<(), Failure> {
+        let store = claim.store();
         let parts = self.parts.iter().map(|part| Store::of(part));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
         let (mut missing, mut failed, mut taken) = (0, Vec::new(), FxHashSet::default());
@@ -70,10 +84,10 @@ impl Arguments {
             }
             if let Some(run) = parts.iter().find_map(|part| part.find(id)) {
                 claim.take(id, &run)?;
-                failed::forget(&store, id);
+                failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
                 if part.folder() != store.folder() {
-                    failed::copy(part, &store, id)?;
+                    failed::copy(part, store, id)?;
                 }
                 failed.push(id);
             } else {
@@ -82,7 +96,9 @@ impl Arguments {
         }
         claim.close()?;
         store.refresh()?;
-        failed::forget_all_but(&store, &failed)?;
+        failed::forget_all_but(store, &failed)?;
+        let runs = sheet.runs().count();
+        at_work.has(runs, runs - missing as usize - failed.len())?;
         if 0 < missing {
             let next = match Submitted::read(&self.out)? {
                 Some(submitted) => submitted.again(),
@@ -91,7 +107,7 @@ impl Arguments {
             let (missing, all) = (counted(missing, "run"), sheet.runs().count());
             let mut words = format!("{missing} of {all} missing; {next}");
             if !failed.is_empty() {
-                let failures = outcome::failed(&failed, &store, false)?.words();
+                let failures = outcome::failed(&failed, store, false)?.words();
                 words += &format!("\n  {}", failures.replace('\n', "\n  "));
             }
             return Err(Failure::run(words));
@@ -99,14 +115,16 @@ impl Arguments {
         if !failed.is_empty() {
             let rest = sheet.without(&failed);
             if let Some(rest) = &rest {
-                conclude(rest, &store, &self.out)?;
+                conclude(rest, store, &self.out)?;
             }
-            return Err(outcome::failed(&failed, &store, rest.is_some())?);
+            at_work.ends(End::Done, None)?;
+            return Err(outcome::failed(&failed, store, rest.is_some())?);
         }
-        let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
+        let Concluded { findings, .. } = conclude(sheet, store, &self.out)?;
+        at_work.ends(End::Done, None)?;
         if !self.quiet {
             let wrote = terminal::wrote(&self.out, REPORT);
-            terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
+            terminal::print(&(outcome::tell(sheet, &findings) + wrote))?;
         }
         verdicts::judge(&findings.verdicts)
     }
