@@ -3,14 +3,15 @@
 //! A study has too many cells to try each. One of them is probed, the base, and for each axis some others
 //! of its values with all else as in the base: so an axis has a factor for each value, and a cell costs
 //! what the base does times the factors of its values. Of an axis of numbers a few values are probed, its
-//! ends among them, and those between follow a power law from one to the next.
+//! ends among them, and those between follow a power law from one to the next. Seeds are like names: where
+//! the jobs are drawn, a seed may bring twice the work of another, and does so in all cells.
 //!
 //! A run goes to the shard that has least to do so far, the longest runs first. That is at most a third
 //! above the best that there is, were the costs exact, and mostly far less. Every process comes to the
 //! same shards, for it reads the same numbers.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,7 +20,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, Step};
+use super::{Plan, PlannedRun, Step};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::external::External;
 use crate::files::COSTS;
@@ -32,6 +33,9 @@ const MOST_PROBES: usize = 24;
 
 /// A probe of short runs is the median of so many.
 const REPEATS: usize = 3;
+
+/// Of other seeds than the first, so many are probed.
+const MOST_SEEDS: usize = 8;
 
 /// Runs that take longer together are not short.
 const SHORT: Duration = Duration::from_millis(300);
@@ -47,6 +51,9 @@ pub struct Costs {
     pub version: String,
     /// Real seconds of a run, by the names of the cells.
     pub seconds: IndexMap<String, f64>,
+    /// How many times that the runs of a seed take.
+    #[serde(default)]
+    pub seeds: BTreeMap<u64, f64>,
 }
 
 /// What probes have shown.
@@ -56,20 +63,34 @@ pub struct Measured {
     pub probes: usize,
     /// Real seconds of a run in each cell.
     pub seconds: Vec<f64>,
+    /// How many times that the runs of each seed take.
+    pub seeds: Vec<f64>,
     /// Bytes of a run in each cell, as a disk gives them out.
     pub bytes: Vec<f64>,
 }
 
-/// A cell to probe: the base, or the base but for one value.
+/// A run to probe: the base, or the base but for one value or for the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Probe {
     cell: usize,
-    /// The axis that has another value than in the base, and which.
-    other: Option<(usize, usize)>,
+    other: Other,
+}
+
+/// In what a probe is not the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    Nothing,
+    /// This axis has this value.
+    Value {
+        axis: usize,
+        value: usize,
+    },
+    /// It has the seed of this number.
+    Seed(usize),
 }
 
 impl Plan {
-    /// Returns how many cells are probed at most.
+    /// Returns how many runs are probed at most.
     pub fn probes(&self) -> usize {
         probes(self).len()
     }
@@ -93,12 +114,14 @@ impl Plan {
         let (mut seconds, mut bytes) = (Vec::new(), Vec::new());
         for probe in probes(self) {
             let left = limit.saturating_sub(began.elapsed());
-            if probe.other.is_some() && left.is_zero() {
+            let is_base = probe.other == Other::Nothing;
+            if !is_base && left.is_zero() {
                 break;
             }
-            let run = self.first_run(probe.cell);
+            let seed = if let Other::Seed(seed) = probe.other { seed } else { 0 };
+            let run = probe.cell * self.seeds().count() + seed;
             tell(Step::Begun { run });
-            let probed = self.probe(run, room.path(), registry, probe.other.map(|_| left));
+            let probed = self.probe(run, room.path(), registry, (!is_base).then_some(left));
             tell(Step::Done { run });
             match probed {
                 Ok((time, room)) => {
@@ -107,28 +130,30 @@ impl Plan {
                 }
                 // A cell whose runs fail says nothing of the others. That they fail is told when they
                 // are done.
-                Err(error) if probe.other.is_none() || is_of_the_disk(&error) => return Err(error),
+                Err(error) if is_base || is_of_the_disk(&error) => return Err(error),
                 Err(_) => {}
             }
         }
         let probes = seconds.len();
-        Ok(Measured { probes, seconds: spread(self, &seconds), bytes: spread(self, &bytes) })
+        let (mut times, seeds) = spread(self, &seconds);
+        let of_seeds = seeds.iter().sum::<f64>() / seeds.len() as f64;
+        times.iter_mut().for_each(|time| *time *= of_seeds);
+        let seeds = seeds.into_iter().map(|factor| factor / of_seeds).collect();
+        Ok(Measured { probes, seconds: times, seeds, bytes: spread(self, &bytes).0 })
     }
 
-    /// Does the runs of a cell from this one on, a few if they are short, and returns what one takes.
+    /// Does a run, a few times if it is short, and returns its time and room.
     fn probe(
         &self,
-        first: usize,
+        run: usize,
         room: &Path,
         registry: &Registry,
         limit: Option<Duration>,
     ) -> Result<(f64, f64), EmulationError> {
         let (mut times, mut bytes) = (Vec::new(), 0);
-        let cell = self.runs[first].cell;
-        let runs = self.runs[first..].iter().take_while(|run| run.cell == cell);
-        for run in runs.cycle().take(REPEATS) {
+        for _ in 0..REPEATS {
             let folder = RunFolder::create(&room.join("probe"), false)?;
-            let scenario = self.scenario(run);
+            let scenario = self.scenario(&self.runs[run]);
             let clock = Clock::of(&scenario);
             let prepared = Prepared::new(scenario, registry)?;
             let options = Options { time_limit: limit, ..Options::default() };
@@ -144,24 +169,25 @@ impl Plan {
         Ok((times[times.len() / 2], bytes as f64))
     }
 
-    fn first_run(&self, cell: usize) -> usize {
-        // Every cell has the same seeds, and its runs stand together.
-        cell * (self.runs.len() / self.cells.len())
-    }
-
     /// Lets the shards be dealt out by what runs cost; a cell that is unknown costs as much as the others
     /// on average.
     pub fn weigh(&mut self, costs: &Costs) {
         let known: Vec<f64> =
             costs.seconds.values().copied().filter(|cost| cost.is_finite()).collect();
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-        let cost = |cell| {
+        let of_cell = |cell| {
             let seconds =
                 costs.seconds.get(&self.name(cell)).copied().filter(|cost| cost.is_finite());
-            // Whole numbers, so that the order in which they are added up changes nothing.
-            ((seconds.unwrap_or(mean) * 1e6).ceil() as u64).max(1)
+            seconds.unwrap_or(mean)
         };
-        self.weights = (0..self.cells.len()).map(cost).collect();
+        let cells: Vec<f64> = (0..self.cells.len()).map(of_cell).collect();
+        let cost = |run: &PlannedRun| {
+            let factor = costs.seeds.get(&run.seed).copied().filter(|factor| factor.is_finite());
+            // Whole numbers, so that the order in which they are added up changes nothing; no run is for
+            // nothing, or one shard would have all of them.
+            ((cells[run.cell] * factor.unwrap_or(1.0) * 1e6).ceil() as u64).max(1)
+        };
+        self.weights = self.runs.iter().map(cost).collect();
     }
 }
 
@@ -170,7 +196,8 @@ impl Costs {
     pub fn of(plan: &Plan, measured: &Measured) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let seconds = (0..plan.cells.len()).map(|cell| (plan.name(cell), measured.seconds[cell]));
-        Self { version, seconds: seconds.collect() }
+        let seeds = plan.seeds().zip(measured.seeds.iter().copied());
+        Self { version, seconds: seconds.collect(), seeds: seeds.collect() }
     }
 
     /// Returns whether the costs of all cells of a plan are known.
@@ -219,7 +246,7 @@ pub fn deal(costs: &[u64], shards: usize) -> Vec<usize> {
     dealt
 }
 
-/// Returns the cells to probe, the base first, then those of each axis in turn.
+/// Returns the runs to probe, the base first, then those of each axis and of the seeds in turn.
 fn probes(plan: &Plan) -> Vec<Probe> {
     let places: FxHashMap<&[usize], usize> =
         plan.cells.iter().enumerate().map(|(place, cell)| (&cell.values[..], place)).collect();
@@ -236,7 +263,8 @@ fn probes(plan: &Plan) -> Vec<Probe> {
     let base = base.expect("a study has a cell");
     let values = &plan.cells[base].values;
     let mut queues: Vec<_> = plan.axes.iter().map(|axis| axis.samples().into_iter()).collect();
-    let mut probes = vec![Probe { cell: base, other: None }];
+    let mut seeds = (1..plan.seeds().count()).take(MOST_SEEDS);
+    let mut probes = vec![Probe { cell: base, other: Other::Nothing }];
     let mut is_over = false;
     while !is_over {
         is_over = true;
@@ -247,7 +275,11 @@ fn probes(plan: &Plan) -> Vec<Probe> {
             other[axis] = value;
             // A cell may be left out of the study.
             let cell = places.get(&other[..]).copied().filter(|cell| *cell != base);
-            probes.extend(cell.map(|cell| Probe { cell, other: Some((axis, value)) }));
+            probes.extend(cell.map(|cell| Probe { cell, other: Other::Value { axis, value } }));
+        }
+        if let Some(seed) = seeds.next() {
+            is_over = false;
+            probes.push(Probe { cell: base, other: Other::Seed(seed) });
         }
     }
     probes.truncate(MOST_PROBES);
@@ -310,28 +342,39 @@ impl Scale {
     }
 }
 
-/// Returns what each cell has of something, by what probes have of it; the first is the base.
-fn spread(plan: &Plan, probed: &[(Probe, f64)]) -> Vec<f64> {
+/// Returns what each cell has of something with the first seed, and how many times that each seed has, by
+/// what probes have of it; the first is the base.
+fn spread(plan: &Plan, probed: &[(Probe, f64)]) -> (Vec<f64>, Vec<f64>) {
     let log = |number: f64| number.max(1e-9).ln();
     let (base, of_base) = (plan.cells[probed[0].0.cell].values.clone(), log(probed[0].1));
+    // Returns the factors that were found of those probes for which `of` tells the value.
+    let found = |first: usize, of: &dyn Fn(Other) -> Option<usize>| -> Vec<(usize, f64)> {
+        let others = probed
+            .iter()
+            .filter_map(|(probe, found)| Some((of(probe.other)?, log(*found) - of_base)));
+        [(first, 0.0)].into_iter().chain(others).collect()
+    };
     let factors: Vec<Vec<f64>> = plan
         .axes
         .iter()
         .enumerate()
-        .map(|(axis, scale)| {
-            let others = probed.iter().filter_map(|(probe, found)| match probe.other {
-                Some((of, value)) if of == axis => Some((value, log(*found) - of_base)),
+        .map(|(number, scale)| {
+            let of = |other| match other {
+                Other::Value { axis, value } if axis == number => Some(value),
                 _ => None,
-            });
-            let known: Vec<(usize, f64)> = [(base[axis], 0.0)].into_iter().chain(others).collect();
-            scale.factors(&known)
+            };
+            scale.factors(&found(base[number], &of))
         })
         .collect();
     let of = |cell: &super::Cell| {
         let factors = factors.iter().zip(&cell.values).map(|(axis, value)| axis[*value]);
         (of_base + factors.sum::<f64>()).exp()
     };
-    plan.cells.iter().map(of).collect()
+    let seeds = plan.seeds().count();
+    let scale = Scale { told: vec![String::new(); seeds], numbers: vec![None; seeds] };
+    let known = found(0, &|other| if let Other::Seed(seed) = other { Some(seed) } else { None });
+    let of_seeds = scale.factors(&known).into_iter().map(f64::exp);
+    (plan.cells.iter().map(of).collect(), of_seeds.collect())
 }
 
 fn is_of_the_disk(error: &EmulationError) -> bool {
@@ -428,12 +471,14 @@ mod tests {
         };
         let in_turn = parts(&plan);
         assert_eq!(in_turn, [vec![0, 2, 4, 6, 8], vec![1, 3, 5, 7]]);
-        plan.weigh(&Costs { version: String::new(), seconds: IndexMap::new() });
+        let unknown =
+            || Costs { version: String::new(), seconds: IndexMap::new(), seeds: BTreeMap::new() };
+        plan.weigh(&unknown());
         assert_eq!(parts(&plan), in_turn);
         // 6, 7 and 8 first, to the one, the other and the one; then 0 and 1 to the other, and so on.
         let seconds = [("nodes 3", 1.0), ("nodes 4", 1.0), ("nodes 5", 2.0)];
         let seconds = seconds.map(|(cell, cost)| (cell.to_owned(), cost)).into_iter().collect();
-        plan.weigh(&Costs { version: String::new(), seconds });
+        plan.weigh(&Costs { seconds, ..unknown() });
         assert_eq!(parts(&plan), [vec![2, 4, 6, 8], vec![0, 1, 3, 5, 7]]);
     }
 
@@ -496,13 +541,38 @@ mod tests {
         };
         let probed: Vec<(Probe, f64)> = probes(&plan)
             .into_iter()
-            .filter(|probe| !matches!(probe.other, Some((0, 1 | 3))))
+            .filter(|probe| !matches!(probe.other, Other::Value { axis: 0, value: 1 | 3 }))
             .map(|probe| (probe, cost(probe.cell)))
             .collect();
         assert_eq!(probed.len(), 4);
-        for (cell, found) in spread(&plan, &probed).into_iter().enumerate() {
+        for (cell, found) in spread(&plan, &probed).0.into_iter().enumerate() {
             assert!((found / cost(cell) - 1.0).abs() < 1e-9, "{}: {found}", plan.name(cell));
         }
+    }
+
+    #[test]
+    fn a_seed_has_its_factor_in_all_cells() {
+        let mut plan = plan("cluster.nodes: [3, 4], seeds: [7, 8, 9]");
+        let probes = probes(&plan);
+        assert_eq!(probes.len(), 4, "two seeds and a value beside the base: {probes:?}");
+        // The second seed takes twice as long, the third four times, and 4 nodes thrice.
+        let cost = |probe: &Probe| match probe.other {
+            Other::Seed(seed) => [1.0, 2.0, 4.0][seed],
+            Other::Value { .. } => 3.0,
+            Other::Nothing => 1.0,
+        };
+        let probed: Vec<(Probe, f64)> = probes.iter().map(|probe| (*probe, cost(probe))).collect();
+        let (cells, seeds) = spread(&plan, &probed);
+        let is = |found: &[f64], wanted: &[f64]| {
+            found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-9)
+        };
+        assert!(is(&cells, &[1.0, 3.0]) && is(&seeds, &[1.0, 2.0, 4.0]), "{cells:?} {seeds:?}");
+        let seconds = [("nodes 3", 1.0), ("nodes 4", 3.0)];
+        let seconds = seconds.map(|(cell, cost)| (cell.to_owned(), cost)).into_iter().collect();
+        let seeds = [(7, 1.0), (8, 2.0), (9, 4.0)].into_iter().collect();
+        plan.weigh(&Costs { version: String::new(), seconds, seeds });
+        let millions = [1, 2, 4, 3, 6, 12].map(|million| million * 1_000_000);
+        assert_eq!(plan.weights, millions);
     }
 
     #[test]
@@ -510,7 +580,12 @@ mod tests {
         let room = tempfile::TempDir::new().unwrap();
         assert_eq!(Costs::read(room.path()).unwrap(), None);
         let plan = plan("cluster.nodes: [3, 4]");
-        let measured = Measured { probes: 2, seconds: vec![0.1, 0.3], bytes: vec![1.0, 1.0] };
+        let measured = Measured {
+            probes: 2,
+            seconds: vec![0.1, 0.3],
+            seeds: vec![1.0],
+            bytes: vec![1.0, 1.0],
+        };
         let costs = Costs::of(&plan, &measured);
         costs.write(room.path()).unwrap();
         assert_eq!(Costs::read(room.path()).unwrap(), Some(costs));

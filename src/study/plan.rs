@@ -46,7 +46,7 @@ pub struct Plan {
     pub files: Vec<NamedFile>,
     /// The axes.
     pub(super) axes: Vec<Scale>,
-    /// What a run of each cell costs, in what unit ever; nothing if all cost the same.
+    /// What each run costs, in what unit ever; nothing if all cost the same.
     pub(super) weights: Vec<u64>,
 }
 

@@ -498,12 +498,16 @@ mod tests {
     #[test]
     fn a_base_may_be_written_out_and_replace_what_a_preset_says() {
         let study = |more: &str| study(&format!("sweep: {{seeds: 2}}\n{more}"));
-        let of = |more| study(more).unwrap().base.resolve(&Registry::builtin()).unwrap().scenario;
-        let base = "base: {cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
-        let (laid, anew) = (of(base), of(&format!("{base}\nanew: [[cluster, hdfs]]")));
-        // The preset says who writes, which is gone if the base begins anew there.
-        assert_ne!(laid.cluster.hdfs.placement, anew.cluster.hdfs.placement);
-        assert_eq!(anew.cluster.hdfs.replication, laid.cluster.hdfs.replication);
+        let base = |more: &str| {
+            let base = "base: {cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
+            let study = study(&format!("{base}\n{more}")).unwrap();
+            study.base.resolve(&Registry::builtin()).map_err(|error| error.to_string())
+        };
+        assert_eq!(base("").unwrap().scenario.cluster.hdfs.replication.get(), 2);
+        // What the preset says of blocks is gone, and nobody says it then.
+        let error = base("anew: [[cluster, hdfs]]").unwrap_err();
+        assert!(error.contains("missing field `block`"), "{error}");
+        assert!(error.contains("test.yaml:2:38   cluster.hdfs"), "{error}");
         let error = study("base: 3").unwrap_err();
         assert!(
             error.contains("expected a file, the name of a scenario, or a scenario"),

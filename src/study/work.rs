@@ -69,7 +69,7 @@ impl Plan {
     /// that is not known.
     pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
         let runs = self.distinct();
-        let cost = |run: &usize| self.weights.get(self.runs[*run].cell).copied().unwrap_or(1);
+        let cost = |run: &usize| self.weights.get(*run).copied().unwrap_or(1);
         let shards = deal(&runs.iter().map(cost).collect::<Vec<_>>(), shard.count);
         let dealt = runs.into_iter().zip(shards);
         dealt.filter(move |(_, of)| *of == shard.index).map(|(run, _)| run)

@@ -24,8 +24,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Say how many runs a study has, and what they will take
 ///
-/// A few of the runs are done to measure it: of each axis some values with all else held, at most 24
-/// cells, and no other is begun after a minute. Their results are not kept.
+/// A few of the runs are done to measure it: of each axis some values, and some seeds, with all else held;
+/// at most 24, and no other is begun after a minute. Their results are not kept.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     /// A file, the name of a study that Mumakil brings, or the folder of a study
@@ -96,8 +96,8 @@ impl Arguments {
             let time = seconds.iter().sum::<f64>() / workers as f64;
             let time = lasted(Duration::from_secs_f64(time.max(longest) * probes as f64));
             let workers = counted(workers as u64, "worker");
-            let samples = counted(measured.probes as u64, "cell");
-            lines.line(format!("  time     about {time} with {workers}, by {samples}"));
+            let samples = measured.probes;
+            lines.line(format!("  time     about {time} with {workers}, by {samples} of them"));
             let room = of(&measured.bytes).iter().sum::<f64>() * probes as f64;
             lines.line(format!("  room     about {}", Unit::BYTES.show(room)));
         }
