@@ -197,7 +197,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let (_room, study, file) = room();
         fs::set_permissions(&file.place, fs::Permissions::from_mode(0o755)).unwrap();
-        bring(&[file.clone()], &study, Bring::All).unwrap();
+        bring(std::slice::from_ref(&file), &study, Bring::All).unwrap();
         let rights = fs::metadata(kept(&study, &file)).unwrap().permissions();
         assert_eq!(rights.mode() & 0o777, 0o755);
     }
@@ -209,7 +209,7 @@ mod tests {
         fs::create_dir(study.join(KEPT)).unwrap();
         let target = study.join(KEPT).join(files::kept_name(&file.name, &file.sha256).unwrap());
         symlink(Path::new("/nowhere/jobs.csv"), &target).unwrap();
-        bring(&[file.clone()], &study, Bring::Links).unwrap();
+        bring(std::slice::from_ref(&file), &study, Bring::Links).unwrap();
         assert_eq!(fs::read_to_string(kept(&study, &file)).unwrap(), "one");
     }
 }
