@@ -527,6 +527,7 @@ fn what_a_study_does_not_have_any_more_does_not_stay() {
             "report.html",
             "runs.csv",
             "study.json",
+            "study.resolved.yaml",
             "summary.json",
         ]
     );
