@@ -2,6 +2,7 @@
 
 mod at_work;
 mod merge;
+mod on;
 mod outcome;
 mod plan;
 mod status;
@@ -91,6 +92,8 @@ struct Run {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    on: on::Options,
 }
 
 /// How runs are done.
@@ -125,6 +128,10 @@ impl Run {
             ));
         }
         let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
+        if let Some(engine) = self.on.on.clone() {
+            let request = on::Request { study: path, sets: self.sets, out, quiet: self.quiet };
+            return on::run(engine, &study, request, self.on, self.pace.jobs, registry);
+        }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         at_work.guard(bar.bar());
         let shard = self.shard.unwrap_or(Shard::WHOLE);

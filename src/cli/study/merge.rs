@@ -34,6 +34,11 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
+    /// Concludes the study of a folder, if its runs are all there.
+    pub(super) fn whole(out: &Path) -> Self {
+        Self { parts: vec![out.to_owned()], out: out.to_owned(), keep: None }
+    }
+
     pub(super) fn run(self) -> Result<(), Failure> {
         let sheet = sheet_of(&self.parts[0])?;
         for part in &self.parts[1..] {
