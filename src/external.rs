@@ -13,5 +13,5 @@ pub mod template;
 mod words;
 
 pub use options::ExternalOptions;
-pub(crate) use options::title;
+pub(crate) use options::{find, title};
 pub use policy::External;

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A run in numbers; in a study's folder, a study in numbers.
 pub const SUMMARY: &str = "summary.json";
@@ -59,6 +59,15 @@ pub const RESOLVED: &str = "scenario.resolved.yaml";
 /// What a study is, which every folder of a study has.
 pub const STUDY: &str = "study.json";
 
+/// The study itself with all that its runs are made of, from which a study's folder goes on.
+pub const STUDY_RESOLVED: &str = "study.resolved.yaml";
+
+/// What a run of each cell of a study costs, as far as it was measured.
+pub const COSTS: &str = "costs.json";
+
+/// The folder in a study's folder that has the files that its scenarios name.
+pub const KEPT: &str = "files";
+
 /// The tables that are large, and may be written as Parquet, too.
 pub const LARGE: [&str; 3] = [JOBS, TASKS, TIMELINE];
 
@@ -85,6 +94,23 @@ pub const OF_A_RUN: [&str; 16] = [
 /// Returns what a table is called that is written as Parquet.
 pub fn parquet(table: &str) -> String {
     table.replace(".csv", ".parquet")
+}
+
+/// Returns what a file that scenarios name is called where a study keeps it: by its content and by its
+/// name. Files of other content have other names, so none of them is ever replaced.
+pub fn kept_name(file: &Path, sha256: &str) -> Option<String> {
+    let name = file.file_name()?.to_string_lossy();
+    Some(format!("{}-{name}", sha256.get(..16)?.to_lowercase()))
+}
+
+/// Returns the file of this name and content that a study keeps whose folder is this one or around it, if
+/// there is one. Whether it still has that content is for who reads it to say.
+pub fn kept(folder: &Path, file: &Path, sha256: &str) -> Option<PathBuf> {
+    let name = kept_name(file, sha256)?;
+    // The folder may be no words at all, which nothing can be made of.
+    let folder = std::path::absolute(folder.join(".")).ok()?;
+    let mut places = folder.ancestors().map(|around| around.join(KEPT).join(&name));
+    places.find(|place| place.is_file())
 }
 
 /// Opens a file that a user has named. A named pipe is refused: to open it waits for somebody who

@@ -59,6 +59,7 @@ chapters! {
     policies
     faults
     studies
+    clusters
     metrics
     time
     external

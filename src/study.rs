@@ -2,7 +2,9 @@
 //!
 //! A file becomes a [`Study`] (`spec`, `axes`), a study becomes a [`Plan`] of runs, each known by a
 //! hash of all that decides its results (`plan`). Workers run what is missing (`work`) and leave
-//! each run whole or not at all in a folder of its own (`store`). What the runs come to is read from
+//! each run whole or not at all in a folder of its own (`store`). Parts for several machines are dealt
+//! out by what runs cost (`costs`). The folder says itself what the study is (`resolved`), and has the
+//! files that its scenarios name (`named`, `bring`). What the runs come to is read from
 //! these folders alone: a [`Sheet`] says which run is which, and from both come the numbers
 //! (`findings`, `paired`), the tables (`tables`), the charts (`draw`, `usual`) and the report (`report`).
 //!
@@ -11,17 +13,21 @@
 
 mod at_work;
 mod axes;
+mod bring;
 mod compared;
+mod costs;
 mod draw;
 pub mod failed;
 mod findings;
 mod life;
 mod merged;
+mod named;
 mod pace;
 mod paired;
 pub mod papers;
 mod plan;
 mod report;
+mod resolved;
 mod search;
 mod sheet;
 mod spec;
@@ -32,14 +38,18 @@ mod usual;
 mod work;
 
 pub use at_work::{Sign, signs, take_over, write_sign};
+pub use bring::{Bring, BringError};
 pub use compared::Against;
+pub use costs::{Costs, Measured, deal};
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use findings::{CellNumbers, Findings, FindingsError, JobsOfRun, Metric};
 pub use life::{EVERY, End, Fate, Going, Hold, Life, Slow, Stamp};
+pub use named::NamedFile;
 pub use pace::{Pace, rate, rest_s};
 pub use paired::{Comparison, Oddity, OutlyingSeed, Standing};
 pub use plan::{Cell, Plan, PlanError, PlannedRun};
 pub use report::{CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_sheet};
+pub use resolved::{keep, keep_as};
 pub use search::{Hunt, Search};
 pub use sheet::{Sheet, SheetAxis, SheetCell, read_sheet};
 pub use spec::{Study, schema};

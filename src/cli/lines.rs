@@ -62,6 +62,11 @@ impl Lines {
         }
     }
 
+    /// Returns whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// Returns them with the colours.
     pub(super) fn as_str(&self) -> &str {
         &self.text

@@ -16,6 +16,9 @@ use crate::units::tell::{self, count, counted};
 /// So often there is a line.
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
 
+/// Of a smaller share nothing is concluded about the rest.
+const LITTLE: f64 = 0.01;
+
 /// How far the work of many runs is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
@@ -58,7 +61,7 @@ pub(super) fn of_jobs(
         tell::times(cluster_time / real.as_secs_f64().max(1e-9)),
     );
     let share = share(progress, jobs, until);
-    if 0.0 < share {
+    if LITTLE <= share {
         let rest = real.as_secs_f64() * (1.0 - share) / share;
         line += &format!(", about {} left", tell::span(rest));
     }
@@ -112,6 +115,8 @@ mod tests {
             line(20),
             "12:03  5 of 20 jobs, 2 h 00 min passed at 60x, about 6 min 00 s left"
         );
+        // Too little to tell.
+        assert_eq!(line(501), "12:03  5 of 501 jobs, 2 h 00 min passed at 60x");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::scenario::Registry;
 use crate::study::papers::{
     self, ExperimentFile, FileOutcome, LIST, Listed, Repeated, Tally, VerdictRow,
 };
-use crate::study::{Shard, Study, conclude};
+use crate::study::{Bring, Shard, Study, conclude};
 
 /// Repeat the experiments of the papers and say whether their effects show
 ///
@@ -158,6 +158,7 @@ impl Arguments {
         }
         let out = self.out.join(study.name.as_str());
         let mut session = Session::new(out, Shard::WHOLE, self.pace, registry, bar, at_work)?;
+        session.keep(study.clone(), Bring::Links);
         let sheet = session.run(&study, true)?;
         let concluded = conclude(&sheet, &session.store, &session.out)?;
         session.ends()?;

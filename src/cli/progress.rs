@@ -148,7 +148,7 @@ impl StudyBar {
 /// Writes a line a minute about what a bar counts, while there is something to do.
 fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Ticker {
     let (bar, failed, mut pace) = (bar.clone(), failed.clone(), Pace::default());
-    Ticker::every(MINUTE, move || {
+    Ticker::new([MINUTE; 2], move || {
         let (ended, of) = (bar.position(), bar.length().unwrap_or(0));
         pace.note(bar.elapsed(), ended);
         if ended < of {

@@ -1,6 +1,8 @@
 //! `mumakil study`: a scenario with axes in, many runs, their tables and a report out.
 
 mod at_work;
+mod cancel;
+mod folder;
 mod merge;
 mod on;
 mod outcome;
@@ -28,8 +30,8 @@ use crate::expect::State;
 use crate::files::REPORT;
 use crate::scenario::Registry;
 use crate::study::{
-    Claim, Concluded, Effort, End, Form, Plan, PlanError, Search, Shard, Share, Sheet, Step, Store,
-    Study, conclude, failed, write_sheet,
+    Bring, Claim, Concluded, Costs, Effort, End, Form, Plan, PlanError, Search, Shard, Share,
+    Sheet, Step, Store, Study, conclude, failed, keep, write_sheet,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -47,7 +49,9 @@ Examples:
   mumakil study mine.yaml --jobs 8 --out results
   mumakil study mine.yaml --shard 1/3 --out part-1   on one of three machines
   mumakil study merge part-1 part-2 part-3 --out results
+  mumakil study results                      go on with the study of this folder
   mumakil study status results               how far it is, also while others work on it
+  mumakil study mine.yaml --on slurm --tasks 50 --time 2h --wait
 
 Exit codes:
   0  done, and every expectation holds or is a known gap
@@ -67,19 +71,22 @@ enum Command {
     Plan(plan::Arguments),
     Merge(merge::Arguments),
     Status(status::Arguments),
+    Cancel(cancel::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// A file, or the name of a study that Mumakil brings (see `mumakil scenarios`)
+    /// A file, the name of a study that Mumakil brings (see `mumakil scenarios`), or the folder of a
+    /// study, to go on with it
     #[arg(value_name = "STUDY", required = true)]
     study: Option<PathBuf>,
-    /// The folder for the results [default: out/NAME]
+    /// The folder for the results [default: out/NAME, or STUDY if that is a folder]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     pace: Pace,
-    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts
+    /// Do only a part of the runs: 1/3 is the first of three; `mumakil study merge` joins the parts.
+    /// They are divided by `costs.json`, if the folder has it (see `mumakil study plan --costs`)
     #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
     /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
@@ -89,11 +96,14 @@ struct Run {
     /// Set a value of the study, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
+    /// Copy the files that the scenarios name into the folder, so that it can be given to somebody
+    #[arg(long)]
+    bring_files: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
-    on: on::Options,
+    on: on::On,
 }
 
 /// How runs are done.
@@ -113,6 +123,7 @@ impl Arguments {
             Some(Command::Plan(arguments)) => arguments.run(registry),
             Some(Command::Merge(arguments)) => arguments.run(),
             Some(Command::Status(arguments)) => arguments.run(),
+            Some(Command::Cancel(arguments)) => arguments.run(),
             None => self.run.run(registry),
         }
     }
@@ -120,23 +131,28 @@ impl Arguments {
 
 impl Run {
     fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let path = self.study.expect("clap asks for it");
+        let (path, out) = folder::find(self.study.expect("clap asks for it"), self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
         if study.search.is_some() && self.shard.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided with --shard",
             ));
         }
-        let out = self.out.clone().unwrap_or_else(|| format!("out/{}", study.name).into());
-        if let Some(engine) = self.on.on.clone() {
-            let request = on::Request { study: path, sets: self.sets, out, quiet: self.quiet };
-            return on::run(engine, &study, request, self.on, self.pace.jobs, registry);
+        let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
+        let bring = if self.bring_files { Bring::All } else { Bring::Links };
+        if self.on.on.is_some() {
+            // What lies beside the folder is there for the tasks, too; what lies elsewhere may not be.
+            let bring = if self.bring_files { Bring::All } else { Bring::FromElsewhere };
+            let (form, jobs, quiet) = (self.keep, self.pace.jobs, self.quiet);
+            let work = on::Work { study: &study, out: &out, form, bring, jobs, quiet };
+            return self.on.run(&work, registry);
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         at_work.guard(bar.bar());
         let shard = self.shard.unwrap_or(Shard::WHOLE);
         let mut session = Session::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
+        session.keep(study.clone(), bring);
         let (sheet, answer) = match &study.search {
             None => (session.run(&study, self.quiet)?, Lines::default()),
             Some(search) => session.search(&study, search, self.quiet)?,
@@ -177,6 +193,8 @@ pub(super) struct Session<'r> {
     /// What lets it write, from its first run on.
     claim: Option<Claim>,
     pub(super) out: PathBuf,
+    /// The study that the folder says that it has, until it says so.
+    kept: Option<(Study, Bring)>,
     shard: Shard,
     /// How runs are kept, if somebody says.
     form: Option<Form>,
@@ -208,6 +226,7 @@ impl<'r> Session<'r> {
             store: Store::of(&out)?,
             claim: None,
             out,
+            kept: None,
             shard,
             form: None,
             pace,
@@ -220,6 +239,11 @@ impl<'r> Session<'r> {
             workers: 0,
             began: outcome::now(),
         })
+    }
+
+    /// Lets the folder say what its study is, and have the files that it names.
+    pub(super) fn keep(&mut self, study: Study, which: Bring) {
+        self.kept = Some((study, which));
     }
 
     /// Says that all is done.
@@ -238,7 +262,12 @@ impl<'r> Session<'r> {
     }
 
     fn do_missing(&mut self, study: &Study, quiet: bool) -> Result<Sheet, Failure> {
-        let plan = Plan::new(study, self.registry)?;
+        let mut plan = Plan::new(study, self.registry)?;
+        if self.shard != Shard::WHOLE
+            && let Some(costs) = Costs::read(&self.out)?
+        {
+            plan.weigh(&costs);
+        }
         if !quiet {
             warn(&plan);
         }
@@ -256,6 +285,9 @@ impl<'r> Session<'r> {
         // Parts that others have done may have come since this one was begun.
         self.store.refresh()?;
         write_sheet(&sheet, &self.out)?;
+        if let Some((study, which)) = self.kept.take() {
+            keep(&study, &plan, &folder::command(), &self.out, which)?;
+        }
         if self.signs.is_none() {
             self.signs = Some(self.at_work.begin(self.out.clone(), self.shard)?);
         }

@@ -13,12 +13,14 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
-    /// Begins; the first time is after this span.
-    pub(super) fn every(span: Duration, mut tick: impl FnMut() + Send + 'static) -> Self {
+    /// Begins; the first time is after this span, and then after the other one again and again.
+    pub(super) fn new(spans: [Duration; 2], mut tick: impl FnMut() + Send + 'static) -> Self {
         let (stop, stopped) = bounded(0);
         let thread = thread::spawn(move || {
+            let [mut span, next] = spans;
             while stopped.recv_timeout(span) == Err(RecvTimeoutError::Timeout) {
                 tick();
+                span = next;
             }
         });
         Self { stop: Some(stop), thread: Some(thread) }
@@ -46,7 +48,7 @@ mod tests {
     fn nothing_is_done_once_it_is_dropped() {
         let done = Arc::new(AtomicUsize::new(0));
         let counted = done.clone();
-        let ticker = Ticker::every(Duration::from_millis(1), move || {
+        let ticker = Ticker::new([Duration::from_millis(1); 2], move || {
             counted.fetch_add(1, Ordering::SeqCst);
         });
         while done.load(Ordering::SeqCst) < 3 {
@@ -58,6 +60,6 @@ mod tests {
 
     #[test]
     fn who_is_dropped_early_does_not_wait() {
-        drop(Ticker::every(Duration::from_secs(3_600), || panic!("an hour has not passed")));
+        drop(Ticker::new([Duration::from_secs(3_600); 2], || panic!("an hour has not passed")));
     }
 }

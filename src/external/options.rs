@@ -12,6 +12,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::policy::External;
+use crate::files;
 use crate::mapred::{Complaint, Policy as _};
 use crate::units::SimSpan;
 
@@ -71,7 +72,7 @@ impl ExternalOptions {
         let mut complaints = Vec::new();
         let mut files = BTreeMap::new();
         for word in &self.command {
-            let Some(path) = find(word, folder) else { continue };
+            let Some(path) = find(word, folder, self.files.get(word)) else { continue };
             match digest(&path) {
                 Ok(digest) => _ = files.insert(word.clone(), digest),
                 Err(error) => {
@@ -104,7 +105,7 @@ impl ExternalOptions {
 
     /// Returns the command with files where they are.
     pub(super) fn found(&self, folder: &Path) -> Vec<String> {
-        let word = |word: &String| match find(word, folder) {
+        let word = |word: &String| match find(word, folder, self.files.get(word)) {
             Some(path) => path.canonicalize().unwrap_or(path).to_string_lossy().into_owned(),
             None => word.clone(),
         };
@@ -145,9 +146,12 @@ fn called<'w>(
     Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
 }
 
-/// Returns the file that a word of a command is, if it is one.
-fn find(word: &str, folder: &Path) -> Option<PathBuf> {
-    [folder.join(word), PathBuf::from(word)].into_iter().find(|path| path.is_file())
+/// Returns the file that a word of a command is, if it is one. One whose content is known may be kept in
+/// the folder of a study.
+pub(crate) fn find(word: &str, folder: &Path, sha256: Option<&String>) -> Option<PathBuf> {
+    let kept = sha256.and_then(|sha256| files::kept(folder, Path::new(word), sha256));
+    let mut places = [folder.join(word), PathBuf::from(word)].into_iter();
+    kept.or_else(|| places.find(|path| path.is_file()))
 }
 
 fn digest(path: &Path) -> io::Result<String> {

@@ -109,6 +109,14 @@ impl AsideFile {
         self.hidden.as_file_mut()
     }
 
+    /// Gives it these rights.
+    ///
+    /// # Errors
+    /// If it cannot have them.
+    pub fn permit(&self, rights: fs::Permissions) -> io::Result<()> {
+        disk::change(&self.target, || fs::set_permissions(self.hidden.path(), rights))
+    }
+
     /// Opens the hidden file again, for somebody who writes into it.
     ///
     /// # Errors
@@ -126,7 +134,7 @@ impl AsideFile {
     }
 
     /// Does the same, and returns the lock of the file with its place: until that is dropped others
-    /// see that somebody has it ([`lock_of`]).
+    /// see that somebody has it ([`lock_of`](super::lock_of)).
     ///
     /// # Errors
     /// As those of [`put`](Self::put).

@@ -77,6 +77,17 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
+    /// Returns what stands at a key as a draft of its own, which begins afresh at these places.
+    pub(crate) fn within(&self, key: &str, afresh: Vec<Path>) -> Option<Self> {
+        let document = self.document.within(key, afresh)?;
+        Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced: Vec::new() })
+    }
+
+    /// Returns the tree with what was laid over it.
+    pub(crate) fn layer(&self) -> &Layer {
+        self.document.layer()
+    }
+
     /// Takes a key and its value out of the tree.
     pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
         self.document.take(key)

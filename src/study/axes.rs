@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
+use super::costs::Scale;
 use crate::expect::{self, Space};
 use crate::external;
 use crate::scenario::shape;
@@ -16,7 +17,7 @@ use crate::yaml::{Path, Problem, Step};
 const MOST_VALUES: usize = 10_000;
 
 /// The keys of `sweep:` that are no fields of the scenario.
-const SEEDS: &str = "seeds";
+pub(super) const SEEDS: &str = "seeds";
 const ZIP: &str = "zip";
 
 /// What varies, and with which seeds.
@@ -83,6 +84,15 @@ impl Axis {
         let expect::AxisValue { label, number } = self.values[value].space();
         let name = self.name.rsplit('.').next().unwrap_or(&self.name);
         if number.is_some() { format!("{name} {label}") } else { label }
+    }
+
+    /// Returns the axis as costs depend on it.
+    pub(super) fn scale(&self) -> Scale {
+        let number = |value: &AxisValue| value.space().number.map(|(number, _)| number);
+        Scale {
+            told: (0..self.values.len()).map(|value| self.tell(value)).collect(),
+            numbers: self.values.iter().map(number).collect(),
+        }
     }
 
     /// Returns the axis as expressions know it.
@@ -419,6 +429,31 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, Problem> {
             "`{from: 10, to: 100, step: 10}` or `{from: 1, to: 1000, points: 4, scale: log}`",
         )),
     }
+}
+
+/// Returns the values of an axis as a list that says each of them; of a `zip`, each of its lists.
+pub(super) fn listed(name: &str, value: &Value) -> Value {
+    match value {
+        Value::Mapping(fields) if name == ZIP => fields
+            .iter()
+            .map(|(key, value)| (key.clone(), listed("", value)))
+            .collect::<Mapping>()
+            .into(),
+        value => match values(&Path::default(), value) {
+            Ok(values) => values.into_iter().map(|(_, value)| value).collect::<Vec<_>>().into(),
+            Err(_) => value.clone(),
+        },
+    }
+}
+
+/// Returns the path that is written as a list of its steps.
+pub(super) fn path_of(steps: &[Value]) -> Option<Path> {
+    let step = |step: &Value| match step {
+        Value::String(key) => Some(Step::Key(key.clone())),
+        Value::Number(index) => Some(Step::Index(index.as_u64()?.try_into().ok()?)),
+        _ => None,
+    };
+    Some(Path(steps.iter().map(step).collect::<Option<_>>()?))
 }
 
 /// Returns what each value is called.

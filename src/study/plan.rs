@@ -7,21 +7,28 @@
 //! What a policy of somebody's own does, no version of ours tells: its runs are known by the
 //! content of the program, too, and are done again when that was built anew.
 
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path as FsPath, PathBuf};
+use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
+use serde_yaml::{Mapping, Value};
 use sha2::{Digest, Sha256};
 
-use super::Study;
+use super::costs::Scale;
+use super::{NamedFile, Study, named};
+use crate::cluster::ClusterSpec;
 use crate::emulation::{EmulationError, Prepared};
 use crate::expect::{Table, combinations};
 use crate::scenario::{
-    ClockSpec, Draft, Name, PolicyEntry, RecordSpec, Registry, Scenario, ScenarioError, Warning,
+    ClockSpec, Draft, PolicyEntry, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
+    Warning,
 };
 use crate::trace::{TraceError, hex, sha256_of};
-use crate::yaml::{Displaced, Path, Problem};
+use crate::workload::WorkloadSpec;
+use crate::yaml::{self, Displaced, Path, Problem};
 
 /// More runs than that are a mistake.
 const MOST_RUNS: u128 = 1_000_000;
@@ -35,6 +42,12 @@ pub struct Plan {
     pub runs: Vec<PlannedRun>,
     /// What is hardly meant as it stands.
     pub warnings: Vec<Warning>,
+    /// The files that the scenarios name.
+    pub files: Vec<NamedFile>,
+    /// The axes.
+    pub(super) axes: Vec<Scale>,
+    /// What each run costs, in what unit ever; nothing if all cost the same.
+    pub(super) weights: Vec<u64>,
 }
 
 /// A combination of the axes' values.
@@ -42,10 +55,19 @@ pub struct Plan {
 pub struct Cell {
     /// For each axis, which of its values.
     pub values: Vec<usize>,
-    /// What tells it from the others, axis by axis.
-    labels: Vec<String>,
     /// The scenario, but for the seed.
-    scenario: Scenario,
+    scenario: Parts,
+}
+
+/// A scenario in parts, each shared by all cells that have it: a hundred thousand cells differ in few
+/// things, and the jobs of a scenario may be many.
+#[derive(Clone, Debug)]
+struct Parts {
+    cluster: Arc<ClusterSpec>,
+    workload: Arc<WorkloadSpec>,
+    scheduler: Arc<SchedulerChoice>,
+    /// With somebody's cluster, no workload and no policy of its own.
+    rest: Arc<Scenario>,
 }
 
 /// A run that a study wants.
@@ -98,7 +120,9 @@ impl Plan {
     /// With what is wrong in the scenario of some cell.
     pub fn new(study: &Study, registry: &Registry) -> Result<Self, PlanError> {
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
-        let (mut warnings, mut hashes) = (IndexSet::new(), Hashes::default());
+        let (mut warnings, mut shelves) = (IndexSet::new(), Shelves::default());
+        let mut texts = Texts::default();
+        let mut hashes = Hashes { said: study.files.clone(), ..Hashes::default() };
         let mut displaced: IndexMap<Displaced, IndexSet<String>> = IndexMap::new();
         let mut known_to_fit = FxHashSet::default();
         for values in wanted(study)? {
@@ -117,51 +141,153 @@ impl Plan {
                     }
                 }
             }
+            hashes.note_allocations(&draft)?;
+            for (at, value) in named::puts(&draft, &study.files, &draft.folder()) {
+                let origin = study.draft.origin(&Path::of("files"));
+                draft.put(&at, value, origin).expect("it is there");
+            }
             let loaded = draft.resolve(registry)?;
             let mut scenario = loaded.scenario;
             scenario.name = study.name.clone();
             record_only_what_is_read(study, &draft, &mut scenario.record)?;
-            hashes.pin_traces(&mut scenario)?;
+            hashes.pin_files(&mut scenario)?;
             let program = hashes.program(&scenario.scheduler.name, registry)?;
             warnings.extend(loaded.warnings);
+            let written = yaml::write(&scenario);
+            let written = written.as_mapping().expect("a scenario has keys");
+            let identity = Identity::of(written, program.as_deref(), &mut texts);
+            let seeds = study.sweep.seeds.from(scenario.seed).into_iter();
+            runs.extend(seeds.map(|seed| PlannedRun {
+                cell: cells.len(),
+                seed,
+                id: identity.with(seed),
+            }));
+            let faults = texts.of(&"faults".into(), written.get("faults").unwrap_or(&Value::Null));
+            let parts = shelves.share(scenario, written);
             // What only the files' content shows is shown before anything runs. It is read once for
             // all cells with the same cluster, jobs and policy.
-            let Scenario { cluster, workload, faults, scheduler, .. } = &scenario;
-            let site = (cluster, workload, faults, scheduler);
-            if known_to_fit.insert(serde_yaml::to_string(&site).expect("it was YAML")) {
-                Prepared::new(scenario.clone(), registry)?;
+            let site = (
+                Arc::as_ptr(&parts.cluster),
+                Arc::as_ptr(&parts.workload),
+                Arc::as_ptr(&parts.scheduler),
+                faults.to_owned(),
+            );
+            if known_to_fit.insert(site) {
+                Prepared::new(parts.scenario(), registry)?;
             }
-            for seed in study.sweep.seeds.from(scenario.seed) {
-                let id = identity(Scenario { seed, ..scenario.clone() }, program.as_deref());
-                runs.push(PlannedRun { cell: cells.len(), seed, id });
-            }
-            let labels =
-                study.sweep.axes.iter().zip(&values).map(|(axis, value)| axis.tell(*value));
-            cells.push(Cell { labels: labels.collect(), values, scenario });
+            cells.push(Cell { values, scenario: parts });
         }
         // An axis of choices leaves out on purpose what the base says of one of them: told once.
         warnings.extend(displaced.into_iter().map(|(gone, values)| {
             let by = values.into_iter().collect::<Vec<_>>().join("`, `");
             Warning::Displaced(Displaced { by, ..gone })
         }));
-        Ok(Self { cells, runs, warnings: warnings.into_iter().collect() })
+        Ok(Self {
+            cells,
+            runs,
+            warnings: warnings.into_iter().collect(),
+            files: hashes.named.into_values().collect(),
+            axes: study.sweep.axes.iter().map(super::axes::Axis::scale).collect(),
+            weights: Vec::new(),
+        })
     }
 
     /// Returns whether every run gives the same results again: none has a clock of real time.
     pub fn is_repeatable(&self) -> bool {
-        self.cells.iter().all(|cell| cell.scenario.clock == ClockSpec::Virtual)
+        self.cells.iter().all(|cell| cell.scenario.rest.clock == ClockSpec::Virtual)
     }
 
     /// Tells which run it is: `nodes 10, fair, seed 42`.
     pub fn describe(&self, run: usize) -> String {
         let PlannedRun { cell, seed, .. } = &self.runs[run];
-        let labels = &self.cells[*cell].labels;
-        labels.iter().cloned().chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
+        self.told(*cell).chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the name of a cell: `nodes 10, fair`.
+    pub fn name(&self, cell: usize) -> String {
+        self.told(cell).collect::<Vec<_>>().join(", ")
+    }
+
+    fn told(&self, cell: usize) -> impl Iterator<Item = String> {
+        self.axes
+            .iter()
+            .zip(&self.cells[cell].values)
+            .map(|(axis, value)| axis.told[*value].clone())
     }
 
     /// Returns the scenario of a run.
     pub fn scenario(&self, run: &PlannedRun) -> Scenario {
-        Scenario { seed: run.seed, ..self.cells[run.cell].scenario.clone() }
+        Scenario { seed: run.seed, ..self.cells[run.cell].scenario.scenario() }
+    }
+
+    /// Returns the seeds, with which each cell is run.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().take_while(|run| run.cell == 0).map(|run| run.seed)
+    }
+}
+
+impl Parts {
+    fn scenario(&self) -> Scenario {
+        Scenario {
+            cluster: ClusterSpec::clone(&self.cluster),
+            workload: WorkloadSpec::clone(&self.workload),
+            scheduler: SchedulerChoice::clone(&self.scheduler),
+            ..Scenario::clone(&self.rest)
+        }
+    }
+}
+
+/// The parts of scenarios that there are, each once.
+#[derive(Default)]
+struct Shelves {
+    clusters: Shelf<ClusterSpec>,
+    workloads: Shelf<WorkloadSpec>,
+    schedulers: Shelf<SchedulerChoice>,
+    rests: Shelf<Scenario>,
+    /// A cluster that stands in all the rests.
+    somebodys: Option<ClusterSpec>,
+}
+
+/// Parts of one kind, by a hash of how they are written.
+struct Shelf<T>(FxHashMap<u64, Vec<Arc<T>>>);
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self(FxHashMap::default())
+    }
+}
+
+impl<T: PartialEq> Shelf<T> {
+    /// Returns a part as it is on the shelf, where it is put if need be.
+    fn share(&mut self, part: T, hash: u64) -> Arc<T> {
+        let alike = self.0.entry(hash).or_default();
+        if let Some(known) = alike.iter().find(|known| ***known == part) {
+            return Arc::clone(known);
+        }
+        alike.push(Arc::new(part));
+        Arc::clone(&alike[alike.len() - 1])
+    }
+}
+
+impl Shelves {
+    /// Returns a scenario, which is written like this, in parts.
+    fn share(&mut self, mut scenario: Scenario, written: &Mapping) -> Parts {
+        let somebodys = self.somebodys.get_or_insert_with(|| scenario.cluster.clone()).clone();
+        let cluster = std::mem::replace(&mut scenario.cluster, somebodys);
+        let workload = std::mem::take(&mut scenario.workload);
+        let scheduler = std::mem::take(&mut scenario.scheduler);
+        let of = |key: &str| FxBuildHasher.hash_one(written.get(key));
+        const OWN: [&str; 3] = ["cluster", "workload", "scheduler"];
+        let mut rest = FxHasher::default();
+        for entry in written.iter().filter(|(key, _)| !OWN.iter().any(|own| *key == own)) {
+            entry.hash(&mut rest);
+        }
+        Parts {
+            cluster: self.clusters.share(cluster, of("cluster")),
+            workload: self.workloads.share(workload, of("workload")),
+            scheduler: self.schedulers.share(scheduler, of("scheduler")),
+            rest: self.rests.share(scenario, rest.finish()),
+        }
     }
 }
 
@@ -218,22 +344,69 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     Ok(cells)
 }
 
-/// Returns the name of a run. What the study is called, and said to be for, changes nothing in it.
-fn identity(scenario: Scenario, program: Option<&str>) -> String {
-    let scenario =
-        Scenario { name: Name::from_text("run"), description: String::new(), ..scenario };
-    let mut hash = Sha256::new();
-    for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default(), &scenario.to_yaml()] {
-        hash.update(part);
-        hash.update([0]);
-    }
-    hex(&hash.finalize()[..8])
+/// What names the runs of a cell: all that decides their results, but for the seed. What the study is
+/// called, and said to be for, changes nothing in them.
+struct Identity {
+    /// The hash of all before the seed.
+    before: Sha256,
+    /// What stands behind it.
+    behind: String,
 }
 
-/// The content of each trace, and of this program: each is hashed once.
+/// The text of each key of a scenario as it was last: most are the same in the next cell.
+#[derive(Default)]
+struct Texts(IndexMap<Value, (Value, String)>);
+
+impl Texts {
+    /// Returns a key with its value as YAML.
+    fn of(&mut self, key: &Value, value: &Value) -> &str {
+        if self.0.get(key).is_none_or(|(known, _)| known != value) {
+            let entry = Mapping::from_iter([(key.clone(), value.clone())]);
+            let text = serde_yaml::to_string(&entry).expect("a tree can be written as YAML");
+            self.0.insert(key.clone(), (value.clone(), text));
+        }
+        &self.0[key].1
+    }
+}
+
+impl Identity {
+    /// Returns what names the runs of a scenario that is written like this.
+    fn of(written: &Mapping, program: Option<&str>, texts: &mut Texts) -> Self {
+        // The name and the description stand first, and the seed behind them.
+        const BEFORE: &str = "name: run\ndescription: ''\nseed: ";
+        let mut behind = "\n".to_owned();
+        for (key, value) in written {
+            if !["name", "description", "seed"].iter().any(|before| key == before) {
+                behind += texts.of(key, value);
+            }
+        }
+        let mut before = Sha256::new();
+        for part in [env!("CARGO_PKG_VERSION"), program.unwrap_or_default()] {
+            before.update(part);
+            before.update([0]);
+        }
+        before.update(BEFORE);
+        Self { before, behind }
+    }
+
+    /// Returns the name of the run with a seed.
+    fn with(&self, seed: u64) -> String {
+        let mut hash = self.before.clone();
+        hash.update(seed.to_string());
+        hash.update(&self.behind);
+        hash.update([0]);
+        hex(&hash.finalize()[..8])
+    }
+}
+
+/// The content of each file, and of this program: each is hashed once.
 #[derive(Default)]
 struct Hashes {
     known: IndexMap<PathBuf, String>,
+    /// What the study says of the files itself.
+    said: Vec<NamedFile>,
+    /// What the scenarios name.
+    named: IndexMap<PathBuf, NamedFile>,
 }
 
 impl Hashes {
@@ -246,12 +419,53 @@ impl Hashes {
         Ok(hash)
     }
 
-    /// Notes in a scenario what each trace of it holds.
-    fn pin_traces(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
+    /// Returns what the study says of a file.
+    fn said(&self, name: &FsPath) -> Option<NamedFile> {
+        self.said.iter().find(|file| file.name == name).cloned()
+    }
+
+    /// Notes in a scenario what each trace of it holds, and which files it names.
+    fn pin_files(&mut self, scenario: &mut Scenario) -> Result<(), TraceError> {
         let folder = scenario.folder.clone();
         for file in scenario.files_mut() {
-            let hash = self.of(file.find(&folder))?;
+            let name = file.path.clone();
+            let said = self.said(&name);
+            // What the runs call it does not depend on who looks.
+            if let Some(said) = &said {
+                *file = said.pinned();
+            }
+            let place = file.find(&folder);
+            let hash = self.of(place.clone())?;
             file.pin(&folder, Some(&hash))?;
+            if let Some(said) = said {
+                *file = said.pinned();
+            }
+            if !self.named.contains_key(&name) {
+                self.named.insert(name.clone(), NamedFile::trace(name, file, place));
+            }
+        }
+        let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
+        for file in named::words([&scenario.scheduler].into_iter().chain(later), &folder) {
+            self.named.entry(file.name.clone()).or_insert(file);
+        }
+        Ok(())
+    }
+
+    /// Notes the allocation files that a draft names; what it cannot read is told when that is resolved.
+    fn note_allocations(&mut self, draft: &Draft) -> Result<(), TraceError> {
+        let folder = draft.folder();
+        for (_, name) in named::allocations(draft.layer().tree()) {
+            let said = self.said(&name);
+            let kept = said.as_ref().map(|said| said.find(&folder));
+            let place = kept.filter(|kept| kept.is_file()).unwrap_or_else(|| folder.join(&name));
+            let Ok(found) = self.of(place.clone()) else { continue };
+            if let Some(said) = said
+                && said.sha256 != found
+            {
+                return Err(TraceError::Changed { path: place, expected: said.sha256, found });
+            }
+            let file = NamedFile { name: name.clone(), path: None, sha256: found, place };
+            self.named.entry(name).or_insert(file);
         }
         Ok(())
     }
@@ -271,6 +485,7 @@ impl Hashes {
 mod tests {
     use super::*;
     use crate::mapred::{Offer, Policy, Scheduler};
+    use crate::scenario::Name;
 
     const ONE_JOB: &str = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n";
 
@@ -306,6 +521,36 @@ mod tests {
             .map(|name| plan(&format!("{name}\nsweep: {{seeds: 2}}")).unwrap().runs);
         assert_eq!(one, other);
         assert_ne!(one, plan("name: a\nsweep: {seeds: 2}\nuntil: 5s").unwrap().runs);
+    }
+
+    #[test]
+    fn a_name_is_the_hash_of_version_program_and_scenario() {
+        let planned = plan("sweep: {cluster.nodes: [3, 4], seeds: [0, 7, 18446744073709551615]}");
+        let planned = planned.unwrap();
+        for run in &planned.runs {
+            let scenario = Scenario {
+                name: Name::from_text("run"),
+                description: String::new(),
+                ..planned.scenario(run)
+            };
+            let text = format!("{}\0\0{}\0", env!("CARGO_PKG_VERSION"), scenario.to_yaml());
+            assert_eq!(run.id, hex(&Sha256::digest(text)[..8]));
+        }
+    }
+
+    #[test]
+    fn cells_share_what_is_equal_in_them() {
+        let planned = plan("sweep: {cluster.nodes: [3, 4], hadoop.heartbeat: [3s, 4s]}").unwrap();
+        let [a, b, c, d] = &planned.cells[..] else { panic!("{planned:?}") };
+        let workloads = [a, b, c, d].map(|cell| Arc::as_ptr(&cell.scenario.workload));
+        assert!(workloads.iter().all(|workload| *workload == workloads[0]));
+        assert!(Arc::ptr_eq(&a.scenario.cluster, &b.scenario.cluster));
+        assert!(Arc::ptr_eq(&a.scenario.rest, &c.scenario.rest));
+        assert!(!Arc::ptr_eq(&a.scenario.cluster, &c.scenario.cluster));
+        assert_eq!(
+            planned.scenario(&planned.runs[3]).cluster.nodes,
+            planned.cells[3].scenario.cluster.nodes
+        );
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn page(sheet: &Sheet, findings: &Findings, pictures: &[Picture]) -> Page {
         numbers.push(Block::Table(comparisons(sheet, findings)));
     }
     sections.push(Section::new("Numbers", numbers));
-    let repeat = "mumakil study STUDY.yaml   # the file that this came of".to_owned();
+    let repeat = "mumakil study DIR   # the folder of this page, wherever it is now".to_owned();
     sections.push(Section::new("How to repeat it", vec![Block::Code(repeat)]));
     Page {
         title: sheet.study.clone(),

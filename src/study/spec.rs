@@ -10,6 +10,7 @@ use serde_yaml::{Mapping, Value};
 use super::axes::{self, Axis, Seeds, Sweep};
 use super::compared::{Against, CompareSpec};
 use super::draw::ChartSpec;
+use super::named::NamedFile;
 use super::search::Search;
 use crate::expect::{Complaint, Expectation, Expr, Needs, Plan, Space};
 use crate::scenario::{Draft, Experiment, Name, Registry, ScenarioError, Starter, generator};
@@ -42,6 +43,8 @@ pub struct Study {
     pub(super) base: Draft,
     /// The text that was read, for messages.
     pub(super) draft: Draft,
+    /// What the files held that its scenarios name, if that is known already.
+    pub(super) files: Vec<NamedFile>,
 }
 
 /// The keys of a study that are none of a scenario's, or mean something else there.
@@ -51,8 +54,15 @@ struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
     /// The scenario over which the study is laid: a file beside the study, or one that Mumakil
-    /// brings, by its name.
-    base: Option<String>,
+    /// brings, by its name; or the scenario itself.
+    #[schemars(schema_with = "base_schema")]
+    base: Option<Value>,
+    /// Where the scenario in `base` replaces what a preset says, instead of lying over it. Mumakil
+    /// writes this into the folder of a study.
+    #[schemars(with = "Vec<Vec<serde_json::Value>>")]
+    anew: Vec<Vec<Value>>,
+    /// What the files held that the scenarios name. Mumakil writes this into the folder of a study.
+    files: Vec<NamedFile>,
     /// Fields of the scenario, each with a list of values or a range; `seeds`: how many, or which;
     /// `zip`: fields that change together.
     #[schemars(schema_with = "sweep_schema")]
@@ -71,6 +81,10 @@ struct Keys {
     expect: Vec<Expectation>,
     /// The smallest value of a field that is searched for.
     search: Option<Search>,
+}
+
+fn base_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "type": "string" }, { "type": "object" }, { "type": "null" }] })
 }
 
 fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
@@ -117,8 +131,19 @@ pub fn schema(registry: &Registry) -> serde_json::Value {
     schema
 }
 
-const KEYS: [&str; 9] =
-    ["experiment", "base", "sweep", "exclude", "compare", "metrics", "charts", "expect", "search"];
+const KEYS: [&str; 11] = [
+    "experiment",
+    "base",
+    "anew",
+    "files",
+    "sweep",
+    "exclude",
+    "compare",
+    "metrics",
+    "charts",
+    "expect",
+    "search",
+];
 
 /// What is measured unless the study says.
 const METRICS: [&str; 4] = ["mean(sojourn)", "p95(sojourn)", "makespan", "locality.node"];
@@ -194,7 +219,7 @@ impl Study {
         let needs = needs(&keys, &metrics, &space, &mut more);
         problems.extend(more.into_iter().filter(|_| has_axes));
         let base = match &keys.base {
-            Some(name) => match base(&draft, name) {
+            Some(said) => match base(&draft, said, &keys.anew) {
                 Ok(mut base) => {
                     // These are about one run of it.
                     for key in ["expect", "experiment"] {
@@ -230,6 +255,7 @@ impl Study {
             needs,
             base,
             draft,
+            files: keys.files,
         })
     }
 
@@ -316,9 +342,22 @@ enum BaseError {
     Scenario(ScenarioError),
 }
 
-/// Returns the scenario that a study is based on: a file beside it, or one that Mumakil brings.
-fn base(study: &Draft, name: &str) -> Result<Draft, BaseError> {
+/// Returns the scenario that a study is based on: a file beside it, one that Mumakil brings, or what is
+/// written there.
+fn base(study: &Draft, said: &Value, anew: &[Vec<Value>]) -> Result<Draft, BaseError> {
     let at = Path::of("base");
+    if said.is_mapping() {
+        let afresh = anew.iter().map(|steps| axes::path_of(steps)).collect::<Option<_>>();
+        let Some(afresh) = afresh else {
+            let message = "expected lists of keys and numbers";
+            return Err(BaseError::Here(Problem::value(Path::of("anew"), message)));
+        };
+        return Ok(study.within("base", afresh).expect("it was read there"));
+    }
+    let Some(name) = said.as_str() else {
+        let message = "expected a file, the name of a scenario, or a scenario";
+        return Err(BaseError::Here(Problem::value(at, message)));
+    };
     let beside = study.folder().join(name);
     let base = if beside.is_file() {
         Draft::read(&beside)
@@ -454,6 +493,31 @@ mod tests {
         let error = study("sweep: {cluster.nodes: 3}\ncompare: nodes").unwrap_err();
         assert!(error.contains("expected a list of values, or a range"), "{error}");
         assert!(!error.contains("is no axis"), "{error}");
+    }
+
+    #[test]
+    fn a_base_may_be_written_out_and_replace_what_a_preset_says() {
+        let study = |more: &str| study(&format!("sweep: {{seeds: 2}}\n{more}"));
+        let base = |more: &str| {
+            let base = "base: {cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
+            let study = study(&format!("{base}\n{more}")).unwrap();
+            study.base.resolve(&Registry::builtin()).map_err(|error| error.to_string())
+        };
+        assert_eq!(base("").unwrap().scenario.cluster.hdfs.replication.get(), 2);
+        // What the preset says of blocks is gone, and nobody says it then.
+        let error = base("anew: [[cluster, hdfs]]").unwrap_err();
+        assert!(error.contains("missing field `block`"), "{error}");
+        assert!(error.contains("test.yaml:2:38   cluster.hdfs"), "{error}");
+        let error = study("base: 3").unwrap_err();
+        assert!(
+            error.contains("expected a file, the name of a scenario, or a scenario"),
+            "{error}"
+        );
+        let error = study("base: {workload: fb2009}\nanew: [[1.5]]").unwrap_err();
+        assert!(error.contains("expected lists of keys and numbers"), "{error}");
+        let error = study("base: {workload: fb2009, cluster: {nodes: x}}").unwrap();
+        let error = error.base.resolve(&Registry::builtin()).unwrap_err().to_string();
+        assert!(error.contains("test.yaml:2:43   cluster.nodes"), "{error}");
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub struct Status {
     pub runs_a_minute: Option<f64>,
     /// How many seconds what is left and what is running take at this rate.
     pub rest_s: Option<f64>,
-    /// What is going on, longest first.
+    /// What is known to be going on, longest first: of a run that was begun after the last sign of
+    /// its process only the number is known.
     pub running_now: Vec<Running>,
     /// What took longest, slowest first.
     pub slowest: Vec<Slow>,
@@ -113,34 +114,36 @@ impl Status {
     ) -> Self {
         let runs: IndexSet<&str> = sheet.all_runs().collect();
         let missing: IndexSet<&str> = runs.iter().copied().filter(|run| !has(run)).collect();
-        let mut running_now: Vec<Running> = Vec::new();
+        let (mut begun, mut running_now) = (IndexSet::new(), Vec::new());
         for Life { part, of, machine, running, .. } in at_work(&signs) {
             for going in running {
                 // Two may do the same part, one of them not knowing that it is given up.
-                let is_known = running_now.iter().any(|known| known.going.run == going.run);
-                if missing.contains(&*going.run) && !is_known {
+                let is_new = begun.insert(going.run.clone());
+                if missing.contains(&*going.run) && is_new {
                     let for_s = now.since(going.since).as_secs_f64();
                     let (going, machine) = (going.clone(), machine.clone());
                     running_now.push(Running { going, for_s, machine, part: *part, of: *of });
                 }
             }
         }
-        running_now.sort_by(|a, b| b.for_s.total_cmp(&a.for_s));
+        running_now.sort_by(|a: &Running, b| b.for_s.total_cmp(&a.for_s));
         let is_running = |run: &str| running_now.iter().any(|running| running.going.run == run);
         failures.retain(|run, _| missing.contains(&**run) && !is_running(run));
         // In the order of the study.
         let failures: Vec<Failed> =
             missing.iter().filter_map(|run| failures.remove(*run)).collect();
-        let left = missing.len() - running_now.len() - failures.len();
+        // Whoever has ended a run since the last sign is at the next one.
+        let running = begun.len().min(missing.len() - failures.len());
+        let left = missing.len() - running - failures.len();
         let rates = at_work(&signs).filter_map(|life| life.runs_a_minute);
         let runs_a_minute = Some(rates.sum()).filter(|rate| 0.0 < *rate);
-        let rest = (left + running_now.len()) as u64;
+        let rest = (left + running) as u64;
         let slow = signs.iter().flat_map(|sign| sign.life.slowest.iter().cloned());
         Self {
             study: sheet.study.clone(),
             runs: runs.len() as u64,
             done: (runs.len() - missing.len()) as u64,
-            running: running_now.len() as u64,
+            running: running as u64,
             failed: failures.len() as u64,
             left: left as u64,
             is_concluded: false,
@@ -204,7 +207,7 @@ mod tests {
     fn every_run_is_done_or_running_or_failed_or_left() {
         let sheet = sheet();
         let runs: Vec<&str> = sheet.runs().collect();
-        // The first is done, though its sign has not heard of it; the second failed and is tried
+        // The first has ended since the sign, so its process is at another one; the second failed and is tried
         // again; the third and the fifth have failed; one was going on when its process was killed.
         let failures = [failed(runs[1]), failed(runs[4]), failed(runs[2]), failed("other")];
         let signs =
@@ -212,7 +215,7 @@ mod tests {
         let has = |run: &str| run == runs[0];
         let status = Status::of(&sheet, has, failures.into(), signs, at(90));
         let Status { done, running, failed, left, .. } = status;
-        assert_eq!((status.runs, done, running, failed, left), (6, 1, 1, 2, 2));
+        assert_eq!((status.runs, done, running, failed, left), (6, 1, 2, 2, 1));
         let now = &status.running_now[0];
         assert_eq!((&*now.going.run, now.for_s, now.part), (runs[1], 39.0, 1));
         let failed: Vec<&str> = status.failures.iter().map(|failed| &*failed.run).collect();

@@ -9,14 +9,14 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 use indexmap::IndexMap;
 
+use super::costs::deal;
 use super::{Claim, Plan, Store, failed};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::mapred::Stop;
 use crate::scenario::{Registry, Scenario};
 use crate::units::tell::span;
 
-/// A part of a study, for one of several machines: the runs whose number leaves the rest `index`
-/// when divided by `count`.
+/// A part of a study, for one of several machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Which one, from 0.
@@ -65,9 +65,14 @@ impl Plan {
         self.part(shard).filter(|run| !store.has(&self.runs[*run].id)).collect()
     }
 
-    /// Returns the numbers of the runs of a shard, each once.
+    /// Returns the numbers of the runs of a shard, each once: dealt out by what they cost, or in turn if
+    /// that is not known.
     pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
-        self.distinct().into_iter().skip(shard.index).step_by(shard.count)
+        let runs = self.distinct();
+        let cost = |run: &usize| self.weights.get(*run).copied().unwrap_or(1);
+        let shards = deal(&runs.iter().map(cost).collect::<Vec<_>>(), shard.count);
+        let dealt = runs.into_iter().zip(shards);
+        dealt.filter(move |(_, of)| *of == shard.index).map(|(run, _)| run)
     }
 
     /// Does these runs with so many workers and tells of each step.

@@ -36,12 +36,17 @@ struct Pinned {
 
 impl TraceFile {
     /// Returns where the file is: a relative path begins in the folder of the scenario, or else
-    /// where the command was called. If its content is known it may begin in a folder further out, too:
-    /// a resolved scenario lies in the results, and names files as its scenario did. One that is
-    /// nowhere is missed in the scenario's folder.
+    /// where the command was called. If its content is known it may be kept in the folder of a study, or
+    /// begin in a folder further out, too: a resolved scenario lies in the results, and names files as its
+    /// scenario did. One that is nowhere is missed in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
-        let found = self.near(folder).or_else(|| self.further_out(folder));
+        let found = self.kept(folder).or_else(|| self.near(folder));
+        let found = found.or_else(|| self.further_out(folder));
         found.unwrap_or_else(|| folder.join(&self.path))
+    }
+
+    fn kept(&self, folder: &Path) -> Option<PathBuf> {
+        files::kept(folder, &self.path, self.sha256.as_ref()?)
     }
 
     /// Returns the file in the scenario's folder or where the command was called. Where there are both,
@@ -81,8 +86,11 @@ impl TraceFile {
                 Err(TraceError::Changed { path, expected, found: found.to_owned() })
             }
             _ => {
-                // One that is found further out keeps its name, and with it the run its bytes.
-                self.path = self.near(folder).unwrap_or_else(|| self.path.clone());
+                // One that is kept by a study or found further out keeps its name, and with it the run
+                // its bytes.
+                if self.kept(folder).is_none() {
+                    self.path = self.near(folder).unwrap_or_else(|| self.path.clone());
+                }
                 self.sha256 = Some(found.to_owned());
                 Ok(())
             }

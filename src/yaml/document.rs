@@ -112,6 +112,23 @@ impl Document {
         }
     }
 
+    /// Returns what stands at a key as a document of its own, which begins afresh at these places.
+    pub(crate) fn within(&self, key: &str, afresh: Vec<Path>) -> Option<Self> {
+        let tree = self.layer.tree().get(key)?.clone();
+        let everything = Path::default();
+        let writer = Writer {
+            origin: Origin(Written::Text(self.text.clone(), everything.key(key))),
+            target: everything.clone(),
+            node: everything,
+        };
+        Some(Self {
+            text: self.text.clone(),
+            layer: Layer::afresh_at(tree, afresh),
+            writers: vec![writer],
+            argued: Vec::new(),
+        })
+    }
+
     /// Returns what stands for the file in messages.
     pub(crate) fn file(&self) -> &std::path::Path {
         std::path::Path::new(&*self.text.file)

@@ -52,6 +52,16 @@ impl From<Value> for Layer {
 }
 
 impl Layer {
+    /// Returns a layer that begins afresh at these places.
+    pub(crate) fn afresh_at(tree: Value, places: impl IntoIterator<Item = Path>) -> Self {
+        Self { tree, afresh: places.into_iter().collect() }
+    }
+
+    /// Returns where it begins afresh.
+    pub(crate) fn begins_afresh(&self) -> impl Iterator<Item = &Path> {
+        self.afresh.iter()
+    }
+
     /// Returns the tree.
     pub(crate) fn tree(&self) -> &Value {
         &self.tree

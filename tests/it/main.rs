@@ -43,6 +43,7 @@ mod sources;
 mod speculation;
 mod srt;
 mod studies;
+mod study_folder;
 mod survival;
 mod terminal;
 mod tidy;

@@ -130,13 +130,15 @@ fn who_is_killed_does_not_look_alive_and_who_works_does() {
     room.write("study.yaml", ENDLESS);
     let mut child = begin(&room, "study study.yaml --jobs 1 --shard 2/2 --out out");
     until(|| room.path("out/at-work/2-of-2.json").exists());
-    // The first sign is of the beginning; the run is in the next one.
+    until(|| status(&room, "out")["running"] == 1);
     let alive = status(&room, "out");
     assert_eq!(alive["parts"][0]["state"], "at work", "{alive}");
+    assert_eq!(alive["running_now"][0]["what"], "seed 43", "{alive}");
     assert_eq!(alive["parts"][0]["pid"], child.id());
     let told = room.mumakil("study status out").output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(!told.contains("nobody is at work"), "{told}");
+    assert!(told.contains("  running    1   in 1 process"), "{told}");
+    assert!(told.contains("\n  seed 43   ") && !told.contains("nobody is at work"), "{told}");
     child.kill().unwrap();
     child.wait().unwrap();
     let gone = status(&room, "out");
@@ -232,6 +234,8 @@ fn runs_that_failed_are_told_once_by_whoever_puts_the_parts_together() {
     }
     // The status tells them, too, and a part alone leaves the others' runs missing.
     let told = status(&room, "out");
+    assert_eq!(told["slowest"].as_array().unwrap().len(), 4, "as the parts told them");
+    assert_eq!(told["engines"], Value::Array(Vec::new()));
     assert_eq!((&told["failed"], &told["done"], &told["left"]), (&4.into(), &4.into(), &0.into()));
     let repeat = told["failures"][0]["repeat"].as_str().unwrap();
     let again = room.mumakil(repeat.trim_start_matches("mumakil ")).output().unwrap();

@@ -1,12 +1,13 @@
 //! This process's signs of life, while it works on a study.
 //!
-//! The first says that it has begun, the last how it has ended; between them there is one every ten
-//! seconds. The first and the last must be written as all else; if one between them cannot be, the
-//! study has other worries.
+//! The first says that it has begun, the last how it has ended; between them there is one soon, for
+//! who looks at once, and then one every ten seconds. The first and the last must be written as all
+//! else; if one between them cannot be, the study has other worries.
 
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -14,7 +15,10 @@ use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::ticker::Ticker;
 use crate::output::{OutputError, machine};
-use crate::study::{EVERY, End, Life, Shard, Stamp, take_over, write_sign};
+use crate::study::{EVERY, End, Life, Shard, Sign, Stamp, take_over, write_sign};
+
+/// When the second sign is given.
+const SOON: Duration = Duration::from_secs(2);
 
 /// What this process says, for who works, for who gives the signs, and for who is told to end.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +48,7 @@ impl AtWork {
         life.knows_slow(take_over(&folder, shard)?);
         *self.0.lock() = Some(Voice { folder, life, ended: 0, lock: None });
         let signing = self.clone();
-        let _ticker = Ticker::every(EVERY, move || drop(signing.sign()));
+        let _ticker = Ticker::new([SOON, EVERY], move || drop(signing.sign()));
         Ok(Signs { at_work: self.clone(), _ticker })
     }
 
@@ -52,6 +56,12 @@ impl AtWork {
     pub(super) fn has(&self, runs: usize, done: usize) -> Result<(), OutputError> {
         self.change(|voice| voice.life.has(runs as u64, done as u64));
         self.sign()
+    }
+
+    /// Knows what took long where others were at work.
+    pub(super) fn knows_slow(&self, signs: Vec<Sign>) {
+        let slow = signs.into_iter().flat_map(|sign| sign.life.slowest);
+        self.change(|voice| voice.life.knows_slow(slow));
     }
 
     /// Begins with a run.

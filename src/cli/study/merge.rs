@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::outcome;
+use super::on::Submitted;
+use super::{AtWork, outcome};
 use crate::cli::failure::Failure;
-use crate::cli::interrupt;
 use crate::cli::progress::Bar;
 use crate::cli::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::output::OutputError;
 use crate::study::{
-    Concluded, Form, Share, Sheet, Store, conclude, failed, read_sheet, write_sheet,
+    Claim, Concluded, End, Form, Shard, Share, Sheet, Stamp, Store, conclude, failed, keep_as,
+    read_sheet, signs, write_sheet,
 };
 use crate::units::tell::counted;
 
@@ -31,14 +32,12 @@ pub(in crate::cli) struct Arguments {
     /// in studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM")]
     keep: Option<Form>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 impl Arguments {
-    /// Concludes the study of a folder, if its runs are all there.
-    pub(super) fn whole(out: &Path) -> Self {
-        Self { parts: vec![out.to_owned()], out: out.to_owned(), keep: None }
-    }
-
     pub(super) fn run(self) -> Result<(), Failure> {
         let sheet = sheet_of(&self.parts[0])?;
         for part in &self.parts[1..] {
@@ -50,12 +49,29 @@ impl Arguments {
                 )));
             }
         }
-        interrupt::guard(&Bar::new(), "; start it again to go on");
+        let at_work = AtWork::default();
+        at_work.guard(&Bar::new());
         let store = Store::of(&self.out)?;
         let form = self.keep.unwrap_or_else(|| Form::usual(Share::Alone, sheet.runs().count()));
         let claim = store.claim(&sheet.study, Share::Alone, form)?;
         // What is copied is known to be of this study, should it not be all of it yet.
         write_sheet(&sheet, &self.out)?;
+        let _signs = at_work.begin(self.out.clone(), Shard::WHOLE)?;
+        for part in &self.parts {
+            keep_as(part, &self.out)?;
+            at_work.knows_slow(signs(part, Stamp::now())?);
+        }
+        let merged = self.merge(&sheet, &claim, &at_work);
+        if let Err(failure) = &merged {
+            // That it failed is told anyway.
+            let _ = at_work.ends(End::Failed, Some(failure.words()));
+        }
+        merged
+    }
+
+    /// Copies the runs and concludes.
+    fn merge(&self, sheet: &Sheet, claim: &Claim, at_work: &AtWork) -> Result<(), Failure> {
+        let store = claim.store();
         let parts = self.parts.iter().map(|part| Store::of(part));
         let parts = parts.collect::<Result<Vec<_>, _>>()?;
         let (mut missing, mut failed, mut taken) = (0, Vec::new(), FxHashSet::default());
@@ -68,10 +84,10 @@ impl Arguments {
             }
             if let Some(run) = parts.iter().find_map(|part| part.find(id)) {
                 claim.take(id, &run)?;
-                failed::forget(&store, id);
+                failed::forget(store, id);
             } else if let Some((part, _)) = told.iter().find(|(_, told)| told.contains_key(id)) {
                 if part.folder() != store.folder() {
-                    failed::copy(part, &store, id)?;
+                    failed::copy(part, store, id)?;
                 }
                 failed.push(id);
             } else {
@@ -80,15 +96,18 @@ impl Arguments {
         }
         claim.close()?;
         store.refresh()?;
-        failed::forget_all_but(&store, &failed)?;
+        failed::forget_all_but(store, &failed)?;
+        let runs = sheet.runs().count();
+        at_work.has(runs, runs - missing as usize - failed.len())?;
         if 0 < missing {
-            let mut words = format!(
-                "{} of {} missing; do the other parts, or all of it with `mumakil study`",
-                counted(missing, "run"),
-                sheet.runs().count()
-            );
+            let next = match Submitted::read(&self.out)? {
+                Some(submitted) => submitted.again(),
+                None => "do the other parts, or all of it with `mumakil study`".to_owned(),
+            };
+            let (missing, all) = (counted(missing, "run"), sheet.runs().count());
+            let mut words = format!("{missing} of {all} missing; {next}");
             if !failed.is_empty() {
-                let failures = outcome::failed(&failed, &store, false)?.words();
+                let failures = outcome::failed(&failed, store, false)?.words();
                 words += &format!("\n  {}", failures.replace('\n', "\n  "));
             }
             return Err(Failure::run(words));
@@ -96,15 +115,24 @@ impl Arguments {
         if !failed.is_empty() {
             let rest = sheet.without(&failed);
             if let Some(rest) = &rest {
-                conclude(rest, &store, &self.out)?;
+                conclude(rest, store, &self.out)?;
             }
-            return Err(outcome::failed(&failed, &store, rest.is_some())?);
+            at_work.ends(End::Done, None)?;
+            return Err(outcome::failed(&failed, store, rest.is_some())?);
         }
-        let Concluded { findings, .. } = conclude(&sheet, &store, &self.out)?;
-        let wrote = terminal::wrote(&self.out, REPORT);
-        terminal::print(&(outcome::tell(&sheet, &findings) + wrote))?;
+        let Concluded { findings, .. } = conclude(sheet, store, &self.out)?;
+        at_work.ends(End::Done, None)?;
+        if !self.quiet {
+            let wrote = terminal::wrote(&self.out, REPORT);
+            terminal::print(&(outcome::tell(sheet, &findings) + wrote))?;
+        }
         verdicts::judge(&findings.verdicts)
     }
+}
+
+/// Concludes a study all of whose parts are in its folder.
+pub(super) fn conclude_all(out: &Path, quiet: bool) -> Result<(), Failure> {
+    Arguments { parts: vec![out.to_owned()], out: out.to_owned(), keep: None, quiet }.run()
 }
 
 /// What cannot be read in a folder that the user has named is wrong input.

@@ -1,96 +1,125 @@
-//! `mumakil study --on ENGINE`: others start the processes that do the parts of a study.
+//! `mumakil study STUDY --on ENGINE`: the runs are done elsewhere, by somebody else's engine.
 //!
-//! Whatever the engine, its task K of N does `bin/mumakil study … --shard K/N` in the study's folder, or
-//! in a copy of it, and may be ended and started again at any time. Only tasks with runs that are missing
-//! are handed out. What engines have in common is here: the folder gets all that a task needs, and
-//! [`Errand`] says what is to be done. Each engine has a file: pure functions make the texts, a thin layer
-//! calls the engine's own programs.
+//! The study's folder is made ready here: it says what the study is, has the binary and the files, and
+//! knows what runs cost. A task there is nothing but `mumakil study DIR --shard K/N`, and the end is
+//! `mumakil study merge`. So a task may end in any way and be begun again, and what is missing at the
+//! end is done by the same command as the first time.
 
 mod kubernetes;
-mod shell;
+mod slurm;
 mod ssh;
+mod submitted;
 
 use std::fs;
+use std::io::{self, Read, Write as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 
+use self::slurm::Slurm;
 use self::ssh::Host;
+pub(super) use self::submitted::Submitted;
+use super::{folder, merge, plan, warn};
 use crate::cli::failure::Failure;
-use crate::disk;
-use crate::output::{AsideFile, OutputError, Over, write_file};
-use crate::scenario::{Registry, Starter};
-use crate::study::{Form, Plan, Shard, Share, Sheet, Store, Study, write_sheet};
-use crate::trace::sha256_of;
-use crate::units::SimSpan;
+use crate::cli::interrupt;
+use crate::cli::lines::Lines;
+use crate::cli::progress::StudyBar;
+use crate::cli::terminal;
+use crate::output::{AsideFile, OutputError, Over};
+use crate::scenario::Registry;
+use crate::study::{
+    Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet,
+};
+use crate::units::tell::counted;
 
-/// What a task reads the study from, in the study's folder.
-const STUDY_FILE: &str = "study.resolved.yaml";
-/// The program that a task runs, in the study's folder.
-const PROGRAM: &str = "bin/mumakil";
+/// The folder of a study's binary, and its name there.
+const BINARY: [&str; 2] = ["bin", "mumakil"];
 
-/// How the work is handed out.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "On other machines")]
-pub(super) struct Options {
-    /// Let others do the runs: ssh:HOST,HOST… or kubernetes
-    #[arg(long, value_name = "ENGINE", value_parser = engine)]
-    pub(super) on: Option<Engine>,
-    /// Into how many tasks the runs are divided [default: 8 a host with ssh, otherwise 200]
-    #[arg(long, value_name = "NUMBER", requires = "on")]
-    tasks: Option<NonZero<usize>>,
-    /// How much real time a task may take, such as 2h (kubernetes)
-    #[arg(long, value_name = "TIME", requires = "on")]
-    time: Option<SimSpan>,
-    /// How many tasks at a time [default: all] (kubernetes)
-    #[arg(long, value_name = "NUMBER", requires = "on")]
-    parallelism: Option<NonZero<usize>>,
-    /// The volume claim that has the study's folder, and where in it that is (kubernetes)
-    #[arg(long, value_name = "CLAIM[:PATH]", requires = "on")]
-    volume: Option<String>,
-    /// The image that tasks run in; it needs a shell and the C library, no Mumakil (kubernetes)
-    #[arg(long, value_name = "IMAGE", requires = "on")]
-    image: Option<String>,
-    /// Write and print what would be handed to the engine, and hand it nothing
-    #[arg(long, requires = "on")]
-    dry_run: bool,
-    /// Further options for the engine's own program, such as `-- -i key` for ssh
-    #[arg(last = true, value_name = "OPTION", requires = "on")]
-    further: Vec<String>,
-}
+/// A queue is asked no more often; it has others to serve.
+const ASK: Duration = Duration::from_secs(2);
 
-
-/// Who does the runs.
+/// An engine that does runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
-    /// Jobs of a Kubernetes cluster.
+    /// The cluster that `sbatch` knows.
+    Slurm,
+    /// The cluster that `kubectl` knows.
     Kubernetes,
-    /// Machines, through `ssh`.
+    /// Machines that `ssh` reaches.
     Ssh(Vec<Host>),
 }
 
-/// Reads an engine.
-fn engine(text: &str) -> Result<Engine, String> {
-    match text.split_once(':') {
-        None if text == "kubernetes" => Ok(Engine::Kubernetes),
-        Some(("ssh", hosts)) => {
-            let hosts = hosts.split(',').map(Host::parse).collect::<Result<Vec<_>, _>>()?;
-            Ok(Engine::Ssh(hosts))
+impl Engine {
+    /// Reads `slurm`, `kubernetes`, or `ssh:` and hosts.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "slurm" => Ok(Self::Slurm),
+            None if text == "kubernetes" => Ok(Self::Kubernetes),
+            Some(("ssh", hosts)) => {
+                hosts.split(',').map(Host::parse).collect::<Result<_, _>>().map(Self::Ssh)
+            }
+            _ => Err("expected `slurm`, `kubernetes`, or hosts, such as ssh:alpha,me@beta:2222"
+                .to_owned()),
         }
-        _ => Err("expected `kubernetes`, or `ssh:` and hosts, such as ssh:alpha,me@beta:2222".to_owned()),
     }
 }
 
-/// What the command line says besides.
-#[derive(Debug)]
-pub(super) struct Request {
-    pub(super) study: PathBuf,
-    pub(super) sets: Vec<String>,
-    pub(super) out: PathBuf,
+/// How runs are done elsewhere.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct On {
+    /// Do the runs elsewhere: `slurm` submits an array of tasks and what puts them together, so does
+    /// `kubernetes`; `ssh:HOST,HOST` does tasks on these machines and brings their runs back
+    #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Elsewhere")]
+    pub(super) on: Option<Engine>,
+    /// How many tasks the runs are divided into [default: 200; 8 for each host of ssh]
+    #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    tasks: Option<u32>,
+    /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then it does
+    /// when it is begun again
+    #[arg(long, value_name = "TIME", requires = "on", help_heading = "Elsewhere")]
+    time: Option<String>,
+    /// The partition of the cluster
+    #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
+    partition: Option<String>,
+    /// Whose account the tasks are on
+    #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
+    account: Option<String>,
+    /// The claim of the volume that has the study's folder, and where in it that is (Kubernetes)
+    #[arg(long, value_name = "CLAIM[:PATH]", requires = "on", help_heading = "Elsewhere")]
+    volume: Option<String>,
+    /// The image that tasks run in; it needs a shell and the C library, but no Mumakil (Kubernetes)
+    #[arg(long, value_name = "IMAGE", requires = "on", help_heading = "Elsewhere")]
+    image: Option<String>,
+    /// How many tasks at a time [default: all] (Kubernetes)
+    #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
+    parallelism: Option<NonZero<usize>>,
+    /// Print what would be written and submitted, and submit nothing
+    #[arg(long, requires = "on", help_heading = "Elsewhere")]
+    dry_run: bool,
+    /// Wait for the end, with progress; the exit code is that of the study
+    #[arg(long, requires = "on", help_heading = "Elsewhere")]
+    wait: bool,
+    /// Further options for sbatch, ssh or kubectl, as they are
+    #[arg(last = true, value_name = "OPTION", requires = "on")]
+    options: Vec<String>,
+}
+
+/// What is to be done elsewhere.
+pub(super) struct Work<'w> {
+    pub(super) study: &'w Study,
+    pub(super) out: &'w Path,
+    pub(super) form: Option<Form>,
+    pub(super) bring: Bring,
+    /// How many runs at a time on a host of ssh.
+    pub(super) jobs: Option<NonZero<usize>>,
     pub(super) quiet: bool,
 }
 
-/// What an engine is to do.
+/// What is left to do of a study whose folder is ready.
 #[derive(Debug)]
 struct Errand {
     /// The study's folder, from the root.
@@ -104,95 +133,168 @@ struct Errand {
     missing: usize,
 }
 
-/// Hands a study to an engine.
-pub(super) fn run(
-    engine: Engine,
-    study: &Study,
-    request: Request,
-    options: Options,
-    jobs: Option<NonZero<usize>>,
-    registry: &Registry,
-) -> Result<(), Failure> {
-    if study.search.is_some() {
-        return Err(Failure::input("a search runs step by step, so it cannot be divided into tasks"));
-    }
-    let usual = match &engine {
-        Engine::Kubernetes => 200,
-        Engine::Ssh(hosts) => ssh::TASKS_A_HOST * hosts.len(),
-    };
-    let tasks = options.tasks.map_or(usual, NonZero::get);
-    let errand = prepare(study, &request, tasks, registry)?;
-    match engine {
-        Engine::Kubernetes => kubernetes::run(&errand, &options),
-        Engine::Ssh(hosts) => ssh::run(&errand, &hosts, &options, jobs, request.quiet),
-    }
-}
-
-/// Plans, and makes the folder have all that a task needs.
-fn prepare(
-    study: &Study,
-    request: &Request,
-    tasks: usize,
-    registry: &Registry,
-) -> Result<Errand, Failure> {
-    let plan = Plan::new(study, registry)?;
-    super::warn(&plan);
-    let sheet = Sheet::new(study, &plan);
-    let store = Store::of(&request.out)?;
-    let share = Share::Part(Shard::WHOLE);
-    let _claim = store.claim(&sheet.study, share, Form::usual(share, plan.runs.len()))?;
-    write_sheet(&sheet, &request.out)?;
-    keep_study(request)?;
-    keep_program(&request.out)?;
-    let tasks = tasks.min(plan.distinct().len());
-    let missing = |index| plan.missing(&store, Shard { index, count: tasks }).len();
-    let missing: Vec<usize> = (0..tasks).map(missing).collect();
-    let left = (1..).zip(&missing).filter(|(_, runs)| 0 < **runs).map(|(task, _)| task).collect();
-    let unread = |source| OutputError::Read { path: request.out.clone(), source };
-    let folder = fs::canonicalize(&request.out).map_err(unread)?;
-    Ok(Errand { folder, sheet, tasks, left, missing: missing.into_iter().sum() })
-}
-
-/// Keeps in the folder what the study is.
-fn keep_study(request: &Request) -> Result<(), Failure> {
-    if !request.sets.is_empty() {
-        return Err(Failure::input("--set does not reach the tasks yet; write it into the study"));
-    }
-    let name = request.study.to_str().filter(|_| !request.study.is_file()).unwrap_or_default();
-    let text = match Starter::find(name) {
-        Some(starter) => starter.text.to_owned(),
-        None => {
-            let unread = |source| OutputError::Read { path: request.study.clone(), source };
-            fs::read_to_string(&request.study).map_err(unread)?
+impl On {
+    /// Has the runs of a study done.
+    pub(super) fn run(self, work: &Work<'_>, registry: &Registry) -> Result<(), Failure> {
+        let Work { study, out, form, bring, jobs, quiet } = *work;
+        let engine = self.on.clone().expect("whoever calls this has an engine");
+        if study.search.is_some() {
+            return Err(Failure::input(
+                "a search runs step by step, so it cannot be divided into tasks",
+            ));
         }
-    };
-    Ok(write_file(&request.out, STUDY_FILE, text.as_bytes())?)
+        if form == Some(Form::Folders) {
+            return Err(Failure::input(
+                "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
+            ));
+        }
+        let mut plan = Plan::new(study, registry)?;
+        if !quiet {
+            warn(&plan);
+        }
+        if let Some(earlier) = Submitted::read(out)?.filter(|_| !self.dry_run)
+            && let Some(state) = earlier.state()
+        {
+            return Err(Failure::input(format!(
+                "the study is in the queue already ({state}); `mumakil study status {0}` tells how far it \
+                 is, `mumakil study cancel {0}` ends it",
+                out.display()
+            )));
+        }
+        let (usual, most) = match &engine {
+            Engine::Slurm => (200, slurm::most_tasks()),
+            Engine::Kubernetes => (200, u32::MAX),
+            Engine::Ssh(hosts) => (ssh::TASKS_A_HOST * hosts.len() as u32, u32::MAX),
+        };
+        let count = self.tasks.unwrap_or(usual).min(plan.distinct().len() as u32).min(most);
+        let slurm = Slurm {
+            name: study.name.as_str(),
+            tasks: count,
+            time: self.time.as_deref().map(slurm::time).transpose()?,
+            partition: self.partition.as_deref().map(slurm::plain).transpose()?,
+            account: self.account.as_deref().map(slurm::plain).transpose()?,
+            options: &self.options,
+        };
+        if self.dry_run && engine == Engine::Slurm {
+            let all: Vec<u32> = (1..=slurm.tasks).collect();
+            return Ok(terminal::print_file(&slurm.shown(out, &all))?);
+        }
+        let store = Store::of(out)?;
+        // Nobody works here while the folder is made ready.
+        let claim = store.claim(study.name.as_str(), Share::Alone, Form::Packed)?;
+        store.refresh()?;
+        let missing = plan.missing(&store, Shard::WHOLE).len();
+        if missing == 0 {
+            drop(claim);
+            return merge::conclude_all(out, quiet);
+        }
+        let sheet = Sheet::new(study, &plan);
+        write_sheet(&sheet, out)?;
+        keep(study, &plan, &folder::command(), out, bring)?;
+        let costs = match Costs::read(out)?.filter(|costs| costs.know(&plan)) {
+            Some(costs) => costs,
+            None => {
+                let costs = Costs::of(&plan, &plan::measure(&plan, registry)?);
+                costs.write(out)?;
+                costs
+            }
+        };
+        plan.weigh(&costs);
+        copy_binary(out)?;
+        let tasks: Vec<u32> = (1..=slurm.tasks)
+            .filter(|task| {
+                let shard = Shard { index: *task as usize - 1, count: slurm.tasks as usize };
+                !plan.missing(&store, shard).is_empty()
+            })
+            .collect();
+        // The tasks claim it.
+        drop(claim);
+        if engine != Engine::Slurm {
+            let unread = |source| OutputError::Read { path: out.to_owned(), source };
+            let folder = fs::canonicalize(out).map_err(unread)?;
+            let left = tasks.iter().map(|task| *task as usize).collect();
+            let errand = Errand { folder, sheet, tasks: count as usize, left, missing };
+            return match engine {
+                Engine::Ssh(hosts) => ssh::run(&errand, &hosts, &self, jobs, quiet),
+                Engine::Slurm | Engine::Kubernetes => kubernetes::run(&errand, &self),
+            };
+        }
+        let submitted = slurm.submit(out, &tasks, folder::command())?;
+        submitted.write(out)?;
+        if !quiet {
+            let mut lines = Lines::default();
+            lines.bold(study.name.as_str(), format!("   {}", submitted.told()));
+            lines.line(format!(
+                "  runs     {} in {}",
+                counted(missing as u64, "run"),
+                counted(tasks.len() as u64, "task")
+            ));
+            lines.line(format!("  look     mumakil study status {}", out.display()));
+            lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
+            terminal::print(&lines)?;
+        }
+        if self.wait { wait(&submitted, &plan, out, quiet) } else { Ok(()) }
+    }
 }
 
-/// Copies this program into the folder, unless it is there. It is replaced in one step: tasks that run
-/// go on with the old one.
-fn keep_program(folder: &Path) -> Result<(), Failure> {
-    let own = std::env::current_exe().map_err(|error| {
-        Failure::Environment(anyhow::Error::new(error).context("cannot find this program's own file"))
+/// Waits until nothing of it is in the queue any more, and ends as the study does.
+#[expect(clippy::disallowed_methods, reason = "the queue is asked now and then")]
+fn wait(submitted: &Submitted, plan: &Plan, out: &Path, quiet: bool) -> Result<(), Failure> {
+    let bar = StudyBar::new("run", quiet);
+    interrupt::guard(
+        bar.bar(),
+        "; the tasks go on: `mumakil study status` shows them, `mumakil study cancel` ends them",
+    );
+    let store = Store::of(out)?;
+    let left = |store: &Store| plan.missing(store, Shard::WHOLE).len();
+    let mut before = left(&store);
+    bar.more(before);
+    while submitted.state().is_some() {
+        thread::sleep(ASK);
+        store.refresh()?;
+        let now = left(&store);
+        (now..before).for_each(|_| bar.tick());
+        before = now;
+    }
+    bar.clear();
+    merge::conclude_all(out, quiet)
+}
+
+/// Copies this program into a study's folder, so that a newer one in its place, or none where tasks
+/// run, changes nothing. One that is the same stays, as tasks may be running it.
+fn copy_binary(out: &Path) -> Result<(), Failure> {
+    let target = out.join(BINARY[0]).join(BINARY[1]);
+    let own = std::env::current_exe().map_err(|source| {
+        let context = "cannot find this program, which the tasks are to run";
+        Failure::Environment(anyhow::Error::new(source).context(context))
     })?;
-    let target = folder.join(PROGRAM);
-    if target.is_file() && sha256_of(&own)? == sha256_of(&target)? {
+    let unread = |source| OutputError::Read { path: own.clone(), source };
+    if digest(&target).ok() == Some(digest(&own).map_err(unread)?) {
         return Ok(());
     }
-    let unread = |source| OutputError::Read { path: own.clone(), source };
     let unwritten = |source| OutputError::Write { path: target.clone(), source };
+    let mut from = fs::File::open(&own).map_err(unread)?;
     let mut aside = AsideFile::create(&target, Over::Anything)?;
-    let mut source = fs::File::open(&own).map_err(unread)?;
-    std::io::copy(&mut source, aside.file()).map_err(unwritten)?;
-    let permissions = fs::metadata(&own).map_err(unread)?.permissions();
+    io::copy(&mut from, aside.file()).map_err(unwritten)?;
+    aside.file().flush().map_err(unwritten)?;
+    aside.permit(from.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
     aside.put()?;
-    disk::change(&target, || fs::set_permissions(&target, permissions)).map_err(unwritten)?;
     Ok(())
+}
+
+fn digest(path: &Path) -> io::Result<[u8; 32]> {
+    let (mut file, mut hash, mut buffer) = (fs::File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hash.finalize().into()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
 }
 
 /// Returns the words with which a task does its part, in the folder or a copy of it.
 fn task_words(part: &str) -> String {
-    format!("{PROGRAM} study {STUDY_FILE} --out . --shard {part}")
+    format!("{}/{} study . --shard {part}", BINARY[0], BINARY[1])
 }
 
 #[cfg(test)]
@@ -202,10 +304,11 @@ mod tests {
     #[test]
     fn an_engine_is_known_by_its_word() {
         let host = |text| Host::parse(text).unwrap();
-        assert_eq!(engine("kubernetes"), Ok(Engine::Kubernetes));
-        assert_eq!(engine("ssh:a,b:22"), Ok(Engine::Ssh(vec![host("a"), host("b:22")])));
-        for wrong in ["", "ssh", "pbs", "kubernetes:a", "ssh:", "ssh:a,,b", "ssh:-oProxyCommand=x"] {
-            assert!(engine(wrong).is_err(), "{wrong}");
+        assert_eq!(Engine::parse("slurm"), Ok(Engine::Slurm));
+        assert_eq!(Engine::parse("kubernetes"), Ok(Engine::Kubernetes));
+        assert_eq!(Engine::parse("ssh:a,b:22"), Ok(Engine::Ssh(vec![host("a"), host("b:22")])));
+        for wrong in ["", "ssh", "pbs", "slurm:a", "ssh:", "ssh:a,,b", "ssh:-oProxyCommand=x"] {
+            assert!(Engine::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

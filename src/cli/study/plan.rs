@@ -1,43 +1,45 @@
 //! `mumakil study plan`: what a study will take, by a few of its runs.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{lasted, outcome, warn, workers};
+use super::{folder, lasted, warn, workers};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::lines::Lines;
-use crate::cli::progress::Bar;
+use crate::cli::progress::StudyBar;
 use crate::cli::source;
 use crate::cli::terminal;
-use crate::emulation::{Options, Prepared};
 use crate::expect::Unit;
-use crate::output::{AsideFolder, OutputError, Over, RunFolder};
+use crate::files::COSTS;
 use crate::scenario::Registry;
-use crate::study::{Plan, Shard, Store, Study};
+use crate::study::{
+    Bring, Costs, Form, Measured, Plan, Shard, Share, Sheet, Step, Store, Study, keep, write_sheet,
+};
 use crate::units::tell::{self, counted};
 
-/// So many runs are done to see what one takes.
-const SAMPLES: usize = 3;
-
-/// The usual block of a disk.
-const BLOCK: u64 = 4096;
+/// No probe but the first is begun later.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Say how many runs a study has, and what they will take
 ///
-/// A few of the runs, spread over the study, are done to measure it; their results are not kept.
+/// A few of the runs are done to measure it: of each axis some values, and some seeds, with all else held;
+/// at most 24, and no other is begun after a minute. Their results are not kept.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// A file, or the name of a study that Mumakil brings
+    /// A file, the name of a study that Mumakil brings, or the folder of a study
     #[arg(value_name = "STUDY")]
     study: PathBuf,
-    /// The folder for the results [default: out/NAME]
+    /// The folder for the results [default: out/NAME, or STUDY if that is a folder]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How many runs at a time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
+    /// Write into the folder what the runs of each cell cost; `--shard` divides the runs by it
+    #[arg(long)]
+    costs: bool,
     /// Put a value over the study's, such as sweep.seeds=20
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -45,13 +47,19 @@ pub(in crate::cli) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        let study = Study::of(source::open_study(&self.study, &self.sets)?)?;
+        let (path, out) = folder::find(self.study, self.out)?;
+        let study = Study::of(source::open_study(&path, &self.sets)?)?;
+        if study.search.is_some() && self.costs {
+            return Err(Failure::input(
+                "a search runs step by step, so it has no shards to divide by their costs",
+            ));
+        }
         // Of a search, the first value stands for all of them.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
         let plan = Plan::new(&study, registry)?;
         warn(&plan);
-        let out = self.out.unwrap_or_else(|| format!("out/{}", study.name).into());
+        let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let missing = plan.missing(&Store::of(&out)?, Shard::WHOLE);
         let workers = workers(&plan, self.jobs, missing.len());
         let mut lines = Lines::default();
@@ -75,54 +83,47 @@ impl Arguments {
                 "  search   the same for {probes} values at most; the first stands for all here"
             ));
         }
-        if !missing.is_empty() {
-            let (time, room, samples) = measure(&plan, &missing, registry)?;
-            let rounds = missing.len().div_ceil(workers) as f64 * probes as f64;
-            let time = lasted(time.mul_f64(rounds));
+        let measured = match missing.is_empty() && !self.costs {
+            true => None,
+            false => Some(measure(&plan, registry)?),
+        };
+        if let Some(measured) = measured.as_ref().filter(|_| !missing.is_empty()) {
+            let of = |each: &[f64]| -> Vec<f64> {
+                missing.iter().map(|run| each[plan.runs[*run].cell]).collect()
+            };
+            let seconds = of(&measured.seconds);
+            let longest = seconds.iter().copied().fold(0.0, f64::max);
+            let time = seconds.iter().sum::<f64>() / workers as f64;
+            let time = lasted(Duration::from_secs_f64(time.max(longest) * probes as f64));
             let workers = counted(workers as u64, "worker");
+            let samples = measured.probes;
             lines.line(format!("  time     about {time} with {workers}, by {samples} of them"));
-            let room = Unit::BYTES.show((room * missing.len() as u64 * probes) as f64);
-            lines.line(format!("  room     about {room}"));
+            let room = of(&measured.bytes).iter().sum::<f64>() * probes as f64;
+            lines.line(format!("  room     about {}", Unit::BYTES.show(room)));
+        }
+        if let Some(measured) = measured.filter(|_| self.costs) {
+            let store = Store::of(&out)?;
+            // Who works there would have other parts than those who begin now.
+            let _claim = store.claim(study.name.as_str(), Share::Alone, Form::Packed)?;
+            write_sheet(&Sheet::new(&study, &plan), &out)?;
+            keep(&study, &plan, &folder::command(), &out, Bring::Links)?;
+            Costs::of(&plan, &measured).write(&out)?;
+            lines.line(format!("wrote {}", out.join(COSTS).display()));
         }
         Ok(terminal::print(&lines)?)
     }
 }
 
-/// Returns the mean time and room of a few runs, and how many these were.
-fn measure(
-    plan: &Plan,
-    runs: &[usize],
-    registry: &Registry,
-) -> Result<(Duration, u64, usize), Failure> {
-    let count = SAMPLES.min(runs.len());
-    interrupt::guard(&Bar::new(), ", nothing was measured");
-    // It is never put in its place, but it is removed whatever ends this process.
-    let room = AsideFolder::create(&std::env::temp_dir().join("mumakil-plan"), Over::Anything)?;
-    let (mut bytes, began) = (0, outcome::now());
-    for sample in 0..count {
-        // The first, the last, and one between them.
-        let run = runs[sample * (runs.len() - 1) / (count - 1).max(1)];
-        let target = room.path().join(sample.to_string());
-        let folder = RunFolder::create(&target, false)?;
-        let prepared = Prepared::new(plan.scenario(&plan.runs[run]), registry)?;
-        prepared.fill(&folder, registry, Options::default())?;
-        bytes += bytes_of(folder.path())?;
-    }
-    Ok((began.elapsed() / count as u32, bytes / count as u64, count))
-}
-
-/// Returns the room of a folder on a disk, which gives out blocks.
-fn bytes_of(folder: &Path) -> Result<u64, OutputError> {
-    let error = |source| OutputError::Read { path: folder.to_owned(), source };
-    let mut bytes = BLOCK;
-    for entry in std::fs::read_dir(folder).map_err(error)? {
-        let entry = entry.map_err(error)?;
-        let about = entry.metadata().map_err(error)?;
-        bytes += if about.is_dir() {
-            bytes_of(&entry.path())?
-        } else {
-            about.len().next_multiple_of(BLOCK)
-        };
-    }
-    Ok(bytes)
+/// Probes a few runs and shows how far that is.
+pub(super) fn measure(plan: &Plan, registry: &Registry) -> Result<Measured, Failure> {
+    let bar = StudyBar::new("probe", false);
+    bar.more(plan.probes());
+    interrupt::guard(bar.bar(), ", nothing was measured");
+    let measured = plan.measure(registry, LIMIT, |step| match step {
+        Step::Begun { run } => bar.begin(run, plan.describe(run)),
+        Step::Done { run } => bar.end(run),
+        Step::Failed { run } => bar.end(run),
+    });
+    bar.clear();
+    Ok(measured?)
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::on::Submitted;
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::table::{Align, table};
@@ -9,6 +10,9 @@ use crate::cli::terminal;
 use crate::files::{REPORT, RESOLVED, STUDY};
 use crate::study::{End, FAILED, Fate, Life, Part, Stamp, Status, rate};
 use crate::units::tell::{count, counted, percent, span};
+
+/// What a study was handed to an engine with.
+const SUBMITTED: &str = "submitted.json";
 
 /// No more running runs, failed runs or processes are printed.
 const SHOWN: usize = 10;
@@ -43,16 +47,26 @@ impl Arguments {
     pub(super) fn run(self) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
         let status = Status::read(&self.folder, Stamp::now())?;
+        let all = All { status, engines: engines(&self.folder)? };
         if self.json {
-            let json = serde_json::to_string_pretty(&status).expect("texts are JSON") + "\n";
+            let json = serde_json::to_string_pretty(&all).expect("texts are JSON") + "\n";
             return Ok(terminal::print_file(&json)?);
         }
-        Ok(terminal::print(&told(&status, &self.folder, &engines(&self.folder)))?)
+        Ok(terminal::print(&told(&all, &self.folder))?)
     }
 }
 
+/// What the folder says, and what engines say that the study was handed to.
+#[derive(serde::Serialize)]
+struct All {
+    #[serde(flatten)]
+    status: Status,
+    /// A line for each.
+    engines: Vec<String>,
+}
+
 /// Checks that a folder is that of a study; says what it is if not.
-fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
+pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     if folder.join(STUDY).is_file() {
         return Ok(());
     }
@@ -68,21 +82,21 @@ fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
     Err(Failure::input(format!("{} {why}", folder.display())))
 }
 
-/// Returns what an engine says that the study was handed to.
-fn engines(folder: &Path) -> Lines {
-    let mut lines = Lines::default();
-    if folder.join("slurm/submitted.json").is_file() {
-        lines.line("  engine     slurm, see slurm/submitted.json");
-    }
-    lines
+/// Returns a line for each engine that the study was handed to.
+fn engines(folder: &Path) -> Result<Vec<String>, Failure> {
+    let told = |submitted: Submitted| match submitted.state() {
+        Some(state) => state,
+        None => format!("{}: nothing is in the queue any more", submitted.told()),
+    };
+    Ok(Submitted::read(folder)?.map(told).into_iter().collect())
 }
 
 /// Tells all.
-fn told(status: &Status, folder: &Path, engines: &Lines) -> Lines {
+fn told(All { status, engines }: &All, folder: &Path) -> Lines {
     let mut lines = Lines::default();
     lines.bold(&status.study, format!("   {}", counted(status.runs, "run")));
     lines += counts(status);
-    lines += engines.clone();
+    engines.iter().for_each(|engine| lines.line(format!("  engine     {engine}")));
     lines += running(status);
     lines += slowest(status);
     lines += ended(status);

@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::shell::quoted;
-use super::{Errand, Options, task_words};
+use super::folder::quoted;
+use super::{Errand, On, task_words};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::terminal;
@@ -59,7 +59,7 @@ struct Submitted {
 }
 
 /// Writes the manifest and applies it.
-pub(super) fn run(errand: &Errand, options: &Options) -> Result<(), Failure> {
+pub(super) fn run(errand: &Errand, options: &On) -> Result<(), Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
         return Err(Failure::input(
             "--on kubernetes needs --volume CLAIM[:PATH], the claim of the volume with the study's folder, \
@@ -77,14 +77,15 @@ pub(super) fn run(errand: &Errand, options: &Options) -> Result<(), Failure> {
     let number = 1 + handed_over(&place.join(SUBMITTED));
     let name = name(errand, number);
     let parallelism = options.parallelism.map_or(errand.left.len(), usize::from);
-    let time = options.time;
+    let wrong = |_| Failure::input("--time of a task on Kubernetes is written like 2h or 90min");
+    let time = options.time.as_deref().map(str::parse::<SimSpan>).transpose().map_err(wrong)?;
     let order = Order { name: name.clone(), errand, claim, path, image, parallelism, time };
     let manifest = manifest(&order);
     write_file(&place, MANIFEST, manifest.as_bytes())?;
     let file = place.join(MANIFEST);
     let mut command = vec!["kubectl".to_owned(), "apply".to_owned(), "-f".to_owned()];
     command.push(file.display().to_string());
-    command.extend(options.further.iter().cloned());
+    command.extend(options.options.iter().cloned());
     if options.dry_run {
         let mut lines = Lines::default();
         manifest.lines().for_each(|line| lines.line(line));
@@ -304,13 +305,19 @@ mod tests {
         let (array, merge) = (read(array), read(merge));
         let spec = &array["spec"];
         assert_eq!(spec["completionMode"], "Indexed");
-        for (field, number) in
-            [("completions", 3), ("parallelism", 3), ("backoffLimitPerIndex", 3), ("maxFailedIndexes", 3)]
-        {
+        for (field, number) in [
+            ("completions", 3),
+            ("parallelism", 3),
+            ("backoffLimitPerIndex", 3),
+            ("maxFailedIndexes", 3),
+        ] {
             assert_eq!(spec[field], number, "{field}");
         }
         let pod = &spec["template"]["spec"];
-        assert_eq!((&pod["restartPolicy"], &pod["activeDeadlineSeconds"]), (&"Never".into(), &7_200.into()));
+        assert_eq!(
+            (&pod["restartPolicy"], &pod["activeDeadlineSeconds"]),
+            (&"Never".into(), &7_200.into())
+        );
         assert_eq!(pod["volumes"][0]["persistentVolumeClaim"]["claimName"], "disk");
         assert_eq!(pod["containers"][0]["volumeMounts"][0]["subPath"], "a: \"b\"");
         assert_eq!(merge["spec"]["backoffLimit"], 0);
@@ -342,7 +349,7 @@ mod tests {
     fn an_index_does_its_part_and_leaves_a_mark_unless_it_was_killed() {
         let (code, said, marks) = done(1, 0);
         assert_eq!(code, Some(0));
-        assert_eq!(said, "study study.resolved.yaml --out . --shard 5/9 --jobs 1\n");
+        assert_eq!(said, "study . --shard 5/9 --jobs 1\n");
         assert_eq!(marks, ["5"]);
         let (code, _, marks) = done(0, 1);
         assert_eq!((code, marks), (Some(0), vec!["2".to_owned()]));

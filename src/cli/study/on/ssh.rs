@@ -18,22 +18,22 @@ use std::process::{Command, Stdio};
 use parking_lot::{Condvar, Mutex};
 use sha2::{Digest, Sha256};
 
-use super::shell::quoted;
-use super::{Errand, Options, PROGRAM, STUDY_FILE, task_words};
+use super::folder::quoted;
+use super::{Errand, On, task_words};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::progress::StudyBar;
 use crate::cli::study::AtWork;
 use crate::cli::study::merge;
 use crate::cli::terminal;
-use crate::files::STUDY;
+use crate::files::{STUDY, STUDY_RESOLVED};
 use crate::output::{OutputError, machine};
 use crate::study::{Claim, End, Form, Shard, Share, Store, failed};
 use crate::trace::hex;
 use crate::units::tell::counted;
 
 /// So many tasks there are for each host unless somebody says.
-pub(super) const TASKS_A_HOST: usize = 8;
+pub(super) const TASKS_A_HOST: u32 = 8;
 /// So often a task is begun that something kills, and so often a host is reached again.
 const TRIES: usize = 3;
 /// So much of what a host says last is shown.
@@ -41,8 +41,11 @@ const LAST_WORDS: usize = 2_000;
 /// What `ssh` ends with if the connection does not work.
 const UNREACHED: i32 = 255;
 
+/// The program in the study's folder.
+const PROGRAM: &str = "bin/mumakil";
+
 /// What is sent to a host, if it is there.
-const LUGGAGE: [&str; 5] = [PROGRAM, STUDY_FILE, STUDY, "files", "costs.json"];
+const LUGGAGE: [&str; 5] = [PROGRAM, STUDY_RESOLVED, STUDY, "files", "costs.json"];
 
 /// Where to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +148,7 @@ fn nest(study: &str, machine: &str, folder: &Path) -> String {
 pub(super) fn run(
     errand: &Errand,
     hosts: &[Host],
-    options: &Options,
+    options: &On,
     jobs: Option<NonZero<usize>>,
     quiet: bool,
 ) -> Result<(), Failure> {
@@ -163,7 +166,8 @@ pub(super) fn run(
     let _signs = at_work.begin(errand.folder.clone(), Shard::WHOLE)?;
     at_work.has(runs, runs - errand.missing)?;
     bar.more(errand.missing);
-    let home = Home { errand, options, jobs, nest: &nest, claim: &claim, bar: &bar, at_work: &at_work };
+    let home =
+        Home { errand, options, jobs, nest: &nest, claim: &claim, bar: &bar, at_work: &at_work };
     let board = Board::new(&errand.left);
     std::thread::scope(|scope| {
         for (number, host) in hosts.iter().enumerate() {
@@ -183,18 +187,21 @@ pub(super) fn run(
         let left = counted(untouched as u64, "task");
         let why = "their hosts could not do them; start it again to go on";
         let _ = at_work.ends(End::Failed, Some(format!("{left} left")));
-        return Err(Failure::Environment(anyhow::anyhow!("{left} of {} left: {why}", errand.tasks)));
+        return Err(Failure::Environment(anyhow::anyhow!(
+            "{left} of {} left: {why}",
+            errand.tasks
+        )));
     }
     at_work.ends(End::Done, None)?;
     drop(claim);
-    merge::Arguments::whole(&errand.folder).run()
+    merge::conclude_all(&errand.folder, quiet)
 }
 
 /// Prints what would be done.
 fn print_plan(
     errand: &Errand,
     hosts: &[Host],
-    options: &Options,
+    options: &On,
     jobs: Option<NonZero<usize>>,
     nest: &str,
 ) -> Result<(), Failure> {
@@ -209,7 +216,7 @@ fn print_plan(
     for host in hosts {
         lines.line("");
         for script in [unpack(nest), work(nest, &part, jobs), hand_over(nest), forget(nest)] {
-            let words = host.arguments(&options.further, &script);
+            let words = host.arguments(&options.options, &script);
             let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
             words.split('\n').enumerate().for_each(|(number, line)| {
                 lines.line(if number == 0 { format!("ssh {line}") } else { line.to_owned() });
@@ -286,7 +293,7 @@ enum Trouble {
 /// This end of all connections.
 struct Home<'h> {
     errand: &'h Errand,
-    options: &'h Options,
+    options: &'h On,
     jobs: Option<NonZero<usize>>,
     nest: &'h str,
     claim: &'h Claim,
@@ -322,7 +329,9 @@ impl Home<'_> {
             });
             match trouble {
                 Trouble::Killed(_) => {}
-                Trouble::Unreached(_) if losses + 1 < TRIES && self.send(host).is_ok() => losses += 1,
+                Trouble::Unreached(_) if losses + 1 < TRIES && self.send(host).is_ok() => {
+                    losses += 1
+                }
                 _ => return warn("gets no more tasks"),
             }
         }
@@ -373,9 +382,8 @@ impl Home<'_> {
 
     /// Brings what a host has done into a folder here.
     fn fetch(&self, host: &Host, place: &Path) -> Result<(), Trouble> {
-        let unwritten = |source| {
-            Trouble::Broken(OutputError::Write { path: place.to_owned(), source }.into())
-        };
+        let unwritten =
+            |source| Trouble::Broken(OutputError::Write { path: place.to_owned(), source }.into());
         // What was brought before and not kept comes again.
         let _ = fs::remove_dir_all(place);
         crate::disk::create_dir_all(place).map_err(unwritten)?;
@@ -432,7 +440,7 @@ impl Home<'_> {
         output: Stdio,
     ) -> Result<(Option<i32>, String), Trouble> {
         let mut ssh = Command::new("ssh");
-        ssh.args(host.arguments(&self.options.further, script));
+        ssh.args(host.arguments(&self.options.options, script));
         ssh.stdin(input).stdout(output).stderr(Stdio::piped());
         #[cfg(unix)]
         {
@@ -489,7 +497,8 @@ mod tests {
         let host = |name: &str, port| Host { name: name.to_owned(), port };
         assert_eq!(Host::parse("alpha"), Ok(host("alpha", None)));
         assert_eq!(Host::parse("me@beta:2222"), Ok(host("me@beta", Some(2222))));
-        for wrong in ["", "-oProxyCommand=sh", "a b", "a:", "a:x", "a:70000", ":22", "a;b", "$(x)"] {
+        for wrong in ["", "-oProxyCommand=sh", "a b", "a:", "a:x", "a:70000", ":22", "a;b", "$(x)"]
+        {
             assert!(Host::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,0 +1,87 @@
+//! `mumakil study cancel`: whoever works on a study is told to end.
+
+use std::path::PathBuf;
+
+use super::on::Submitted;
+use super::status::is_of_a_study;
+use crate::cli::failure::Failure;
+use crate::cli::lines::Lines;
+use crate::cli::terminal;
+use crate::output::machine;
+use crate::study::{Fate, Stamp, Status};
+use crate::units::tell::counted;
+
+/// End the work on a study
+///
+/// Its tasks are taken out of the queue that it was submitted to, and the processes of this machine that
+/// work on it are told to end, as by Ctrl-C. What is done stays, and the study goes on when it is
+/// started again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mumakil study cancel out/scaling-study
+
+Exit codes:
+  0  nobody works on it any more, or soon nobody will
+  1  some process is on another machine and has to be ended there, or the queue refuses
+  2  the folder has no study
+  3  the folder cannot be read")]
+pub(in crate::cli) struct Arguments {
+    /// The folder of the study's results
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        is_of_a_study(&self.folder)?;
+        let mut lines = Lines::default();
+        let mut is_queued = false;
+        if let Some(submitted) = Submitted::read(&self.folder)?
+            && submitted.state().is_some()
+        {
+            submitted.cancel()?;
+            is_queued = true;
+            lines.line(format!("cancelled {}", submitted.told()));
+        }
+        let status = Status::read(&self.folder, Stamp::now())?;
+        let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
+        for life in
+            status.parts.iter().filter(|part| part.fate == Fate::AtWork).map(|part| &part.life)
+        {
+            if life.machine == own && end(life.pid) {
+                ended += 1;
+            } else if !is_queued {
+                let machine = life.machine.as_deref().unwrap_or("an unknown machine");
+                elsewhere.push(format!("process {} on {machine}", life.pid));
+            }
+        }
+        if 0 < ended {
+            lines.line(format!("told {} here to end", counted(ended, "process")));
+        }
+        if !elsewhere.is_empty() {
+            terminal::print(&lines)?;
+            let those = elsewhere.join(", ");
+            return Err(Failure::run(format!("end these where they are: {those}")));
+        }
+        if lines.is_empty() {
+            lines.line("nobody works on it");
+        }
+        Ok(terminal::print(&lines)?)
+    }
+}
+
+/// Tells a process to end; returns whether it could be told.
+fn end(process: u32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = process;
+        false
+    }
+}

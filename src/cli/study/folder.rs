@@ -1,0 +1,81 @@
+//! `STUDY` on the command line: a file, a name, or the folder of a study, which says itself what it is.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::Failure;
+use crate::files::{STUDY, STUDY_RESOLVED};
+use crate::study::BringError;
+
+/// Returns the file or name of a study, and the folder of its results if that is known by now.
+pub(super) fn find(
+    study: PathBuf,
+    out: Option<PathBuf>,
+) -> Result<(PathBuf, Option<PathBuf>), Failure> {
+    let file = study.join(STUDY_RESOLVED);
+    if file.is_file() {
+        return Ok((file, out.or(Some(study))));
+    }
+    // A folder may be called like a study that Mumakil brings.
+    let is_name = study.to_str().is_some_and(|name| crate::scenario::Starter::find(name).is_some());
+    if is_name || !study.is_dir() {
+        return Ok((study, out));
+    }
+    let shown = study.display();
+    Err(Failure::input(match study.join(STUDY).is_file() {
+        true => format!(
+            "{shown} has a study's results, but no {STUDY_RESOLVED}, which says how to go on; start it \
+             with the study's file: `mumakil study STUDY.yaml --out {shown}`"
+        ),
+        false => format!(
+            "{shown} is a folder without a study: there is no {STUDY_RESOLVED} in it; give the file of a \
+             study, or the folder of its results"
+        ),
+    }))
+}
+
+/// Returns how this process was called, as it could be typed again.
+pub(in crate::cli) fn command() -> String {
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let program = words.next().unwrap_or_default();
+    let program = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
+    let words = std::iter::once(program.into_owned()).chain(words);
+    words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a word as a POSIX shell reads it.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+impl From<BringError> for Failure {
+    fn from(error: BringError) -> Self {
+        match error {
+            BringError::File(error) => error.into(),
+            BringError::Output(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_typed_as_a_shell_reads_them() {
+        for (word, typed) in [
+            ("--set", "--set"),
+            ("sweep.seeds=20", "sweep.seeds=20"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("jobs[0]", "'jobs[0]'"),
+            ("it's", r"'it'\''s'"),
+            ("~/x", "'~/x'"),
+        ] {
+            assert_eq!(quoted(word), typed);
+        }
+    }
+}

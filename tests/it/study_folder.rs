@@ -1,0 +1,281 @@
+//! A study's folder: it says itself what the study is, and goes on with it wherever it is.
+
+use std::fs;
+use std::path::Path;
+
+use mumakil::scenario::{Draft, Registry};
+use mumakil::study::{Bring, Plan, Sheet, Study, keep, papers};
+use tempfile::TempDir;
+
+use crate::{Room, root};
+
+const RESOLVED: &str = "study.resolved.yaml";
+
+/// Returns the plan of a study as it begins, and what its folder says of it.
+fn planned(draft: Draft) -> (Study, Plan, Sheet) {
+    let study = Study::of_any(draft).unwrap_or_else(|error| panic!("{error}"));
+    let first = study.first();
+    let plan = Plan::new(&first, &Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
+    let sheet = Sheet::new(&first, &plan);
+    (study, plan, sheet)
+}
+
+/// Checks that what a folder says of a study plans the same runs, with the same bytes.
+fn assert_repeats_itself(draft: Draft) {
+    let (study, plan, sheet) = planned(draft);
+    let room = TempDir::new().unwrap();
+    keep(&study, &plan, "mumakil study", room.path(), Bring::Links).unwrap();
+    let said = fs::read_to_string(room.path().join(RESOLVED)).unwrap();
+    let (again, planned_again, sheet_again) =
+        planned(Draft::read(&room.path().join(RESOLVED)).unwrap());
+    assert_eq!(plan.runs, planned_again.runs, "{said}");
+    assert_eq!(sheet, sheet_again, "{said}");
+    assert_eq!(study.search, again.search);
+    let yaml = |plan: &Plan, run: usize| plan.scenario(&plan.runs[run]).to_yaml();
+    for run in (0..plan.runs.len()).step_by(plan.seeds().count()) {
+        assert_eq!(yaml(&plan, run), yaml(&planned_again, run));
+    }
+    // To go on with it does not change what it says.
+    keep(&again, &planned_again, "another command", room.path(), Bring::Links).unwrap();
+    assert_eq!(said, fs::read_to_string(room.path().join(RESOLVED)).unwrap());
+}
+
+#[test]
+fn every_study_that_mumakil_brings_repeats_itself() {
+    let mut count = 0;
+    for entry in fs::read_dir(root().join("scenarios")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            let draft = Draft::read(&path).unwrap();
+            if draft.is_study() {
+                assert_repeats_itself(draft);
+                count += 1;
+            }
+        }
+    }
+    for file in papers::files(None).unwrap() {
+        let about = Study::of_any(file.draft(None).unwrap()).unwrap().experiment.unwrap();
+        let folder = about.needs.as_ref().map(std::env::var_os);
+        if let Some(None) = folder {
+            continue;
+        }
+        let folder = folder.flatten();
+        assert_repeats_itself(file.draft(folder.as_deref().map(Path::new)).unwrap());
+        count += 1;
+    }
+    assert!(40 < count, "{count}");
+}
+
+const BASE: &str = "
+name: base
+description: of the base
+cluster: {preset: vm-8, hdfs: {replication: 2}}
+workload: {jobs: [{name: a, maps: 4, map_time: 5s}, {name: b, user: '7', maps: 1, map_time: 1min}]}
+scheduler: {fair: {preemption: true, allocations: {pools: {prod.x: {min_maps: 2}}, fair_share_after: 9s}}}
+expect: [makespan < 1s]
+";
+
+#[test]
+fn whatever_a_study_says_it_says_again() {
+    let room = Room::new();
+    room.write("base.yaml", BASE);
+    room.write(
+        "pools.xml",
+        "<allocations><pool name='a'><minMaps>1</minMaps></pool></allocations>",
+    );
+    room.write("jobs.csv", "name,maps,map_time\nx,2,3s\n");
+    room.write("more.csv", "name,maps,map_time\nx,2,4s\n");
+    for (number, (study, sets)) in [
+        ("sweep: {cluster.nodes: {from: 2, to: 8, step: 3}, seeds: 3}", &[][..]),
+        ("sweep: {cluster.nodes: {from: 4, to: 100, points: 3, scale: log}}\nseed: 7", &[]),
+        ("sweep: {zip: {cluster.nodes: {from: 2, to: 4, step: 1}, hadoop.heartbeat: [1s, 2s, 3s]}}", &[]),
+        (
+            "description: its own\nsweep: {cluster.nodes: [2, 3], scheduler: [fifo, {as: yes, fair: \
+             {preemption: false}}, hfsp: {preemption: wait}, {hfsp: {preemption: kill}}], seeds: [3, 1]}\n\
+             exclude: [{nodes: 2, scheduler: fifo}]\ncompare: {axis: scheduler, base: fifo}\n\
+             metrics: [mean(sojourn)]\ncharts: [{bars: mean(sojourn), over: scheduler}]\n\
+             expect: [{that: \"makespan[scheduler=yes] < 1h\", known_gap: a test}]",
+            &[],
+        ),
+        ("sweep: {cluster.preset: [srt-4, vm-8], cluster.nodes: [3, 4]}", &[]),
+        ("scheduler: fifo\nsweep: {scheduler.fair.preemption: [true, false]}", &[]),
+        ("scheduler: null\nsweep: {cluster: [srt-4, {nodes: 3}]}", &[]),
+        ("workload: fb2009\nsweep: {workload.start: [0s, 5s]}", &[]),
+        (
+            "sweep: {seeds: 2}",
+            &["workload.jobs[1].maps=9", "sweep.cluster.nodes=[5, 6]", "seed=5", "name=it's"],
+        ),
+        ("sweep: {seeds: 2}\nsearch: {over: cluster.nodes, from: 2, to: 9, until: makespan < 1h}", &[]),
+        ("sweep: {workload: [{jobs: jobs.csv}, {jobs: more.csv}, fb2009]}", &[]),
+        ("sweep: {workload.jobs: [jobs.csv, {as: other, value: more.csv}], seeds: 2}", &[]),
+        ("sweep: {scheduler.fair.allocations: [pools.xml, {as: none, value: {}}]}", &[]),
+        ("sweep: {scheduler: [fifo, {external: {command: [cat, jobs.csv]}}, {as: b, external: {command: [cat, more.csv]}}]}", &[]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("study-{number}.yaml");
+        room.write(&name, &format!("base: base.yaml\n{study}\n"));
+        let sets: Vec<String> = sets.iter().map(|set: &&str| (*set).to_owned()).collect();
+        assert_repeats_itself(Draft::read(&room.path(&name)).unwrap().with(&sets));
+    }
+}
+
+/// Four runs over a base, with a trace, a file of pools and a program, each of which is named as seen from
+/// the study's folder.
+fn with_files(room: &Room) {
+    fs::create_dir(room.path("mine")).unwrap();
+    room.write("mine/jobs.csv", "name,maps,map_time\nx,2,3s\n");
+    room.write(
+        "mine/pools.xml",
+        "<allocations><pool name='x'><minMaps>1</minMaps></pool></allocations>",
+    );
+    room.write("mine/policy.sh", POLICY);
+    room.write("mine/base.yaml", "cluster: {nodes: 2}\nworkload: {jobs: jobs.csv}\n");
+    room.write(
+        "mine/study.yaml",
+        "name: files\nbase: base.yaml\nmetrics: [makespan]\nsweep:\n  scheduler: [{fair: {allocations: \
+         pools.xml}}, {external: {command: [sh, policy.sh]}}]\n  seeds: 2\n",
+    );
+}
+
+/// Answers everything, and launches the two maps one after the other.
+const POLICY: &str = r#"
+read -r line; echo '{"hello":{"protocol":1}}'
+number=0; deeds='{"map":{"job":0}},{"map":{"job":0}}'
+while read -r line; do
+  case "$line" in *'"end"'*) break;; esac
+  number=$((number + 1))
+  echo "{\"answer\":{\"number\":$number,\"do\":[$deeds]}}"
+  deeds=''
+done
+"#;
+
+/// Returns the exit code, and what was said on stdout and stderr.
+fn told(room: &Room, arguments: &str) -> (Option<i32>, String) {
+    let output = room.mumakil(arguments).output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (output.status.code(), out + &err)
+}
+
+#[test]
+fn a_folder_goes_on_with_its_study_wherever_it_is() {
+    let room = Room::new();
+    with_files(&room);
+    let (code, said) = told(&room, "study mine/study.yaml --shard 1/2 --out first");
+    assert_eq!(code, Some(0), "{said}");
+    let resolved = fs::read_to_string(room.path("first").join(RESOLVED)).unwrap();
+    assert!(
+        resolved.contains("# $ mumakil study mine/study.yaml --shard 1/2 --out first\n"),
+        "{resolved}"
+    );
+    assert!(resolved.contains("  mine/jobs.csv\n"), "{resolved}");
+    // Moved, and called from elsewhere.
+    fs::create_dir(room.path("far")).unwrap();
+    fs::rename(room.path("first"), room.path("far/away")).unwrap();
+    fs::create_dir(room.path("here")).unwrap();
+    let mut plan = room.mumakil("study plan ../far/away");
+    let plan = plan.current_dir(room.path("here")).output().unwrap();
+    let said = String::from_utf8(plan.stdout).unwrap();
+    assert!(said.contains("4 in 2 cells, of which 2 are left to do"), "{said}");
+    let mut rest = room.mumakil("study ../far/away");
+    let rest = rest.current_dir(room.path("here")).output().unwrap();
+    let said = String::from_utf8(rest.stdout).unwrap() + &String::from_utf8(rest.stderr).unwrap();
+    assert!(said.contains("2 runs in"), "{said}");
+    assert!(!room.path("here/out").exists());
+    // The same runs, whoever calls.
+    room.mumakil("study mine/study.yaml --quiet --out whole").assert().success();
+    crate::studies::assert_same(&room.path("whole"), &room.path("far/away"));
+    // A part that was done from a folder goes with the others.
+    for part in 1..=2 {
+        room.mumakil(&format!("study whole --quiet --shard {part}/2 --out part-{part}"))
+            .assert()
+            .success();
+    }
+    room.mumakil("study merge part-1 part-2 --out merged").assert().success();
+    crate::studies::assert_same(&room.path("whole"), &room.path("merged"));
+    let (_, said) = told(&room, "study merged");
+    assert!(said.contains("nothing: every run was there"), "{said}");
+}
+
+#[test]
+fn a_folder_with_its_files_needs_no_others() {
+    let room = Room::new();
+    with_files(&room);
+    room.mumakil("study mine/study.yaml --quiet --out whole").assert().success();
+    let (code, said) = told(&room, "study mine/study.yaml --shard 1/2 --bring-files --out given");
+    assert_eq!(code, Some(0), "{said}");
+    let kept = crate::names(&room.path("given/files"));
+    assert_eq!(kept.len(), 3, "{kept:?}");
+    fs::remove_dir_all(room.path("mine")).unwrap();
+    let (code, said) = told(&room, "study given");
+    assert_eq!(code, Some(0), "{said}");
+    // What the links of the other lead to is gone.
+    assert!(told(&room, "study whole").1.contains("cannot read"), "{said}");
+    fs::remove_dir_all(room.path("whole/files")).unwrap();
+    fs::remove_dir_all(room.path("given/files")).unwrap();
+    crate::studies::assert_same(&room.path("whole"), &room.path("given"));
+}
+
+#[test]
+fn files_that_have_changed_are_told() {
+    let room = Room::new();
+    with_files(&room);
+    room.mumakil("study mine/study.yaml --quiet --out out").assert().success();
+    for (file, text, words) in [
+        ("mine/jobs.csv", "name,maps,map_time\nx,2,4s\n", "has changed: its SHA-256 is"),
+        ("mine/pools.xml", "<allocations/>", "has changed: its SHA-256 is"),
+        ("mine/policy.sh", "exit 1\n", "`policy.sh` is another file than it was"),
+    ] {
+        let before = fs::read_to_string(room.path(file)).unwrap();
+        room.write(file, text);
+        let (code, said) = told(&room, "study out");
+        assert!(code == Some(2) && said.contains(words), "{file}: {said}");
+        room.write(file, &before);
+    }
+    assert_eq!(told(&room, "study out").0, Some(0));
+}
+
+#[test]
+fn a_folder_without_a_study_is_told() {
+    let room = Room::new();
+    fs::create_dir(room.path("none")).unwrap();
+    fs::create_dir(room.path("old")).unwrap();
+    room.write("old/study.json", "{}");
+    let (code, said) = told(&room, "study none");
+    assert!(code == Some(2) && said.contains("none is a folder without a study"), "{said}");
+    let (code, said) = told(&room, "study plan old");
+    assert!(code == Some(2) && said.contains("`mumakil study STUDY.yaml --out old`"), "{said}");
+}
+
+#[test]
+fn shards_are_dealt_out_by_what_was_measured() {
+    let room = Room::new();
+    room.write(
+        "study.yaml",
+        "name: costs\nworkload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nmetrics: [makespan]\n\
+         sweep: {cluster.nodes: [3, 4, 5, 6], seeds: 2}\n",
+    );
+    let (code, said) = told(&room, "study plan study.yaml --costs --out out");
+    assert!(code == Some(0) && said.contains("wrote out"), "{said}");
+    let costs = fs::read_to_string(room.path("out/costs.json")).unwrap();
+    let costs: serde_json::Value = serde_json::from_str(&costs).unwrap();
+    assert_eq!(costs["seconds"].as_object().unwrap().len(), 4);
+    // Each of the two runs of the first cell costs more than the six others together.
+    room.write(
+        "out/costs.json",
+        r#"{"version": "", "seconds": {"nodes 3": 9, "nodes 4": 1, "nodes 5": 1, "nodes 6": 1}}"#,
+    );
+    for (part, runs) in [(1, "1 run in"), (2, "1 run in"), (3, "6 runs in")] {
+        let (_, said) = told(&room, &format!("study out --shard {part}/3"));
+        assert!(said.contains(runs), "{said}");
+    }
+    assert!(told(&room, "study out").1.contains("nothing: every run was there"));
+    room.write(
+        "search.yaml",
+        "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {seeds: 2}\n\
+         search: {over: cluster.nodes, from: 3, to: 9, until: makespan < 1h}\n",
+    );
+    let (code, said) = told(&room, "study plan search.yaml --costs");
+    assert!(code == Some(2) && said.contains("no shards to divide"), "{said}");
+}
