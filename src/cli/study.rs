@@ -143,8 +143,8 @@ impl Run {
         if self.on.on.is_some() {
             // What lies beside the folder is there for the tasks, too; what lies elsewhere may not be.
             let bring = if self.bring_files { Bring::All } else { Bring::FromElsewhere };
-            let work =
-                on::Work { study: &study, out: &out, form: self.keep, bring, quiet: self.quiet };
+            let (form, jobs, quiet) = (self.keep, self.pace.jobs, self.quiet);
+            let work = on::Work { study: &study, out: &out, form, bring, jobs, quiet };
             return self.on.run(&work, registry);
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());

@@ -5,18 +5,22 @@
 //! `mumakil study merge`. So a task may end in any way and be begun again, and what is missing at the
 //! end is done by the same command as the first time.
 
+mod kubernetes;
 mod slurm;
+mod ssh;
 mod submitted;
 
 use std::fs;
 use std::io::{self, Read, Write as _};
-use std::path::Path;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use self::slurm::Slurm;
+use self::ssh::Host;
 pub(super) use self::submitted::Submitted;
 use super::{folder, merge, plan, warn};
 use crate::cli::failure::Failure;
@@ -42,14 +46,23 @@ const ASK: Duration = Duration::from_secs(2);
 pub(super) enum Engine {
     /// The cluster that `sbatch` knows.
     Slurm,
+    /// The cluster that `kubectl` knows.
+    Kubernetes,
+    /// Machines that `ssh` reaches.
+    Ssh(Vec<Host>),
 }
 
 impl Engine {
-    /// Reads `slurm`.
+    /// Reads `slurm`, `kubernetes`, or `ssh:` and hosts.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "slurm" => Ok(Self::Slurm),
-            _ => Err("the engine is `slurm`".to_owned()),
+        match text.split_once(':') {
+            None if text == "slurm" => Ok(Self::Slurm),
+            None if text == "kubernetes" => Ok(Self::Kubernetes),
+            Some(("ssh", hosts)) => {
+                hosts.split(',').map(Host::parse).collect::<Result<_, _>>().map(Self::Ssh)
+            }
+            _ => Err("expected `slurm`, `kubernetes`, or hosts, such as ssh:alpha,me@beta:2222"
+                .to_owned()),
         }
     }
 }
@@ -57,19 +70,14 @@ impl Engine {
 /// How runs are done elsewhere.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct On {
-    /// Do the runs elsewhere: `slurm` submits an array of tasks and what puts them together
+    /// Do the runs elsewhere: `slurm` submits an array of tasks and what puts them together, so does
+    /// `kubernetes`; `ssh:HOST,HOST` does tasks on these machines and brings their runs back
     #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Elsewhere")]
     pub(super) on: Option<Engine>,
-    /// How many tasks the runs are divided into
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 200,
-        requires = "on",
-        help_heading = "Elsewhere"
-    )]
+    /// How many tasks the runs are divided into [default: 200; 8 for each host of ssh]
+    #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    tasks: u32,
+    tasks: Option<u32>,
     /// How long a task may take, as Slurm writes it or such as 2h; what it has not done by then it does
     /// when it is begun again
     #[arg(long, value_name = "TIME", requires = "on", help_heading = "Elsewhere")]
@@ -80,13 +88,22 @@ pub(super) struct On {
     /// Whose account the tasks are on
     #[arg(long, value_name = "NAME", requires = "on", help_heading = "Elsewhere")]
     account: Option<String>,
-    /// Print what would be written and submitted, and do neither
+    /// The claim of the volume that has the study's folder, and where in it that is (Kubernetes)
+    #[arg(long, value_name = "CLAIM[:PATH]", requires = "on", help_heading = "Elsewhere")]
+    volume: Option<String>,
+    /// The image that tasks run in; it needs a shell and the C library, but no Mumakil (Kubernetes)
+    #[arg(long, value_name = "IMAGE", requires = "on", help_heading = "Elsewhere")]
+    image: Option<String>,
+    /// How many tasks at a time [default: all] (Kubernetes)
+    #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
+    parallelism: Option<NonZero<usize>>,
+    /// Print what would be written and submitted, and submit nothing
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     dry_run: bool,
     /// Wait for the end, with progress; the exit code is that of the study
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     wait: bool,
-    /// Further options for sbatch, as they are
+    /// Further options for sbatch, ssh or kubectl, as they are
     #[arg(last = true, value_name = "OPTION", requires = "on")]
     options: Vec<String>,
 }
@@ -97,13 +114,30 @@ pub(super) struct Work<'w> {
     pub(super) out: &'w Path,
     pub(super) form: Option<Form>,
     pub(super) bring: Bring,
+    /// How many runs at a time on a host of ssh.
+    pub(super) jobs: Option<NonZero<usize>>,
     pub(super) quiet: bool,
+}
+
+/// What is left to do of a study whose folder is ready.
+#[derive(Debug)]
+struct Errand {
+    /// The study's folder, from the root.
+    folder: PathBuf,
+    sheet: Sheet,
+    /// Into how many tasks the study is divided.
+    tasks: usize,
+    /// Those that have runs to do, from 1.
+    left: Vec<usize>,
+    /// How many runs are missing.
+    missing: usize,
 }
 
 impl On {
     /// Has the runs of a study done.
     pub(super) fn run(self, work: &Work<'_>, registry: &Registry) -> Result<(), Failure> {
-        let Work { study, out, form, bring, quiet } = *work;
+        let Work { study, out, form, bring, jobs, quiet } = *work;
+        let engine = self.on.clone().expect("whoever calls this has an engine");
         if study.search.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided into tasks",
@@ -127,15 +161,21 @@ impl On {
                 out.display()
             )));
         }
+        let (usual, most) = match &engine {
+            Engine::Slurm => (200, slurm::most_tasks()),
+            Engine::Kubernetes => (200, u32::MAX),
+            Engine::Ssh(hosts) => (ssh::TASKS_A_HOST * hosts.len() as u32, u32::MAX),
+        };
+        let count = self.tasks.unwrap_or(usual).min(plan.distinct().len() as u32).min(most);
         let slurm = Slurm {
             name: study.name.as_str(),
-            tasks: self.tasks.min(plan.distinct().len() as u32).min(slurm::most_tasks()),
+            tasks: count,
             time: self.time.as_deref().map(slurm::time).transpose()?,
             partition: self.partition.as_deref().map(slurm::plain).transpose()?,
             account: self.account.as_deref().map(slurm::plain).transpose()?,
             options: &self.options,
         };
-        if self.dry_run {
+        if self.dry_run && engine == Engine::Slurm {
             let all: Vec<u32> = (1..=slurm.tasks).collect();
             return Ok(terminal::print_file(&slurm.shown(out, &all))?);
         }
@@ -148,7 +188,8 @@ impl On {
             drop(claim);
             return merge::conclude_all(out, quiet);
         }
-        write_sheet(&Sheet::new(study, &plan), out)?;
+        let sheet = Sheet::new(study, &plan);
+        write_sheet(&sheet, out)?;
         keep(study, &plan, &folder::command(), out, bring)?;
         let costs = match Costs::read(out)?.filter(|costs| costs.know(&plan)) {
             Some(costs) => costs,
@@ -168,6 +209,16 @@ impl On {
             .collect();
         // The tasks claim it.
         drop(claim);
+        if engine != Engine::Slurm {
+            let unread = |source| OutputError::Read { path: out.to_owned(), source };
+            let folder = fs::canonicalize(out).map_err(unread)?;
+            let left = tasks.iter().map(|task| *task as usize).collect();
+            let errand = Errand { folder, sheet, tasks: count as usize, left, missing };
+            return match engine {
+                Engine::Ssh(hosts) => ssh::run(&errand, &hosts, &self, jobs, quiet),
+                Engine::Slurm | Engine::Kubernetes => kubernetes::run(&errand, &self),
+            };
+        }
         let submitted = slurm.submit(out, &tasks, folder::command())?;
         submitted.write(out)?;
         if !quiet {
@@ -237,6 +288,27 @@ fn digest(path: &Path) -> io::Result<[u8; 32]> {
         match file.read(&mut buffer)? {
             0 => return Ok(hash.finalize().into()),
             read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+/// Returns the words with which a task does its part, in the folder or a copy of it.
+fn task_words(part: &str) -> String {
+    format!("{}/{} study . --shard {part}", BINARY[0], BINARY[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_known_by_its_word() {
+        let host = |text| Host::parse(text).unwrap();
+        assert_eq!(Engine::parse("slurm"), Ok(Engine::Slurm));
+        assert_eq!(Engine::parse("kubernetes"), Ok(Engine::Kubernetes));
+        assert_eq!(Engine::parse("ssh:a,b:22"), Ok(Engine::Ssh(vec![host("a"), host("b:22")])));
+        for wrong in ["", "ssh", "pbs", "slurm:a", "ssh:", "ssh:a,,b", "ssh:-oProxyCommand=x"] {
+            assert!(Engine::parse(wrong).is_err(), "{wrong}");
         }
     }
 }
