@@ -11,9 +11,6 @@ use crate::files::{REPORT, RESOLVED, STUDY};
 use crate::study::{End, FAILED, Fate, Life, Part, Stamp, Status, rate};
 use crate::units::tell::{count, counted, percent, span};
 
-/// What a study was handed to an engine with.
-const SUBMITTED: &str = "submitted.json";
-
 /// No more running runs, failed runs or processes are printed.
 const SHOWN: usize = 10;
 /// No more of the slowest runs are printed.
