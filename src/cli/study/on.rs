@@ -100,7 +100,7 @@ pub(super) struct On {
     /// Print what would be written and submitted, and submit nothing
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     dry_run: bool,
-    /// Wait for the end, with progress; the exit code is that of the study
+    /// Wait for the end, with progress; the exit code is that of the study. With ssh it is always so
     #[arg(long, requires = "on", help_heading = "Elsewhere")]
     wait: bool,
     /// Further options for sbatch, ssh or kubectl, as they are
@@ -143,6 +143,7 @@ impl On {
                 "a search runs step by step, so it cannot be divided into tasks",
             ));
         }
+        self.check(&engine)?;
         if form == Some(Form::Folders) {
             return Err(Failure::input(
                 "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
@@ -152,7 +153,8 @@ impl On {
         if !quiet {
             warn(&plan);
         }
-        if let Some(earlier) = Submitted::read(out)?.filter(|_| !self.dry_run)
+        let earlier = Submitted::read(out)?;
+        if let Some(earlier) = earlier.as_ref().filter(|_| !self.dry_run)
             && let Some(state) = earlier.state()
         {
             return Err(Failure::input(format!(
@@ -170,7 +172,12 @@ impl On {
         let slurm = Slurm {
             name: study.name.as_str(),
             tasks: count,
-            time: self.time.as_deref().map(slurm::time).transpose()?,
+            time: self
+                .time
+                .as_deref()
+                .filter(|_| engine == Engine::Slurm)
+                .map(slurm::time)
+                .transpose()?,
             partition: self.partition.as_deref().map(slurm::plain).transpose()?,
             account: self.account.as_deref().map(slurm::plain).transpose()?,
             options: &self.options,
@@ -209,17 +216,18 @@ impl On {
             .collect();
         // The tasks claim it.
         drop(claim);
-        if engine != Engine::Slurm {
+        let errand = || {
             let unread = |source| OutputError::Read { path: out.to_owned(), source };
             let folder = fs::canonicalize(out).map_err(unread)?;
             let left = tasks.iter().map(|task| *task as usize).collect();
-            let errand = Errand { folder, sheet, tasks: count as usize, left, missing };
-            return match engine {
-                Engine::Ssh(hosts) => ssh::run(&errand, &hosts, &self, jobs, quiet),
-                Engine::Slurm | Engine::Kubernetes => kubernetes::run(&errand, &self),
-            };
-        }
-        let submitted = slurm.submit(out, &tasks, folder::command())?;
+            Ok::<_, Failure>(Errand { folder, sheet, tasks: count as usize, left, missing })
+        };
+        let submitted = match &engine {
+            Engine::Slurm => Some(slurm.submit(out, &tasks, earlier.as_ref())?),
+            Engine::Kubernetes => kubernetes::submit(&errand()?, &self, earlier.as_ref())?,
+            Engine::Ssh(hosts) => return ssh::run(&errand()?, hosts, &self, jobs, quiet),
+        };
+        let Some(submitted) = submitted else { return Ok(()) };
         submitted.write(out)?;
         if !quiet {
             let mut lines = Lines::default();
@@ -234,6 +242,33 @@ impl On {
             terminal::print(&lines)?;
         }
         if self.wait { wait(&submitted, &plan, out, quiet) } else { Ok(()) }
+    }
+}
+
+impl On {
+    /// Checks that the engine heeds what is said: what nobody heeds must not pass.
+    fn check(&self, engine: &Engine) -> Result<(), Failure> {
+        let (slurm, kubernetes) = (*engine == Engine::Slurm, *engine == Engine::Kubernetes);
+        for (option, is_said, is_heeded) in [
+            ("--time", self.time.is_some(), slurm || kubernetes),
+            ("--partition", self.partition.is_some(), slurm),
+            ("--account", self.account.is_some(), slurm),
+            ("--volume", self.volume.is_some(), kubernetes),
+            ("--image", self.image.is_some(), kubernetes),
+            ("--parallelism", self.parallelism.is_some(), kubernetes),
+        ] {
+            if is_said && !is_heeded {
+                let of = if slurm {
+                    "slurm"
+                } else if kubernetes {
+                    "kubernetes"
+                } else {
+                    "ssh"
+                };
+                return Err(Failure::input(format!("--on {of} has no {option}")));
+            }
+        }
+        Ok(())
     }
 }
 

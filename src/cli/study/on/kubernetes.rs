@@ -9,10 +9,10 @@
 
 use std::process::{Command, Stdio};
 
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::folder::quoted;
+use super::submitted::{Queue, Submitted};
 use super::{Errand, On, task_words};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
@@ -20,14 +20,11 @@ use crate::cli::terminal;
 use crate::output::write_file;
 use crate::trace::hex;
 use crate::units::SimSpan;
-use crate::units::tell::counted;
 
 /// The folder in a study's folder that is ours.
 const FOLDER: &str = "kubernetes";
 /// What is handed to Kubernetes.
 const MANIFEST: &str = "job.yaml";
-/// What was handed to it.
-const SUBMITTED: &str = "submitted.json";
 /// Where pods see the study's folder.
 const MOUNT: &str = "/study";
 /// So often a task is begun again that something killed.
@@ -48,18 +45,12 @@ struct Order<'e> {
     time: Option<SimSpan>,
 }
 
-/// What is kept of what was handed over.
-#[derive(Serialize)]
-struct Submitted {
-    engine: &'static str,
-    /// How often the study was handed over.
-    number: usize,
-    jobs: [String; 2],
-    command: Vec<String>,
-}
-
-/// Writes the manifest and applies it.
-pub(super) fn run(errand: &Errand, options: &On) -> Result<(), Failure> {
+/// Writes the manifest and applies it; returns what was submitted, if that was asked for.
+pub(super) fn submit(
+    errand: &Errand,
+    options: &On,
+    earlier: Option<&Submitted>,
+) -> Result<Option<Submitted>, Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
         return Err(Failure::input(
             "--on kubernetes needs --volume CLAIM[:PATH], the claim of the volume with the study's folder, \
@@ -67,14 +58,8 @@ pub(super) fn run(errand: &Errand, options: &On) -> Result<(), Failure> {
         ));
     };
     let (claim, path) = volume.split_once(':').unwrap_or((volume, ""));
-    if errand.left.is_empty() {
-        let shown = errand.folder.display();
-        return Err(Failure::input(format!(
-            "every run is there; `mumakil study merge {shown} --out {shown}` concludes the study"
-        )));
-    }
     let place = errand.folder.join(FOLDER);
-    let number = 1 + handed_over(&place.join(SUBMITTED));
+    let number = 1 + earlier.map_or(0, Submitted::number);
     let name = name(errand, number);
     let parallelism = options.parallelism.map_or(errand.left.len(), usize::from);
     let wrong = |_| Failure::input("--time of a task on Kubernetes is written like 2h or 90min");
@@ -91,30 +76,12 @@ pub(super) fn run(errand: &Errand, options: &On) -> Result<(), Failure> {
         manifest.lines().for_each(|line| lines.line(line));
         let typed: Vec<String> = command.iter().map(|word| quoted(word)).collect();
         lines.line(format!("# {}", typed.join(" ")));
-        return Ok(terminal::print(&lines)?);
+        terminal::print(&lines)?;
+        return Ok(None);
     }
     apply(&command)?;
     let jobs = [name.clone(), format!("{name}-merge")];
-    let submitted = Submitted { engine: FOLDER, number, jobs, command };
-    let json = serde_json::to_string_pretty(&submitted).expect("texts are JSON") + "\n";
-    write_file(&place, SUBMITTED, json.as_bytes())?;
-    let shown = errand.folder.display();
-    let mut lines = Lines::of(format!(
-        "{} with {} are handed to Kubernetes as the Job {name}",
-        counted(errand.left.len() as u64, "task"),
-        counted(errand.missing as u64, "run")
-    ));
-    lines.line(format!("look with    mumakil study status {shown}"));
-    lines.line(format!("the end is   kubectl logs -f job/{name}-merge"));
-    lines.line(format!("cancel with  kubectl delete job {name} {name}-merge"));
-    Ok(terminal::print(&lines)?)
-}
-
-/// Returns how often a study was handed over.
-fn handed_over(submitted: &std::path::Path) -> usize {
-    let text = std::fs::read_to_string(submitted).unwrap_or_default();
-    let number = serde_json::from_str::<serde_json::Value>(&text).ok();
-    number.and_then(|value| value["number"].as_u64()).map_or(0, |number| number as usize)
+    Ok(Some(Submitted::new(Queue::Kubernetes, jobs, errand.tasks, earlier)))
 }
 
 /// Lets `kubectl` do it; what it says is part of the message if it refuses.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::Submitted;
+use super::submitted::{Queue, Submitted};
 use crate::cli::failure::Failure;
 use crate::disk;
 use crate::output::{OutputError, write_file};
@@ -145,7 +145,7 @@ exit "$code"
         &self,
         out: &Path,
         tasks: &[u32],
-        command: String,
+        earlier: Option<&Submitted>,
     ) -> Result<Submitted, Failure> {
         let folder = out.join(FOLDER);
         let logs = folder.join(LOGS);
@@ -155,7 +155,9 @@ exit "$code"
         write_file(&folder, "merge.sh", self.merge().as_bytes())?;
         let array = self.sbatch(out, "array.sh", None)?;
         match self.sbatch(out, "merge.sh", Some(&array)) {
-            Ok(merge) => Ok(Submitted::slurm(array, merge, self.tasks, command)),
+            Ok(merge) => {
+                Ok(Submitted::new(Queue::Slurm, [array, merge], self.tasks as usize, earlier))
+            }
             Err(error) => {
                 // Half of it is of no use.
                 let _ = Command::new("scancel").arg(&array).output();

@@ -4,59 +4,100 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
+use super::folder;
 use crate::cli::failure::Failure;
 use crate::output::{OutputError, write_file};
 use crate::study::Stamp;
-use crate::units::tell::{count, counted};
+use crate::units::tell::count;
 
-/// The folder and the file in a study's folder.
-const PLACE: [&str; 2] = ["slurm", "submitted.json"];
+/// The file in the folder of an engine in a study's folder.
+const FILE: &str = "submitted.json";
 
 /// What was submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::cli::study) struct Submitted {
-    /// The number of the job with the tasks.
-    array: String,
-    /// The number of the job that puts them together.
-    merge: String,
+    engine: Queue,
+    /// The job with the tasks, and the job that puts them together.
+    jobs: [String; 2],
     /// How many tasks the study is divided into.
-    tasks: u32,
+    tasks: usize,
+    /// How often it was submitted.
+    number: usize,
     /// When.
     at: Stamp,
     /// The command that submitted it.
     command: String,
 }
 
+/// Where it was submitted; each has a folder of its name in the study's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Queue {
+    Slurm,
+    Kubernetes,
+}
+
+impl Queue {
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Slurm => "slurm",
+            Self::Kubernetes => "kubernetes",
+        }
+    }
+}
+
 impl Submitted {
-    pub(super) fn slurm(array: String, merge: String, tasks: u32, command: String) -> Self {
-        Self { array, merge, tasks, at: Stamp::now(), command }
+    pub(super) fn new(
+        engine: Queue,
+        jobs: [String; 2],
+        tasks: usize,
+        earlier: Option<&Self>,
+    ) -> Self {
+        let number = earlier.map_or(0, |earlier| earlier.number) + 1;
+        Self { engine, jobs, tasks, number, at: Stamp::now(), command: folder::command() }
+    }
+
+    /// Returns how often it was submitted.
+    pub(super) const fn number(&self) -> usize {
+        self.number
     }
 
     /// Reads what was submitted last, if anything was.
     pub(in crate::cli::study) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
-        let path = study.join(PLACE[0]).join(PLACE[1]);
-        let error = |source| OutputError::Read { path: path.clone(), source };
-        match fs::read_to_string(&path) {
-            Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(error(source)),
-            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|wrong| error(wrong.into())),
+        let mut last: Option<Self> = None;
+        for engine in [Queue::Slurm, Queue::Kubernetes] {
+            let path = study.join(engine.folder()).join(FILE);
+            let error = |source| OutputError::Read { path: path.clone(), source };
+            let found: Self = match fs::read_to_string(&path) {
+                Err(missing) if missing.kind() == ErrorKind::NotFound => continue,
+                Err(source) => return Err(error(source)),
+                Ok(text) => serde_json::from_str(&text).map_err(|wrong| error(wrong.into()))?,
+            };
+            if last.as_ref().is_none_or(|last| last.at < found.at) {
+                last = Some(found);
+            }
         }
+        Ok(last)
     }
 
     pub(super) fn write(&self, study: &Path) -> Result<(), OutputError> {
         let mut text = serde_json::to_string_pretty(self).expect("names and numbers are JSON");
         text.push('\n');
-        write_file(&study.join(PLACE[0]), PLACE[1], text.as_bytes())
+        write_file(&study.join(self.engine.folder()), FILE, text.as_bytes())
     }
 
     /// Returns the jobs in words.
     pub(in crate::cli::study) fn told(&self) -> String {
-        format!("Slurm jobs {} and {}", self.array, self.merge)
+        let engine = match self.engine {
+            Queue::Slurm => "Slurm",
+            Queue::Kubernetes => "Kubernetes",
+        };
+        format!("{engine} jobs {} and {}", self.jobs[0], self.jobs[1])
     }
 
     /// Returns how to go on with what its tasks have not done.
@@ -66,42 +107,72 @@ impl Submitted {
 
     /// Returns what the queue says, in words; `None` if nothing is in there any more.
     pub(in crate::cli::study) fn state(&self) -> Option<String> {
-        let jobs = format!("{},{}", self.array, self.merge);
+        let unknown =
+            |why: &str| Some(format!("{}; the queue does not answer: {why}", self.told()));
+        let state = match self.engine {
+            Queue::Slurm => self.in_slurm(),
+            Queue::Kubernetes => self.in_kubernetes(),
+        };
+        match state {
+            Ok(Some((running, waiting))) => {
+                let [running, waiting] = [running, waiting].map(count);
+                Some(format!("{}: {running} running, {waiting} waiting", self.told()))
+            }
+            Ok(None) => None,
+            Err(why) => unknown(&why),
+        }
+    }
+
+    /// Returns how many tasks run and wait.
+    fn in_slurm(&self) -> Result<Option<(u64, u64)>, String> {
         // A line for each task.
-        let asked =
-            Command::new("squeue").args(["-h", "-r", "-j", &jobs, "-o", "%T"]).output().ok()?;
-        let told = String::from_utf8_lossy(&asked.stdout).into_owned();
-        let states: Vec<&str> =
-            told.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        if states.is_empty() {
-            // It has forgotten them when they are long gone; else it did not answer.
-            let why = String::from_utf8_lossy(&asked.stderr).into_owned();
-            let is_gone = asked.status.success() || why.contains("Invalid job id");
-            return (!is_gone)
-                .then(|| format!("{}; the queue does not answer: {}", self.told(), why.trim()));
-        }
-        let of = |state: &str| states.iter().filter(|other| **other == state).count() as u64;
-        let (running, waiting) = (of("RUNNING"), of("PENDING"));
-        let mut words =
-            format!("{}: {} running, {} waiting", self.told(), count(running), count(waiting));
-        let others = states.len() as u64 - running - waiting;
-        if 0 < others {
-            words += &format!(", {} on their way", counted(others, "task"));
-        }
-        Some(words)
+        let words = ["squeue", "-h", "-r", "-j", &self.jobs.join(","), "-o", "%T"];
+        let told = match ask(&words) {
+            Ok(told) => told,
+            // It forgets them when they are long gone.
+            Err(why) if why.contains("Invalid job id") => return Ok(None),
+            Err(why) => return Err(why),
+        };
+        let states = || told.lines().map(str::trim).filter(|line| !line.is_empty());
+        let waiting = states().filter(|state| *state == "PENDING").count();
+        let all = states().count();
+        Ok((0 < all).then_some(((all - waiting) as u64, waiting as u64)))
+    }
+
+    /// Returns how many tasks run, and whether the merge waits for them.
+    fn in_kubernetes(&self) -> Result<Option<(u64, u64)>, String> {
+        let active = |job: &String| {
+            let told = ask(&["kubectl", "get", "job", job, "-o", "jsonpath={.status.active}"]);
+            match told {
+                Ok(told) => told.trim().parse().map_or(Ok(0), Ok),
+                Err(why) if why.contains("NotFound") => Ok(0),
+                Err(why) => Err(why),
+            }
+        };
+        let (tasks, merge): (u64, u64) = (active(&self.jobs[0])?, active(&self.jobs[1])?);
+        Ok((0 < tasks + merge).then_some((tasks, merge)))
     }
 
     /// Takes all of it out of the queue.
     pub(in crate::cli::study) fn cancel(&self) -> Result<(), Failure> {
         // What comes after the tasks first, or it would begin.
-        let output = Command::new("scancel").args([&self.merge, &self.array]).output();
-        let output = output.map_err(|error| {
-            Failure::Environment(anyhow::Error::new(error).context("`scancel` cannot be started"))
-        })?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(Failure::run(format!("Slurm does not cancel {}: {why}", self.told())))
+        let [array, merge] = &self.jobs;
+        let ended = match self.engine {
+            Queue::Slurm => ask(&["scancel", merge, array]),
+            Queue::Kubernetes => {
+                ask(&["kubectl", "delete", "job", merge, array, "--ignore-not-found"])
+            }
+        };
+        ended
+            .map(drop)
+            .map_err(|why| Failure::run(format!("{} are not cancelled: {why}", self.told())))
     }
+}
+
+/// Returns what a program prints, or why it does not.
+fn ask(words: &[&str]) -> Result<String, String> {
+    let asked = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
+    let asked = asked.map_err(|error| format!("`{}` cannot be started: {error}", words[0]))?;
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if asked.status.success() { Ok(told(&asked.stdout)) } else { Err(told(&asked.stderr)) }
 }
