@@ -35,6 +35,14 @@ impl File {
 }
 
 impl File {
+    /// Opens a file that is gone on with; it is made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn resume(path: &Path) -> io::Result<Self> {
+        Self::open(path, fs::File::options().write(true).create(true).truncate(false))
+    }
+
     /// Cuts off what stands behind so many bytes.
     ///
     /// # Errors

@@ -2,14 +2,14 @@
 //! is killed, and what is told of runs that fail.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Room, files};
+use crate::studies::results;
+use crate::{Room, files, studies};
 
 /// Eight cells with two seeds each, a tenth of a second each.
 const STUDY: &str = "
@@ -38,20 +38,8 @@ fn with_failures() -> String {
     STUDY.replace("[2, 3, 4, 5]", "[4, 5]") + "faults:\n" + &stops.collect::<String>()
 }
 
-/// All that a study leaves but what tells of machines.
-fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let is_result = |file: &String| !file.ends_with("perf.json") && !file.starts_with("at-work/");
-    let files = files(folder).into_iter().filter(is_result);
-    files.map(|file| (file.clone(), fs::read(folder.join(&file)).unwrap())).collect()
-}
-
 fn assert_same(room: &Room, one: &str, other: &str) {
-    let [one, other] = [one, other].map(|folder| results(&room.path(folder)));
-    let names = |all: &[(String, Vec<u8>)]| all.iter().map(|(n, _)| n.clone()).collect::<Vec<_>>();
-    assert_eq!(names(&one), names(&other));
-    for ((name, left), (_, right)) in one.iter().zip(&other) {
-        assert!(left == right, "{name} differs");
-    }
+    studies::assert_same(&room.path(one), &room.path(other));
 }
 
 fn begin(room: &Room, arguments: &str) -> Child {
@@ -154,8 +142,12 @@ fn who_is_killed_does_not_look_alive_and_who_works_does() {
 fn the_status_of_parts_is_that_of_the_study() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
-    room.mumakil("study study.yaml --quiet --shard 1/4 --out out").assert().success();
-    room.mumakil("study study.yaml --quiet --shard 2/4 --out out").assert().success();
+    room.mumakil("study study.yaml --quiet --keep folders --shard 1/4 --out out")
+        .assert()
+        .success();
+    room.mumakil("study study.yaml --quiet --keep folders --shard 2/4 --out out")
+        .assert()
+        .success();
     let half = status(&room, "out");
     assert_eq!((&half["runs"], &half["done"], &half["left"]), (&16.into(), &8.into(), &8.into()));
     assert_eq!(half["is_concluded"], false);

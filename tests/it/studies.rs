@@ -34,7 +34,7 @@ charts:
 ";
 
 /// What tells of the machine, not of the study.
-fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let is_result = |file: &String| !file.ends_with("perf.json") && !file.starts_with("at-work/");
     let files = files(folder).into_iter().filter(is_result);
     let read = |file: String| {
@@ -328,6 +328,18 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
     };
     for command in ["compare ONE TWO --first", "explain ONE", "explain TWO 3 --json"] {
         assert!(told("packed", command) == told("other", command), "{command}");
+    }
+    // Unpacked by somebody else's program it gives the folders.
+    let mut unzip = Command::new("unzip");
+    let unzip = unzip.args(["-q", "whole.zip", "-d", "unzipped"]);
+    match unzip.current_dir(room.path("packed/runs")).status() {
+        Err(_) => eprintln!("skipped: there is no unzip"),
+        Ok(status) => {
+            assert!(status.success());
+            let (ours, theirs) = (room.path("other/runs"), room.path("packed/runs/unzipped"));
+            assert!(results(&ours) == results(&theirs));
+            fs::remove_dir_all(theirs).unwrap();
+        }
     }
     // The same runs again, in one form or in the other: nothing is done twice.
     let again = |arguments: &str| {

@@ -162,11 +162,12 @@ fn told(room: &Room, arguments: &str) -> (Option<i32>, String) {
 fn a_folder_goes_on_with_its_study_wherever_it_is() {
     let room = Room::new();
     with_files(&room);
-    let (code, said) = told(&room, "study mine/study.yaml --shard 1/2 --out first");
+    let (code, said) = told(&room, "study mine/study.yaml --keep folders --shard 1/2 --out first");
     assert_eq!(code, Some(0), "{said}");
     let resolved = fs::read_to_string(room.path("first").join(RESOLVED)).unwrap();
     assert!(
-        resolved.contains("# $ mumakil study mine/study.yaml --shard 1/2 --out first\n"),
+        resolved
+            .contains("# $ mumakil study mine/study.yaml --keep folders --shard 1/2 --out first\n"),
         "{resolved}"
     );
     assert!(resolved.contains("  mine/jobs.csv\n"), "{resolved}");
@@ -203,7 +204,8 @@ fn a_folder_with_its_files_needs_no_others() {
     let room = Room::new();
     with_files(&room);
     room.mumakil("study mine/study.yaml --quiet --out whole").assert().success();
-    let (code, said) = told(&room, "study mine/study.yaml --shard 1/2 --bring-files --out given");
+    let (code, said) =
+        told(&room, "study mine/study.yaml --keep folders --shard 1/2 --bring-files --out given");
     assert_eq!(code, Some(0), "{said}");
     let kept = crate::names(&room.path("given/files"));
     assert_eq!(kept.len(), 3, "{kept:?}");

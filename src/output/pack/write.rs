@@ -125,7 +125,6 @@ impl Open {
     fn next(folder: &Path, name: &str) -> Result<Self, OutputError> {
         let unwritten = |path: &Path, source| OutputError::Write { path: path.to_owned(), source };
         disk::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
-        let options = fs::File::options().write(true).create(true).truncate(false).clone();
         // Where there are no locks, nobody else has such a name.
         let own = format!("{name}-{}-{}", machine().unwrap_or_default(), std::process::id());
         let (mut name, mut number) = (name, 1);
@@ -133,7 +132,7 @@ impl Open {
             let more = if number == 1 { String::new() } else { format!("-{number}") };
             let path = folder.join(format!("{name}{more}{PACK}"));
             let error = |source| unwritten(&path, source);
-            let file = disk::File::open(&path, &options).map_err(error)?;
+            let file = disk::File::resume(&path).map_err(error)?;
             let lock = fs::File::open(&path).map_err(error)?;
             match lock.try_lock() {
                 Err(TryLockError::Error(_)) if name != own => {
