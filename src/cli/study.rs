@@ -143,8 +143,8 @@ impl Run {
         if self.on.on.is_some() {
             // What lies beside the folder is there for the tasks, too; what lies elsewhere may not be.
             let bring = if self.bring_files { Bring::All } else { Bring::FromElsewhere };
-            let (form, jobs, quiet) = (self.keep, self.pace.jobs, self.quiet);
-            let work = on::Work { study: &study, out: &out, form, bring, jobs, quiet };
+            let (form, pace, quiet) = (self.keep, self.pace, self.quiet);
+            let work = on::Work { study: &study, out: &out, form, bring, pace, quiet };
             return self.on.run(&work, registry);
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());

@@ -359,6 +359,42 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
 }
 
 #[test]
+fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    let told = |arguments: &str| {
+        let output = room.mumakil(&format!("study study.yaml {arguments}")).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (code, said) =
+        told("--on slurm --tasks 99 --time 90min --time-limit 10min --dry-run -- --mem=2G");
+    assert_eq!(code, Some(0), "{said}");
+    // There are no more tasks than runs.
+    let task =
+        "bin/mumakil study . --shard \"$SLURM_ARRAY_TASK_ID/16\" --jobs 1 --time-limit 10min &";
+    for line in ["#SBATCH --array=1-16", "#SBATCH --time=1:30:00", task] {
+        assert!(said.lines().any(|other| other == line), "{line}: {said}");
+    }
+    assert!(said.contains("$ sbatch --parsable --mem=2G slurm/array.sh"), "{said}");
+    for (arguments, why) in [
+        ("--on slurm --image debian", "--on slurm has no --image"),
+        ("--on slurm --jobs 2", "--on slurm has no --jobs"),
+        ("--on ssh:a --partition long", "--on ssh has no --partition"),
+        ("--on slurm --keep folders", "tasks keep their runs packed"),
+        ("--on slurm --partition 'a;b'", "cannot be the name of a partition"),
+        ("--on slurm --time soon", "--time soon is no time"),
+        ("--on pbs", "expected `slurm`"),
+        ("--on slurm --shard 1/2", "cannot be used with"),
+        ("--wait", "--on"),
+    ] {
+        let (code, said) = told(arguments);
+        assert!(code == Some(2) && said.contains(why), "{arguments}: {said}");
+    }
+    assert!(!room.path("out").exists());
+}
+
+#[test]
 fn parts_that_are_merged_are_the_whole() {
     let room = Room::new();
     room.write("study.yaml", STUDY);

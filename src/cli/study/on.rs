@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use self::slurm::Slurm;
 use self::ssh::Host;
 pub(super) use self::submitted::Submitted;
-use super::{folder, merge, plan, warn};
+use super::{Pace, folder, merge, plan, warn};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::lines::Lines;
@@ -73,6 +73,7 @@ pub(super) struct On {
     /// Do the runs elsewhere: `slurm` submits an array of tasks and what puts them together, so does
     /// `kubernetes`; `ssh:HOST,HOST` does tasks on these machines and brings their runs back
     #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Elsewhere")]
+    #[arg(conflicts_with = "shard")]
     pub(super) on: Option<Engine>,
     /// How many tasks the runs are divided into [default: 200; 8 for each host of ssh]
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
@@ -114,8 +115,7 @@ pub(super) struct Work<'w> {
     pub(super) out: &'w Path,
     pub(super) form: Option<Form>,
     pub(super) bring: Bring,
-    /// How many runs at a time on a host of ssh.
-    pub(super) jobs: Option<NonZero<usize>>,
+    pub(super) pace: Pace,
     pub(super) quiet: bool,
 }
 
@@ -136,14 +136,14 @@ struct Errand {
 impl On {
     /// Has the runs of a study done.
     pub(super) fn run(self, work: &Work<'_>, registry: &Registry) -> Result<(), Failure> {
-        let Work { study, out, form, bring, jobs, quiet } = *work;
+        let Work { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.clone().expect("whoever calls this has an engine");
         if study.search.is_some() {
             return Err(Failure::input(
                 "a search runs step by step, so it cannot be divided into tasks",
             ));
         }
-        self.check(&engine)?;
+        self.check(&engine, pace)?;
         if form == Some(Form::Folders) {
             return Err(Failure::input(
                 "tasks keep their runs packed; `unzip` in the folder `runs` makes folders of them",
@@ -169,6 +169,7 @@ impl On {
             Engine::Ssh(hosts) => (ssh::TASKS_A_HOST * hosts.len() as u32, u32::MAX),
         };
         let count = self.tasks.unwrap_or(usual).min(plan.distinct().len() as u32).min(most);
+        let alone = Pace { jobs: NonZero::new(1), ..pace };
         let slurm = Slurm {
             name: study.name.as_str(),
             tasks: count,
@@ -181,6 +182,7 @@ impl On {
             partition: self.partition.as_deref().map(slurm::plain).transpose()?,
             account: self.account.as_deref().map(slurm::plain).transpose()?,
             options: &self.options,
+            pace: alone,
         };
         if self.dry_run && engine == Engine::Slurm {
             let all: Vec<u32> = (1..=slurm.tasks).collect();
@@ -224,8 +226,8 @@ impl On {
         };
         let submitted = match &engine {
             Engine::Slurm => Some(slurm.submit(out, &tasks, earlier.as_ref())?),
-            Engine::Kubernetes => kubernetes::submit(&errand()?, &self, earlier.as_ref())?,
-            Engine::Ssh(hosts) => return ssh::run(&errand()?, hosts, &self, jobs, quiet),
+            Engine::Kubernetes => kubernetes::submit(&errand()?, &self, alone, earlier.as_ref())?,
+            Engine::Ssh(hosts) => return ssh::run(&errand()?, hosts, &self, pace, quiet),
         };
         let Some(submitted) = submitted else { return Ok(()) };
         submitted.write(out)?;
@@ -247,7 +249,7 @@ impl On {
 
 impl On {
     /// Checks that the engine heeds what is said: what nobody heeds must not pass.
-    fn check(&self, engine: &Engine) -> Result<(), Failure> {
+    fn check(&self, engine: &Engine, pace: Pace) -> Result<(), Failure> {
         let (slurm, kubernetes) = (*engine == Engine::Slurm, *engine == Engine::Kubernetes);
         for (option, is_said, is_heeded) in [
             ("--time", self.time.is_some(), slurm || kubernetes),
@@ -256,6 +258,8 @@ impl On {
             ("--volume", self.volume.is_some(), kubernetes),
             ("--image", self.image.is_some(), kubernetes),
             ("--parallelism", self.parallelism.is_some(), kubernetes),
+            // A task there has one core.
+            ("--jobs", pace.jobs.is_some(), !slurm && !kubernetes),
         ] {
             if is_said && !is_heeded {
                 let of = if slurm {
@@ -328,8 +332,15 @@ fn digest(path: &Path) -> io::Result<[u8; 32]> {
 }
 
 /// Returns the words with which a task does its part, in the folder or a copy of it.
-fn task_words(part: &str) -> String {
-    format!("{}/{} study . --shard {part}", BINARY[0], BINARY[1])
+fn task_words(part: &str, pace: Pace) -> String {
+    let mut words = format!("{}/{} study . --shard {part}", BINARY[0], BINARY[1]);
+    if let Some(jobs) = pace.jobs {
+        words += &format!(" --jobs {jobs}");
+    }
+    if let Some(limit) = pace.time_limit {
+        words += &format!(" --time-limit {limit}");
+    }
+    words
 }
 
 #[cfg(test)]

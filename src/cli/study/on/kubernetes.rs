@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::folder::quoted;
 use super::submitted::{Queue, Submitted};
-use super::{Errand, On, task_words};
+use super::{Errand, On, Pace, task_words};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::terminal;
@@ -43,12 +43,14 @@ struct Order<'e> {
     image: &'e str,
     parallelism: usize,
     time: Option<SimSpan>,
+    pace: Pace,
 }
 
 /// Writes the manifest and applies it; returns what was submitted, if that was asked for.
 pub(super) fn submit(
     errand: &Errand,
     options: &On,
+    pace: Pace,
     earlier: Option<&Submitted>,
 ) -> Result<Option<Submitted>, Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
@@ -64,7 +66,7 @@ pub(super) fn submit(
     let parallelism = options.parallelism.map_or(errand.left.len(), usize::from);
     let wrong = |_| Failure::input("--time of a task on Kubernetes is written like 2h or 90min");
     let time = options.time.as_deref().map(str::parse::<SimSpan>).transpose().map_err(wrong)?;
-    let order = Order { name: name.clone(), errand, claim, path, image, parallelism, time };
+    let order = Order { name: name.clone(), errand, claim, path, image, parallelism, time, pace };
     let manifest = manifest(&order);
     write_file(&place, MANIFEST, manifest.as_bytes())?;
     let file = place.join(MANIFEST);
@@ -113,12 +115,12 @@ fn name(errand: &Errand, number: usize) -> String {
 fn task(order: &Order<'_>) -> String {
     let Order { name, errand, .. } = order;
     let parts: Vec<String> = errand.left.iter().map(usize::to_string).collect();
-    let task = task_words(&format!("\"$1\"/{}", errand.tasks));
+    let task = task_words(&format!("\"$1\"/{}", errand.tasks), order.pace);
     format!(
         "cd {MOUNT} || exit 3
 set -- {}
 shift \"$JOB_COMPLETION_INDEX\"
-{task} --jobs 1
+{task}
 code=$?
 if [ \"$code\" -ge 128 ]; then exit \"$code\"; fi
 mkdir -p {FOLDER}/ended/{name} && : > {FOLDER}/ended/{name}/\"$1\"
@@ -225,6 +227,8 @@ spec:
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use serde_yaml::Value;
 
     use super::*;
@@ -250,6 +254,7 @@ mod tests {
             image: "debian:stable-slim",
             parallelism: 20,
             time: Some(SimSpan::from_secs(7_200)),
+            pace: Pace { jobs: NonZero::new(1), time_limit: None },
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::submitted::{Queue, Submitted};
+use super::{Pace, task_words};
 use crate::cli::failure::Failure;
 use crate::disk;
 use crate::output::{OutputError, write_file};
@@ -34,6 +35,7 @@ pub(super) struct Slurm<'s> {
     pub(super) partition: Option<&'s str>,
     pub(super) account: Option<&'s str>,
     pub(super) options: &'s [String],
+    pub(super) pace: Pace,
 }
 
 impl Slurm<'_> {
@@ -75,7 +77,7 @@ cancelled=
 trap 'cancelled=yes; kill -TERM "$program" 2>/dev/null' TERM
 
 echo "task $SLURM_ARRAY_TASK_ID of {tasks} on $(uname -n), begun ${{SLURM_RESTART_COUNT:-0}} times before"
-bin/mumakil study . --shard "$SLURM_ARRAY_TASK_ID/{tasks}" --jobs 1 &
+{work} &
 program=$!
 wait "$program"
 code=$?
@@ -98,6 +100,7 @@ exit "$code"
 "#,
             array = ranges(tasks),
             tasks = self.tasks,
+            work = task_words(&format!("\"$SLURM_ARRAY_TASK_ID/{}\"", self.tasks), self.pace),
         )
         .expect("memory takes it");
         text
@@ -240,11 +243,14 @@ fn ranges(numbers: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use super::*;
 
     fn slurm(options: &[String]) -> Slurm<'_> {
         let (time, partition) = (Some(time("90min").unwrap()), Some("long"));
-        Slurm { name: "small", tasks: 8, time, partition, account: None, options }
+        let pace = Pace { jobs: NonZero::new(1), time_limit: "10min".parse().ok() };
+        Slurm { name: "small", tasks: 8, time, partition, account: None, options, pace }
     }
 
     #[test]

@@ -11,7 +11,6 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read as _;
-use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -19,7 +18,7 @@ use parking_lot::{Condvar, Mutex};
 use sha2::{Digest, Sha256};
 
 use super::folder::quoted;
-use super::{Errand, On, task_words};
+use super::{Errand, On, Pace, task_words};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::progress::StudyBar;
@@ -106,14 +105,13 @@ fn unpack(nest: &str) -> String {
 }
 
 /// Returns the script that does a task, and ends it when its standard input ends.
-fn work(nest: &str, part: &str, jobs: Option<NonZero<usize>>) -> String {
-    let jobs = jobs.map_or_else(String::new, |jobs| format!(" --jobs {jobs}"));
-    let (enter, task) = (enter(nest), task_words(part));
+fn work(nest: &str, part: &str, pace: Pace) -> String {
+    let (enter, task) = (enter(nest), task_words(part, pace));
     // `cat` holds no output: the connection would wait for it.
     format!(
         "{enter} || exit 3
 exec 3<&0
-{task}{jobs} --quiet </dev/null 3<&- &
+{task} --quiet </dev/null 3<&- &
 work=$!
 {{ cat <&3; kill \"$work\"; }} >/dev/null 2>&1 &
 watch=$!
@@ -149,13 +147,13 @@ pub(super) fn run(
     errand: &Errand,
     hosts: &[Host],
     options: &On,
-    jobs: Option<NonZero<usize>>,
+    pace: Pace,
     quiet: bool,
 ) -> Result<(), Failure> {
     let machine = machine().unwrap_or_default();
     let nest = nest(&errand.sheet.study, &machine, &errand.folder);
     if options.dry_run {
-        return print_plan(errand, hosts, options, jobs, &nest);
+        return print_plan(errand, hosts, options, pace, &nest);
     }
     let (bar, at_work) = (StudyBar::new("run", quiet), AtWork::default());
     at_work.guard(bar.bar());
@@ -167,7 +165,7 @@ pub(super) fn run(
     at_work.has(runs, runs - errand.missing)?;
     bar.more(errand.missing);
     let home =
-        Home { errand, options, jobs, nest: &nest, claim: &claim, bar: &bar, at_work: &at_work };
+        Home { errand, options, pace, nest: &nest, claim: &claim, bar: &bar, at_work: &at_work };
     let board = Board::new(&errand.left);
     std::thread::scope(|scope| {
         for (number, host) in hosts.iter().enumerate() {
@@ -202,7 +200,7 @@ fn print_plan(
     errand: &Errand,
     hosts: &[Host],
     options: &On,
-    jobs: Option<NonZero<usize>>,
+    pace: Pace,
     nest: &str,
 ) -> Result<(), Failure> {
     let mut lines = Lines::of(format!(
@@ -215,7 +213,7 @@ fn print_plan(
     let part = format!("{first}/{}", errand.tasks);
     for host in hosts {
         lines.line("");
-        for script in [unpack(nest), work(nest, &part, jobs), hand_over(nest), forget(nest)] {
+        for script in [unpack(nest), work(nest, &part, pace), hand_over(nest), forget(nest)] {
             let words = host.arguments(&options.options, &script);
             let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
             words.split('\n').enumerate().for_each(|(number, line)| {
@@ -294,7 +292,7 @@ enum Trouble {
 struct Home<'h> {
     errand: &'h Errand,
     options: &'h On,
-    jobs: Option<NonZero<usize>>,
+    pace: Pace,
     nest: &'h str,
     claim: &'h Claim,
     bar: &'h StudyBar,
@@ -360,7 +358,7 @@ impl Home<'_> {
     /// Lets a host do a task, and keeps its runs.
     fn task(&self, number: usize, host: &Host, task: usize) -> Result<(), Trouble> {
         let part = format!("{task}/{}", self.errand.tasks);
-        let work = work(self.nest, &part, self.jobs);
+        let work = work(self.nest, &part, self.pace);
         match self.say(host, &work, Stdio::piped(), Stdio::null())? {
             // Runs that failed are told at the end, whatever host they were on.
             (Some(0 | 1), _) => {}
@@ -529,7 +527,7 @@ mod tests {
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("mumakil"), format!("#!/bin/sh\n{program}\n")).unwrap();
         Command::new("chmod").arg("+x").arg(bin.join("mumakil")).status().unwrap();
-        let script = work("nest it's", "1/2", None);
+        let script = work("nest it's", "1/2", Pace { jobs: None, time_limit: None });
         let child = Command::new("sh")
             .args(["-c", &script])
             .env("XDG_CACHE_HOME", room.path())
