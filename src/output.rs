@@ -9,6 +9,7 @@ mod aside;
 mod digest;
 mod error;
 mod folder;
+mod json;
 mod leftovers;
 mod pack;
 #[cfg(feature = "parquet")]
@@ -19,11 +20,14 @@ mod place;
 pub mod report;
 pub mod results;
 
-pub use aside::{Aside, AsideFile, AsideFolder, HIDDEN, Over, remove_unfinished, write_file};
+pub use aside::{
+    Aside, AsideFile, AsideFolder, HIDDEN, Over, copy_file, remove_unfinished, write_file,
+};
 pub use digest::Digest;
 pub use error::OutputError;
 pub use folder::RunFolder;
+pub use json::{read_json, read_json_if_there, write_json};
 pub use leftovers::{lock_of, machine};
-pub use pack::{PACK, PackedRun, Packer, Packs, seal};
+pub use pack::{PackedRun, Packer, Packs, seal};
 pub use perf::{DecisionTime, Perf};
 pub use place::Place;

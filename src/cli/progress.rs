@@ -49,7 +49,7 @@ impl Bar {
             if !is_watched && lines.is_due(bar.elapsed()) {
                 let clock = minutes::clock();
                 let line = minutes::of_jobs(&clock, progress, jobs, until, bar.elapsed());
-                terminal::note(&line);
+                terminal::pass_on(&line);
             }
             bar.set_position((share(progress, jobs, until) * STEPS as f64) as u64);
             show(&bar, &message(progress, jobs, bar.elapsed()));
@@ -154,7 +154,7 @@ fn lines(thing: &'static str, bar: &ProgressBar, failed: &Arc<AtomicU64>) -> Tic
         if ended < of {
             let counts = Counts { ended, of, failed: failed.load(Ordering::Relaxed) };
             let clock = minutes::clock();
-            terminal::note(&minutes::of_runs(&clock, thing, counts, pace.per_minute()));
+            terminal::pass_on(&minutes::of_runs(&clock, thing, counts, pace.per_minute()));
         }
     })
 }

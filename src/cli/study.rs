@@ -139,10 +139,13 @@ impl Run {
             ));
         }
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let bring = if self.bring_files { Bring::All } else { Bring::Links };
-        if self.on.on.is_some() {
+        let bring = match (self.bring_files, &self.on.on) {
+            (true, _) => Bring::All,
             // What lies beside the folder is there for the tasks, too; what lies elsewhere may not be.
-            let bring = if self.bring_files { Bring::All } else { Bring::FromElsewhere };
+            (false, Some(_)) => Bring::FromElsewhere,
+            (false, None) => Bring::Links,
+        };
+        if self.on.on.is_some() {
             let (form, pace, quiet) = (self.keep, self.pace, self.quiet);
             let work = on::Work { study: &study, out: &out, form, bring, pace, quiet };
             return self.on.run(&work, registry);
@@ -272,16 +275,12 @@ impl<'r> Session<'r> {
             warn(&plan);
         }
         let sheet = Sheet::new(study, &plan);
-        let claim = match self.claim.take() {
-            Some(claim) => claim,
-            None => {
-                let is_whole = self.shard == Shard::WHOLE;
-                let share = if is_whole { Share::Alone } else { Share::Part(self.shard) };
-                let form = self.form.unwrap_or_else(|| Form::usual(share, plan.runs.len()));
-                self.store.claim(&sheet.study, share, form)?
-            }
-        };
-        self.claim = Some(claim);
+        if self.claim.is_none() {
+            let is_whole = self.shard == Shard::WHOLE;
+            let share = if is_whole { Share::Alone } else { Share::Part(self.shard) };
+            let form = self.form.unwrap_or_else(|| Form::usual(share, plan.runs.len()));
+            self.claim = Some(self.store.claim(&sheet.study, share, form)?);
+        }
         // Parts that others have done may have come since this one was begun.
         self.store.refresh()?;
         write_sheet(&sheet, &self.out)?;

@@ -86,15 +86,10 @@ pub(super) fn warn(message: &dyn Display) {
     say(WARNING, "warning", lines);
 }
 
-/// Passes on a line that another program says, to those who look.
+/// Passes on a line to those who look: what another program says, or how far the work is.
 pub(super) fn pass_on(line: &str) {
     // Without stderr there is nobody left to tell.
     let _ = anstream::stderr().write_all(Lines::of(line).as_str().as_bytes());
-}
-
-/// Prints a line about how far the work is, for who reads it in a log.
-pub(super) fn note(line: &str) {
-    pass_on(line);
 }
 
 /// Returns whether somebody sees what is said while it goes on.

@@ -254,6 +254,20 @@ pub fn write_file(folder: &Path, name: &str, content: &[u8]) -> Result<(), Outpu
     aside.put().map(drop)
 }
 
+/// Copies a file with its rights; one that is there gives way to it.
+///
+/// # Errors
+/// If it cannot be read or written.
+pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
+    let unread = |source| OutputError::Read { path: from.to_owned(), source };
+    let unwritten = |source| OutputError::Write { path: to.to_owned(), source };
+    let mut file = fs::File::open(from).map_err(unread)?;
+    let mut aside = AsideFile::create(to, Over::Anything)?;
+    io::copy(&mut file, aside.file()).map_err(unwritten)?;
+    aside.permit(file.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
+    aside.put().map(drop)
+}
+
 /// Removes what is unfinished. Until what it returns is dropped, nothing is put in its place: the
 /// process is meant to end before.
 #[must_use]

@@ -28,7 +28,7 @@ use crate::disk;
 use crate::files::RESOLVED;
 
 /// What the name of a pack ends in.
-pub const PACK: &str = ".zip";
+const PACK: &str = ".zip";
 
 /// The packs of a folder, and where in them each run is.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl Packs {
     /// # Errors
     /// If a pack cannot be read.
     pub fn refresh(&mut self, folder: &Path, names: &[String]) -> Result<(), OutputError> {
-        for name in names.iter().filter(|name| name.ends_with(PACK) && !name.starts_with('.')) {
+        for name in names.iter().filter(|name| is_pack(name)) {
             let path = folder.join(name);
             let read = self.refresh_one(&path);
             read.map_err(|source| OutputError::Read { path, source })?;
@@ -114,16 +114,6 @@ impl Packs {
         let id = number(id)?;
         let Spot { pack, from, to } = *self.runs.get(&id)?;
         Some(PackedRun { pack: self.packs[pack as usize].path.clone(), id, from, to })
-    }
-
-    /// Returns how many runs there are.
-    pub fn len(&self) -> usize {
-        self.runs.len()
-    }
-
-    /// Returns whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
     }
 }
 
@@ -219,6 +209,11 @@ fn open(mut file: File, entry: Entry) -> io::Result<impl Read + use<>> {
     file.seek(SeekFrom::Start(entry.content()))?;
     let content = BufReader::new(file.take(entry.packed.into()));
     Ok(Checked { content: CrcReader::new(DeflateDecoder::new(content)), entry })
+}
+
+/// Returns whether a pack is called so: what is hidden is none yet.
+fn is_pack(name: &str) -> bool {
+    name.ends_with(PACK) && !name.starts_with('.')
 }
 
 /// On which side a copy broke off.

@@ -25,7 +25,7 @@ use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::external::External;
 use crate::files::COSTS;
 use crate::mapred::{Policy as _, Stop};
-use crate::output::{AsideFolder, OutputError, Over, RunFolder, write_file};
+use crate::output::{AsideFolder, OutputError, Over, RunFolder, read_json_if_there, write_json};
 use crate::scenario::{ClockSpec, Registry, Scenario};
 
 /// More cells are not probed.
@@ -210,13 +210,7 @@ impl Costs {
     /// # Errors
     /// If that cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, OutputError> {
-        let path = folder.join(COSTS);
-        let error = |source| OutputError::Read { path: path.clone(), source };
-        match fs::read_to_string(&path) {
-            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(error(source)),
-            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|wrong| error(wrong.into())),
-        }
+        read_json_if_there(&folder.join(COSTS))
     }
 
     /// Writes them into a study's folder.
@@ -224,9 +218,7 @@ impl Costs {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), OutputError> {
-        let mut text = serde_json::to_string_pretty(self).expect("names and numbers are JSON");
-        text.push('\n');
-        write_file(folder, COSTS, text.as_bytes())
+        write_json(folder, COSTS, self)
     }
 }
 

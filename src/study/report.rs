@@ -13,7 +13,7 @@ use super::{Store, merged, tables};
 use crate::expect::{Figure, in_words};
 use crate::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use crate::output::report::verdicts;
-use crate::output::{OutputError, write_file};
+use crate::output::{OutputError, write_file, write_json};
 use crate::page::{Block, Column, Headline, Page, PageCell, PageTable, Section};
 use crate::statistics::{Band, Estimate};
 use crate::units::tell::{count, counted, significant};
@@ -110,9 +110,7 @@ pub fn write_sheet(sheet: &Sheet, folder: &Path) -> Result<(), OutputError> {
         let error = |source| OutputError::Write { path: summary.clone(), source };
         fs::remove_file(&summary).map_err(error)?;
     }
-    let mut text = serde_json::to_string_pretty(sheet).expect("names and numbers are JSON");
-    text.push('\n');
-    write_file(folder, STUDY, text.as_bytes())
+    write_json(folder, STUDY, sheet)
 }
 
 /// Returns the report.

@@ -14,7 +14,7 @@ use super::bring::{Bring, BringError, bring};
 use super::named::steps;
 use super::{Plan, Study, axes};
 use crate::files::{KEPT, STUDY_RESOLVED};
-use crate::output::{AsideFile, OutputError, Over, write_file};
+use crate::output::{OutputError, copy_file, write_file};
 use crate::yaml::Path as At;
 
 /// Keeps a study, of which this is the plan, in its folder, with the files that its scenarios name;
@@ -69,22 +69,11 @@ pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
                 }
                 continue;
             }
-            copy(&path, &folder.join(KEPT).join(name))?;
+            copy_file(&path, &folder.join(KEPT).join(name))?;
         }
     }
     let text = fs::read(&source).map_err(|error| unread(&source, error))?;
     write_file(folder, STUDY_RESOLVED, &text)
-}
-
-/// Copies a file as it is.
-fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
-    let unread = |source| OutputError::Read { path: from.to_owned(), source };
-    let unwritten = |source| OutputError::Write { path: to.to_owned(), source };
-    let mut file = fs::File::open(from).map_err(unread)?;
-    let mut aside = AsideFile::create(to, Over::Anything)?;
-    std::io::copy(&mut file, aside.file()).map_err(unwritten)?;
-    aside.permit(file.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
-    aside.put().map(drop)
 }
 
 /// Returns the lines for people.

@@ -17,8 +17,8 @@ use super::draw::ChartSpec;
 use super::{Plan, PlannedRun, Store, Study};
 use crate::expect::{self, Expectation, ReadError, Results, Runs, Space};
 use crate::files::STUDY;
-use crate::output::OutputError;
 use crate::output::results::{Recent, RunResults};
+use crate::output::{OutputError, read_json};
 
 /// A study and its runs, by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -236,8 +236,5 @@ pub(super) fn name(folder: &Path) -> Option<String> {
 /// # Errors
 /// If it is not there, or not ours.
 pub fn read_sheet(folder: &Path) -> Result<Sheet, OutputError> {
-    let path = folder.join(STUDY);
-    let text = fs::read_to_string(&path);
-    let text = text.map_err(|source| OutputError::Read { path: path.clone(), source })?;
-    serde_json::from_str(&text).map_err(|error| OutputError::Read { path, source: error.into() })
+    read_json(&folder.join(STUDY))
 }

@@ -68,11 +68,15 @@ impl Plan {
     /// Returns the numbers of the runs of a shard, each once: dealt out by what they cost, or in turn if
     /// that is not known.
     pub fn part(&self, shard: Shard) -> impl Iterator<Item = usize> {
+        self.dealt(shard.count).filter(move |(_, of)| *of == shard.index).map(|(run, _)| run)
+    }
+
+    /// Returns the numbers of all runs, each once, and of the shard that each is in.
+    pub fn dealt(&self, shards: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let runs = self.distinct();
         let cost = |run: &usize| self.weights.get(*run).copied().unwrap_or(1);
-        let shards = deal(&runs.iter().map(cost).collect::<Vec<_>>(), shard.count);
-        let dealt = runs.into_iter().zip(shards);
-        dealt.filter(move |(_, of)| *of == shard.index).map(|(run, _)| run)
+        let dealt = deal(&runs.iter().map(cost).collect::<Vec<_>>(), shards);
+        runs.into_iter().zip(dealt)
     }
 
     /// Does these runs with so many workers and tells of each step.

@@ -67,7 +67,7 @@ fn kept(room: &Path) -> Vec<&'static str> {
         assert_eq!(text(&run, "tasks.csv").unwrap_err().kind(), io::ErrorKind::NotFound);
         found.push(id);
     }
-    assert_eq!(packs.len(), found.len());
+    assert_eq!(packs.runs.len(), found.len());
     found
 }
 
@@ -94,7 +94,7 @@ fn who_looks_again_sees_what_has_been_added() {
     refresh();
     packer.close().unwrap();
     refresh();
-    assert_eq!(packs.len(), 2);
+    assert_eq!(packs.runs.len(), 2);
     assert_eq!(text(&packs.get(B).unwrap(), RESOLVED).unwrap(), format!("name: {B}\n"));
 }
 
@@ -188,5 +188,5 @@ fn what_is_no_pack_of_ours_is_passed_over() {
     }
     fs::write(runs(room.path()).join("none.zip"), zip::end(0, 0, 0)).unwrap();
     fs::write(runs(room.path()).join("wild.zip"), zip::end(9, u32::MAX, u32::MAX)).unwrap();
-    assert!(packs(room.path()).is_empty());
+    assert!(packs(room.path()).runs.is_empty());
 }

@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compression, CrcWriter};
 
 use super::zip::{self, Entry, before, read_index, read_local};
-use super::{PACK, PackedRun, Torn, copy, number, open, runs_of, torn};
+use super::{PACK, PackedRun, Torn, copy, is_pack, number, open, runs_of, torn};
 use crate::disk;
 use crate::files::{RESOLVED, SUMMARY};
 use crate::output::OutputError;
@@ -266,7 +266,7 @@ impl Drop for Open {
 /// # Errors
 /// If a pack cannot be read or written.
 pub fn seal(folder: &Path, names: &[String]) -> Result<(), OutputError> {
-    for name in names.iter().filter(|name| name.ends_with(PACK) && !name.starts_with('.')) {
+    for name in names.iter().filter(|name| is_pack(name)) {
         let path = folder.join(name);
         let unread = |source| OutputError::Read { path: path.clone(), source };
         let mut lock = fs::File::open(&path).map_err(unread)?;

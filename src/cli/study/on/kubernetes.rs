@@ -7,13 +7,11 @@
 //!
 //! The manifest is YAML whose texts are JSON strings, so that no name can mean anything else.
 
-use std::process::{Command, Stdio};
-
 use sha2::{Digest, Sha256};
 
 use super::folder::quoted;
 use super::submitted::{Queue, Submitted};
-use super::{Errand, On, Pace, task_words};
+use super::{Errand, HERE, On, Pace, ask, task_words};
 use crate::cli::failure::Failure;
 use crate::cli::lines::Lines;
 use crate::cli::terminal;
@@ -81,25 +79,12 @@ pub(super) fn submit(
         terminal::print(&lines)?;
         return Ok(None);
     }
-    apply(&command)?;
+    ask(&command, HERE).map_err(|why| {
+        let why: String = why.lines().map(|line| format!("\n  {line}")).collect();
+        Failure::Environment(anyhow::anyhow!("kubectl does not take the Job{why}"))
+    })?;
     let jobs = [name.clone(), format!("{name}-merge")];
     Ok(Some(Submitted::new(Queue::Kubernetes, jobs, errand.tasks, earlier)))
-}
-
-/// Lets `kubectl` do it; what it says is part of the message if it refuses.
-fn apply(command: &[String]) -> Result<(), Failure> {
-    let environment = |words: String| Failure::Environment(anyhow::Error::msg(words));
-    let mut kubectl = Command::new(&command[0]);
-    kubectl.args(&command[1..]).stdin(Stdio::null());
-    let said = kubectl
-        .output()
-        .map_err(|error| environment(format!("`kubectl` cannot be started: {error}")))?;
-    if said.status.success() {
-        return Ok(());
-    }
-    let words = String::from_utf8_lossy(&said.stderr);
-    let words: String = words.lines().map(|line| format!("\n  {line}")).collect();
-    Err(environment(format!("kubectl refuses the Job{words}")))
 }
 
 /// Returns the name of a Job: a word as the DNS has them, another one for each study's folder and each time.
@@ -228,6 +213,7 @@ spec:
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
+    use std::process::Command;
 
     use serde_yaml::Value;
 

@@ -5,10 +5,9 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use super::submitted::{Queue, Submitted};
-use super::{Pace, task_words};
+use super::{HERE, On, Pace, ask, task_words};
 use crate::cli::failure::Failure;
 use crate::disk;
 use crate::output::{OutputError, write_file};
@@ -28,17 +27,30 @@ const MOST_RESTARTS: u32 = 20;
 
 /// What is submitted.
 pub(super) struct Slurm<'s> {
-    pub(super) name: &'s str,
+    name: &'s str,
     /// How many tasks there are, of which not all need have something to do.
-    pub(super) tasks: u32,
-    pub(super) time: Option<String>,
-    pub(super) partition: Option<&'s str>,
-    pub(super) account: Option<&'s str>,
-    pub(super) options: &'s [String],
-    pub(super) pace: Pace,
+    tasks: usize,
+    time: Option<String>,
+    partition: Option<&'s str>,
+    account: Option<&'s str>,
+    options: &'s [String],
+    pace: Pace,
 }
 
-impl Slurm<'_> {
+impl<'s> Slurm<'s> {
+    /// Returns what is submitted of so many tasks as the options have it.
+    pub(super) fn of(on: &'s On, name: &'s str, tasks: usize, pace: Pace) -> Result<Self, Failure> {
+        Ok(Self {
+            name,
+            tasks,
+            time: on.time.as_deref().map(time).transpose()?,
+            partition: on.partition.as_deref().map(plain).transpose()?,
+            account: on.account.as_deref().map(plain).transpose()?,
+            options: &on.options,
+            pace,
+        })
+    }
+
     /// Returns the lines that say to sbatch what both jobs have in common.
     fn head(&self, what: &str, log: &str) -> String {
         let mut text = format!(
@@ -57,7 +69,7 @@ impl Slurm<'_> {
     }
 
     /// Returns the script of the tasks.
-    fn array(&self, tasks: &[u32]) -> String {
+    fn array(&self, tasks: &[usize]) -> String {
         let what =
             format!("A task of the study {}: the runs of its part that are missing.", self.name);
         let mut text = self.head(&what, "%a");
@@ -122,7 +134,7 @@ exit "$code"
     }
 
     /// Returns what would be written and submitted, for people.
-    pub(super) fn shown(&self, out: &Path, tasks: &[u32]) -> String {
+    pub(super) fn shown(&self, out: &Path, tasks: &[usize]) -> String {
         let folder = out.join(FOLDER);
         let mut text = String::new();
         for (script, content, after) in
@@ -147,7 +159,7 @@ exit "$code"
     pub(super) fn submit(
         &self,
         out: &Path,
-        tasks: &[u32],
+        tasks: &[usize],
         earlier: Option<&Submitted>,
     ) -> Result<Submitted, Failure> {
         let folder = out.join(FOLDER);
@@ -158,12 +170,10 @@ exit "$code"
         write_file(&folder, "merge.sh", self.merge().as_bytes())?;
         let array = self.sbatch(out, "array.sh", None)?;
         match self.sbatch(out, "merge.sh", Some(&array)) {
-            Ok(merge) => {
-                Ok(Submitted::new(Queue::Slurm, [array, merge], self.tasks as usize, earlier))
-            }
+            Ok(merge) => Ok(Submitted::new(Queue::Slurm, [array, merge], self.tasks, earlier)),
             Err(error) => {
                 // Half of it is of no use.
-                let _ = Command::new("scancel").arg(&array).output();
+                let _ = ask(&["scancel", &array], HERE);
                 Err(error)
             }
         }
@@ -171,39 +181,30 @@ exit "$code"
 
     /// Submits a script and returns the number of its job.
     fn sbatch(&self, out: &Path, script: &str, after: Option<&str>) -> Result<String, Failure> {
-        let words = self.command(script, after);
-        let output = Command::new(&words[0]).args(&words[1..]).current_dir(out).output();
-        let output = output.map_err(|error| {
-            let why = "there is no Slurm here: `sbatch` cannot be started";
-            Failure::Input(anyhow::Error::new(error).context(why))
-        })?;
-        let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let refused =
+            |why: &str| Failure::input(format!("Slurm does not take {FOLDER}/{script}: {why}"));
+        let told = ask(&self.command(script, after), out).map_err(|why| refused(&why))?;
         // Behind a `;` stands the cluster.
         let job = told.split(';').next().unwrap_or_default().to_owned();
-        if output.status.success() && !job.is_empty() && job.bytes().all(|c| c.is_ascii_digit()) {
-            return Ok(job);
-        }
-        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(Failure::input(format!("Slurm does not take {FOLDER}/{script}: {why}")))
+        let is_number = !job.is_empty() && job.bytes().all(|c| c.is_ascii_digit());
+        if is_number { Ok(job) } else { Err(refused(&told)) }
     }
 }
 
 /// Returns how many tasks an array of this cluster may have: its largest number is one below
 /// `MaxArraySize`.
-pub(super) fn most_tasks() -> u32 {
+pub(super) fn most_tasks() -> usize {
     // Slurm's default, unless it says otherwise.
-    const USUAL: u32 = 1_001;
-    let told = Command::new("scontrol").args(["show", "config"]).output();
-    let told = told.map(|told| String::from_utf8_lossy(&told.stdout).into_owned());
-    let size = told.ok().and_then(|told| {
+    const USUAL: usize = 1_001;
+    let size = ask(&["scontrol", "show", "config"], HERE).ok().and_then(|told| {
         let line = told.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
-        line.split('=').nth(1)?.trim().parse::<u32>().ok()
+        line.split('=').nth(1)?.trim().parse::<usize>().ok()
     });
     size.unwrap_or(USUAL).saturating_sub(1).max(1)
 }
 
 /// Reads how long a task may take: as Slurm writes it, or as Mumakil does.
-pub(super) fn time(text: &str) -> Result<String, Failure> {
+fn time(text: &str) -> Result<String, Failure> {
     if let Ok(span) = text.parse::<SimSpan>() {
         let minutes = (span.as_secs_f64() / 60.0).ceil().max(1.0) as u64;
         return Ok(format!("{}:{:02}:00", minutes / 60, minutes % 60));
@@ -220,7 +221,7 @@ pub(super) fn time(text: &str) -> Result<String, Failure> {
 }
 
 /// Returns a name that may stand in a script.
-pub(super) fn plain(name: &str) -> Result<&str, Failure> {
+fn plain(name: &str) -> Result<&str, Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,+@/".contains(c);
     match !name.is_empty() && name.chars().all(is_plain) {
         true => Ok(name),
@@ -231,7 +232,7 @@ pub(super) fn plain(name: &str) -> Result<&str, Failure> {
 }
 
 /// Returns numbers that rise as Slurm writes them: `1,4-7`.
-fn ranges(numbers: &[u32]) -> String {
+fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let text = runs.map(|run| match run {
         [one] => one.to_string(),

@@ -32,7 +32,7 @@ use crate::trace::hex;
 use crate::units::tell::counted;
 
 /// So many tasks there are for each host unless somebody says.
-pub(super) const TASKS_A_HOST: u32 = 8;
+pub(super) const TASKS_A_HOST: usize = 8;
 /// So often a task is begun that something kills, and so often a host is reached again.
 const TRIES: usize = 3;
 /// So much of what a host says last is shown.

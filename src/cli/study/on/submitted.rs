@@ -1,16 +1,13 @@
 //! What a study's folder says of the engine that it was handed to, by which it is asked about and
 //! cancelled.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder;
+use super::{HERE, ask, folder};
 use crate::cli::failure::Failure;
-use crate::output::{OutputError, write_file};
+use crate::output::{OutputError, read_json_if_there, write_json};
 use crate::study::Stamp;
 use crate::units::tell::count;
 
@@ -71,24 +68,16 @@ impl Submitted {
     pub(in crate::cli::study) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
         let mut last: Option<Self> = None;
         for engine in [Queue::Slurm, Queue::Kubernetes] {
-            let path = study.join(engine.folder()).join(FILE);
-            let error = |source| OutputError::Read { path: path.clone(), source };
-            let found: Self = match fs::read_to_string(&path) {
-                Err(missing) if missing.kind() == ErrorKind::NotFound => continue,
-                Err(source) => return Err(error(source)),
-                Ok(text) => serde_json::from_str(&text).map_err(|wrong| error(wrong.into()))?,
-            };
-            if last.as_ref().is_none_or(|last| last.at < found.at) {
-                last = Some(found);
+            let found: Option<Self> = read_json_if_there(&study.join(engine.folder()).join(FILE))?;
+            if found.as_ref().map(|found| found.at) > last.as_ref().map(|last| last.at) {
+                last = found;
             }
         }
         Ok(last)
     }
 
     pub(super) fn write(&self, study: &Path) -> Result<(), OutputError> {
-        let mut text = serde_json::to_string_pretty(self).expect("names and numbers are JSON");
-        text.push('\n');
-        write_file(&study.join(self.engine.folder()), FILE, text.as_bytes())
+        write_json(&study.join(self.engine.folder()), FILE, self)
     }
 
     /// Returns the jobs in words.
@@ -127,7 +116,7 @@ impl Submitted {
     fn in_slurm(&self) -> Result<Option<(u64, u64)>, String> {
         // A line for each task.
         let words = ["squeue", "-h", "-r", "-j", &self.jobs.join(","), "-o", "%T"];
-        let told = match ask(&words) {
+        let told = match ask(&words, HERE) {
             Ok(told) => told,
             // It forgets them when they are long gone.
             Err(why) if why.contains("Invalid job id") => return Ok(None),
@@ -142,7 +131,8 @@ impl Submitted {
     /// Returns how many tasks run, and whether the merge waits for them.
     fn in_kubernetes(&self) -> Result<Option<(u64, u64)>, String> {
         let active = |job: &String| {
-            let told = ask(&["kubectl", "get", "job", job, "-o", "jsonpath={.status.active}"]);
+            let told =
+                ask(&["kubectl", "get", "job", job, "-o", "jsonpath={.status.active}"], HERE);
             match told {
                 Ok(told) => told.trim().parse().map_or(Ok(0), Ok),
                 Err(why) if why.contains("NotFound") => Ok(0),
@@ -158,21 +148,13 @@ impl Submitted {
         // What comes after the tasks first, or it would begin.
         let [array, merge] = &self.jobs;
         let ended = match self.engine {
-            Queue::Slurm => ask(&["scancel", merge, array]),
+            Queue::Slurm => ask(&["scancel", merge, array], HERE),
             Queue::Kubernetes => {
-                ask(&["kubectl", "delete", "job", merge, array, "--ignore-not-found"])
+                ask(&["kubectl", "delete", "job", merge, array, "--ignore-not-found"], HERE)
             }
         };
         ended
             .map(drop)
             .map_err(|why| Failure::run(format!("{} are not cancelled: {why}", self.told())))
     }
-}
-
-/// Returns what a program prints, or why it does not.
-fn ask(words: &[&str]) -> Result<String, String> {
-    let asked = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
-    let asked = asked.map_err(|error| format!("`{}` cannot be started: {error}", words[0]))?;
-    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if asked.status.success() { Ok(told(&asked.stdout)) } else { Err(told(&asked.stderr)) }
 }

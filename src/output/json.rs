@@ -1,0 +1,40 @@
+//! Files of JSON that stand beside results: read as a whole, and replaced as a whole.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{OutputError, write_file};
+
+/// Writes a value into a file of a folder, for people and programs.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_json(folder: &Path, name: &str, value: &impl Serialize) -> Result<(), OutputError> {
+    let mut text = serde_json::to_string_pretty(value).expect("names and numbers are JSON");
+    text.push('\n');
+    write_file(folder, name, text.as_bytes())
+}
+
+/// Reads a value that was written so.
+///
+/// # Errors
+/// If the file is not there or has something else.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, OutputError> {
+    let read = || -> io::Result<T> { Ok(serde_json::from_str(&fs::read_to_string(path)?)?) };
+    read().map_err(|source| OutputError::Read { path: path.to_owned(), source })
+}
+
+/// Reads a value that was written so, if the file is there.
+///
+/// # Errors
+/// If it has something else.
+pub fn read_json_if_there<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, OutputError> {
+    match read_json(path) {
+        Err(OutputError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
