@@ -18,7 +18,7 @@ workload: {jobs: [{name: a, maps: 1, map_time: 5s}]}
 const HELLO: &str = r#"echo '{"hello":{"protocol":1}}'; "#;
 
 /// Answers everything, and launches the only map; what it does at the end is to be said.
-const GOOD: &str = r#"
+pub(crate) const GOOD: &str = r#"
 read -r line; echo '{"hello":{"protocol":1}}'
 number=0; deeds='{"map":{"job":0}}'
 while read -r line; do

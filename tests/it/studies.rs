@@ -12,7 +12,7 @@ use mumakil::study::{Store, read_sheet};
 use crate::{Room, files};
 
 /// Eight cells with two seeds each, a tenth of a second each.
-const STUDY: &str = "
+pub(crate) const STUDY: &str = "
 name: small
 cluster: {nodes: 4}
 workload:

@@ -7,6 +7,7 @@ use mumakil::scenario::{Draft, Registry};
 use mumakil::study::{Bring, Plan, Sheet, Study, keep, papers};
 use tempfile::TempDir;
 
+use crate::external::GOOD;
 use crate::{Room, root};
 
 const RESOLVED: &str = "study.resolved.yaml";
@@ -130,7 +131,10 @@ fn with_files(room: &Room) {
         "mine/pools.xml",
         "<allocations><pool name='x'><minMaps>1</minMaps></pool></allocations>",
     );
-    room.write("mine/policy.sh", POLICY);
+    // It launches both maps at once.
+    let map = r#"{"map":{"job":0}}"#;
+    let policy = GOOD.replace(map, &format!("{map},{map}"));
+    room.write("mine/policy.sh", &policy);
     room.write("mine/base.yaml", "cluster: {nodes: 2}\nworkload: {jobs: jobs.csv}\n");
     room.write(
         "mine/study.yaml",
@@ -138,18 +142,6 @@ fn with_files(room: &Room) {
          pools.xml}}, {external: {command: [sh, policy.sh]}}]\n  seeds: 2\n",
     );
 }
-
-/// Answers everything, and launches the two maps one after the other.
-const POLICY: &str = r#"
-read -r line; echo '{"hello":{"protocol":1}}'
-number=0; deeds='{"map":{"job":0}},{"map":{"job":0}}'
-while read -r line; do
-  case "$line" in *'"end"'*) break;; esac
-  number=$((number + 1))
-  echo "{\"answer\":{\"number\":$number,\"do\":[$deeds]}}"
-  deeds=''
-done
-"#;
 
 /// Returns the exit code, and what was said on stdout and stderr.
 fn told(room: &Room, arguments: &str) -> (Option<i32>, String) {
