@@ -394,6 +394,40 @@ fn an_engine_is_told_what_it_heeds_and_nothing_is_written_to_show_it() {
     assert!(!room.path("out").exists());
 }
 
+/// What was handed to Kubernetes is in the queue until both of its Jobs say that they are over: a `kubectl`
+/// that says what a file has is asked.
+#[cfg(unix)]
+#[test]
+fn a_job_without_pods_is_in_the_queue_until_it_says_that_it_is_over() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let room = Room::new();
+    room.write("study.yaml", STUDY);
+    study(&room, "--out out");
+    let submitted = r#"{"engine": "kubernetes", "jobs": ["a", "a-merge"], "tasks": 4, "number": 1,
+        "at": "2026-01-01T00:00:00.000Z", "command": "mumakil"}"#;
+    fs::create_dir_all(room.path("out/kubernetes")).unwrap();
+    room.write("out/kubernetes/submitted.json", submitted);
+    fs::create_dir(room.path("bin")).unwrap();
+    room.write(
+        "bin/kubectl",
+        "#!/bin/sh\ncat \"$3\" 2>/dev/null || { echo NotFound >&2; exit 1; }\n",
+    );
+    let program = room.path("bin/kubectl");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for (tasks, merge, told) in [
+        ("/", "/", "0 running, 2 waiting"),
+        ("3/", "1/", "4 running, 0 waiting"),
+        ("/SuccessCriteriaMet Complete", "1/", "1 running, 0 waiting"),
+        ("/Complete", "/Failed", "nothing is in the queue any more"),
+    ] {
+        room.write("a", tasks).write("a-merge", merge);
+        let path = format!("{}:{}", room.path("bin").display(), std::env::var("PATH").unwrap());
+        let output = room.mumakil("study status out").env("PATH", path).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains(&format!("Kubernetes jobs a and a-merge: {told}")), "{said}");
+    }
+}
+
 #[test]
 fn parts_that_are_merged_are_the_whole() {
     let room = Room::new();

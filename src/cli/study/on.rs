@@ -10,14 +10,14 @@ mod slurm;
 mod ssh;
 mod submitted;
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read, Write as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
-
-use sha2::{Digest, Sha256};
 
 use self::slurm::Slurm;
 use self::ssh::Host;
@@ -28,11 +28,12 @@ use crate::cli::interrupt;
 use crate::cli::lines::Lines;
 use crate::cli::progress::StudyBar;
 use crate::cli::terminal;
-use crate::output::{AsideFile, OutputError, Over};
+use crate::output::{OutputError, copy_file};
 use crate::scenario::Registry;
 use crate::study::{
     Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet,
 };
+use crate::trace::sha256_of;
 use crate::units::tell::counted;
 
 /// The folder of a study's binary, and its name there.
@@ -165,27 +166,17 @@ impl On {
         }
         let (usual, most) = match &engine {
             Engine::Slurm => (200, slurm::most_tasks()),
-            Engine::Kubernetes => (200, u32::MAX),
-            Engine::Ssh(hosts) => (ssh::TASKS_A_HOST * hosts.len() as u32, u32::MAX),
+            Engine::Kubernetes => (200, usize::MAX),
+            Engine::Ssh(hosts) => (ssh::TASKS_A_HOST * hosts.len(), usize::MAX),
         };
-        let count = self.tasks.unwrap_or(usual).min(plan.distinct().len() as u32).min(most);
+        let count = self.tasks.map_or(usual, |tasks| tasks as usize);
+        let count = count.min(plan.distinct().len()).min(most);
         let alone = Pace { jobs: NonZero::new(1), ..pace };
-        let slurm = Slurm {
-            name: study.name.as_str(),
-            tasks: count,
-            time: self
-                .time
-                .as_deref()
-                .filter(|_| engine == Engine::Slurm)
-                .map(slurm::time)
-                .transpose()?,
-            partition: self.partition.as_deref().map(slurm::plain).transpose()?,
-            account: self.account.as_deref().map(slurm::plain).transpose()?,
-            options: &self.options,
-            pace: alone,
-        };
-        if self.dry_run && engine == Engine::Slurm {
-            let all: Vec<u32> = (1..=slurm.tasks).collect();
+        // What is wrong with it is told before anything is written.
+        let slurm = Slurm::of(&self, study.name.as_str(), count, alone);
+        let slurm = (engine == Engine::Slurm).then_some(slurm).transpose()?;
+        if let Some(slurm) = slurm.as_ref().filter(|_| self.dry_run) {
+            let all: Vec<usize> = (1..=count).collect();
             return Ok(terminal::print_file(&slurm.shown(out, &all))?);
         }
         let store = Store::of(out)?;
@@ -210,24 +201,21 @@ impl On {
         };
         plan.weigh(&costs);
         copy_binary(out)?;
-        let tasks: Vec<u32> = (1..=slurm.tasks)
-            .filter(|task| {
-                let shard = Shard { index: *task as usize - 1, count: slurm.tasks as usize };
-                !plan.missing(&store, shard).is_empty()
-            })
-            .collect();
+        // Dealt out once for all tasks.
+        let is_missing = |(run, _): &(usize, usize)| !store.has(&plan.runs[*run].id);
+        let left: BTreeSet<usize> =
+            plan.dealt(count).filter(is_missing).map(|(_, part)| part + 1).collect();
         // The tasks claim it.
         drop(claim);
-        let errand = || {
-            let unread = |source| OutputError::Read { path: out.to_owned(), source };
-            let folder = fs::canonicalize(out).map_err(unread)?;
-            let left = tasks.iter().map(|task| *task as usize).collect();
-            Ok::<_, Failure>(Errand { folder, sheet, tasks: count as usize, left, missing })
-        };
-        let submitted = match &engine {
-            Engine::Slurm => Some(slurm.submit(out, &tasks, earlier.as_ref())?),
-            Engine::Kubernetes => kubernetes::submit(&errand()?, &self, alone, earlier.as_ref())?,
-            Engine::Ssh(hosts) => return ssh::run(&errand()?, hosts, &self, pace, quiet),
+        let unread = |source| OutputError::Read { path: out.to_owned(), source };
+        let folder = fs::canonicalize(out).map_err(unread)?;
+        let left = left.into_iter().collect();
+        let errand = Errand { folder, sheet, tasks: count, left, missing };
+        let earlier = earlier.as_ref();
+        let submitted = match (&engine, slurm) {
+            (Engine::Ssh(hosts), _) => return ssh::run(&errand, hosts, &self, pace, quiet),
+            (_, Some(slurm)) => Some(slurm.submit(out, &errand.left, earlier)?),
+            (_, None) => kubernetes::submit(&errand, &self, alone, earlier)?,
         };
         let Some(submitted) = submitted else { return Ok(()) };
         submitted.write(out)?;
@@ -237,7 +225,7 @@ impl On {
             lines.line(format!(
                 "  runs     {} in {}",
                 counted(missing as u64, "run"),
-                counted(tasks.len() as u64, "task")
+                counted(errand.left.len() as u64, "task")
             ));
             lines.line(format!("  look     mumakil study status {}", out.display()));
             lines.line(format!("  cancel   mumakil study cancel {}", out.display()));
@@ -245,12 +233,15 @@ impl On {
         }
         if self.wait { wait(&submitted, &plan, out, quiet) } else { Ok(()) }
     }
-}
 
-impl On {
     /// Checks that the engine heeds what is said: what nobody heeds must not pass.
     fn check(&self, engine: &Engine, pace: Pace) -> Result<(), Failure> {
-        let (slurm, kubernetes) = (*engine == Engine::Slurm, *engine == Engine::Kubernetes);
+        let name = match engine {
+            Engine::Slurm => "slurm",
+            Engine::Kubernetes => "kubernetes",
+            Engine::Ssh(_) => "ssh",
+        };
+        let (slurm, kubernetes) = (name == "slurm", name == "kubernetes");
         for (option, is_said, is_heeded) in [
             ("--time", self.time.is_some(), slurm || kubernetes),
             ("--partition", self.partition.is_some(), slurm),
@@ -262,14 +253,7 @@ impl On {
             ("--jobs", pace.jobs.is_some(), !slurm && !kubernetes),
         ] {
             if is_said && !is_heeded {
-                let of = if slurm {
-                    "slurm"
-                } else if kubernetes {
-                    "kubernetes"
-                } else {
-                    "ssh"
-                };
-                return Err(Failure::input(format!("--on {of} has no {option}")));
+                return Err(Failure::input(format!("--on {name} has no {option}")));
             }
         }
         Ok(())
@@ -285,15 +269,14 @@ fn wait(submitted: &Submitted, plan: &Plan, out: &Path, quiet: bool) -> Result<(
         "; the tasks go on: `mumakil study status` shows them, `mumakil study cancel` ends them",
     );
     let store = Store::of(out)?;
-    let left = |store: &Store| plan.missing(store, Shard::WHOLE).len();
-    let mut before = left(&store);
-    bar.more(before);
+    let mut left = plan.missing(&store, Shard::WHOLE);
+    bar.more(left.len());
     while submitted.state().is_some() {
         thread::sleep(ASK);
         store.refresh()?;
-        let now = left(&store);
-        (now..before).for_each(|_| bar.tick());
-        before = now;
+        let before = left.len();
+        left.retain(|run| !store.has(&plan.runs[*run].id));
+        (left.len()..before).for_each(|_| bar.tick());
     }
     bar.clear();
     merge::conclude_all(out, quiet)
@@ -307,28 +290,25 @@ fn copy_binary(out: &Path) -> Result<(), Failure> {
         let context = "cannot find this program, which the tasks are to run";
         Failure::Environment(anyhow::Error::new(source).context(context))
     })?;
-    let unread = |source| OutputError::Read { path: own.clone(), source };
-    if digest(&target).ok() == Some(digest(&own).map_err(unread)?) {
+    if sha256_of(&target).ok() == Some(sha256_of(&own)?) {
         return Ok(());
     }
-    let unwritten = |source| OutputError::Write { path: target.clone(), source };
-    let mut from = fs::File::open(&own).map_err(unread)?;
-    let mut aside = AsideFile::create(&target, Over::Anything)?;
-    io::copy(&mut from, aside.file()).map_err(unwritten)?;
-    aside.file().flush().map_err(unwritten)?;
-    aside.permit(from.metadata().map_err(unread)?.permissions()).map_err(unwritten)?;
-    aside.put()?;
-    Ok(())
+    Ok(copy_file(&own, &target)?)
 }
 
-fn digest(path: &Path) -> io::Result<[u8; 32]> {
-    let (mut file, mut hash, mut buffer) = (fs::File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hash.finalize().into()),
-            read => hash.update(&buffer[..read]),
-        }
-    }
+/// The folder that this process was begun in.
+const HERE: &str = ".";
+
+/// Returns what a program of an engine prints that is called in a folder, or why it does not do it.
+fn ask(words: &[impl AsRef<OsStr>], folder: impl AsRef<Path>) -> Result<String, String> {
+    let program = words[0].as_ref();
+    let mut command = Command::new(program);
+    command.args(&words[1..]).current_dir(folder).stdin(Stdio::null());
+    let asked = command.output();
+    let asked =
+        asked.map_err(|error| format!("`{}` cannot be started: {error}", program.display()))?;
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if asked.status.success() { Ok(told(&asked.stdout)) } else { Err(told(&asked.stderr)) }
 }
 
 /// Returns the words with which a task does its part, in the folder or a copy of it.

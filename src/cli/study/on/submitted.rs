@@ -128,19 +128,26 @@ impl Submitted {
         Ok((0 < all).then_some(((all - waiting) as u64, waiting as u64)))
     }
 
-    /// Returns how many tasks run, and whether the merge waits for them.
+    /// Returns how many pods run, and how many of both Jobs wait for theirs.
     fn in_kubernetes(&self) -> Result<Option<(u64, u64)>, String> {
-        let active = |job: &String| {
-            let told =
-                ask(&["kubectl", "get", "job", job, "-o", "jsonpath={.status.active}"], HERE);
-            match told {
-                Ok(told) => told.trim().parse().map_or(Ok(0), Ok),
-                Err(why) if why.contains("NotFound") => Ok(0),
-                Err(why) => Err(why),
+        // A Job that has just been made has no pods yet, and is over only when it says so.
+        const ASKED: &str = "jsonpath={.status.active}/{.status.conditions[*].type}";
+        let (mut running, mut waiting, mut is_over) = (0, 0, true);
+        for job in &self.jobs {
+            let told = match ask(&["kubectl", "get", "job", job, "-o", ASKED], HERE) {
+                Ok(told) => told,
+                Err(why) if why.contains("NotFound") => continue,
+                Err(why) => return Err(why),
+            };
+            let (active, conditions) = told.split_once('/').unwrap_or((&told, ""));
+            if !conditions.split_whitespace().any(|one| matches!(one, "Complete" | "Failed")) {
+                let active: u64 = active.parse().unwrap_or(0);
+                is_over = false;
+                running += active;
+                waiting += u64::from(active == 0);
             }
-        };
-        let (tasks, merge): (u64, u64) = (active(&self.jobs[0])?, active(&self.jobs[1])?);
-        Ok((0 < tasks + merge).then_some((tasks, merge)))
+        }
+        Ok((!is_over).then_some((running, waiting)))
     }
 
     /// Takes all of it out of the queue.
