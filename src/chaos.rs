@@ -64,7 +64,7 @@ pub struct Tally {
     pub deadlocks: u64,
     /// How many of them had no end, and something in them goes wrong for ever.
     pub unended: u64,
-    /// How many were run twice, for the bytes.
+    /// How many were run a second time, without actors, for the bytes.
     pub repeated: u64,
 }
 
@@ -148,7 +148,7 @@ fn each_case<S: Send>(
     });
 }
 
-/// Draws a case and tries it; returns also whether it was run twice.
+/// Draws a case and tries it; returns also whether it was run a second time.
 fn case(
     seed: u64,
     policy: Option<&str>,

@@ -28,6 +28,7 @@ mod chaos;
 mod check;
 mod compare;
 mod completions;
+mod drive;
 mod explain;
 mod failure;
 mod file;

@@ -36,7 +36,7 @@ use crate::random::{Purpose, stream};
 use crate::record::{
     LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
 };
-use crate::runtime::{self, Cast, Ending, Links, Opening, Pace, Play, Stopwatch};
+use crate::runtime::{self, Cast, Ending, Links, Opening, Pace, Play, Stopwatch, Transport};
 use crate::scenario::{
     ClockSpec, Later, RecordSpec, Registry, Scenario, ScenarioError, SchedulerChoice,
 };
@@ -69,6 +69,8 @@ pub struct Options {
     pub around: Option<Around>,
     /// Who holds it up, if somebody does; on the virtual clock only.
     pub pace: Option<Box<dyn Pace>>,
+    /// What carries its messages; on the virtual clock only.
+    pub transport: Transport,
 }
 
 /// Puts a policy into another that passes on what it does.
@@ -302,9 +304,10 @@ fn emulate_as(
         outlasts: options.outlasts,
         pace: options.pace,
     };
-    let (stats, ending) = match scenario.clock {
-        ClockSpec::Virtual => runtime::run_virtual(play),
-        ClockSpec::Scaled(factor) => runtime::run_scaled(play, factor),
+    let (stats, ending) = match (scenario.clock, options.transport) {
+        (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
+        (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
+        (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
     };
 
     let facts = RunFacts {

@@ -4,10 +4,12 @@
 //! one each for the fabric, where disks, wires or cores are shared, and for nature, where machines fail. They share nothing; all that one tells
 //! another travels over a [`Links`] and through the clock.
 //!
-//! There are two drives: [`run_virtual`] (`mailboxes.rs`) and [`run_scaled`] (`scaled.rs`). What
-//! they have in common is in `drive.rs`, so that a further one is a file.
+//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
+//! [`run_bare`] (`bare.rs`), the first without its actors. What they have in common is in `drive.rs`,
+//! so that a further one is a file.
 
 mod actor;
+mod bare;
 mod drive;
 mod link;
 mod mailboxes;
@@ -24,6 +26,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+pub use bare::run_bare;
 pub use link::Links;
 pub use mailboxes::run_virtual;
 pub use pace::Pace;
@@ -91,6 +94,16 @@ pub struct Cast {
     pub nature: Option<Box<dyn Core<Msg = ToNature>>>,
     /// What knows where blocks are, if nodes that have them may be lost.
     pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
+}
+
+/// What carries messages on the virtual clock. It shows in no result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// Mailboxes of actors.
+    #[default]
+    Actors,
+    /// Calls: nothing lies between the clock and a core.
+    Bare,
 }
 
 /// The messages that set a run going.

@@ -14,7 +14,7 @@ use crate::emulation::{Emulated, EmulationError, Options, Prepared};
 use crate::mapred::{Event, Fact, Outcome, Stop, TaskId};
 use crate::random::{Dist, Shape};
 use crate::record::{Books, End, RecordError, Watcher};
-use crate::runtime::Cast;
+use crate::runtime::{Cast, Transport};
 use crate::scenario::{Registry, Scenario, parse};
 use crate::units::{SimSpan, SimTime};
 
@@ -76,7 +76,9 @@ impl Found {
             Self::FalseStall(what) => format!("it was no stall: {what}"),
             Self::Broken(lines) => lines.join("\n"),
             Self::Panic(words) => format!("it panicked: {words}"),
-            Self::Differs => "the same run gave other events".to_owned(),
+            Self::Differs => {
+                "the same run gave other events when it was done again, without actors".to_owned()
+            }
         }
     }
 }
@@ -84,7 +86,7 @@ impl Found {
 /// How cases are tried.
 pub(super) struct Trial<'r> {
     pub(super) registry: &'r Registry,
-    /// Whether each is run twice.
+    /// Whether each is run a second time, without actors.
     pub(super) repeats: bool,
     /// Who takes part instead of the own cores: tests put some there that make mistakes.
     pub(super) recast: fn(Cast) -> Cast,
@@ -97,7 +99,7 @@ impl Trial<'_> {
         let Ok(loaded) = loaded else { return Found::Nothing };
         let scenario = loaded.scenario;
         let first = Arc::new(Mutex::new(Print::default()));
-        let run = match self.run(&scenario, first.clone(), false) {
+        let run = match self.run(&scenario, first.clone(), Transport::Actors, false) {
             Ok(Some(run)) => run,
             Ok(None) => return Found::Nothing,
             Err(words) => return Found::Panic(words),
@@ -124,7 +126,7 @@ impl Trial<'_> {
             Stop::TimeUp | Stop::TimeLimit => Found::Endless,
             Stop::Done if self.repeats => {
                 let second = Arc::new(Mutex::new(Print::default()));
-                let again = self.run(&scenario, second.clone(), false);
+                let again = self.run(&scenario, second.clone(), Transport::Bare, false);
                 let is_same =
                     first.lock().hash.clone().finalize() == second.lock().hash.clone().finalize();
                 if again.is_ok() && is_same { Found::Nothing } else { Found::Differs }
@@ -138,6 +140,7 @@ impl Trial<'_> {
         &self,
         scenario: &Scenario,
         watcher: Arc<Mutex<W>>,
+        transport: Transport,
         outlasts: bool,
     ) -> Result<Option<Emulated>, String> {
         let options = Options {
@@ -145,6 +148,7 @@ impl Trial<'_> {
             watchers: vec![Box::new(watcher)],
             time_limit: Some(TIME_LIMIT),
             outlasts,
+            transport,
             ..Options::default()
         };
         let emulated = catch_unwind(AssertUnwindSafe(|| {
@@ -168,7 +172,7 @@ impl Trial<'_> {
         let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
         let scenario = Scenario { until: Some(until), ..scenario.clone() };
         let late = Arc::new(Mutex::new(Late { after: stalled_at, seen: None }));
-        match self.run(&scenario, late.clone(), true) {
+        match self.run(&scenario, late.clone(), Transport::Actors, true) {
             Ok(_) => {
                 let seen = late.lock().seen.take();
                 seen.map_or(Found::Deadlock, Found::FalseStall)

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::drive::Drive;
 use super::failure::Failure;
 use super::interrupt;
 use super::lines::Lines;
@@ -17,6 +18,7 @@ use crate::mapred::Stop;
 use crate::output::RunFolder;
 use crate::output::perfetto::PerfettoFile;
 use crate::output::results::RunResults;
+use crate::runtime::Transport;
 use crate::scenario::{ClockSpec, Loaded, Registry};
 use crate::units::SimSpan;
 use crate::units::tell::{counted, span};
@@ -75,6 +77,8 @@ pub(super) struct Arguments {
     /// How much real time the run may take, such as 10min; what it has shown by then is kept
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
+    #[command(flatten)]
+    drive: Drive,
 }
 
 impl Arguments {
@@ -84,6 +88,11 @@ impl Arguments {
         if self.verify && scenario.clock != ClockSpec::Virtual {
             return Err(Failure::input(
                 "--verify reads events in the order of time, which only `--clock virtual` keeps",
+            ));
+        }
+        if self.drive.transport == Transport::Bare && scenario.clock != ClockSpec::Virtual {
+            return Err(Failure::input(
+                "`--drive bare` knows only `--clock virtual`: who keeps up with the wall is an actor",
             ));
         }
         let prepared = Prepared::new(scenario, registry)?;
@@ -112,6 +121,7 @@ impl Arguments {
             progress,
             verify: self.verify,
             time_limit: self.time_limit.map(real),
+            transport: self.drive.transport,
             watchers: watcher.into_iter().map(|watcher| Box::new(watcher) as _).collect(),
             ..Options::default()
         };

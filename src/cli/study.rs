@@ -20,6 +20,7 @@ use clap::{Subcommand, ValueEnum};
 
 pub(super) use self::at_work::AtWork;
 use self::at_work::Signs;
+use super::drive::Drive;
 use super::failure::Failure;
 use super::lines::Lines;
 use super::progress::StudyBar;
@@ -28,6 +29,7 @@ use super::source;
 use super::{terminal, verdicts};
 use crate::expect::State;
 use crate::files::REPORT;
+use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
     Bring, Claim, Concluded, Costs, Effort, End, Form, Plan, PlanError, Search, Shard, Share,
@@ -115,6 +117,8 @@ pub(super) struct Pace {
     /// How much real time each run may take, such as 10min; one that takes longer has failed
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
+    #[command(flatten)]
+    drive: Drive,
 }
 
 impl Arguments {
@@ -271,6 +275,11 @@ impl<'r> Session<'r> {
         {
             plan.weigh(&costs);
         }
+        if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
+            return Err(Failure::input(
+                "`--drive bare` knows only `clock: virtual`, and runs of this study have another",
+            ));
+        }
         if !quiet {
             warn(&plan);
         }
@@ -321,7 +330,8 @@ impl<'r> Session<'r> {
     fn work(&self, plan: &Plan, runs: &[usize], workers: usize) -> Result<Vec<usize>, Failure> {
         let claim = self.claim.as_ref().expect("whoever works has claimed the folder");
         let mut failed = Vec::new();
-        let effort = Effort { workers, time_limit: self.pace.time_limit.map(real) };
+        let Pace { time_limit, drive: Drive { transport }, .. } = self.pace;
+        let effort = Effort { workers, time_limit: time_limit.map(real), transport };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
             Step::Begun { run } => {
                 self.at_work.begins(&plan.runs[run].id, plan.describe(run));

@@ -38,6 +38,7 @@ impl Prepared {
         options: Options,
     ) -> Result<Kept, EmulationError> {
         let began = now();
+        let transport = options.transport;
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
         if self.scenario.record.chains {
             let chains = Chains::create(folder.path(), self.workload.chains())?;
@@ -47,7 +48,8 @@ impl Prepared {
         let real = began.elapsed();
         if self.scenario.record.alone {
             let watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Alone::create(folder.path())?)];
-            self.alone(registry)?.emulate(registry, Options { watchers, ..Options::default() })?;
+            let options = Options { watchers, transport, ..Options::default() };
+            self.alone(registry)?.emulate(registry, options)?;
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;

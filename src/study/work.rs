@@ -13,6 +13,7 @@ use super::costs::deal;
 use super::{Claim, Plan, Store, failed};
 use crate::emulation::{EmulationError, Kept, Options, Prepared};
 use crate::mapred::Stop;
+use crate::runtime::Transport;
 use crate::scenario::{Registry, Scenario};
 use crate::units::tell::span;
 
@@ -105,7 +106,7 @@ impl Plan {
                         // Who listens goes away only with the process.
                         let tell = |step| steps.send(step).expect("somebody listens");
                         tell(Ok(Step::Begun { run }));
-                        let done = self.work_on(run, claim, registry, effort.time_limit);
+                        let done = self.work_on(run, claim, registry, effort);
                         if done.is_err() {
                             next.try_iter().for_each(drop);
                         }
@@ -131,10 +132,10 @@ impl Plan {
         run: usize,
         claim: &Claim,
         registry: &Registry,
-        time_limit: Option<Duration>,
+        effort: Effort,
     ) -> Result<Step, EmulationError> {
         let planned = &self.runs[run];
-        match keep(self.scenario(planned), claim, &planned.id, registry, time_limit) {
+        match keep(self.scenario(planned), claim, &planned.id, registry, effort) {
             Ok(None) => {
                 failed::forget(claim.store(), &planned.id);
                 Ok(Step::Done { run })
@@ -164,6 +165,8 @@ pub struct Effort {
     pub workers: usize,
     /// How much real time each may take.
     pub time_limit: Option<Duration>,
+    /// What carries the messages of each.
+    pub transport: Transport,
 }
 
 /// Does a run and keeps it, unless it says why not.
@@ -172,11 +175,12 @@ fn keep(
     claim: &Claim,
     id: &str,
     registry: &Registry,
-    time_limit: Option<Duration>,
+    effort: Effort,
 ) -> Result<Option<String>, EmulationError> {
     let folder = claim.begin(id)?;
     let prepared = Prepared::new(scenario, registry)?;
-    let options = Options { time_limit, ..Options::default() };
+    let Effort { time_limit, transport, .. } = effort;
+    let options = Options { time_limit, transport, ..Options::default() };
     let Kept { emulated, .. } = prepared.fill(&folder, registry, options)?;
     let after = span(emulated.summary.virtual_s);
     match emulated.stop {
@@ -224,7 +228,7 @@ mod tests {
             &plan.distinct(),
             &claim,
             &registry,
-            Effort { workers: 1, time_limit: None },
+            Effort { workers: 1, time_limit: None, transport: Transport::Actors },
             |_| steps += 1,
         );
         assert!(matches!(broken, Err(EmulationError::Output(_))), "{broken:?}");

@@ -47,7 +47,7 @@ fn while_all_cores_spin(work: impl FnOnce()) {
 }
 
 #[test]
-fn every_scenario_gives_the_same_bytes_again_also_on_a_busy_machine() {
+fn every_scenario_gives_the_same_bytes_again_also_on_a_busy_machine_and_without_actors() {
     for scenario in scenarios::runs() {
         let room = Room::new();
         run(&room, &scenario, "first");
@@ -55,6 +55,9 @@ fn every_scenario_gives_the_same_bytes_again_also_on_a_busy_machine() {
         assert_same(&room.path("first"), &room.path("again"));
         while_all_cores_spin(|| run(&room, &scenario, "busy"));
         assert_same(&room.path("first"), &room.path("busy"));
+        // Whatever actors add is transport alone.
+        run(&room, &format!("{scenario} --drive bare"), "bare");
+        assert_same(&room.path("first"), &room.path("bare"));
     }
 }
 

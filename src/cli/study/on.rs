@@ -29,6 +29,7 @@ use crate::cli::lines::Lines;
 use crate::cli::progress::StudyBar;
 use crate::cli::terminal;
 use crate::output::{OutputError, copy_file};
+use crate::runtime::Transport;
 use crate::scenario::Registry;
 use crate::study::{
     Bring, Costs, Form, Plan, Shard, Share, Sheet, Store, Study, keep, write_sheet,
@@ -319,6 +320,9 @@ fn task_words(part: &str, pace: Pace) -> String {
     }
     if let Some(limit) = pace.time_limit {
         words += &format!(" --time-limit {limit}");
+    }
+    if pace.drive.transport == Transport::Bare {
+        words += " --drive bare";
     }
     words
 }

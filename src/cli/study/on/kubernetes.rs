@@ -218,6 +218,7 @@ mod tests {
     use serde_yaml::Value;
 
     use super::*;
+    use crate::cli::drive::Drive;
     use crate::scenario::{Draft, Registry};
     use crate::study::{Plan, Sheet, Study};
 
@@ -240,7 +241,7 @@ mod tests {
             image: "debian:stable-slim",
             parallelism: 20,
             time: Some(SimSpan::from_secs(7_200)),
-            pace: Pace { jobs: NonZero::new(1), time_limit: None },
+            pace: Pace { jobs: NonZero::new(1), time_limit: None, drive: Drive::default() },
         }
     }
 

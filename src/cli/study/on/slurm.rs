@@ -247,10 +247,16 @@ mod tests {
     use std::num::NonZero;
 
     use super::*;
+    use crate::cli::drive::Drive;
+    use crate::runtime::Transport;
 
     fn slurm(options: &[String]) -> Slurm<'_> {
         let (time, partition) = (Some(time("90min").unwrap()), Some("long"));
-        let pace = Pace { jobs: NonZero::new(1), time_limit: "10min".parse().ok() };
+        let pace = Pace {
+            jobs: NonZero::new(1),
+            time_limit: "10min".parse().ok(),
+            drive: Drive { transport: Transport::Bare },
+        };
         Slurm { name: "small", tasks: 8, time, partition, account: None, options, pace }
     }
 

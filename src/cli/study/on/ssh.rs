@@ -489,6 +489,7 @@ fn last_words(said: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::drive::Drive;
 
     #[test]
     fn a_host_has_a_name_and_maybe_a_user_and_a_port() {
@@ -527,7 +528,11 @@ mod tests {
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("mumakil"), format!("#!/bin/sh\n{program}\n")).unwrap();
         Command::new("chmod").arg("+x").arg(bin.join("mumakil")).status().unwrap();
-        let script = work("nest it's", "1/2", Pace { jobs: None, time_limit: None });
+        let script = work(
+            "nest it's",
+            "1/2",
+            Pace { jobs: None, time_limit: None, drive: Drive::default() },
+        );
         let child = Command::new("sh")
             .args(["-c", &script])
             .env("XDG_CACHE_HOME", room.path())

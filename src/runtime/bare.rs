@@ -1,0 +1,44 @@
+//! The bare drive: the virtual clock without actors.
+//!
+//! The virtual drive lets one message be on its way at any moment, so a mailbox never holds two, and
+//! nothing of a run depends on it. Here the clock hands each message to its core in place: the same
+//! cores, links and queue, the same bytes, without what it costs to send to an actor and to wake it.
+
+use std::cell::RefCell;
+
+use super::drive::{Agenda, Body, Drive, Seats};
+use super::{Ending, Play, RunStats};
+use crate::mapred::Message;
+use crate::units::SimTime;
+
+/// Runs the cores on the virtual clock, on this thread and without actors, until one of them stops
+/// the run or its time is up.
+pub fn run_bare(mut play: Play) -> (RunStats, Ending) {
+    let drive = Bare { agenda: RefCell::new(Agenda::new(&mut play)) };
+    let seats = Seats::new(play.cast, play.links, &drive);
+    loop {
+        // A statement of its own: the agenda must be free again when the core leaves its letters.
+        let next = drive.agenda.borrow_mut().next();
+        let Some((at, mail)) = next else { break };
+        seats.deliver(&drive, at, mail);
+    }
+    let mut agenda = drive.agenda.into_inner();
+    agenda.hear_out(&mut seats.job_tracker.borrow_mut());
+    agenda.result()
+}
+
+struct Bare {
+    agenda: RefCell<Agenda>,
+}
+
+impl Drive for Bare {
+    type Seat<M: Message> = RefCell<Body<M>>;
+
+    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M> {
+        RefCell::new(body)
+    }
+
+    fn deliver<M: Message>(&self, body: &Self::Seat<M>, at: SimTime, msg: M) {
+        self.agenda.borrow_mut().step(at, msg, &mut body.borrow_mut());
+    }
+}
