@@ -321,14 +321,18 @@ impl JobTracker {
         self.ledger.set_occupied(id, status.occupied);
         let mut commits = Vec::new();
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
-        let is_news = |report: &&Report| {
-            !known.iter().any(|last| last.attempt == report.attempt && last.state == report.state)
-        };
-        if known.len() != status.reports.len() || status.reports.iter().any(|r| is_news(&r)) {
+        if known.len() != status.reports.len() {
             self.ledger.moved_at = now;
         }
-        for report in &status.reports {
-            if !known.iter().any(|last| last.says_no_less_than(report)) {
+        for (place, report) in status.reports.iter().enumerate() {
+            let is_the_same = |last: &Report| last.says_no_less_than(report);
+            // Nearly all are, and in the same place: then nobody looks at the others.
+            if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
+                let is_known =
+                    |last: &Report| last.attempt == report.attempt && last.state == report.state;
+                if !known.iter().any(is_known) {
+                    self.ledger.moved_at = now;
+                }
                 self.take_report(now, id, report, &mut commits, out);
             }
             if self.reads_progress && report.attempt.task.is_work() {

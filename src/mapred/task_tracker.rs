@@ -322,8 +322,13 @@ impl TaskTracker {
         self.restarted = false;
         self.last_reply = Some(reply.id);
         self.interval = reply.interval;
-        self.failed_fetches.drain(..self.status.failed_fetches.len());
-        self.attempts.retain(|attempt| !attempt.is_settled());
+        // Mostly there is nothing to take out, and to look first costs less.
+        if !self.status.failed_fetches.is_empty() {
+            self.failed_fetches.drain(..self.status.failed_fetches.len());
+        }
+        if self.attempts.iter().any(Attempt::is_settled) {
+            self.attempts.retain(|attempt| !attempt.is_settled());
+        }
         let reported = self.attempts.len();
         for directive in &reply.directives {
             self.obey(now, directive, out);

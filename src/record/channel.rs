@@ -189,20 +189,6 @@ impl Recorder {
 }
 
 impl EventSender {
-    /// Sends an event, some time soon. Costs a copy; once in a thousand times a hand-over.
-    pub fn push(&mut self, event: Event) {
-        if self.writer.is_none() {
-            return;
-        }
-        if self.chunk.capacity() == 0 {
-            self.chunk.reserve_exact(CHUNK);
-        }
-        self.chunk.push(event);
-        if self.chunk.len() == CHUNK {
-            self.flush();
-        }
-    }
-
     /// Sends what has been pushed.
     pub fn flush(&mut self) {
         let Some(writer) = &mut self.writer else { return };
@@ -224,8 +210,19 @@ impl EventSender {
 }
 
 impl EventSink for EventSender {
+    /// Sends events, some time soon. Costs a copy; once in a thousand times a hand-over.
     fn take(&mut self, events: &mut Vec<Event>) {
-        events.drain(..).for_each(|event| self.push(event));
+        if self.writer.is_none() {
+            return events.clear();
+        }
+        if CHUNK < self.chunk.len() + events.len() {
+            Self::flush(self);
+        }
+        if self.chunk.capacity() == 0 {
+            self.chunk.reserve_exact(CHUNK);
+        }
+        // Most messages leave one event: to move it costs less than to drain a list.
+        self.chunk.append(events);
     }
     fn flush(&mut self) {
         Self::flush(self);

@@ -14,6 +14,7 @@ use crate::mapred::{
     AttemptState, Fact, JobId, JobSpec, Locality, Outcome, Phases, Reason, Role, TaskId, TaskKind,
     TrackerId,
 };
+use crate::runtime::EventSink;
 use crate::scenario::RecordSpec;
 use crate::units::SimSpan;
 
@@ -62,7 +63,7 @@ fn run(millis: u64) -> RunFacts {
 fn record(stream: Stream, settings: RecordSpec, millis: u64) -> Left {
     let folder = TempDir::new().unwrap();
     let (mut sender, recorder) = Recorder::start(setup(settings, Some(folder.path()))).unwrap();
-    stream.events.into_iter().for_each(|event| sender.push(event));
+    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     sender.flush();
     let summary = recorder.finish(run(millis), None).unwrap().summary;
     Left { folder, summary }
@@ -167,7 +168,7 @@ fn chains_take_from_their_first_arrival_to_their_last_end() {
     let setup =
         Setup { watchers: vec![Box::new(chains)], ..setup(everything(), Some(folder.path())) };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
-    stream.events.into_iter().for_each(|event| sender.push(event));
+    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     sender.flush();
     recorder.finish(run(10_000), None).unwrap();
     assert_snapshot!(fs::read_to_string(folder.path().join("chains.csv")).unwrap(), @r"
@@ -500,7 +501,7 @@ fn outputs_that_are_turned_off_are_not_there() {
 #[test]
 fn without_a_folder_there_is_the_summary() {
     let (mut sender, recorder) = Recorder::start(setup(everything(), None)).unwrap();
-    small_run().events.into_iter().for_each(|event| sender.push(event));
+    small_run().events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     drop(sender);
     let summary = recorder.finish(run(16_000), None).unwrap().summary;
     assert_eq!((summary.jobs_succeeded, summary.attempts), (1, 4));
@@ -588,7 +589,7 @@ fn a_full_disk_breaks_the_sender_and_is_reported_at_the_end() {
         if sender.is_broken() {
             break;
         }
-        events.iter().cloned().for_each(|event| sender.push(event));
+        events.iter().cloned().for_each(|event| sender.take(&mut vec![event]));
         sender.flush();
     }
     assert!(sender.is_broken(), "the writer's end reaches the sender");
@@ -600,7 +601,7 @@ fn a_full_disk_breaks_the_sender_and_is_reported_at_the_end() {
 #[test]
 fn a_sender_that_leads_nowhere_takes_everything() {
     let mut sender = EventSender::default();
-    small_run().events.into_iter().for_each(|event| sender.push(event));
+    small_run().events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     sender.flush();
     assert!(!sender.is_broken());
 }

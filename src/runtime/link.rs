@@ -59,6 +59,11 @@ impl Links {
         }
     }
 
+    fn place(&self, of: Address) -> Place {
+        let is_in = |others: &[bool]| matches!(of, Address::Tracker(id) if others[id.index()]);
+        Place { is_far: is_in(&self.is_far), is_away: is_in(&self.is_away) }
+    }
+
     /// Returns whether it is drawn what becomes of a message.
     fn is_faulty(&self) -> bool {
         [self.loss, self.duplication, self.late].iter().any(|share| *share > Fraction::ZERO)
@@ -119,17 +124,29 @@ impl Address {
 pub(super) struct Link {
     links: Arc<Links>,
     from: Address,
+    /// Where the sender stands.
+    place: Place,
+    /// Whether it is drawn what becomes of a message.
+    is_faulty: bool,
     rng: Option<Box<ChaCha8Rng>>,
+}
+
+/// Where somebody stands, as seen from the JobTracker: whether in another pod and in another rack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    is_far: bool,
+    is_away: bool,
 }
 
 impl Link {
     pub(super) fn new(links: Arc<Links>, from: Address) -> Self {
         let latencies = [&links.latency, &links.cross_rack, &links.cross_pod];
         let draws = latencies.iter().any(|latency| !latency.is_constant());
+        let is_faulty = links.is_faulty();
         let rng = (from.stream())
-            .filter(|_| draws || links.is_faulty())
+            .filter(|_| draws || is_faulty)
             .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
-        Self { links, from, rng }
+        Self { place: links.place(from), links, from, is_faulty, rng }
     }
 
     pub(super) fn from(&self) -> Address {
@@ -152,7 +169,7 @@ impl Link {
             return;
         }
         let mut late = SimSpan::ZERO;
-        if self.links.is_faulty() && (self.from.is_tracker() || to.is_tracker()) {
+        if self.is_faulty && (self.from.is_tracker() || to.is_tracker()) {
             if self.happens(self.links.loss) {
                 return;
             }
@@ -184,12 +201,9 @@ impl Link {
     }
 
     fn latency(&mut self, to: Address) -> SimSpan {
-        let Links { latency, cross_rack, cross_pod, is_away, is_far, .. } = &*self.links;
-        let crosses = |others: &[bool]| {
-            let is_other = |address| matches!(address, Address::Tracker(id) if others[id.index()]);
-            is_other(self.from) != is_other(to)
-        };
-        let latency = match (crosses(is_far), crosses(is_away)) {
+        let Links { latency, cross_rack, cross_pod, .. } = &*self.links;
+        let (here, there) = (self.place, self.links.place(to));
+        let latency = match (here.is_far != there.is_far, here.is_away != there.is_away) {
             (true, _) => cross_pod,
             (false, true) => cross_rack,
             (false, false) => latency,

@@ -8,6 +8,7 @@ use super::*;
 use crate::mapred::{AttemptState, TrackerId};
 use crate::record::stream::{Stream, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
+use crate::runtime::EventSink;
 use crate::scenario::RecordSpec;
 use crate::units::SimSpan;
 
@@ -29,7 +30,7 @@ fn trace(stream: Stream, millis: u64) -> Vec<u8> {
         counts_losses: false,
     };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
-    stream.events.into_iter().for_each(|event| sender.push(event));
+    stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
     sender.flush();
     let run = RunFacts {
         scenario: "by-hand".to_owned(),
