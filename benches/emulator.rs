@@ -2,7 +2,7 @@
 //!
 //! The load of the transport bench, with everything on top of it: `fifo` and one endless job of
 //! 35-s maps on 100, 1,000 and 10,000 trackers that beat every 3 s, for one virtual hour, with
-//! histograms recorded; then FB2009-like work with all outputs, which users wait for, and the same
+//! histograms recorded, with actors and without; then FB2009-like work with all outputs, which users wait for, and the same
 //! where disks, wires and cores are shared; then what one change costs among 400 reads at a time.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
@@ -13,6 +13,7 @@ use std::time::Instant;
 use mumakil::cluster::{DiskId, Resources, Sharing, Topology, TrackerId};
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::random::{Purpose, stream};
+use mumakil::runtime::Transport;
 use mumakil::scenario::{self, Registry, Scenario};
 use rand::RngExt;
 
@@ -48,14 +49,20 @@ record: {{tasks: false, timeline: false}}
 }
 
 /// Runs a scenario some times and returns the shortest wall time, with the last result.
-fn fastest(repeats: u32, scenario: &Scenario, folder: Option<&Path>) -> (f64, Emulated) {
+fn fastest(
+    repeats: u32,
+    scenario: &Scenario,
+    folder: Option<&Path>,
+    transport: Transport,
+) -> (f64, Emulated) {
     let registry = Registry::builtin();
     let run = || {
         if let Some(folder) = folder {
             std::fs::remove_dir_all(folder).ok();
             std::fs::create_dir_all(folder).expect("the bench may write to its folder");
         }
-        let options = Options { folder: folder.map(Path::to_owned), ..Options::default() };
+        let folder = folder.map(Path::to_owned);
+        let options = Options { folder, transport, ..Options::default() };
         let start = Instant::now();
         let run = emulate(scenario, &registry, options).expect("the scenario runs");
         (start.elapsed().as_secs_f64(), run)
@@ -72,21 +79,23 @@ fn main() {
     for trackers in [100, 1_000, 10_000] {
         let scenario = endless(trackers);
         let repeats = if trackers == 10_000 { 1 } else { 3 };
-        let (secs, run) = fastest(repeats, &scenario, Some(&folder));
-        let messages = run.summary.messages as f64;
-        let decided = run.decision_time.mean() * run.decision_time.len() as f64 / 1e9;
-        println!(
-            "{trackers:>6} trackers  {messages:>9} messages  {:5.2} M/s  {:7.0} tasks/s  {secs:6.2} s, \
-             of which the policy {:4.1} %",
-            messages / secs / 1e6,
-            run.summary.attempts as f64 / secs,
-            decided / secs * 100.0,
-        );
+        for (drive, transport) in [("actors", Transport::Actors), ("bare", Transport::Bare)] {
+            let (secs, run) = fastest(repeats, &scenario, Some(&folder), transport);
+            let messages = run.summary.messages as f64;
+            let decided = run.decision_time.mean() * run.decision_time.len() as f64 / 1e9;
+            println!(
+                "{trackers:>6} trackers  {drive:<6}  {messages:>9} messages  {:5.2} M/s  {:7.0} tasks/s  \
+                 {secs:6.2} s, of which the policy {:4.1} %",
+                messages / secs / 1e6,
+                run.summary.attempts as f64 / secs,
+                decided / secs * 100.0,
+            );
+        }
     }
 
     let scenario = parse(include_str!("../scenarios/fb2009-like.yaml"));
     for (outputs, folder) in [("all outputs", Some(folder.as_path())), ("no outputs", None)] {
-        let (secs, run) = fastest(10, &scenario, folder);
+        let (secs, run) = fastest(10, &scenario, folder, Transport::Actors);
         println!(
             "FB2009-like, {} nodes, {} jobs, {} tasks, fifo, {outputs}: {secs:.3} s, {:.2} M messages/s",
             run.summary.nodes,
@@ -99,8 +108,8 @@ fn main() {
 
     let sharing = ["cluster.network.model=shared", "cluster.contention=true"].map(str::to_owned);
     let shared = parse_with(include_str!("../scenarios/fb2009-like.yaml"), &sharing);
-    let (fixed_secs, _) = fastest(10, &scenario, None);
-    let (secs, run) = fastest(10, &shared, None);
+    let (fixed_secs, _) = fastest(10, &scenario, None, Transport::Actors);
+    let (secs, run) = fastest(10, &shared, None, Transport::Actors);
     println!(
         "FB2009-like, disks, wires and cores shared, no outputs: {secs:.3} s, {:.2} times as long as \
          fixed, {:.1} us a task more",

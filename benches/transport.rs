@@ -1,9 +1,10 @@
-//! The transport alone: how many messages a second the actors carry.
+//! The transport alone: how many messages a second the drives carry.
 //!
 //! Trivial cores exchange heartbeats, replies and task ends for one virtual hour, at 100, 1,000
-//! and 10,000 trackers. Beside them stand loops without actors that do the same work: boxed
-//! closures in a binary heap, as simulators of this kind have them; plain enums in a binary heap;
-//! and plain enums in the calendar queue that the clock uses, which is the practical limit.
+//! and 10,000 trackers, as actors and under the bare drive. Beside them stand loops that do the same
+//! work: boxed closures in a binary heap, as simulators of this kind have them; plain enums in a
+//! binary heap; and plain enums in the calendar queue that the clock uses, which is the practical
+//! limit.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
@@ -17,7 +18,7 @@ use mumakil::mapred::{
     Core, Mail, Outbox, Reply, Status, Stop, ToInjector, ToJobTracker, ToTracker,
 };
 use mumakil::random::Dist;
-use mumakil::runtime::{Cast, Links, Play, Timers, run_virtual};
+use mumakil::runtime::{Cast, Ending, Links, Play, RunStats, Timers, run_bare, run_virtual};
 use mumakil::units::{Fraction, SimSpan, SimTime};
 
 const HOUR: SimTime = SimTime::from_micros(3_600_000_000);
@@ -76,7 +77,8 @@ impl Core for Silent {
     fn handle(&mut self, _: SimTime, _: ToInjector, _: &mut Outbox) {}
 }
 
-fn actors(trackers: u32) -> u64 {
+/// Runs the trivial cores under a drive of the virtual clock.
+fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
     let tracker = |index| -> Box<dyn Core<Msg = ToTracker>> {
         let id = TrackerId(index);
         Box::new(Beating { id, status: Arc::new(Status { tracker: id, ..Status::default() }) })
@@ -106,8 +108,8 @@ fn actors(trackers: u32) -> u64 {
     let opening = (0..trackers).map(start).collect();
     let (events, time_limit, outlasts) = (Box::new(()), None, false);
     let play = Play { cast, links, opening, events, until: HOUR, time_limit, outlasts, pace: None };
-    let (stats, ending) = run_virtual(play);
-    assert_eq!(ending, mumakil::runtime::Ending::Stopped(Stop::TimeUp));
+    let (stats, ending) = run(play);
+    assert_eq!(ending, Ending::Stopped(Stop::TimeUp));
     stats.messages
 }
 
@@ -238,18 +240,22 @@ fn main() {
     println!(
         "transport: heartbeats every 3 s and {SLOTS} tasks of 35 s a tracker, one virtual hour"
     );
-    println!("trackers   messages      actors    boxed heap    plain heap      calendar");
+    println!(
+        "trackers   messages      actors          bare    boxed heap    plain heap      calendar"
+    );
     for (trackers, repeats) in [(100, 20), (1_000, 5), (10_000, 1)] {
-        let (actors, messages) = time(repeats, || actors(trackers));
+        let (actors, messages) = time(repeats, || cores(trackers, run_virtual));
+        let (bare, _) = time(repeats, || cores(trackers, run_bare));
         let (boxed, _) = time(repeats, || boxed_loop(trackers));
         let (plain, _) = time(repeats, || plain_loop(trackers));
         let (calendar, same) = time(repeats, || calendar_loop(trackers));
         assert_eq!(messages, same, "all loops do the same work");
         let rate = |secs: f64| messages as f64 / secs / 1e6;
         println!(
-            "{trackers:>8} {messages:>10} {:>7.2} M/s {:>9.2} M/s {:>9.2} M/s {:>9.2} M/s   \
+            "{trackers:>8} {messages:>10} {:>7.2} M/s {:>9.2} M/s {:>9.2} M/s {:>9.2} M/s {:>9.2} M/s   \
              actors take {:.2}x the boxed heap's time, {:.2}x the calendar's",
             rate(actors),
+            rate(bare),
             rate(boxed),
             rate(plain),
             rate(calendar),
