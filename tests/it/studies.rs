@@ -64,12 +64,20 @@ fn study(room: &Room, arguments: &str) {
 }
 
 #[test]
-fn the_results_are_the_same_whatever_the_workers() {
+fn the_results_are_the_same_whatever_the_workers_and_the_drive() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
     study(&room, "--jobs 1 --out one");
     study(&room, "--jobs 5 --out five");
     assert_same(&room.path("one"), &room.path("five"));
+    study(&room, "--drive bare --out bare");
+    assert_same(&room.path("one"), &room.path("bare"));
+    // A scaled clock is paced by the wall, and actors are who keeps up with that.
+    room.write("scaled.yaml", &format!("{STUDY}clock: 600x\n"));
+    let refused = room.mumakil("study scaled.yaml --drive bare --out scaled").assert().code(2);
+    let told = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(told.contains("`--drive bare` knows only `clock: virtual`"), "{told}");
+    assert!(!room.path("scaled").exists());
     for name in ["runs.csv", "cells.csv", "comparisons.csv", "summary.json", "report.html"] {
         assert!(room.path("one").join(name).is_file(), "{name}");
     }
