@@ -24,6 +24,7 @@ use self::failure::Failure;
 use crate::scenario::Registry;
 
 mod branch;
+mod calibrate;
 mod chaos;
 mod check;
 mod compare;
@@ -107,6 +108,7 @@ enum Command {
     Theory(theory::Arguments),
     Py(py::Arguments),
     Chaos(chaos::Arguments),
+    Calibrate(calibrate::Arguments),
     Policy(policy::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -178,6 +180,7 @@ impl Command {
             Self::Theory(arguments) => arguments.run(),
             Self::Py(arguments) => arguments.run(),
             Self::Chaos(arguments) => arguments.run(registry),
+            Self::Calibrate(arguments) => arguments.run(registry),
             Self::Policy(arguments) => arguments.run(registry),
             Self::Completions(arguments) => arguments.run(command(registry), called()),
             Self::Man(arguments) => arguments.run(command(registry)),

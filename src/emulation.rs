@@ -3,6 +3,7 @@
 //! This is where the parts meet. The scenario becomes cores and the messages that set them going,
 //! the runtime makes them actors, and the recorder writes down what they do.
 
+pub mod calibrate;
 mod kept;
 mod listening;
 mod prepared;
