@@ -277,7 +277,7 @@ impl JobTracker {
 
     fn queue_up(&mut self, now: SimTime, status: Arc<Status>, out: &mut Outbox) {
         if self.line.is_empty() && self.busy_until <= now {
-            return self.serve(now, now, status, out);
+            return self.serve(now, now, now, status, out);
         }
         if self.line.is_empty() {
             self.plan_next(now, out);
@@ -291,13 +291,24 @@ impl JobTracker {
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
         let Some((arrived, status)) = self.line.pop_front() else { return };
-        self.serve(now, arrived, status, out);
+        // On a scaled clock the message that it is free comes late. It has worked since it was free, or
+        // every service would be longer by that, and heartbeats would queue for no reason of theirs.
+        let begins = self.busy_until.max(arrived).min(now);
+        self.serve(now, begins, arrived, status, out);
         if !self.line.is_empty() {
             self.plan_next(now, out);
         }
     }
 
-    fn serve(&mut self, now: SimTime, arrived: SimTime, status: Arc<Status>, out: &mut Outbox) {
+    /// Serves a heartbeat; its service `begins` now or has begun already.
+    fn serve(
+        &mut self,
+        now: SimTime,
+        begins: SimTime,
+        arrived: SimTime,
+        status: Arc<Status>,
+        out: &mut Outbox,
+    ) {
         let id = status.tracker;
         let queued = now - arrived;
         let Some(last_id) = self.admit(now, &status, out) else {
@@ -309,9 +320,9 @@ impl JobTracker {
                 let reinit = !disallowed;
                 Arc::new(Reply { call, reinit, disallowed, queued, ..Reply::default() })
             };
-            self.busy_until = now + self.spec.per_heartbeat;
+            self.busy_until = begins + self.spec.per_heartbeat;
             let mail = Mail::Tracker(id, ToTracker::Reply(reply));
-            return out.send_after(self.spec.per_heartbeat, mail);
+            return out.send_after(self.busy_until.saturating_since(now), mail);
         };
 
         let tracker = &mut self.ledger.trackers[id.index()];
@@ -395,8 +406,9 @@ impl JobTracker {
             missing,
             queued,
         };
-        self.busy_until = now + span;
-        out.send_after(span, Mail::Tracker(id, ToTracker::Reply(tracker.last_reply.clone())));
+        self.busy_until = begins + span;
+        let reply = Mail::Tracker(id, ToTracker::Reply(tracker.last_reply.clone()));
+        out.send_after(self.busy_until.saturating_since(now), reply);
         if self.reviews_at <= now {
             self.review(now, out);
         }

@@ -24,6 +24,24 @@ fn a_heartbeat_waits_while_another_is_served() {
     assert_eq!((*to, reply.queued), (TrackerId(1), SimSpan::from_millis(1)));
 }
 
+/// A clock that is late by 1.5 ms does not make services longer: the second has ended by then, and half of
+/// the third is over.
+#[test]
+fn a_jobtracker_that_hears_late_that_it_is_free_has_worked_since() {
+    let mut bench = bench(hadoop());
+    bench.at(1).beat(0, &[]);
+    bench.beat(1, &[]);
+    bench.beat(2, &[]);
+    bench.now += SimSpan::from_micros(2_500);
+    bench.hear(ToJobTracker::Serve(0)).hear(ToJobTracker::Serve(0));
+    let took: Vec<u64> = bench.replies.iter().map(|(_, _, took)| took.as_micros()).collect();
+    assert_eq!(took, [1_000, 0, 500]);
+    // Who comes after both have been served finds it busy no more.
+    bench.now += SimSpan::from_micros(500);
+    bench.beat(3, &[]);
+    assert_eq!(bench.replies[3].2, SimSpan::from_millis(1));
+}
+
 #[test]
 fn a_call_that_is_sent_again_gets_the_same_answer_and_changes_nothing() {
     let mut bench = bench(hadoop());
