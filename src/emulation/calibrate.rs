@@ -1,11 +1,10 @@
 //! What this machine holds: the fastest scaled clock, and how many heartbeats its JobTracker answers.
 //!
 //! A factor *holds* if of all messages one in a hundred is late by less than a tenth of the heartbeat
-//! interval, and if at least half of the heartbeats that are due are answered. The latter is no matter
-//! of course: each modelled service ends by a message of its own, which is late as well, so heartbeats
-//! queue at a JobTracker long before the lag of one message is large. Which factor is the largest only
-//! trying tells: short runs of a busy cluster, twice as fast each time until one does not hold, then in
-//! between (`Bounds`).
+//! interval, and if at least half of the heartbeats that are due are answered: a machine that does not
+//! come to deliver its messages is not late with those. Which factor is the largest only trying tells:
+//! short runs of a busy cluster, twice as fast each time until one does not hold, then in between
+//! (`Bounds`).
 //!
 //! The JobTracker's curve is made on the virtual clock, twice for each size: once with the service time
 //! that scenarios have by default, during which it is measured what the core of the JobTracker really
