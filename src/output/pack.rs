@@ -5,8 +5,9 @@
 //! where it lies, it gives the folders of its runs. It only grows, run by run; the index that ZIP
 //! wants at the end is written when a process is done with it, and is written anew when another
 //! goes on. Without it, as after a `kill -9`, the pack is read from its beginning, file by file; what
-//! is not whole at its end is cut off by who writes next. A run is whole if its last file is there,
-//! the resolved scenario. Each file has a checksum, which is looked at when it is read.
+//! is not whole at its end is cut off by who writes next. A run is whole if its first file is there
+//! and its last: the summary and the resolved scenario. Each file has a checksum, which is looked at
+//! when it is read.
 
 mod write;
 mod zip;
@@ -25,7 +26,7 @@ use zip::{Entry, read_index, read_local};
 
 use super::OutputError;
 use crate::disk;
-use crate::files::RESOLVED;
+use crate::files::{RESOLVED, SUMMARY};
 
 /// What the name of a pack ends in.
 const PACK: &str = ".zip";
@@ -280,15 +281,16 @@ impl Found {
     fn note(&mut self, entry: &Entry) {
         let Some((id, name)) = entry.name.split_once('/') else { return };
         let Some(id) = number(id) else { return };
-        let from = match self.begun {
-            Some((begun, from)) if begun == id => from,
-            _ => entry.at,
-        };
-        self.begun = Some((id, from));
-        if name == RESOLVED {
+        if name == SUMMARY {
+            self.begun = Some((id, entry.at));
+        } else if name == RESOLVED {
             let Ok(to) = u32::try_from(entry.next()) else { return };
-            self.runs.push((id, [from, to]));
-            (self.begun, self.end) = (None, to.into());
+            if let Some((begun, from)) = self.begun.take()
+                && begun == id
+            {
+                self.runs.push((id, [from, to]));
+                self.end = to.into();
+            }
         }
     }
 }

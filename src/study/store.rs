@@ -140,6 +140,9 @@ impl Store {
                 clear(&self.study.join(folder), |name| name.starts_with(HIDDEN))?;
             }
             seal(&runs, &names(&runs)?)?;
+            // What was damaged has been cut off, and something else may come to stand there.
+            self.found.write().packs = Packs::default();
+            self.refresh()?;
         }
         let name = match share {
             Share::Alone => "whole".to_owned(),

@@ -98,6 +98,29 @@ fn who_looks_again_sees_what_has_been_added() {
     assert_eq!(text(&packs.get(B).unwrap(), RESOLVED).unwrap(), format!("name: {B}\n"));
 }
 
+/// Somebody has removed a file of it before it was packed, or has changed the pack.
+#[test]
+fn a_run_without_its_first_or_last_file_is_not_kept() {
+    let room = TempDir::new().unwrap();
+    for lost in [SUMMARY, RESOLVED] {
+        let folder = run(room.path(), B);
+        fs::remove_file(folder.join(lost)).unwrap();
+        let refused = Packer::new(&runs(room.path()), "part").add(B, &folder).unwrap_err();
+        assert!(refused.to_string().ends_with(&format!("{B}/{lost}")), "{refused}");
+    }
+    pack(room.path(), &[A, B, C]);
+    let path = runs(room.path()).join("part.zip");
+    let named = format!("{B}/{SUMMARY}");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(named.len()).position(|name| name == named.as_bytes()).unwrap();
+    bytes[at + named.len() - 1] = b'_';
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(kept(room.path()), [A, C]);
+    // Another one that comes later is.
+    pack(room.path(), &[B]);
+    assert_eq!(kept(room.path()), [A, B, C]);
+}
+
 /// A process is killed at any byte: what was whole is there, and who goes on cuts off the rest.
 #[test]
 fn a_pack_that_ends_anywhere_has_its_whole_runs_and_goes_on() {

@@ -53,15 +53,21 @@ impl Packer {
     /// Adds a run that is in a folder, unless that is too large for a pack.
     ///
     /// # Errors
-    /// If it cannot be read or written.
+    /// If it cannot be read or written, or if it is not whole.
     pub fn add(&mut self, id: &str, run: &Path) -> Result<bool, OutputError> {
         let unread = |source| OutputError::Read { path: run.to_owned(), source };
         let mut files = files_of(run).map_err(unread)?;
         if number(id).is_none() || LARGEST_RUN < files.iter().map(|file| file.1).sum() {
             return Ok(false);
         }
-        // What is asked for most often first. By the last one the run is known to be whole.
+        // What is asked for most often first. By the first and the last the run is known to be whole.
         files.sort_by_key(|(name, _)| (name == RESOLVED, name != SUMMARY, name.clone()));
+        for (file, name) in [(files.first(), SUMMARY), (files.last(), RESOLVED)] {
+            if file.is_none_or(|file| file.0 != name) {
+                let source = io::ErrorKind::NotFound.into();
+                return Err(OutputError::Read { path: run.join(name), source });
+            }
+        }
         self.grow(files.len(), |pack| {
             for (name, _) in &files {
                 pack.add(&format!("{id}/{name}"), &run.join(name))?;
