@@ -73,6 +73,9 @@ const NOWHERE: u32 = u32::MAX;
 /// Lists by the number of a node or rack.
 #[derive(Clone, Debug, Default)]
 struct Lists {
+    /// A bit for each place that has a list, by its number modulo the bits: most jobs are small and have
+    /// nothing on most nodes, which is known then without a look at the lists.
+    marks: u128,
     /// The places that have a list, rising.
     places: Vec<u32>,
     lists: Vec<List>,
@@ -202,6 +205,7 @@ impl Lists {
                     list.end = end;
                 }
             } else {
+                lists.marks |= mark(*place);
                 lists.places.push(*place);
                 lists.lists.push(List { next: position as u32, end });
             }
@@ -210,15 +214,23 @@ impl Lists {
         lists
     }
 
+    /// Returns where the list of a place is, if it has one.
+    fn find(&self, place: u32) -> Option<usize> {
+        if self.marks & mark(place) == 0 {
+            return None;
+        }
+        self.places.binary_search(&place).ok()
+    }
+
     /// Returns the first map of a place; whatever waits again was in the place's list once.
     fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
-        let index = self.places.binary_search(&place).ok()?;
+        let index = self.find(place)?;
         self.first_at(index, verdict)
     }
 
     /// Returns how many maps of a place are to be taken, of so many at most.
     fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> u32 {
-        let Ok(index) = self.places.binary_search(&place) else { return 0 };
+        let Some(index) = self.find(place) else { return 0 };
         // What no longer waits is used up first, as by who takes one.
         if self.first_at(index, verdict).is_none() {
             return 0;
@@ -268,6 +280,11 @@ impl List {
         }
         None
     }
+}
+
+/// Returns the bit of a place among the marks.
+fn mark(place: u32) -> u128 {
+    1 << (place % u128::BITS)
 }
 
 /// Returns the numbers of the racks of some nodes, each once, in the order of the nodes; nowhere

@@ -7,7 +7,6 @@
 //! What counts is either time or the number of times that the job was passed over. Time passes only
 //! for a job that the last offer has passed over, so a job that nobody asked does not grow impatient.
 
-use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +67,8 @@ pub struct Delay {
     patience: Patience,
     /// What a job bears for nodes, then for racks: microseconds or skips.
     limits: [u64; 2],
-    jobs: FxHashMap<JobId, Waiting>,
+    /// By the number of the job; those that are asked, until they end.
+    jobs: Vec<Option<Waiting>>,
     /// The jobs that were passed over since the last offer began, and when.
     passed_over: Vec<(JobId, SimTime)>,
     /// How many offers there were: several may come at one instant.
@@ -119,7 +119,7 @@ impl Delay {
         Self {
             patience,
             limits: [0, 0],
-            jobs: FxHashMap::default(),
+            jobs: Vec::new(),
             passed_over: Vec::new(),
             offers: 0,
             long_tasks: long_task.map(LongTasks::new),
@@ -140,13 +140,15 @@ impl Delay {
 
     /// Returns how long a job has been passed over since it last launched a map, if waiting is by time.
     pub fn waited(&self, job: JobId) -> SimSpan {
-        SimSpan::from_micros(self.jobs.get(&job).map_or(0, |job| job.waited))
+        SimSpan::from_micros(self.known(job).map_or(0, |job| job.waited))
     }
 
     /// Hears of a job; to be called with all news.
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        if let JobChange::Ended(_) = event.change {
-            self.jobs.remove(&event.job);
+        if let JobChange::Ended(_) = event.change
+            && let Some(waiting) = self.jobs.get_mut(event.job.index())
+        {
+            *waiting = None;
         }
         if let Some(long_tasks) = &mut self.long_tasks {
             long_tasks.job_changed(view, event);
@@ -162,7 +164,7 @@ impl Delay {
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             self.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
             for (job, at) in self.passed_over.drain(..) {
-                if let Some(job) = self.jobs.get_mut(&job) {
+                if let Some(Some(job)) = self.jobs.get_mut(job.index()) {
                     job.waited += now.saturating_since(at).as_micros();
                 }
             }
@@ -177,11 +179,13 @@ impl Delay {
     /// offers when, so a time cannot be told.
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         let lately = view.heartbeat_interval() * 2;
-        let still_waits = |(id, waiting): (&JobId, &Waiting)| {
-            let has_map = view.job(*id).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+        let still_waits = |(id, waiting): (usize, &Option<Waiting>)| {
+            let Some(waiting) = waiting else { return false };
+            let job = view.job(JobId(id as u32));
+            let has_map = job.is_some_and(|job| 0 < job.pending(SlotKind::Map));
             has_map && view.now().saturating_since(waiting.held_back_at) <= lately
         };
-        if self.jobs.iter().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
+        if self.jobs.iter().enumerate().any(still_waits) { SimSpan::LONGEST } else { SimSpan::ZERO }
     }
 
     /// Launches a map of a job as near to its input as its patience allows, or passes it over.
@@ -206,13 +210,14 @@ impl Delay {
         anywhere: bool,
         reason: Reason,
     ) -> Option<Launched> {
-        let now = offer.view().now();
+        let view = offer.view();
+        let now = view.now();
         let is_blocked = self.is_blocked(offer, job);
-        let reach = if anywhere { Reach::Any } else { self.reach(&offer.view(), job) };
-        let makes_wait = self.makes_wait();
-        let waiting = self.jobs.entry(job).or_default();
+        let reach = if anywhere { Reach::Any } else { self.reach(&view, job) };
+        let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+        let mut waiting = self.known(job).unwrap_or_default();
         let reason = match waiting.since {
-            Some(since) if makes_wait => Reason::Waited(now.saturating_since(since)),
+            Some(since) if self.makes_wait() => Reason::Waited(now.saturating_since(since)),
             _ => reason,
         };
         let launched = (!is_blocked).then(|| offer.launch_wide_map(job, slots, reach, reason));
@@ -220,20 +225,33 @@ impl Delay {
         match launched {
             Some(launched) => {
                 let level = launched.locality.unwrap_or(Locality::OffRack);
-                *waiting = Waiting { level, seen_in: self.offers, ..Waiting::default() };
+                waiting = Waiting { level, seen_in: self.offers, ..Waiting::default() };
                 if let Some(long_tasks) = &mut self.long_tasks {
                     long_tasks.launched(now, offer.tracker(), launched);
                 }
             }
             None => {
-                self.pass_over(&offer.view(), job, reach != Reach::Any);
+                waiting.since = waiting.since.or(has_map.then_some(now));
+                if reach != Reach::Any {
+                    waiting.held_back_at = now;
+                }
+                if !matches!(self.patience, Patience::Time(..)) {
+                    waiting.waited += 1;
+                } else if waiting.seen_in != self.offers {
+                    waiting.seen_in = self.offers;
+                    self.passed_over.push((job, now));
+                }
                 if is_blocked {
                     offer.refuse(job, SlotKind::Map, Reason::LongTasks);
-                } else if reach != Reach::Any && offer.keeps_refusals() {
-                    offer.refuse(job, SlotKind::Map, self.delayed(now, job));
+                } else if reach != Reach::Any {
+                    offer.refuse(job, SlotKind::Map, delayed(now, waiting.since));
                 }
             }
         }
+        if self.jobs.len() <= job.index() {
+            self.jobs.resize(job.index() + 1, None);
+        }
+        self.jobs[job.index()] = Some(waiting);
         launched
     }
 
@@ -253,13 +271,13 @@ impl Delay {
             return None;
         }
         let may_wait = reach != Reach::Any;
-        Some(if may_wait { self.delayed(offer.view().now(), job) } else { Reason::BadTracker })
+        let since = self.known(job).and_then(|waiting| waiting.since);
+        Some(if may_wait { delayed(offer.view().now(), since) } else { Reason::BadTracker })
     }
 
-    /// Returns the reason of a job that is passed over.
-    fn delayed(&self, now: SimTime, job: JobId) -> Reason {
-        let since = self.jobs.get(&job).and_then(|waiting| waiting.since);
-        Reason::Delay(now.saturating_since(since.unwrap_or(now)))
+    /// Returns how far a job is that has been asked.
+    fn known(&self, job: JobId) -> Option<Waiting> {
+        self.jobs.get(job.index()).copied().flatten()
     }
 
     /// Returns whether a job's maps would crowd the tracker.
@@ -272,28 +290,12 @@ impl Delay {
         matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
     }
 
-    fn pass_over(&mut self, view: &View<'_>, job: JobId, is_held_back: bool) {
-        let now = view.now();
-        let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        let waiting = self.jobs.entry(job).or_default();
-        waiting.since = waiting.since.or(has_map.then_some(now));
-        if is_held_back {
-            waiting.held_back_at = now;
-        }
-        if !matches!(self.patience, Patience::Time(..)) {
-            waiting.waited += 1;
-        } else if waiting.seen_in != self.offers {
-            waiting.seen_in = self.offers;
-            self.passed_over.push((job, now));
-        }
-    }
-
     /// Returns how far from its input a job may launch now.
     fn reach(&self, view: &View<'_>, job: JobId) -> Reach {
         let Some(known) = view.job(job).filter(|job| !job.has_homeless_maps()) else {
             return Reach::Any;
         };
-        let Waiting { level, waited, .. } = self.jobs.get(&job).copied().unwrap_or_default();
+        let Waiting { level, waited, .. } = self.known(job).unwrap_or_default();
         let [node, rack] = match self.patience {
             Patience::Chances(factor) => [0, chances(view, known, factor)],
             _ => self.limits,
@@ -305,6 +307,11 @@ impl Delay {
             _ => Reach::Any,
         }
     }
+}
+
+/// Returns the reason of a job that is passed over, since when it was first.
+fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
+    Reason::Delay(now.saturating_since(since.unwrap_or(now)))
 }
 
 /// Returns how often a job is passed over that has no input in the racks of those who ask.
