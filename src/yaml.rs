@@ -27,5 +27,5 @@ pub(crate) use layer::Layer;
 pub(crate) use node::write;
 pub(crate) use path::Step;
 pub(crate) use read::{MOST, read, read_whole};
-pub(crate) use shape::Shape;
+pub(crate) use shape::{LateShape, Shape};
 pub(crate) use tree::read as tree;

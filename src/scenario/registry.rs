@@ -23,7 +23,7 @@ use crate::scheduler::{
 use crate::workload::{
     Format, Formats, Jobs, Mix, Rumen, Sls, Source, SourceKind, Swim, WorkloadSpec,
 };
-use crate::yaml::{Finding, Layer, MOST, Path, Problem, Shape, Spot, Step, read, write};
+use crate::yaml::{Finding, LateShape, Layer, MOST, Path, Problem, Shape, Spot, Step, read, write};
 
 /// What scenarios can name: policies and kinds of workload, each in the order in which they were
 /// added, and the formats of trace files.
@@ -51,7 +51,7 @@ impl fmt::Debug for Voice {
 struct SourceEntry {
     about: &'static str,
     schema: fn(SchemaGenerator) -> Schema,
-    shape: Arc<LazyLock<Shape>>,
+    shape: LateShape,
     read: ReadSource,
 }
 
@@ -73,7 +73,7 @@ pub struct PolicyEntry {
     is_builtin: bool,
     defaults: fn() -> Value,
     schema: fn(SchemaGenerator) -> Schema,
-    shape: Arc<LazyLock<Shape>>,
+    shape: LateShape,
     complete: Complete,
     build: Build,
 }
@@ -197,9 +197,9 @@ impl Registry {
     }
 
     /// Returns the shape of the options of each kind of workload, by its key.
-    pub(super) fn source_shapes(&self) -> impl Iterator<Item = (String, Arc<Shape>)> {
+    pub(super) fn source_shapes(&self) -> impl Iterator<Item = (String, LateShape)> {
         let sources = self.sources.iter();
-        sources.map(|(key, entry)| ((*key).to_owned(), Arc::new(Shape::clone(&entry.shape))))
+        sources.map(|(key, entry)| ((*key).to_owned(), Arc::clone(&entry.shape)))
     }
 
     /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at
@@ -343,8 +343,8 @@ impl PolicyEntry {
     }
 
     /// Returns the shape of the policy's options.
-    pub(super) fn shape(&self) -> Arc<Shape> {
-        Arc::new(Shape::clone(&self.shape))
+    pub(super) fn shape(&self) -> LateShape {
+        Arc::clone(&self.shape)
     }
 
     /// Returns the JSON Schema of the policy's options.

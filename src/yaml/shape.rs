@@ -4,7 +4,7 @@
 //! struct with known fields, a map of free names, or one name of a choice with its options; the
 //! three look alike in YAML and are merged by different rules. And lists, whose entries have one.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -20,6 +20,9 @@ pub(crate) struct Shape {
     /// What the entries of a list are, if one may stand here.
     items: Option<Arc<Self>>,
 }
+
+/// A shape that is made when it is first asked for: of all that can be chosen one file names little.
+pub(crate) type LateShape = Arc<LazyLock<Shape>>;
 
 /// What a mapping means.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +44,8 @@ enum Form {
     Map(Arc<Shape>),
     /// One of these names, with its options where it takes any.
     Choice { names: IndexMap<String, Option<Arc<Shape>>>, may_be_other: bool },
+    /// What this is, which [`Shape::key`] looks up.
+    Late(LateShape),
 }
 
 /// A choice beside the fields of a struct: one name with its options, of these or of others that
@@ -63,9 +68,13 @@ impl Shape {
     }
 
     /// Returns the shape of a choice of these names, or of others with options that are not known.
-    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, Arc<Self>)>) -> Self {
-        let names = names.into_iter().map(|(name, options)| (name, Some(options)));
+    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
+        let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
         Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
+    }
+
+    fn late(shape: LateShape) -> Arc<Self> {
+        Arc::new(Self { form: Form::Late(shape), items: None })
     }
 
     /// Changes the shape of a field.
@@ -90,9 +99,10 @@ impl Shape {
     /// Puts a choice beside the fields; some of what the struct can be named by implies one.
     pub(crate) fn choose_beside(
         &mut self,
-        names: IndexMap<String, Arc<Self>>,
+        names: IndexMap<String, LateShape>,
         brought: IndexMap<String, String>,
     ) {
+        let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
         let Form::Struct { beside, .. } = &mut self.form else {
             panic!("a choice is to stand beside fields where there are none")
         };
@@ -110,14 +120,17 @@ impl Shape {
     /// Returns the shape of the value of a key.
     pub(super) fn key(&self, key: &str) -> &Self {
         let inner = match &self.form {
-            Form::Free => None,
+            Form::Free | Form::Late(_) => None,
             Form::Struct { fields, beside, .. } => {
                 fields.get(key).or_else(|| beside.as_ref()?.names.get(key))
             }
             Form::Map(value) => Some(value),
             Form::Choice { names, .. } => names.get(key).and_then(Option::as_ref),
         };
-        inner.map_or(&FREE, |inner| inner)
+        match inner.map_or(&FREE, |inner| inner) {
+            Self { form: Form::Late(shape), .. } => shape,
+            inner => inner,
+        }
     }
 
     /// Returns whether a key names what the rest of a mapping is about, and so replaces all of it.
@@ -133,7 +146,7 @@ impl Shape {
                 fields.keys().chain(chosen).map(String::as_str).collect()
             }
             Form::Choice { names, .. } => names.keys().map(String::as_str).collect(),
-            Form::Free | Form::Map(_) => Vec::new(),
+            Form::Free | Form::Map(_) | Form::Late(_) => Vec::new(),
         }
     }
 
@@ -334,7 +347,9 @@ mod tests {
                 Form::Struct { .. } | Form::Choice { .. } => {
                     self.names().into_iter().map(str::to_owned).collect()
                 }
-                Form::Map(_) | Form::Free => ["a", "b", "c"].map(str::to_owned).to_vec(),
+                Form::Map(_) | Form::Free | Form::Late(_) => {
+                    ["a", "b", "c"].map(str::to_owned).to_vec()
+                }
             };
             // So few keys that layers meet.
             let most = if self.is_choice() { 1 } else { 1 + draw(4) };
