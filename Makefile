@@ -7,7 +7,7 @@ RUNS ?= 1000
 FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations protocol
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test chaos papers picture outsiders fuzz bench lint format doc transcripts install clean help
+.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint format doc transcripts install clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	$(CARGO) build --release
@@ -50,6 +50,9 @@ picture: build ## Draw the README's pictures anew: a run's report, a study's cha
 
 bench: ## Measure speed; prints figures, checks none
 	$(CARGO) bench --profile dist
+
+instructions: build ## Count the instructions of the most used paths and compare them; needs valgrind
+	tests/instructions/run $(MUMAKIL)
 
 lint: ## Check format and lints; warnings are errors
 	$(CARGO) fmt --check
