@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::drive::{Agenda, Body, Drive, Seats};
+use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::{Ending, Play, RunStats};
 use crate::mapred::Message;
 use crate::units::SimTime;
@@ -16,13 +16,19 @@ use crate::units::SimTime;
 pub fn run_bare(mut play: Play) -> (RunStats, Ending) {
     let drive = Bare { agenda: RefCell::new(Agenda::new(&mut play)) };
     let seats = Seats::new(play.cast, play.links, &drive);
-    loop {
-        // A statement of its own: the agenda must be free again when the core leaves its letters.
-        let next = drive.agenda.borrow_mut().next();
-        let Some((at, mail)) = next else { break };
-        seats.deliver(&drive, at, mail);
-    }
+    // Once around all messages, not around each.
+    let played = caught(|| {
+        loop {
+            // A statement of its own: the agenda must be free again when the core leaves its letters.
+            let next = drive.agenda.borrow_mut().next();
+            let Some((at, mail)) = next else { break };
+            seats.deliver(&drive, at, mail);
+        }
+    });
     let mut agenda = drive.agenda.into_inner();
+    if let Err(ending) = played {
+        agenda.end(ending);
+    }
     agenda.hear_out(&mut seats.job_tracker.borrow_mut());
     agenda.result()
 }

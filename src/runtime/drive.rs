@@ -105,7 +105,7 @@ impl<M: Message> Body<M> {
 
     /// Lets the core handle a message and carries the letters that it leaves: `post` gets each with
     /// the instant of its arrival. Its events are in `out`. Returns how this ends the run, if it
-    /// does; then the core must not be called again: it may have panicked half-way.
+    /// does.
     pub(super) fn handle(
         &mut self,
         now: SimTime,
@@ -113,24 +113,23 @@ impl<M: Message> Body<M> {
         out: &mut Outbox,
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
-        let handled = catch_unwind(AssertUnwindSafe(|| {
-            self.core.handle(now, msg, out);
-            for letter in out.letters.drain(..) {
-                self.link.carry(now, letter, |delay, mail| post(now + delay, mail));
-            }
-        }));
-        match handled {
-            Ok(()) => out.stop.take().map(Ending::Stopped),
-            Err(panic) => {
-                // Nobody hears what it was about to tell.
-                *out = Outbox::default();
-                Some(match panic.downcast_ref::<PolicyFailed>() {
-                    Some(PolicyFailed(words)) => Ending::PolicyFailed(words.clone()),
-                    None => Ending::Panicked(words(&*panic)),
-                })
-            }
+        self.core.handle(now, msg, out);
+        for letter in out.letters.drain(..) {
+            self.link.carry(now, letter, |delay, mail| post(now + delay, mail));
         }
+        out.stop.take().map(Ending::Stopped)
     }
+}
+
+/// Lets cores do something; if one panics, returns how that ends the run. It must not be called again
+/// then: it has stopped half-way, and nobody hears what it was about to tell.
+pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        match panic.downcast_ref::<PolicyFailed>() {
+            Some(PolicyFailed(words)) => Ending::PolicyFailed(words.clone()),
+            None => Ending::Panicked(words(&*panic)),
+        }
+    })
 }
 
 /// Returns what a panic said.
@@ -356,7 +355,8 @@ impl Agenda {
     /// Lets the JobTracker tell what it has kept to itself, now that the run is over.
     pub(super) fn hear_out(&mut self, job_tracker: &mut Body<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
-            self.step(at, ToJobTracker::Over, job_tracker);
+            // How the run has ended is known already.
+            let _ = caught(|| self.step(at, ToJobTracker::Over, job_tracker));
         }
     }
 

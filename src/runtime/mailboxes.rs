@@ -14,7 +14,7 @@ use std::rc::Rc;
 use actix::{Actor, Addr, System};
 
 use super::actor::{Clock, CoreActor, Delivery};
-use super::drive::{Agenda, Body, Drive, Seats};
+use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::{Ending, Play, RunStats};
 use crate::mapred::Message;
 use crate::units::SimTime;
@@ -65,6 +65,13 @@ impl VirtualClock {
             }
         }
     }
+
+    fn step<M: Message>(&self, at: SimTime, msg: M, body: &RefCell<Body<M>>) {
+        let step = || self.agenda.borrow_mut().step(at, msg, &mut body.borrow_mut());
+        if let Err(ending) = caught(step) {
+            self.agenda.borrow_mut().end(ending);
+        }
+    }
 }
 
 impl Drive for Rc<VirtualClock> {
@@ -79,14 +86,14 @@ impl Drive for Rc<VirtualClock> {
         if msg.counts() {
             player.actor.do_send(Delivery { at, msg });
         } else {
-            self.agenda.borrow_mut().step(at, msg, &mut player.body.borrow_mut());
+            self.step(at, msg, &player.body);
         }
     }
 }
 
 impl Clock for Rc<VirtualClock> {
     fn run<M: Message>(&self, due: SimTime, msg: M, body: &RefCell<Body<M>>) {
-        self.agenda.borrow_mut().step(due, msg, &mut body.borrow_mut());
+        self.step(due, msg, body);
         self.deliver_next();
     }
 }

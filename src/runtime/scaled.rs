@@ -20,7 +20,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
 use super::actor::{Clock, CoreActor, Delivery, HearOut};
-use super::drive::{Agenda, Body, Drive, Seats};
+use super::drive::{Agenda, Body, Drive, Seats, caught};
 use super::link::Address;
 use super::{Ending, Play, RunStats};
 use crate::mapred::{Calm, Event, Mail, Message, Outbox, Stop};
@@ -109,7 +109,15 @@ impl Clock for ScaledClock {
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
         let post = |at, mail| letters.push((at, mail));
-        let ending = body.borrow_mut().handle(now, msg, &mut outbox, post);
+        let handle = || body.borrow_mut().handle(now, msg, &mut outbox, post);
+        let ending = match caught(handle) {
+            Ok(ending) => ending,
+            Err(ending) => {
+                outbox = Outbox::default();
+                letters.clear();
+                Some(ending)
+            }
+        };
         let Outbox { events, calm, .. } = outbox;
         let lag = now.saturating_since(due);
         let ends = ending.is_some();
