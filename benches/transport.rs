@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use mumakil::cluster::TrackerId;
 use mumakil::mapred::{
-    Core, Mail, Outbox, Reply, Status, Stop, ToInjector, ToJobTracker, ToTracker,
+    Call, Core, Heartbeat, Mail, Outbox, Reply, Status, Stop, ToInjector, ToJobTracker, ToTracker,
 };
 use mumakil::random::Dist;
 use mumakil::runtime::{Cast, Ending, Links, Play, RunStats, Timers, run_bare, run_virtual};
@@ -35,9 +35,12 @@ impl Core for Answering {
     type Msg = ToJobTracker;
 
     fn handle(&mut self, _now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
-        if let ToJobTracker::Status(status) = msg {
+        if let ToJobTracker::Heartbeat(heartbeat) = msg {
             let reply = Arc::new(Reply { interval: INTERVAL, ..Reply::default() });
-            out.send_after(SERVICE, Mail::Tracker(status.tracker, ToTracker::Reply(reply)));
+            out.send_after(
+                SERVICE,
+                Mail::Tracker(heartbeat.call().tracker, ToTracker::Reply(reply)),
+            );
         }
     }
 }
@@ -61,7 +64,9 @@ impl Core for Beating {
                     out.plan(TASK, own(ToTracker::PhaseEnds(u64::from(slot))));
                 }
             }
-            ToTracker::Beat(_) => out.send(ToJobTracker::Status(self.status.clone())),
+            ToTracker::Beat(_) => {
+                out.send(ToJobTracker::Heartbeat(Heartbeat::Full(self.status.clone())))
+            }
             ToTracker::Reply(reply) => out.plan(reply.interval, own(ToTracker::Beat(0))),
             ToTracker::PhaseEnds(slot) => out.plan(TASK, own(ToTracker::PhaseEnds(slot))),
             other => unreachable!("nobody sends {other:?}"),
@@ -81,7 +86,13 @@ impl Core for Silent {
 fn cores(trackers: u32, run: impl Fn(Play) -> (RunStats, Ending)) -> u64 {
     let tracker = |index| -> Box<dyn Core<Msg = ToTracker>> {
         let id = TrackerId(index);
-        Box::new(Beating { id, status: Arc::new(Status { tracker: id, ..Status::default() }) })
+        Box::new(Beating {
+            id,
+            status: Arc::new(Status {
+                call: Call { tracker: id, ..Call::default() },
+                ..Status::default()
+            }),
+        })
     };
     let cast = Cast {
         job_tracker: Box::new(Answering),

@@ -27,9 +27,9 @@ use crate::cluster::{Hdfs, ReadRates, Topology};
 use crate::expect::ReadError;
 use crate::fault::{self, Effects};
 use crate::mapred::{
-    CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, NameNode,
-    Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector, ToJobTracker,
-    ToNameNode, ToNature, ToTracker, TrackerId, Truth, Upkeep,
+    CommitPending, Core, Costs, Draws, Elsewhere, Fabric, JobId, JobTracker, Mail, Manner,
+    NameNode, Nature, Scheduler, Setting, Shared, Stop, TaskTracker, ToFabric, ToInjector,
+    ToJobTracker, ToNameNode, ToNature, ToTracker, TrackerId, Truth, Upkeep,
 };
 use crate::output::OutputError;
 use crate::random::mumak::JavaRandom;
@@ -508,6 +508,9 @@ fn assemble(
     if scenario.record.decisions {
         job_tracker.keep_refusals();
     }
+    // A process that has died does not know what was as before.
+    let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
+    let manner = Manner { resends: effects.resends, is_brief };
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     let mut java = JavaRandom::of_phases(seed);
     let mut phase_of = |id: TrackerId| match hadoop.draws {
@@ -522,7 +525,7 @@ fn assemble(
     };
     let trackers = topology.nodes().map(|(id, node)| -> Box<dyn Core<Msg = ToTracker>> {
         let phase = phase_of(id);
-        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, effects.resends))
+        Box::new(TaskTracker::new(id, node.clone(), costs.clone(), phase, manner))
     });
     let mishaps = effects.mishaps;
     let is_spared = mishaps.is_empty();

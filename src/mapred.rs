@@ -44,9 +44,10 @@ pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Launch,
-    Letter, Load, Mail, MapsDone, Message, Missing, Outbox, Phase, Reply, Report, Status, Stop,
-    Stroke, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature, ToTracker,
+    Call, Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, Heartbeat,
+    LONGEST_PROBE, Launch, Letter, Load, Mail, MapsDone, Message, Missing, Outbox, Phase, Reply,
+    Report, Status, Stop, Stroke, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature,
+    ToTracker,
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
@@ -63,7 +64,7 @@ pub(crate) use scheduler::{bench, steps::steps_of};
 pub use spec::{Input, JobSpec, MapCost, Priority, ReduceCost, Split, TaskBytes, TaskTimes};
 pub use speculation::{Behind, Late, Rates, Rule, Speculation};
 pub use stall::{Held, Stall, Wait, Waiter, Waiting};
-pub use task_tracker::TaskTracker;
+pub use task_tracker::{Manner, TaskTracker};
 pub use traced::{Cdf, Traced, TracedTask, TracedTimes, TracedTry};
 pub use truth::Truth;
 

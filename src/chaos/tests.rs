@@ -10,8 +10,8 @@ use super::draw::{Artist, THEMES, lay, text, wrong};
 use super::rehearsal::under;
 use super::trial::{Found, Print, Trial};
 use super::*;
+use crate::emulation::Options;
 use crate::emulation::{PLANTED, Planted};
-use crate::runtime::Transport;
 use crate::scenario::parse;
 
 fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {
@@ -100,7 +100,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
                 let tree = under(&tree, &policy);
                 let scenario = parse("chaos.yaml", &text(&tree), &[], &registry).unwrap().scenario;
                 let print = Arc::new(Mutex::new(Print::default()));
-                let run = trial.run(&scenario, print.clone(), Transport::Actors, false).unwrap()?;
+                let run = trial.run(&scenario, print.clone(), Options::default()).unwrap()?;
                 let hash = print.lock().hash.clone().finalize();
                 Some((run.stop, run.summary, hash))
             };

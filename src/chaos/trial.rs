@@ -1,4 +1,7 @@
 //! Runs a case under the checker, and says what is wrong with it.
+//!
+//! A second run of the same case goes without actors, and its trackers tell everything with each
+//! heartbeat: neither mailboxes nor what trackers leave unsaid may show in any event.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::draw;
 use crate::emulation::{Emulated, EmulationError, Options, Prepared};
-use crate::mapred::{Event, Fact, Outcome, Stop, TaskId};
+use crate::mapred::{Event, Fact, Outcome, Scheduler, Stop, TaskId, Wrapper};
 use crate::random::{Dist, Shape};
 use crate::record::{Books, End, RecordError, Watcher};
 use crate::runtime::{Cast, Transport};
@@ -77,7 +80,9 @@ impl Found {
             Self::Broken(lines) => lines.join("\n"),
             Self::Panic(words) => format!("it panicked: {words}"),
             Self::Differs => {
-                "the same run gave other events when it was done again, without actors".to_owned()
+                "the same run gave other events when it was done again, without actors and with \
+                 whole heartbeats"
+                    .to_owned()
             }
         }
     }
@@ -86,7 +91,7 @@ impl Found {
 /// How cases are tried.
 pub(super) struct Trial<'r> {
     pub(super) registry: &'r Registry,
-    /// Whether each is run a second time, without actors.
+    /// Whether each is run a second time, without actors and with whole heartbeats.
     pub(super) repeats: bool,
     /// Who takes part instead of the own cores: tests put some there that make mistakes.
     pub(super) recast: fn(Cast) -> Cast,
@@ -99,7 +104,7 @@ impl Trial<'_> {
         let Ok(loaded) = loaded else { return Found::Nothing };
         let scenario = loaded.scenario;
         let first = Arc::new(Mutex::new(Print::default()));
-        let run = match self.run(&scenario, first.clone(), Transport::Actors, false) {
+        let run = match self.run(&scenario, first.clone(), Options::default()) {
             Ok(Some(run)) => run,
             Ok(None) => return Found::Nothing,
             Err(words) => return Found::Panic(words),
@@ -126,7 +131,12 @@ impl Trial<'_> {
             Stop::TimeUp | Stop::TimeLimit => Found::Endless,
             Stop::Done if self.repeats => {
                 let second = Arc::new(Mutex::new(Print::default()));
-                let again = self.run(&scenario, second.clone(), Transport::Bare, false);
+                let options = Options {
+                    transport: Transport::Bare,
+                    around: Some(Box::new(|policy| Box::new(Attentive(policy)))),
+                    ..Options::default()
+                };
+                let again = self.run(&scenario, second.clone(), options);
                 let is_same =
                     first.lock().hash.clone().finalize() == second.lock().hash.clone().finalize();
                 if again.is_ok() && is_same { Found::Nothing } else { Found::Differs }
@@ -135,21 +145,18 @@ impl Trial<'_> {
         }
     }
 
-    /// Runs a scenario; none if its files or jobs do not fit, or what a panic said.
+    /// Runs a scenario under the checker; none if its files or jobs do not fit, or what a panic said.
     pub(super) fn run<W: Watcher + 'static>(
         &self,
         scenario: &Scenario,
         watcher: Arc<Mutex<W>>,
-        transport: Transport,
-        outlasts: bool,
+        options: Options,
     ) -> Result<Option<Emulated>, String> {
         let options = Options {
             verify: true,
             watchers: vec![Box::new(watcher)],
             time_limit: Some(TIME_LIMIT),
-            outlasts,
-            transport,
-            ..Options::default()
+            ..options
         };
         let emulated = catch_unwind(AssertUnwindSafe(|| {
             let prepared = Prepared::new(scenario.clone(), self.registry)?;
@@ -172,13 +179,31 @@ impl Trial<'_> {
         let until = until.min(stalled_at.saturating_since(SimTime::ZERO) + WATCHED);
         let scenario = Scenario { until: Some(until), ..scenario.clone() };
         let late = Arc::new(Mutex::new(Late { after: stalled_at, seen: None }));
-        match self.run(&scenario, late.clone(), Transport::Actors, true) {
+        let options = Options { outlasts: true, ..Options::default() };
+        match self.run(&scenario, late.clone(), options) {
             Ok(_) => {
                 let seen = late.lock().seen.take();
                 seen.map_or(Found::Deadlock, Found::FalseStall)
             }
             Err(words) => Found::Panic(words),
         }
+    }
+}
+
+/// A policy that is told all that trackers may say.
+struct Attentive(Box<dyn Scheduler>);
+
+impl Wrapper for Attentive {
+    fn inner(&self) -> &dyn Scheduler {
+        &*self.0
+    }
+
+    fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
+        ask(&mut *self.0)
+    }
+
+    fn reads_reports_inner(&self) -> bool {
+        true
     }
 }
 

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use super::{Options, Prepared, emulate_as, rules};
 use crate::mapred::{
-    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, JobId, Launch, Mail, Message,
-    Outbox, Outcome, Reason, Reply, SlotKind, Status, TaskId, TaskKind, ToInjector, ToJobTracker,
-    ToNameNode, ToTracker, TrackerId,
+    AttemptId, AttemptState, Core, Counts, Directive, Event, Fact, Heartbeat, JobId, Launch, Mail,
+    Message, Outbox, Outcome, Reason, Reply, SlotKind, Status, TaskId, TaskKind, ToInjector,
+    ToJobTracker, ToNameNode, ToTracker, TrackerId,
 };
 use crate::runtime::Cast;
 use crate::scenario::{self, Registry};
@@ -181,7 +181,7 @@ struct SuccessDropped;
 
 impl Mistake<ToJobTracker> for SuccessDropped {
     fn hear(&mut self, msg: &mut ToJobTracker) {
-        if let ToJobTracker::Status(status) = msg {
+        if let ToJobTracker::Heartbeat(Heartbeat::Full(status)) = msg {
             let status: &mut Status = Arc::make_mut(status);
             status.reports.retain(|report| {
                 report.attempt != FIRST || report.state != AttemptState::Succeeded
@@ -338,7 +338,7 @@ struct CommitDropped;
 
 impl Mistake<ToJobTracker> for CommitDropped {
     fn hear(&mut self, msg: &mut ToJobTracker) {
-        let ToJobTracker::Status(status) = msg else { return };
+        let ToJobTracker::Heartbeat(Heartbeat::Full(status)) = msg else { return };
         for report in &mut Arc::<Status>::make_mut(status).reports {
             if report.state == AttemptState::CommitPending {
                 report.state = AttemptState::Running;

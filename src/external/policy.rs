@@ -183,6 +183,10 @@ impl Scheduler for External {
         self.wants(Want::Progress)
     }
 
+    fn reads_reports(&self) -> bool {
+        self.wants(Want::Progress)
+    }
+
     fn wants_full_trackers(&self) -> bool {
         self.wants(Want::AllOffers)
     }

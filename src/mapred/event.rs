@@ -349,6 +349,13 @@ pub enum AttemptState {
     Killed,
 }
 
+impl AttemptState {
+    /// Returns whether an attempt in this state calls for nothing: it may be in it for many heartbeats.
+    pub(super) fn calls_for_nothing(self) -> bool {
+        matches!(self, Self::Unassigned | Self::Running | Self::Suspended)
+    }
+}
+
 /// What the JobTracker counts for a job and a kind of slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use super::ledger::Ledger;
 use super::refusals::{REMEMBERED_FOR, Refusals};
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Directive, Event, Fact, Hadoop, Incident, JobId,
-    LONGEST_PROBE, Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome, PerSlot, Reason,
-    Recovery, Reply, Report, Scheduler, SlotKind, Speculation, Status, Stop, TaskKind, ToInjector,
-    ToJobTracker, ToTracker, TrackerId, View,
+    AttemptId, AttemptState, Call, CommitPending, Core, Directive, Event, Fact, Hadoop, Heartbeat,
+    Incident, JobId, LONGEST_PROBE, Mail, MapsDone, Missing, Offer, Orders, Outbox, Outcome,
+    PerSlot, Reason, Recovery, Reply, Report, Scheduler, SlotKind, Speculation, Status, Stop,
+    TaskKind, ToInjector, ToJobTracker, ToTracker, TrackerId, View,
 };
 use crate::cluster::{Hdfs, JobTrackerSpec, Topology};
 use crate::random::mumak::Stories;
@@ -35,7 +35,7 @@ pub struct JobTracker {
     scheduler: Box<dyn Scheduler>,
     spec: JobTrackerSpec,
     /// Heartbeats that wait, with the instants of their arrival.
-    line: VecDeque<(SimTime, Arc<Status>)>,
+    line: VecDeque<(SimTime, Heartbeat)>,
     busy_until: SimTime,
     /// Jobs whose splits wait to be read.
     unread: VecDeque<JobId>,
@@ -129,6 +129,18 @@ impl JobTracker {
         self.successors.extend(policies);
     }
 
+    /// Lets it do without being told how far attempts are, if nobody asks for it; returns whether it does.
+    /// Trackers may be [brief](super::Manner::is_brief) then, as long as its process does not forget what
+    /// they have said.
+    pub fn forgo_progress(&mut self) -> bool {
+        let mut policies = self.successors.iter().chain([&self.scheduler]);
+        let asks = self.ledger.follows_maps
+            || self.ledger.hadoop.speculation != Speculation::Off
+            || policies.any(|policy| policy.reads_reports() || policy.reads_progress());
+        self.ledger.knows_progress = asks;
+        !asks
+    }
+
     /// Lets it keep why jobs with something to launch get nothing, and tell it: what is still open when the
     /// run is [over](ToJobTracker::Over), then.
     pub fn keep_refusals(&mut self) {
@@ -174,8 +186,8 @@ impl JobTracker {
         // Whoever stood still does so no more.
         self.stands_until = now;
         self.note_process(now, Process::Gone, out);
-        for (_, status) in self.line.drain(..) {
-            refuse(&status, out);
+        for (_, heartbeat) in self.line.drain(..) {
+            refuse(&heartbeat, out);
         }
         self.unread.clear();
         self.reading = 0;
@@ -275,14 +287,14 @@ impl JobTracker {
 
     // ---- heartbeats ----
 
-    fn queue_up(&mut self, now: SimTime, status: Arc<Status>, out: &mut Outbox) {
+    fn queue_up(&mut self, now: SimTime, heartbeat: Heartbeat, out: &mut Outbox) {
         if self.line.is_empty() && self.busy_until <= now {
-            return self.serve(now, now, now, status, out);
+            return self.serve(now, now, now, &heartbeat, out);
         }
         if self.line.is_empty() {
             self.plan_next(now, out);
         }
-        self.line.push_back((now, status));
+        self.line.push_back((now, heartbeat));
     }
 
     fn plan_next(&self, now: SimTime, out: &mut Outbox) {
@@ -290,11 +302,11 @@ impl JobTracker {
     }
 
     fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
-        let Some((arrived, status)) = self.line.pop_front() else { return };
+        let Some((arrived, heartbeat)) = self.line.pop_front() else { return };
         // On a scaled clock the message that it is free comes late. It has worked since it was free, or
         // every service would be longer by that, and heartbeats would queue for no reason of theirs.
         let begins = self.busy_until.max(arrived).min(now);
-        self.serve(now, begins, arrived, status, out);
+        self.serve(now, begins, arrived, &heartbeat, out);
         if !self.line.is_empty() {
             self.plan_next(now, out);
         }
@@ -306,31 +318,113 @@ impl JobTracker {
         now: SimTime,
         begins: SimTime,
         arrived: SimTime,
-        status: Arc<Status>,
+        heartbeat: &Heartbeat,
         out: &mut Outbox,
     ) {
-        let id = status.tracker;
+        let Call { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
-        let Some(last_id) = self.admit(now, &status, out) else {
+        let Some(last_id) = self.admit(now, heartbeat, out) else {
             let tracker = &self.ledger.trackers[id.index()];
-            let (call, disallowed) = (status.call, tracker.is_excluded());
-            let reply = if tracker.is_registered {
-                tracker.last_reply.clone()
+            let disallowed = tracker.is_excluded();
+            let answer = if tracker.is_registered {
+                tracker.answer.message()
             } else {
                 let reinit = !disallowed;
-                Arc::new(Reply { call, reinit, disallowed, queued, ..Reply::default() })
+                let reply = Reply { call, reinit, disallowed, queued, ..Reply::default() };
+                ToTracker::Reply(Arc::new(reply))
             };
             self.busy_until = begins + self.spec.per_heartbeat;
-            let mail = Mail::Tracker(id, ToTracker::Reply(reply));
-            return out.send_after(self.busy_until.saturating_since(now), mail);
+            let after = self.busy_until.saturating_since(now);
+            return out.send_after(after, Mail::Tracker(id, answer));
         };
 
         let tracker = &mut self.ledger.trackers[id.index()];
         tracker.seen_before = std::mem::replace(&mut tracker.last_seen, now);
         self.ledger.forgive_in_time(now, id, out);
+        let mut commits = Vec::new();
+        if let Heartbeat::Full(status) = heartbeat {
+            self.take_status(now, status, &mut commits, out);
+        }
+        self.ledger.look_for_slow_tasks(now);
+        self.tell_policy(now, Some(id));
+
+        let tracker = &self.ledger.trackers[id.index()];
+        let has_room = |kind| tracker.occupied[kind] < tracker.slots[kind];
+        let has_room = PerSlot { map: has_room(SlotKind::Map), reduce: has_room(SlotKind::Reduce) };
+        let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
+        let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
+        let (mut directives, looks) = if is_offered && may_get_tasks {
+            self.launch(now, id, has_room, out)
+        } else {
+            (Vec::new(), 0)
+        };
+        let span = self.spec.per_heartbeat
+            + self.spec.per_task * directives.len() as u64
+            + self.spec.per_job * u64::from(looks);
+
+        directives.append(&mut self.ledger.trackers[id.index()].orders);
+        directives.extend(commits.into_iter().map(Directive::Commit));
+        if !directives.is_empty() {
+            self.ledger.moved_at = now;
+        }
+        // Who has no news fetches nothing.
+        let reports: &[Report] = match heartbeat {
+            Heartbeat::Full(status) => &status.reports,
+            Heartbeat::AsBefore(_) => &[],
+        };
+        let (maps, missing) = self.maps_wanted(id, reports, &directives);
+        // Reduces that work and cannot fetch something will complain of it.
+        let complains =
+            |report: &Report| report.wants_maps && report.state == AttemptState::Running;
+        if missing.iter().any(|missing| !missing.is_lost)
+            && reports.iter().any(complains)
+            && !self.ledger.hadoop.is_mumak()
+        {
+            self.ledger.moved_at = now;
+        }
+        let interval = self.ledger.heartbeat_interval();
+        self.busy_until = begins + span;
+        let answer = &mut self.ledger.trackers[id.index()].answer;
+        let nothing_follows = directives.is_empty() && maps.is_empty() && missing.is_empty();
+        let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
+        let number = last_id.wrapping_add(1);
+        (answer.call, answer.id) = (call, number);
+        (answer.interval, answer.queued) = (interval, queued);
+        if nothing_follows && is_as_before {
+            answer.reply = None;
+        } else {
+            // Filled in place unless the last one is still on its way.
+            let reply = Arc::make_mut(answer.reply.get_or_insert_default());
+            *reply = Reply {
+                call,
+                id: number,
+                interval,
+                reinit: false,
+                disallowed: false,
+                directives,
+                maps,
+                missing,
+                queued,
+            };
+        }
+        let mail = Mail::Tracker(id, answer.message());
+        out.send_after(self.busy_until.saturating_since(now), mail);
+        if self.reviews_at <= now {
+            self.review(now, out);
+        }
+    }
+
+    /// Takes what a tracker says of its slots and its attempts; notes who asks for leave to commit.
+    fn take_status(
+        &mut self,
+        now: SimTime,
+        status: &Status,
+        commits: &mut Vec<AttemptId>,
+        out: &mut Outbox,
+    ) {
+        let id = status.call.tracker;
         self.ledger.set_health(now, id, status.is_unhealthy, out);
         self.ledger.set_occupied(id, status.occupied);
-        let mut commits = Vec::new();
         let mut known = std::mem::take(&mut self.ledger.trackers[id.index()].reports);
         if known.len() != status.reports.len() {
             self.ledger.moved_at = now;
@@ -344,7 +438,7 @@ impl JobTracker {
                 if !known.iter().any(is_known) {
                     self.ledger.moved_at = now;
                 }
-                self.take_report(now, id, report, &mut commits, out);
+                self.take_report(now, id, report, commits, out);
             }
             if self.reads_progress && report.attempt.task.is_work() {
                 self.ledger.note_progress(now, report.attempt, report.progress);
@@ -358,60 +452,6 @@ impl JobTracker {
         }
         known.clone_from(&status.reports);
         self.ledger.trackers[id.index()].reports = known;
-        self.ledger.look_for_slow_tasks(now);
-        self.tell_policy(now, Some(id));
-
-        let has_room =
-            SlotKind::BOTH.iter().any(|kind| status.occupied[*kind] < status.slots[*kind]);
-        let may_get_tasks =
-            self.ledger.trackers[id.index()].is_active() && !self.ledger.is_recovering();
-        let is_offered = has_room || self.scheduler.wants_full_trackers();
-        let (launches, looks) = if is_offered && may_get_tasks {
-            self.launch(now, &status, out)
-        } else {
-            (Vec::new(), 0)
-        };
-        let span = self.spec.per_heartbeat
-            + self.spec.per_task * launches.len() as u64
-            + self.spec.per_job * u64::from(looks);
-
-        let mut directives = launches;
-        directives.append(&mut self.ledger.trackers[id.index()].orders);
-        directives.extend(commits.into_iter().map(Directive::Commit));
-        if !directives.is_empty() {
-            self.ledger.moved_at = now;
-        }
-        let (maps, missing) = self.maps_wanted(&status, &directives);
-        // Reduces that work and cannot fetch something will complain of it.
-        let complains =
-            |report: &Report| report.wants_maps && report.state == AttemptState::Running;
-        if missing.iter().any(|missing| !missing.is_lost)
-            && status.reports.iter().any(complains)
-            && !self.ledger.hadoop.is_mumak()
-        {
-            self.ledger.moved_at = now;
-        }
-        let interval = self.ledger.heartbeat_interval();
-        let tracker = &mut self.ledger.trackers[id.index()];
-        // Filled in place unless the last one is still on its way.
-        let reply = Arc::make_mut(&mut tracker.last_reply);
-        *reply = Reply {
-            call: status.call,
-            id: last_id.wrapping_add(1),
-            interval,
-            reinit: false,
-            disallowed: false,
-            directives,
-            maps,
-            missing,
-            queued,
-        };
-        self.busy_until = begins + span;
-        let reply = Mail::Tracker(id, ToTracker::Reply(tracker.last_reply.clone()));
-        out.send_after(self.busy_until.saturating_since(now), reply);
-        if self.reviews_at <= now {
-            self.review(now, out);
-        }
     }
 
     /// Looks whether anything moves, and plans when to look again. Before everybody has spoken again
@@ -459,21 +499,21 @@ impl JobTracker {
     }
 
     /// Decides whether a heartbeat is new; returns the number of the reply before it.
-    fn admit(&mut self, now: SimTime, status: &Status, out: &mut Outbox) -> Option<u16> {
-        let id = status.tracker;
+    fn admit(&mut self, now: SimTime, heartbeat: &Heartbeat, out: &mut Outbox) -> Option<u16> {
+        let Call { tracker: id, number, last_reply } = heartbeat.call();
         let tracker = &self.ledger.trackers[id.index()];
         // Calls rise for as long as a machine lives: this one was answered, or has been overtaken. A
         // process that has been started anew would not know that, and take what a tracker said long ago
         // for what it says now; Hadoop's never hears of it, since there a call ends with its connection.
-        if status.call <= tracker.last_reply.call || tracker.is_excluded() {
+        if number <= tracker.answer.call || tracker.is_excluded() {
             return None;
         }
-        match status.last_reply {
-            Some(last) if tracker.rejoins && tracker.is_registered => {
+        match (last_reply, heartbeat) {
+            (Some(last), Heartbeat::Full(status)) if tracker.rejoins && tracker.is_registered => {
                 self.ledger.rejoin(now, id, &status.reports, out);
                 Some(last)
             }
-            None => {
+            (None, Heartbeat::Full(status)) => {
                 if tracker.is_registered {
                     // It has started anew before it was missed: what it ran is gone.
                     self.ledger.lose_tracker(now, id, out);
@@ -484,8 +524,12 @@ impl JobTracker {
                 self.ledger.register(now, id, status.slots, out);
                 Some(u16::MAX)
             }
-            Some(last) if tracker.is_registered && tracker.last_reply.id == last => Some(last),
-            Some(_) => None,
+            (Some(last), _)
+                if tracker.is_registered && !tracker.rejoins && tracker.answer.id == last =>
+            {
+                Some(last)
+            }
+            _ => None,
         }
     }
 
@@ -545,10 +589,15 @@ impl JobTracker {
 
     /// Launches what is to run on a tracker with a free slot; returns also how many times the
     /// policy looked at a job.
-    fn launch(&mut self, now: SimTime, status: &Status, out: &mut Outbox) -> (Vec<Directive>, u32) {
-        let tracker = status.tracker;
+    fn launch(
+        &mut self,
+        now: SimTime,
+        tracker: TrackerId,
+        has_room: PerSlot<bool>,
+        out: &mut Outbox,
+    ) -> (Vec<Directive>, u32) {
         for kind in SlotKind::BOTH {
-            if status.occupied[kind] < status.slots[kind]
+            if has_room[kind]
                 && let Some(launch) = self.ledger.launch_service(now, tracker, kind, out)
             {
                 return (vec![Directive::Launch(launch)], 0);
@@ -575,7 +624,8 @@ impl JobTracker {
     /// In Hadoop a tracker asks for itself as soon as it has a new reduce, in Mumak never.
     fn maps_wanted(
         &self,
-        status: &Status,
+        tracker: TrackerId,
+        reports: &[Report],
         directives: &[Directive],
     ) -> (Vec<MapsDone>, Vec<Missing>) {
         let asks_at_once = !self.ledger.hadoop.is_mumak();
@@ -587,7 +637,7 @@ impl JobTracker {
             | Directive::Resume(_)
             | Directive::Commit(_) => None,
         });
-        let fetching = status.reports.iter().filter(|report| report.wants_maps);
+        let fetching = reports.iter().filter(|report| report.wants_maps);
         let mut wanted: Vec<MapsDone> = Vec::new();
         let mut missing = Vec::new();
         for job in fetching.map(|report| report.attempt).chain(launched).map(|id| id.job()) {
@@ -596,7 +646,7 @@ impl JobTracker {
             if job.is_running() && wanted.iter().all(|maps| maps.job != job.id()) {
                 let (done, total) = (job.maps_over(), job.tasks(SlotKind::Map).total());
                 wanted.push(MapsDone { job: job.id(), done, total });
-                self.ledger.name_missing(job, status.tracker, &mut missing);
+                self.ledger.name_missing(job, tracker, &mut missing);
             }
         }
         (wanted, missing)
@@ -674,8 +724,9 @@ fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
 }
 
 /// Says to a heartbeat that nobody listens, as the machine does for a process that is gone.
-fn refuse(status: &Status, out: &mut Outbox) {
-    out.affect(Mail::Tracker(status.tracker, ToTracker::Refused(status.call)));
+fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
+    let Call { tracker, number, .. } = heartbeat.call();
+    out.affect(Mail::Tracker(tracker, ToTracker::Refused(number)));
 }
 
 impl Core for JobTracker {
@@ -690,9 +741,9 @@ impl Core for JobTracker {
             self.wake(now, out);
         }
         match msg {
-            M::Status(status) if self.process == Process::Gone => refuse(&status, out),
+            M::Heartbeat(heartbeat) if self.process == Process::Gone => refuse(&heartbeat, out),
             // The world does not wait.
-            M::Status(_)
+            M::Heartbeat(_)
             | M::Darkness(_)
             | M::DiskLost(_)
             | M::Spoilt(_)
@@ -717,7 +768,7 @@ impl Core for JobTracker {
 impl JobTracker {
     fn take(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
         match msg {
-            ToJobTracker::Status(status) => self.queue_up(now, status, out),
+            ToJobTracker::Heartbeat(heartbeat) => self.queue_up(now, heartbeat, out),
             ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
                 if life != self.deaths => {}
             ToJobTracker::Serve(_) => self.serve_next(now, out),
@@ -740,7 +791,7 @@ impl JobTracker {
             ToJobTracker::Darkness(tracker) => self.ledger.darken(tracker),
             ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
             ToJobTracker::Replicas(files) => self.ledger.files = files,
-            ToJobTracker::Spoilt(map) => self.ledger.spoil_output(map),
+            ToJobTracker::Spoilt(map) => self.ledger.spoil_output(*map),
             ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
             ToJobTracker::Include(tracker) => self.ledger.include(now, tracker, out),
             ToJobTracker::Pause(span) => self.pause(now, span, out),

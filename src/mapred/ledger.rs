@@ -36,7 +36,7 @@ use super::map_cache::RackOrder;
 use super::refusals::Refusals;
 use super::{
     AttemptId, AttemptState, Directive, Fact, Hadoop, JobChange, JobEvent, JobId, Load, Outbox,
-    Outcome, PerSlot, Replicas, Reply, Report, SlotKind, TaskId, TrackerId,
+    Outcome, PerSlot, Replicas, Reply, Report, SlotKind, TaskId, ToTracker, TrackerId,
 };
 use crate::cluster::{Cut, FileId, Hdfs, Topology};
 use crate::random::mumak::Stories;
@@ -78,6 +78,8 @@ pub(super) struct Ledger {
     rejoining: u32,
     /// How many trackers may get tasks.
     pub(super) active: u32,
+    /// The interval at which so many are told to send heartbeats.
+    interval: SimSpan,
     /// Their slots.
     pub(super) capacity: PerSlot<u32>,
     /// Slots that their last heartbeats reported as taken.
@@ -100,6 +102,9 @@ pub(super) struct Ledger {
     pub(super) stories: Option<Stories>,
     /// Why jobs got nothing, if that is kept.
     pub(super) refusals: Option<Refusals>,
+    /// Whether it is told with each heartbeat how far attempts are. If not, [reports](Tracker::reports) have
+    /// their states alone.
+    pub(super) knows_progress: bool,
     /// Whether it adds up how far the maps of jobs are.
     pub(super) follows_maps: bool,
     /// When it last looked for slow tasks.
@@ -119,8 +124,7 @@ pub(super) struct Tracker {
     pub(super) last_seen: SimTime,
     /// When its heartbeat before the last one came.
     pub(super) seen_before: SimTime,
-    /// What it was told last, kept to be told again.
-    pub(super) last_reply: Arc<Reply>,
+    pub(super) answer: Answer,
     pub(super) slots: PerSlot<u32>,
     pub(super) occupied: PerSlot<u32>,
     /// What it said of its attempts last: what it says again needs no look at the job.
@@ -144,6 +148,31 @@ pub(super) struct Tracker {
     /// How far all tasks are together that succeeded or run there, in millionths, since it joined;
     /// only if slow tasks are looked for.
     work: u64,
+}
+
+/// What a tracker was told last, kept to be told again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    /// The number of the call that was answered.
+    pub(super) call: u32,
+    /// The number of the answer.
+    pub(super) id: u16,
+    /// When its heartbeats are due, after each answer.
+    pub(super) interval: SimSpan,
+    /// How long that call waited for the JobTracker to be free.
+    pub(super) queued: SimSpan,
+    /// All that it was told; nothing, if no more than the above followed of its call.
+    pub(super) reply: Option<Arc<Reply>>,
+}
+
+impl Answer {
+    /// Returns it as it travels.
+    pub(super) fn message(&self) -> ToTracker {
+        match &self.reply {
+            Some(reply) => ToTracker::Reply(reply.clone()),
+            None => ToTracker::Noted { call: self.call, queued: self.queued },
+        }
+    }
 }
 
 /// How hot a file is.
@@ -179,6 +208,7 @@ impl Ledger {
         let trackers = (0..topology.len()).map(|_| Tracker::default()).collect();
         let files = Arc::new(Replicas::new(hdfs.clone()));
         Self {
+            interval: hadoop.heartbeat_interval(0),
             hadoop,
             topology,
             files: files.clone(),
@@ -209,6 +239,7 @@ impl Ledger {
             racks: RackOrder::default(),
             stories: None,
             refusals: None,
+            knows_progress: true,
             follows_maps: false,
             looked_at: None,
             seconds: PerSlot::default(),
@@ -237,7 +268,7 @@ impl Ledger {
 
     /// Returns the interval at which trackers are told to send heartbeats.
     pub(super) fn heartbeat_interval(&self) -> SimSpan {
-        self.hadoop.heartbeat_interval(self.active)
+        self.interval
     }
 
     /// Returns how busy the cluster is with these jobs, in the order of their submission.

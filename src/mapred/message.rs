@@ -46,14 +46,15 @@ pub enum ToJobTracker {
     /// By the injector: how busy is the cluster with these jobs, in the order of their submission?
     AskLoad(Arc<Vec<JobId>>),
     /// By a TaskTracker: a heartbeat.
-    Status(Arc<Status>),
+    Heartbeat(Heartbeat),
     /// By the world: what lies on a machine cannot be fetched any more. It tells the reduces that
     /// ask for map outputs, and does not know it itself.
     Darkness(TrackerId),
     /// By the world: what maps have left on a machine's disks is gone. It does not know this itself.
     DiskLost(TrackerId),
-    /// By the world: the output of a map, of whose end it may not have heard yet, was on such a disk.
-    Spoilt(AttemptId),
+    /// By the world: the output of a map, of whose end it may not have heard yet, was on such a disk. It is
+    /// rare, and would make each message larger.
+    Spoilt(Box<AttemptId>),
     /// By the NameNode, for the clients that submit jobs and the maps that read: where blocks are now.
     Replicas(Arc<Replicas>),
     /// By the world: nodes are cut off from the others, or are so no more. It does not know this
@@ -113,6 +114,14 @@ pub enum ToInjector {
 pub enum ToTracker {
     /// By the JobTracker: the answer to a heartbeat.
     Reply(Arc<Reply>),
+    /// By the JobTracker: the answer to a heartbeat of which nothing follows, but the next one after the
+    /// same time as before.
+    Noted {
+        /// The number of the call that this answers.
+        call: u32,
+        /// How long the heartbeat waited for the JobTracker to be free.
+        queued: SimSpan,
+    },
     /// By the world: its machine starts.
     PowerOn,
     /// By the world: its machine dies.
@@ -219,7 +228,7 @@ pub enum Mail {
 impl Message for ToJobTracker {
     fn counts(&self) -> bool {
         match self {
-            Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Status(_) => true,
+            Self::Submit(_) | Self::KillJob(_) | Self::AskLoad(_) | Self::Heartbeat(_) => true,
             Self::Darkness(_)
             | Self::DiskLost(_)
             | Self::Spoilt(_)
@@ -261,7 +270,7 @@ impl Message for ToJobTracker {
             | Self::Initialised(..)
             | Self::Start => true,
             Self::AskLoad(_)
-            | Self::Status(_)
+            | Self::Heartbeat(_)
             | Self::Replicas(_)
             | Self::Serve(_)
             | Self::Expire
@@ -294,7 +303,7 @@ impl Message for ToTracker {
     fn counts(&self) -> bool {
         match self {
             // The end of a phase is what a task's process tells its tracker.
-            Self::Reply(_) | Self::PhaseEnds(_) => true,
+            Self::Reply(_) | Self::Noted { .. } | Self::PhaseEnds(_) => true,
             Self::PowerOn
             | Self::PowerOff
             | Self::Crash
@@ -324,6 +333,7 @@ impl Message for ToTracker {
             // A flow under way has its end planned, at whatever rate.
             Self::Rates(_)
             | Self::Reply(_)
+            | Self::Noted { .. }
             | Self::Speeds(_)
             | Self::Beat(_)
             | Self::NoReply(_)
@@ -466,15 +476,45 @@ pub struct Load {
     pub map_work: f32,
 }
 
+/// A heartbeat on its way.
+///
+/// Most of them bring no news, and would only be built, carried and compared to find that out. So a
+/// tracker that has none says just that; it happens, travels, queues and is answered as every other.
+#[derive(Clone, Debug)]
+pub enum Heartbeat {
+    /// One with a whole status.
+    Full(Arc<Status>),
+    /// All is as the last whole status said, but for how far attempts are, and its tracker knows from the
+    /// reply that this was heard. None of its attempts fetches, waits for its commit, hangs or has ended.
+    AsBefore(Call),
+}
+
+impl Heartbeat {
+    /// Returns which it is.
+    pub fn call(&self) -> Call {
+        match self {
+            Self::Full(status) => status.call,
+            Self::AsBefore(call) => *call,
+        }
+    }
+}
+
+/// Which heartbeat it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Who sends it.
+    pub tracker: TrackerId,
+    /// Its number, which the reply repeats.
+    pub number: u32,
+    /// The number of the last reply that its tracker has; `None` at first contact.
+    pub last_reply: Option<u16>,
+}
+
 /// What a TaskTracker says with a heartbeat.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
-    /// Who says it.
-    pub tracker: TrackerId,
-    /// The number of the call, which the reply repeats.
-    pub call: u32,
-    /// The number of the last reply it has; `None` at first contact.
-    pub last_reply: Option<u16>,
+    /// Which heartbeat it is.
+    pub call: Call,
     /// Whether its process has just started.
     pub restarted: bool,
     /// Whether its node's health script finds the node unfit.
@@ -521,10 +561,7 @@ pub struct Report {
 impl Report {
     /// Returns whether another report of the attempt brings no news but its progress.
     pub(super) fn says_no_less_than(&self, next: &Self) -> bool {
-        use AttemptState as S;
-        self.attempt == next.attempt
-            && self.state == next.state
-            && matches!(self.state, S::Unassigned | S::Running | S::Suspended)
+        self.attempt == next.attempt && self.state == next.state && self.state.calls_for_nothing()
     }
 }
 

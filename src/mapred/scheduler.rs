@@ -107,6 +107,12 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Returns whether it reads what trackers [say](View::reports) of attempts. If none of a run's policies
+    /// does, trackers without news do not say it with each heartbeat, which makes a run faster.
+    fn reads_reports(&self) -> bool {
+        true
+    }
+
     /// Virtual time passed: the place for time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
 
@@ -346,7 +352,12 @@ impl<'a> View<'a> {
     }
 
     /// Returns what a tracker said of its attempts with its last heartbeat.
+    ///
+    /// # Panics
+    /// If the policy has denied that it [reads this](Scheduler::reads_reports): then it is not kept up to
+    /// date.
     pub fn reports(&self, tracker: TrackerId) -> &'a [Report] {
+        assert!(self.ledger.knows_progress, "a policy that reads reports says that it reads none");
         &self.ledger.trackers[tracker.index()].reports
     }
 

@@ -10,57 +10,52 @@
 mod attempt;
 mod course;
 mod memory;
+mod pulse;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use rand::RngExt;
-
 pub(in crate::mapred) use self::attempt::longest_trial;
 use self::attempt::{Attempt, Next};
 use self::memory::Memory;
+use self::pulse::Pulse;
 use super::{
-    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Draws, Fact, FailedFetch,
-    FlowBegins, FlowId, FlowRate, Fuzz, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Reply,
-    Shared, SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
+    AttemptId, AttemptState, CommitPending, Core, Costs, Directive, Fact, FailedFetch, FlowBegins,
+    FlowId, FlowRate, Heartbeat, Incident, Launch, Mail, Outbox, Outcome, PerSlot, Reply, Shared,
+    SlotKind, Status, ToFabric, ToJobTracker, ToTracker, TrackerId,
 };
 use crate::cluster::{Demand, Node, Speeds};
-use crate::random::mumak::JavaRandom;
-use crate::random::{ChaCha8Rng, Purpose, stream};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// How long Hadoop's clients wait before they try again where nobody listens. After ten times the
 /// heartbeat has failed, and the tracker begins again with it at once.
 const REFUSED: SimSpan = SimSpan::from_secs(1);
 
+/// How the trackers of a run speak with its JobTracker.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// Whether messages may be lost, so that a heartbeat without a reply is sent again.
+    pub resends: bool,
+    /// Whether one that has no news [says just that](Heartbeat::AsBefore). How far its attempts are is
+    /// then not told.
+    pub is_brief: bool,
+}
+
 /// A TaskTracker and the node that it runs on.
 pub struct TaskTracker {
     id: TrackerId,
+    pulse: Pulse,
     node: Node,
     costs: Arc<Costs>,
-    /// Whether a reply may be lost, so that a heartbeat must be sent again.
-    lossy: bool,
-    /// Draws what is added to the interval, if something is.
-    fuzz: Option<FuzzDraws>,
 
-    is_up: bool,
     /// When the first heartbeat after a start is due.
     phase: SimSpan,
     restarted: bool,
     ailments: u32,
-    /// The number of the last reply it has; `None` before the first.
-    last_reply: Option<u16>,
-    interval: SimSpan,
-    /// The number of the next heartbeat; timers of earlier ones are stale.
-    beat: u32,
-    /// When the heartbeat was sent that has no reply yet.
-    sent_at: Option<SimTime>,
     /// When a refused heartbeat is sent again, or was.
     tries_at: SimTime,
-    /// Whether something happened that calls for a heartbeat out of turn.
-    hurried: bool,
-    /// The last heartbeat, kept to be sent again and to be filled anew.
+    /// The last whole status, kept to be sent again and to be filled anew.
     status: Arc<Status>,
 
     /// What reduces complain of, until a heartbeat has carried it.
@@ -76,34 +71,6 @@ pub struct TaskTracker {
     clockwork: Clockwork,
     /// The instant of the last message.
     heard_at: SimTime,
-}
-
-/// Whose random numbers are added to the interval.
-enum FuzzDraws {
-    Own(Box<ChaCha8Rng>),
-    Mumak(JavaRandom),
-}
-
-impl FuzzDraws {
-    fn of(costs: &Costs, tracker: TrackerId) -> Self {
-        match costs.hadoop.draws {
-            Draws::Own => {
-                Self::Own(Box::new(stream(costs.seed, Purpose::Fuzz, u64::from(tracker.0))))
-            }
-            Draws::Mumak => Self::Mumak(JavaRandom::of_fuzz(costs.seed, tracker.0)),
-        }
-    }
-
-    /// Draws a span up to this one; Mumak knows whole milliseconds.
-    fn up_to(&mut self, most: SimSpan) -> SimSpan {
-        match self {
-            Self::Own(rng) => SimSpan::from_micros(rng.random_range(0..=most.as_micros())),
-            Self::Mumak(java) => {
-                let millis = i32::try_from(most.as_millis()).unwrap_or(i32::MAX).min(i32::MAX - 1);
-                SimSpan::from_millis(java.below(millis + 1) as u64)
-            }
-        }
-    }
 }
 
 /// Plans the ends of phases and starts flows, each under a number of its own: what comes for an
@@ -123,31 +90,27 @@ struct Clockwork {
 impl TaskTracker {
     /// Returns a tracker whose machine is off.
     ///
-    /// `phase` is when its first heartbeat is due, after its start. `lossy` says whether
-    /// messages may be lost.
-    pub fn new(id: TrackerId, node: Node, costs: Arc<Costs>, phase: SimSpan, lossy: bool) -> Self {
-        let has_fuzz = costs.hadoop.heartbeat_fuzz != Fuzz::NONE;
-        let fuzz = has_fuzz.then(|| FuzzDraws::of(&costs, id));
+    /// `phase` is when its first heartbeat is due, after its start.
+    pub fn new(
+        id: TrackerId,
+        node: Node,
+        costs: Arc<Costs>,
+        phase: SimSpan,
+        manner: Manner,
+    ) -> Self {
         let has_fabric = costs.shared.is_some();
         let has_page_cache = costs.shared.as_ref().is_some_and(Shared::has_page_caches);
         Self {
             id,
             free: node.slots,
             memory: Memory::new(&node),
-            interval: costs.hadoop.heartbeat_floor,
+            pulse: Pulse::new(id, &costs, manner),
             node,
             costs,
-            lossy,
-            fuzz,
-            is_up: false,
             phase,
             restarted: true,
             ailments: 0,
-            last_reply: None,
-            beat: 0,
-            sent_at: None,
             tries_at: SimTime::ZERO,
-            hurried: false,
             status: Arc::default(),
             failed_fetches: Vec::new(),
             attempts: Vec::new(),
@@ -160,19 +123,17 @@ impl TaskTracker {
     // ---- power ----
 
     fn power_on(&mut self, now: SimTime, out: &mut Outbox) {
-        if self.is_up {
+        if self.pulse.is_up {
             return;
         }
-        let is_first = self.beat == 0;
-        if is_first && SimTime::ZERO < now {
+        if self.pulse.is_new() && SimTime::ZERO < now {
             self.note(now, Incident::Joined, out);
         }
-        self.is_up = true;
+        self.pulse.start();
         self.restarted = true;
-        self.last_reply = None;
         out.emit(now, Fact::TrackerUp { tracker: self.id, slots: self.node.slots });
         self.clockwork.tell_memory(self.memory.left(), out);
-        self.plan_beat(self.phase, out);
+        self.pulse.plan(self.phase, out);
         // Only the first start of a cluster is spread; a machine that comes back speaks at once.
         self.phase = SimSpan::ZERO;
     }
@@ -184,13 +145,11 @@ impl TaskTracker {
 
     /// Ends the process; what the machine has read stays in its memory.
     fn crash(&mut self, now: SimTime, out: &mut Outbox) {
-        if !self.is_up {
+        if !self.pulse.is_up {
             return;
         }
         self.drop_everything(now, out);
-        self.is_up = false;
-        self.sent_at = None;
-        self.beat += 1;
+        self.pulse.stop();
         out.emit(now, Fact::TrackerDown(self.id));
     }
 
@@ -200,6 +159,7 @@ impl TaskTracker {
 
     /// Takes note of what its node's health script says, of several ailments of one.
     fn take_health(&mut self, now: SimTime, is_well: bool, out: &mut Outbox) {
+        self.pulse.has_news = true;
         match (is_well, self.ailments) {
             (false, 0) => self.note(now, Incident::Unhealthy, out),
             (true, 1) => self.note(now, Incident::Healthy, out),
@@ -218,6 +178,7 @@ impl TaskTracker {
 
     /// Ends every attempt without a report: the process is gone, or starts anew.
     fn drop_everything(&mut self, now: SimTime, out: &mut Outbox) {
+        self.pulse.has_news = true;
         for mut attempt in std::mem::take(&mut self.attempts) {
             self.clockwork.end_flow(&mut attempt, false, out);
             if !attempt.has_ended() {
@@ -236,7 +197,7 @@ impl TaskTracker {
         use AttemptState as S;
         self.note(now, Incident::DiskLost, out);
         for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
-            out.affect(ToJobTracker::Spoilt(map.id()));
+            out.affect(ToJobTracker::Spoilt(map.id().into()));
         }
         let is_hit = |attempt: &Attempt| {
             let has_files = matches!(attempt.state(), S::Running | S::Suspended);
@@ -254,17 +215,19 @@ impl TaskTracker {
 
     // ---- heartbeats ----
 
-    fn plan_beat(&mut self, after: SimSpan, out: &mut Outbox) {
-        self.beat += 1;
-        out.plan(after, Mail::Tracker(self.id, ToTracker::Beat(self.beat)));
+    fn send_heartbeat(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.pulse.send(now) {
+            self.fill_status(now, out);
+        }
+        self.post_heartbeat(out);
     }
 
-    fn send_status(&mut self, now: SimTime, out: &mut Outbox) {
-        // It is on its way: what ends now calls for no other one.
-        self.sent_at = Some(now);
+    fn fill_status(&mut self, now: SimTime, out: &mut Outbox) {
         self.try_fetches(now, out);
         let slot_held = self.costs.hadoop.commit_pending == CommitPending::SlotHeld;
+        let call = self.pulse.call();
         let mut occupied = PerSlot::default();
+        let mut has_news = self.restarted || !self.failed_fetches.is_empty();
         // Filled in place unless a copy is still on its way.
         let status = Arc::make_mut(&mut self.status);
         status.reports.clear();
@@ -272,24 +235,31 @@ impl TaskTracker {
             if attempt.is_reported_in_slot(slot_held) {
                 occupied[attempt.slot()] += attempt.slots();
             }
+            has_news |= !attempt.goes_on_by_itself();
             status.reports.push(attempt.report(now, self.costs.hadoop.progress_interval));
         }
-        status.tracker = self.id;
-        status.call = self.beat;
-        status.last_reply = self.last_reply;
+        status.call = call;
         status.restarted = self.restarted;
         status.is_unhealthy = 0 < self.ailments;
         status.slots = self.node.slots;
         status.occupied = occupied;
         status.failed_fetches.clone_from(&self.failed_fetches);
-        self.hurried = false;
-        self.post_status(out);
+        self.pulse.has_news = has_news;
     }
 
-    fn post_status(&mut self, out: &mut Outbox) {
-        out.send(ToJobTracker::Status(self.status.clone()));
-        if self.lossy {
-            let no_reply = ToTracker::NoReply(self.beat);
+    /// Returns the heartbeat that was sent last.
+    fn heartbeat(&self) -> Heartbeat {
+        if self.pulse.is_brief() {
+            Heartbeat::AsBefore(self.pulse.call())
+        } else {
+            Heartbeat::Full(self.status.clone())
+        }
+    }
+
+    fn post_heartbeat(&mut self, out: &mut Outbox) {
+        out.send(ToJobTracker::Heartbeat(self.heartbeat()));
+        if self.pulse.manner.resends {
+            let no_reply = ToTracker::NoReply(self.pulse.call().number);
             out.plan(self.costs.hadoop.rpc_timeout, Mail::Tracker(self.id, no_reply));
         }
     }
@@ -298,37 +268,27 @@ impl TaskTracker {
     fn take_refusal(&mut self, now: SimTime, out: &mut Outbox) {
         if self.tries_at <= now {
             self.tries_at = now + REFUSED;
-            out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(self.beat)));
+            out.plan(REFUSED, Mail::Tracker(self.id, ToTracker::Again(self.pulse.call().number)));
         }
     }
 
     fn hear(&mut self, now: SimTime, reply: &Reply, out: &mut Outbox) {
-        // The reply to an earlier call, or a second copy, is nobody's.
-        let (Some(sent_at), true) = (self.sent_at, reply.call == self.beat) else { return };
-        self.sent_at = None;
-        out.emit(
-            now,
-            Fact::Heartbeat { tracker: self.id, rtt: now - sent_at, queued: reply.queued },
-        );
+        if !self.pulse.is_answered(now, reply.call, reply.queued, out) {
+            return;
+        }
         if reply.disallowed {
             return self.power_off(now, out);
         }
         if reply.reinit {
             self.drop_everything(now, out);
-            self.last_reply = None;
-            self.plan_beat(SimSpan::ZERO, out);
+            self.pulse.last_reply = None;
+            self.pulse.plan(SimSpan::ZERO, out);
             return;
         }
-        self.restarted = false;
-        self.last_reply = Some(reply.id);
-        self.interval = reply.interval;
-        // Mostly there is nothing to take out, and to look first costs less.
-        if !self.status.failed_fetches.is_empty() {
-            self.failed_fetches.drain(..self.status.failed_fetches.len());
-        }
-        if self.attempts.iter().any(Attempt::is_settled) {
-            self.attempts.retain(|attempt| !attempt.is_settled());
-        }
+        self.pulse.last_reply = Some(reply.id);
+        self.pulse.interval = reply.interval;
+        self.pulse.has_news |= !reply.directives.is_empty() || !reply.maps.is_empty();
+        self.lay_aside_what_was_heard();
         let reported = self.attempts.len();
         for directive in &reply.directives {
             self.obey(now, directive, out);
@@ -348,27 +308,46 @@ impl TaskTracker {
                 self.clockwork.plan(next, attempt, out);
             }
         }
-        self.fill_slots(now, out);
-        self.fail_unresponsive(now, out);
-        let next = if self.hurried { SimSpan::ZERO } else { self.fuzzy_interval() };
-        self.plan_beat(next, out);
+        self.go_on(now, out);
     }
 
-    fn fuzzy_interval(&mut self) -> SimSpan {
-        let Some(draws) = &mut self.fuzz else { return self.interval };
-        let Fuzz { early, late } = self.costs.hadoop.heartbeat_fuzz;
-        let shifted = self.interval + draws.up_to(early + late);
-        shifted.saturating_sub(early).max(SimSpan::from_millis(1))
+    /// Hears that nothing follows of a heartbeat.
+    fn hear_noted(&mut self, now: SimTime, call: u32, queued: SimSpan, out: &mut Outbox) {
+        if !self.pulse.is_answered(now, call, queued, out) {
+            return;
+        }
+        self.pulse.count_answer();
+        if self.pulse.is_calm() {
+            // Nothing has ended and nobody waits for a slot that is free.
+            self.pulse.plan_next(out);
+        } else {
+            self.lay_aside_what_was_heard();
+            self.go_on(now, out);
+        }
+    }
+
+    /// Forgets what the JobTracker knows now.
+    fn lay_aside_what_was_heard(&mut self) {
+        self.restarted = false;
+        // Mostly there is nothing to take out, and to look first costs less.
+        if !self.status.failed_fetches.is_empty() {
+            self.failed_fetches.drain(..self.status.failed_fetches.len());
+        }
+        if self.attempts.iter().any(Attempt::is_settled) {
+            self.attempts.retain(|attempt| !attempt.is_settled());
+        }
+    }
+
+    fn go_on(&mut self, now: SimTime, out: &mut Outbox) {
+        self.fill_slots(now, out);
+        self.fail_unresponsive(now, out);
+        self.pulse.plan_next(out);
     }
 
     /// Asks for a heartbeat at once, if trackers do that.
     fn hurry(&mut self, out: &mut Outbox) {
-        if !self.costs.hadoop.out_of_band || self.hurried {
-            return;
-        }
-        self.hurried = true;
-        if self.sent_at.is_none() {
-            self.plan_beat(SimSpan::ZERO, out);
+        if self.costs.hadoop.out_of_band {
+            self.pulse.hurry(out);
         }
     }
 
@@ -502,6 +481,7 @@ impl TaskTracker {
     fn phase_ends(&mut self, now: SimTime, timer: u64, out: &mut Outbox) {
         // A timer of a phase that was cut short finds nobody.
         let Some(index) = self.attempts.iter().position(|a| a.awaits(timer)) else { return };
+        self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         self.clockwork.end_flow(attempt, true, out);
         match attempt.finish_part(now) {
@@ -556,6 +536,7 @@ impl TaskTracker {
     }
 
     fn end(&mut self, index: usize, now: SimTime, state: AttemptState, out: &mut Outbox) {
+        self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
         let (slot, slots) = (attempt.slot(), attempt.slots());
         let held_slot = attempt.holds_slot();
@@ -600,8 +581,9 @@ impl TaskTracker {
     fn assert_sound(&mut self, now: SimTime) {
         let (id, earlier) = (self.id, std::mem::replace(&mut self.heard_at, now));
         assert!(earlier <= now, "{now}: {id} was at {earlier} before");
-        assert!(self.is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
-        assert!(self.is_up || self.sent_at.is_none(), "{now}: {id} is down and awaits a reply");
+        let (is_up, awaits) = (self.pulse.is_up, self.pulse.is_under_way());
+        assert!(is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
+        assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
             let held = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
             let held: u32 = held.map(Attempt::slots).sum();
@@ -680,19 +662,19 @@ impl Core for TaskTracker {
             ToTracker::DiskLost => self.lose_disk(now, out),
             ToTracker::Health(is_well) => self.take_health(now, is_well, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
-            ToTracker::Beat(number) if number != self.beat || !self.is_up => {}
-            ToTracker::Beat(_) => self.send_status(now, out),
+            ToTracker::Beat(number) if !self.pulse.is_due(number) => {}
+            ToTracker::Beat(_) => self.send_heartbeat(now, out),
             // The reply has come in time.
-            ToTracker::NoReply(number) if number != self.beat || self.sent_at.is_none() => {}
-            ToTracker::NoReply(_) => self.post_status(out),
-            ToTracker::Refused(number) | ToTracker::Again(number)
-                if number != self.beat || self.sent_at.is_none() => {}
+            ToTracker::NoReply(number) | ToTracker::Refused(number) | ToTracker::Again(number)
+                if !self.pulse.awaits(number) => {}
+            ToTracker::NoReply(_) => self.post_heartbeat(out),
             ToTracker::Refused(_) => self.take_refusal(now, out),
             // The time-out of the call goes on.
-            ToTracker::Again(_) => out.send(ToJobTracker::Status(self.status.clone())),
+            ToTracker::Again(_) => out.send(ToJobTracker::Heartbeat(self.heartbeat())),
             // The machine has died while the reply was on its way.
-            ToTracker::Reply(_) if !self.is_up => {}
+            ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
             ToTracker::Reply(reply) => self.hear(now, &reply, out),
+            ToTracker::Noted { call, queued } => self.hear_noted(now, call, queued, out),
             ToTracker::Impatient => {}
             ToTracker::Rates(rates) => self.take_rates(now, &rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {

@@ -197,6 +197,10 @@ impl Scheduler for Capacity {
         self.reclaim.is_some() || self.tree.reduces().read_progress()
     }
 
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.tree.measure(&orders.view());
         for job in self.admission.poll(&orders.view(), &self.tree) {

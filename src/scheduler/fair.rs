@@ -248,6 +248,10 @@ impl Scheduler for Fair {
         self.tree.reduces().read_progress()
     }
 
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.update(&orders.view());
         self.starvation.relieve(orders, &self.tree);

@@ -198,6 +198,10 @@ impl Scheduler for FairDeficit {
         self.reduces.read_progress()
     }
 
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn patience(&self, _: &View<'_>) -> SimSpan {
         // Deficits grow with time, but whoever has one is given any slot that is free.
         SimSpan::ZERO

@@ -129,6 +129,10 @@ impl Scheduler for Fifo {
         self.reduces.read_progress()
     }
 
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn offer(&mut self, offer: &mut Offer<'_>) {
         if let Some(delay) = &mut self.delay {
             delay.begin(&offer.view());

@@ -206,6 +206,10 @@ impl Scheduler for ModifiedFair {
         self.standings.reduces().read_progress()
     }
 
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.delay.patience(view)
     }

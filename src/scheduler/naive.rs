@@ -147,6 +147,10 @@ impl Scheduler for NaiveFair {
         self.0.reduces.read_progress()
     }
 
+    fn reads_reports(&self) -> bool {
+        false
+    }
+
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         self.0.job_changed(view, event);
     }
@@ -209,6 +213,10 @@ impl Scheduler for FairSkip {
 
     fn reads_progress(&self) -> bool {
         self.0.reduces.read_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        false
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {

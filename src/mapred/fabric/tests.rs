@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{ClusterSpec, FileId, Hdfs, PageCacheSpec, ReadRates, Topology, TrackerId};
 use crate::mapred::{
-    AttemptId, Costs, Directive, Fact, Hadoop, Input, JobId, JobSpec, Launch, MapsDone, Outcome,
-    PerSlot, Reply, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
+    AttemptId, Costs, Directive, Fact, Hadoop, Heartbeat, Input, JobId, JobSpec, Launch, Manner,
+    MapsDone, Outcome, PerSlot, Reply, Shared, Split, TaskId, TaskKind, TaskTracker, ToJobTracker,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Count, Rate, SimTime};
@@ -96,7 +96,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
         may_slow_down: true,
     });
     let tracker = |(id, node): (TrackerId, &crate::cluster::Node)| {
-        TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, false)
+        TaskTracker::new(id, node.clone(), costs.clone(), SimSpan::ZERO, Manner::default())
     };
     let letters = topology.nodes().map(|(id, _)| (secs(0), Mail::Tracker(id, ToTracker::PowerOn)));
     World {
@@ -179,10 +179,10 @@ impl World {
         }
         for letter in out.letters {
             match letter.mail {
-                Mail::JobTracker(ToJobTracker::Status(status)) => {
+                Mail::JobTracker(ToJobTracker::Heartbeat(Heartbeat::Full(status))) => {
                     let told = status.reports.iter().map(|r| (now, r.attempt, r.progress));
                     self.progress.extend(told);
-                    self.reply(now, status.tracker, status.call);
+                    self.reply(now, status.call.tracker, status.call.number);
                 }
                 mail => self.letters.push((now + letter.after, mail)),
             }

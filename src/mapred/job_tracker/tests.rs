@@ -121,6 +121,13 @@ impl Bench {
                 Mail::Tracker(to, ToTracker::Reply(reply)) => {
                     self.replies.push((to, reply, letter.after));
                 }
+                Mail::Tracker(to, ToTracker::Noted { call, queued }) => {
+                    let last = self.replies.iter().rfind(|(tracker, ..)| *tracker == to);
+                    let interval = last.map_or(SimSpan::ZERO, |(_, reply, _)| reply.interval);
+                    let id = self.last[to.index()].map_or(0, |last| last.wrapping_add(1));
+                    let reply = Reply { call, id, interval, queued, ..Reply::default() };
+                    self.replies.push((to, Arc::new(reply), letter.after));
+                }
                 Mail::Injector(msg) => self.to_injector.push(msg),
                 Mail::Tracker(to, ToTracker::Refused(call)) => self.refused.push((to, call)),
                 Mail::JobTracker(msg) => self.own.push((self.now + letter.after, msg)),
@@ -154,6 +161,11 @@ impl Bench {
         self.send_again(id, reports)
     }
 
+    fn call(&self, id: u32) -> Call {
+        let (number, last_reply) = (self.calls[id as usize], self.last[id as usize]);
+        Call { tracker: TrackerId(id), number, last_reply }
+    }
+
     /// Sends the same call again.
     fn send_again(&mut self, id: u32, reports: &[(AttemptId, AttemptState)]) -> Vec<Directive> {
         let mut occupied = PerSlot::<u32>::default();
@@ -163,9 +175,7 @@ impl Bench {
             }
         }
         let status = Status {
-            tracker: TrackerId(id),
-            call: self.calls[id as usize],
-            last_reply: self.last[id as usize],
+            call: self.call(id),
             restarted: self.joins_restarted && self.last[id as usize].is_none(),
             is_unhealthy: self.is_unhealthy,
             slots: PerSlot { map: 2, reduce: 1 },
@@ -185,7 +195,7 @@ impl Bench {
             failed_fetches: std::mem::take(&mut self.failed_fetches),
         };
         let before = self.replies.len();
-        self.hear(ToJobTracker::Status(Arc::new(status)));
+        self.hear(ToJobTracker::Heartbeat(Heartbeat::Full(Arc::new(status))));
         self.replies[before..]
             .last()
             .map_or_else(Vec::new, |(_, reply, _)| reply.directives.clone())

@@ -45,6 +45,7 @@ impl Ledger {
                 self.capacity[kind] += tracker.slots[kind];
             }
         }
+        self.interval = self.hadoop.heartbeat_interval(self.active);
     }
 
     pub(in crate::mapred) fn set_occupied(&mut self, id: TrackerId, occupied: PerSlot<u32>) {

@@ -15,6 +15,11 @@ pub(crate) trait Wrapper: Send {
     /// Lets the policy inside do something.
     fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R;
 
+    /// As [`Scheduler::reads_reports`].
+    fn reads_reports_inner(&self) -> bool {
+        self.inner().reads_reports()
+    }
+
     /// As [`Scheduler::offer`].
     fn offer_inner(&mut self, offer: &mut Offer<'_>) {
         self.pass(|policy| policy.offer(offer));
@@ -64,6 +69,10 @@ impl<W: Wrapper> Scheduler for W {
 
     fn reads_progress(&self) -> bool {
         self.inner().reads_progress()
+    }
+
+    fn reads_reports(&self) -> bool {
+        self.reads_reports_inner()
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {

@@ -157,6 +157,11 @@ impl Attempt {
         self.has_ended() && self.is_reported
     }
 
+    /// Returns whether neither the JobTracker nor its tracker has to act upon it with each heartbeat.
+    pub(super) fn goes_on_by_itself(&self) -> bool {
+        self.state.calls_for_nothing() && !self.fetches() && self.hangs_since.is_none()
+    }
+
     /// Returns whether killing it leaves output behind that has to be removed.
     pub(super) fn leaves_output(&self) -> bool {
         self.role == Role::Work && self.id.task.is_work()

@@ -1,12 +1,14 @@
 //! A tracker driven by hand: a message in, letters and events out.
 
+mod brief;
+
 use std::sync::Arc;
 
 use super::*;
 use crate::cluster::{ReadRates, Topology};
 use crate::mapred::{
-    Doom, DoomKind, Hadoop, JobId, JobSpec, MapsDone, Missing, Phase, Report, TaskBytes, TaskId,
-    TaskKind,
+    Call, Doom, DoomKind, Fuzz, Hadoop, JobId, JobSpec, MapsDone, Missing, Phase, Report,
+    TaskBytes, TaskId, TaskKind,
 };
 use crate::random::Dist;
 use crate::units::{Bytes, Fraction, Rate};
@@ -42,6 +44,10 @@ struct Bench {
     own: Vec<(SimTime, ToTracker)>,
     ends: Vec<(SimTime, AttemptId, Outcome)>,
     statuses: Vec<Arc<Status>>,
+    /// The last heartbeat.
+    call: Call,
+    /// How many heartbeats said that all is as before.
+    brief: u32,
     facts: Vec<Fact>,
     replies: u16,
     reduces: u32,
@@ -74,11 +80,13 @@ fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
         may_slow_down: true,
     });
     let mut bench = Bench {
-        tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, false),
+        tracker: TaskTracker::new(TrackerId(0), node, costs, SimSpan::ZERO, Manner::default()),
         now: SimTime::ZERO,
         own: Vec::new(),
         ends: Vec::new(),
         statuses: Vec::new(),
+        call: Call::default(),
+        brief: 0,
         facts: Vec::new(),
         replies: 0,
         reduces: 0,
@@ -95,8 +103,14 @@ impl Bench {
         self.tracker.handle(self.now, msg, &mut out);
         for letter in out.letters {
             match letter.mail {
-                Mail::JobTracker(ToJobTracker::Status(status)) => self.statuses.push(status),
-                Mail::JobTracker(ToJobTracker::Spoilt(map)) => self.spoilt.push(map),
+                Mail::JobTracker(ToJobTracker::Heartbeat(heartbeat)) => {
+                    self.call = heartbeat.call();
+                    match heartbeat {
+                        Heartbeat::Full(status) => self.statuses.push(status),
+                        Heartbeat::AsBefore(_) => self.brief += 1,
+                    }
+                }
+                Mail::JobTracker(ToJobTracker::Spoilt(map)) => self.spoilt.push(*map),
                 Mail::Tracker(_, msg) => self.own.push((self.now + letter.after, msg)),
                 other => unreachable!("a tracker alone sends {other:?}"),
             }
@@ -128,7 +142,7 @@ impl Bench {
     }
 
     fn reply_with(&mut self, directives: Vec<Directive>, maps: Vec<MapsDone>) -> &mut Self {
-        let call = self.statuses.last().expect("a heartbeat was sent").call;
+        let call = self.call.number;
         let reply = Reply {
             call,
             id: self.replies,
@@ -238,7 +252,7 @@ fn the_next_heartbeat_is_due_an_interval_after_the_reply() {
 fn a_second_copy_of_a_reply_changes_nothing() {
     let mut bench = tracker(|_| {});
     bench.until(secs(0)).reply(vec![]);
-    let call = bench.status().call;
+    let call = bench.status().call.number;
     let launch = bench.launch(map(0));
     let copy = Reply { call, directives: vec![launch], ..Reply::default() };
     bench.hear(ToTracker::Reply(Arc::new(copy)));
@@ -529,7 +543,7 @@ fn a_tracker_that_is_disallowed_ends_until_it_is_started_again() {
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.until(secs(3));
-    let call = bench.status().call;
+    let call = bench.status().call.number;
     let disallowed = Reply { call, disallowed: true, ..Reply::default() };
     bench.hear(ToTracker::Reply(Arc::new(disallowed)));
     assert!(matches!(bench.facts.last(), Some(Fact::TrackerDown(TrackerId(0)))));
@@ -556,10 +570,10 @@ fn a_tracker_that_is_told_to_start_anew_drops_everything() {
     let launch = bench.launch(map(0));
     bench.until(secs(0)).reply(vec![launch]);
     bench.until(secs(3));
-    let call = bench.status().call;
+    let call = bench.status().call.number;
     bench.hear(ToTracker::Reply(Arc::new(Reply { call, reinit: true, ..Reply::default() })));
     bench.until(secs(3));
-    assert_eq!(bench.status().last_reply, None);
+    assert_eq!(bench.status().call.last_reply, None);
     assert!(bench.status().reports.is_empty());
 }
 
@@ -755,7 +769,7 @@ fn a_process_that_crashes_takes_its_attempts_along_and_comes_back_empty() {
     bench.until(secs(5)).hear(ToTracker::PowerOn);
     bench.until(secs(5));
     let status = bench.status();
-    assert!(status.restarted && status.last_reply.is_none() && status.reports.is_empty());
+    assert!(status.restarted && status.call.last_reply.is_none() && status.reports.is_empty());
 }
 
 #[test]
@@ -787,7 +801,7 @@ fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
 fn a_heartbeat_that_is_refused_is_sent_again_each_second_until_somebody_answers() {
     let mut bench = tracker(|_| {});
     bench.until(secs(0));
-    let call = bench.status().call;
+    let call = bench.status().call.number;
     for sent in 1..4 {
         assert_eq!(bench.statuses.len(), sent as usize);
         // Two copies have come, and both are refused.
@@ -795,7 +809,7 @@ fn a_heartbeat_that_is_refused_is_sent_again_each_second_until_somebody_answers(
         bench.hear(ToTracker::Refused(call));
         bench.until(secs(sent));
     }
-    assert_eq!((bench.statuses.len(), bench.status().call), (4, call));
+    assert_eq!((bench.statuses.len(), bench.status().call.number), (4, call));
     bench.reply(vec![]);
     bench.hear(ToTracker::Refused(call));
     bench.until(SimTime::from_micros(5_999_999));

@@ -147,7 +147,7 @@ fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
     // The first has ended when its disk is lost, the second runs on and ends with its output.
     bench.at(3).hear(ToJobTracker::DiskLost(TrackerId(0)));
-    bench.hear(ToJobTracker::Spoilt(maps[0]));
+    bench.hear(ToJobTracker::Spoilt(maps[0].into()));
     bench.at(4).end_maps(&maps);
     let reduce = bench.next(1, &[])[0];
     bench.next(1, &[(reduce, AttemptState::Running)]);
