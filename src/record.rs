@@ -22,6 +22,7 @@ use crate::mapred::{Event, Precedence, Stop};
 use crate::units::SimTime;
 
 mod alone;
+mod beats;
 mod books;
 mod chains;
 mod channel;
@@ -44,6 +45,7 @@ mod timeline;
 mod waste;
 
 pub use alone::Alone;
+pub use beats::Beats;
 pub use books::{Attempt, Books, ByLocality, Ending, Grant, Job, Shift};
 pub use chains::Chains;
 pub use channel::{EventSender, NodeLabel, OnProgress, Progress, Recorder, Recording, Setup};
@@ -61,8 +63,11 @@ pub trait Watcher: Send {
     /// If an output cannot be written; the recorder then stops.
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError>;
 
-    /// Returns whether this watcher is shown heartbeats. They are most of all events and concern
-    /// few, so the others are spared them.
+    /// Heartbeats have happened, some time ago at most. Each is counted once, whoever hears them.
+    fn count(&mut self, _beats: &Beats) {}
+
+    /// Returns whether this watcher is shown each heartbeat as an event. They are most of all events and
+    /// concern few, so the others are spared them.
     fn hears_heartbeats(&self) -> bool {
         false
     }
@@ -142,6 +147,9 @@ impl RecordError {
 impl<W: Watcher> Watcher for Arc<Mutex<W>> {
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
         self.lock().see(event, books)
+    }
+    fn count(&mut self, beats: &Beats) {
+        self.lock().count(beats);
     }
     fn hears_heartbeats(&self) -> bool {
         self.lock().hears_heartbeats()

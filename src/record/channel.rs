@@ -1,6 +1,6 @@
 //! From the actors to the writer: events in chunks, over a bounded channel, to a thread of its own.
 //!
-//! A chunk that has been read goes back over a second channel and is filled again, so that a run
+//! Heartbeats are counted on the way ([`beats`](super::beats)). A chunk that has been read goes back over a second channel and is filled again, so that a run
 //! allocates a handful of them. A sender that finds the channel full waits: the writer holds the
 //! run back, never the memory. If the writer stops, senders no longer wait; they say that they are
 //! broken, the run stops, and [`Recorder::finish`] says why.
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
 
+use super::beats::{Beats, Counter};
 use super::decisions::Decisions;
 use super::events::Events;
 use super::faults::Faults;
@@ -98,6 +99,7 @@ pub struct Recording {
 #[derive(Debug, Default)]
 pub struct EventSender {
     chunk: Vec<Event>,
+    heartbeats: Counter,
     writer: Option<ToWriter>,
 }
 
@@ -106,12 +108,15 @@ pub struct EventSender {
 struct ToWriter {
     full: Sender<Parcel>,
     empty: Receiver<Vec<Event>>,
+    /// Whether somebody is shown each heartbeat.
+    tells_heartbeats: bool,
     broken: bool,
 }
 
 /// What goes to the writer.
 enum Parcel {
-    Events(Vec<Event>),
+    /// Events, and beside them all heartbeats since the last parcel, with the instant of the last one.
+    Events(Vec<Event>, SimTime, Vec<Beats>),
     End(Box<(RunFacts, Option<Histogram<u64>>)>),
 }
 
@@ -160,14 +165,16 @@ impl Recorder {
             now: SimTime::ZERO,
             events: 0,
         };
+        let tells_heartbeats = 0 < writer.hearers;
         let (full, parcels) = bounded(CHUNKS);
         let (used, empty) = bounded(CHUNKS);
         let writer = thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || writer.run(&parcels, &used, progress))
             .map_err(RecordError::Thread)?;
-        let to = ToWriter { full: full.clone(), empty, broken: false };
-        Ok((EventSender { chunk: Vec::new(), writer: Some(to) }, Self { full, writer }))
+        let to = ToWriter { full: full.clone(), empty, tells_heartbeats, broken: false };
+        let (chunk, heartbeats) = Default::default();
+        Ok((EventSender { chunk, heartbeats, writer: Some(to) }, Self { full, writer }))
     }
 
     /// Ends the recording and completes the files. What senders have not flushed by now is lost.
@@ -192,15 +199,16 @@ impl EventSender {
     /// Sends what has been pushed.
     pub fn flush(&mut self) {
         let Some(writer) = &mut self.writer else { return };
-        if self.chunk.is_empty() {
+        if self.chunk.is_empty() && self.heartbeats.heard() == 0 {
             return;
         }
+        let (now, beats) = self.heartbeats.take();
         if writer.broken {
             self.chunk.clear();
             return;
         }
         let chunk = mem::replace(&mut self.chunk, writer.empty.try_recv().unwrap_or_default());
-        writer.broken = writer.full.send(Parcel::Events(chunk)).is_err();
+        writer.broken = writer.full.send(Parcel::Events(chunk, now, beats)).is_err();
     }
 
     /// Returns whether the writer has stopped, so that the run has no use any more.
@@ -212,8 +220,14 @@ impl EventSender {
 impl EventSink for EventSender {
     /// Sends events, some time soon. Costs a copy; once in a thousand times a hand-over.
     fn take(&mut self, events: &mut Vec<Event>) {
-        if self.writer.is_none() {
-            return events.clear();
+        let Some(writer) = &self.writer else { return events.clear() };
+        let tells_heartbeats = writer.tells_heartbeats;
+        events.retain(|event| !self.heartbeats.counts(event) || tells_heartbeats);
+        if self.heartbeats.is_full() {
+            Self::flush(self);
+        }
+        if events.is_empty() {
+            return;
         }
         if CHUNK < self.chunk.len() + events.len() {
             Self::flush(self);
@@ -221,7 +235,6 @@ impl EventSink for EventSender {
         if self.chunk.capacity() == 0 {
             self.chunk.reserve_exact(CHUNK);
         }
-        // Most messages leave one event: to move it costs less than to drain a list.
         self.chunk.append(events);
     }
     fn flush(&mut self) {
@@ -249,8 +262,9 @@ impl Writer {
         let mut told = wall_clock();
         for parcel in parcels {
             match parcel {
-                Parcel::Events(mut chunk) => {
+                Parcel::Events(mut chunk, now, beats) => {
                     self.see(&chunk)?;
+                    self.count(now, &beats);
                     chunk.clear();
                     // When enough are waiting to be filled, this one is freed.
                     let _ = used.try_send(chunk);
@@ -271,10 +285,10 @@ impl Writer {
         for event in chunk {
             self.now = self.now.max(event.at);
             self.books.enter(event);
-            let hearers = match event.fact {
-                Fact::Heartbeat { .. } => self.hearers,
-                _ => self.watchers.len(),
-            };
+            // Heartbeats are counted elsewhere.
+            let is_heartbeat = matches!(event.fact, Fact::Heartbeat { .. });
+            let hearers = if is_heartbeat { self.hearers } else { self.watchers.len() };
+            self.events += u64::from(!is_heartbeat);
             self.tally.see(event, &self.books)?;
             if let Some(waste) = &mut self.waste {
                 waste.see(event, &self.books);
@@ -283,8 +297,18 @@ impl Writer {
                 watcher.see(event, &self.books)?;
             }
         }
-        self.events += chunk.len() as u64;
         Ok(())
+    }
+
+    fn count(&mut self, now: SimTime, beats: &[Beats]) {
+        self.now = self.now.max(now);
+        for beats in beats {
+            self.events += beats.count;
+            self.tally.count(beats);
+            for watcher in &mut self.watchers {
+                watcher.count(beats);
+            }
+        }
     }
 
     fn finish(

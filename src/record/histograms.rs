@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::hdr;
 use super::table::Text;
-use super::{Books, End, RecordError, Shift, Watcher};
+use super::{Beats, Books, End, RecordError, Shift, Watcher};
 use crate::mapred::{AttemptId, Event, Fact, PerSlot, Reason, Role, SlotKind, TrackerId};
 use crate::units::{SimSpan, SimTime};
 use crate::{disk, files};
@@ -138,11 +138,6 @@ impl Histograms {
 impl Watcher for Histograms {
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::Heartbeat { rtt, queued, .. } => {
-                record(&mut self.heartbeat_rtt, rtt);
-                record(&mut self.jobtracker_queue, queued);
-                return Ok(());
-            }
             Fact::TrackerUp { tracker, slots } => self.tracker_up(event.at, tracker, slots),
             Fact::TrackerDown(tracker) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
@@ -194,6 +189,7 @@ impl Watcher for Histograms {
             | Fact::Copy { .. }
             | Fact::Opened { .. }
             | Fact::CommitPending { .. }
+            | Fact::Heartbeat { .. }
             | Fact::Suspended { .. } => {}
         }
         if let Some(shift) = books.shift() {
@@ -202,8 +198,9 @@ impl Watcher for Histograms {
         Ok(())
     }
 
-    fn hears_heartbeats(&self) -> bool {
-        true
+    fn count(&mut self, beats: &Beats) {
+        record_all(&mut self.heartbeat_rtt, beats.rtt, beats.count);
+        record_all(&mut self.jobtracker_queue, beats.queued, beats.count);
     }
 
     fn finish(&mut self, end: &End<'_>) -> Result<(), RecordError> {
@@ -226,7 +223,11 @@ fn empty() -> Histogram<u64> {
 }
 
 fn record(histogram: &mut Histogram<u64>, span: SimSpan) {
-    histogram.record(span.as_micros()).expect("the histogram grows with its values");
+    record_all(histogram, span, 1);
+}
+
+fn record_all(histogram: &mut Histogram<u64>, span: SimSpan, count: u64) {
+    histogram.record_n(span.as_micros(), count).expect("the histogram grows with its values");
 }
 
 /// Returns a name as it may stand in a tag and in the name of a file. Classes that differ in

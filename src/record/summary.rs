@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::table::Text;
-use super::{Books, ByLocality, End, RecordError, WasteSummary, Watcher};
+use super::{Beats, Books, ByLocality, End, RecordError, WasteSummary, Watcher};
 use crate::files;
 use crate::mapred::{Event, Fact, Outcome, PerSlot, Precedence, SlotKind, Stop, TrackerId};
 use crate::statistics;
@@ -251,10 +251,6 @@ impl Tally {
 impl Watcher for Tally {
     fn see(&mut self, event: &Event, books: &Books) -> Result<(), RecordError> {
         match event.fact {
-            Fact::Heartbeat { .. } => {
-                self.heartbeats += 1;
-                return Ok(());
-            }
             Fact::TrackerUp { tracker, slots } => self.slots_change(event.at, tracker, slots),
             Fact::TrackerDown(tracker) => {
                 self.slots_change(event.at, tracker, PerSlot::default());
@@ -285,6 +281,7 @@ impl Watcher for Tally {
             | Fact::CommitPending { .. }
             | Fact::Suspended { .. }
             | Fact::Resumed { .. }
+            | Fact::Heartbeat { .. }
             | Fact::Ended { .. } => {}
         }
         if let Some(shift) = books.shift() {
@@ -294,8 +291,8 @@ impl Watcher for Tally {
         Ok(())
     }
 
-    fn hears_heartbeats(&self) -> bool {
-        true
+    fn count(&mut self, beats: &Beats) {
+        self.heartbeats += beats.count;
     }
 
     fn finish(&mut self, _: &End<'_>) -> Result<(), RecordError> {
