@@ -5,12 +5,19 @@
 //! work: boxed closures in a binary heap, as simulators of this kind have them; plain enums in a
 //! binary heap; and plain enums in the calendar queue that the clock uses, which is the practical
 //! limit.
+//!
+//! Last, whether one run would be faster on two cores: trackers on two threads may go on by themselves
+//! for as long as nothing can reach one from the other, which is the least latency of a link, and then
+//! have to wait for each other. How much work there is in such a step, and what the waiting costs.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench prints wall times")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use mumakil::cluster::TrackerId;
@@ -219,20 +226,55 @@ fn plain_loop(trackers: u32) -> u64 {
 }
 
 fn calendar_loop(trackers: u32) -> u64 {
+    calendar_steps(trackers).0
+}
+
+/// Returns how many messages there are, and in how many steps: one lasts as long as a message is on its way
+/// at least.
+fn calendar_steps(trackers: u32) -> (u64, u64) {
     let mut timers = Timers::default();
     for (time, step) in opening(trackers) {
         timers.push(time, step);
     }
-    let mut messages = 0;
+    let (mut messages, mut steps, mut step_ends) = (0, 0, SimTime::ZERO);
     while let Some((time, step)) = timers.pop() {
         if HOUR < time {
             break;
+        }
+        if step_ends <= time {
+            step_ends = time + LATENCY;
+            steps += 1;
         }
         let (next, delay, counts) = follow(step);
         messages += counts;
         timers.push(time + delay, next);
     }
-    messages
+    (messages, steps)
+}
+
+/// Returns how long two threads that have nothing else to do take to wait for each other, in seconds.
+fn meeting() -> f64 {
+    const MEETINGS: u32 = 200_000;
+    let (here, there) = (AtomicU32::new(0), AtomicU32::new(0));
+    let wait_for = |other: &AtomicU32, number| {
+        while other.load(Ordering::Acquire) < number {
+            hint::spin_loop();
+        }
+    };
+    let start = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 1..=MEETINGS {
+                there.store(number, Ordering::Release);
+                wait_for(&here, number);
+            }
+        });
+        for number in 1..=MEETINGS {
+            here.store(number, Ordering::Release);
+            wait_for(&there, number);
+        }
+    });
+    start.elapsed().as_secs_f64() / f64::from(MEETINGS)
 }
 
 /// Returns the best of some repeats, in seconds, and the messages of one.
@@ -272,6 +314,21 @@ fn main() {
             rate(calendar),
             actors / boxed,
             actors / calendar,
+        );
+    }
+    let meeting = meeting();
+    for trackers in [1_000, 10_000] {
+        let (messages, steps) = calendar_steps(trackers);
+        let (bare, _) = time(1, || cores(trackers, run_bare));
+        // Both halves are as long as each other, and nothing else costs more than before.
+        let at_best = bare / (bare / 2.0 + meeting * steps as f64);
+        println!(
+            "two cores, {trackers:>6} trackers: {:4.1} messages in a step of {} us, {:.2} us of work; two \
+             threads meet in {:.2} us; so at best {at_best:.2} times as fast",
+            messages as f64 / steps as f64,
+            LATENCY.as_micros(),
+            bare / steps as f64 * 1e6,
+            meeting * 1e6,
         );
     }
 }
