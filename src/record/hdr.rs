@@ -23,29 +23,55 @@ const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"";
 
 /// Writes the percentile table, as `outputPercentileDistribution` of the Java library does.
+///
+/// Most bins hold nothing. The library would walk over all of them four times, for the rows, the mean
+/// and the deviation with a mean of its own; here they are walked over once.
 pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>) -> io::Result<()> {
     writeln!(
         to,
         "{:>12} {:>14} {:>10} {:>14}\n",
         "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
     )?;
-    let mut total = 0;
-    for step in histogram.iter_quantiles(TICKS_PER_HALF_DISTANCE) {
-        total += step.count_since_last_iteration();
-        let (value, quantile) = (step.value_iterated_to() as f64, step.quantile_iterated_to());
-        if quantile < 1.0 {
+    let bins = histogram.iter_recorded().map(|bin| (bin.value_iterated_to(), bin.count_at_value()));
+    let bins: Vec<(u64, u64)> = bins.collect();
+    let count = histogram.len();
+    let (mut quantile, mut total) = (0.0, 0);
+    for (place, (value, in_bin)) in bins.iter().enumerate() {
+        total += in_bin;
+        let value = *value as f64;
+        while quantile < 1.0 && quantile <= total as f64 / count as f64 {
             let inverse = 1.0 / (1.0 - quantile);
             writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
-        } else {
+            // What is finer than the last bin says nothing.
+            quantile = if place + 1 == bins.len() { 1.0 } else { next_tick(quantile) };
+        }
+        if place + 1 == bins.len() {
             writeln!(to, "{value:12.3} {quantile:.12} {total:10}")?;
         }
     }
-    let (mean, deviation) = (histogram.mean(), histogram.stdev());
+    let middle = |value: u64| histogram.median_equivalent(value) as f64;
+    let mean = bins
+        .iter()
+        .fold(0.0, |sum, (value, in_bin)| sum + middle(*value) * *in_bin as f64 / count as f64);
+    let squares = bins.iter().fold(0.0, |sum, (value, in_bin)| {
+        let off = middle(*value) - mean;
+        sum + (off * off) * *in_bin as f64
+    });
+    let deviation = (squares / count as f64).sqrt();
     writeln!(to, "#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]")?;
-    let (max, count) = (histogram.max() as f64, histogram.len());
+    let max = histogram.max() as f64;
     writeln!(to, "#[Max     = {max:12.3}, Total count    = {count:12}]")?;
     let (buckets, parts) = (histogram.buckets(), sub_buckets(histogram.sigfig()));
     writeln!(to, "#[Buckets = {buckets:12}, SubBuckets     = {parts:12}]")
+}
+
+/// Returns the quantile of the next row: there are as many from each halving of what is above to the
+/// next, until numbers cannot tell them apart.
+fn next_tick(quantile: f64) -> f64 {
+    let halvings = (1.0 / (1.0 - quantile)).log2() as u32;
+    let ticks = u64::from(TICKS_PER_HALF_DISTANCE) << (halvings + 1);
+    let next = quantile + 1.0 / ticks as f64;
+    if next == quantile { 1.0 } else { next }
 }
 
 /// Writes the interval log: one interval as long as the run, with a tag for each histogram.
@@ -77,4 +103,45 @@ pub(crate) fn write_log(
 /// Returns into how many parts a bucket is divided for so many significant digits.
 fn sub_buckets(digits: u8) -> u64 {
     (2 * 10_u64.pow(u32::from(digits))).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the rows, the mean and the deviation, as the library computes them.
+    fn by_the_library(histogram: &Histogram<u64>) -> String {
+        let (mut text, mut total) = (String::new(), 0);
+        for step in histogram.iter_quantiles(TICKS_PER_HALF_DISTANCE) {
+            total += step.count_since_last_iteration();
+            let (value, quantile) = (step.value_iterated_to() as f64, step.quantile_iterated_to());
+            text += &if quantile < 1.0 {
+                let inverse = 1.0 / (1.0 - quantile);
+                format!("{value:12.3} {quantile:.12} {total:10} {inverse:14.2}\n")
+            } else {
+                format!("{value:12.3} {quantile:.12} {total:10}\n")
+            };
+        }
+        let (mean, deviation) = (histogram.mean(), histogram.stdev());
+        text + &format!("#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]\n")
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_is_that_of_the_library(
+            values in prop::collection::vec((0u32..40, any::<u32>(), 1u64..3_000), 1..40),
+        ) {
+            let mut histogram = Histogram::<u64>::new(3).unwrap();
+            for (size, value, count) in values {
+                histogram.record_n(u64::from(value) >> size.min(31), count).unwrap();
+            }
+            let mut text = Vec::new();
+            write_percentiles(&mut text, &histogram).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let library = by_the_library(&histogram);
+            prop_assert!(text.contains(&format!("\n\n{library}#[Max")), "{text}\n{library}");
+        }
+    }
 }
