@@ -220,7 +220,9 @@ all { a*! b:( x y:{ z}) c:<-[@late]> d:-[{ e}]| j:@late m:-| p=m}
 late (? never after after-that before before-that soon:-)
 ";
         let mut written = Writer::default();
-        ["late", "all"].map(|name| written.keep(name, &kept(TEXT, name.to_owned())));
+        for name in ["late", "all"] {
+            written.keep(name, &kept(TEXT, name.to_owned()));
+        }
         assert_eq!(written.text(), TEXT);
     }
 }
