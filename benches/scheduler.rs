@@ -1,5 +1,5 @@
-//! What a scheduling decision costs: the load of the delay scheduling paper's section 5.4, and how a
-//! decision grows with tasks and with runnable jobs.
+//! What a scheduling decision costs: the load of the delay scheduling paper's section 5.4. How it grows
+//! is told by the bench `growth`.
 //!
 //! The paper's mock cluster: 2,500 nodes with two map and two reduce slots, a hundred jobs of a
 //! thousand maps and a thousand reduces of 10 s in twenty pools. Its scheduler handed out 3,200 tasks
@@ -85,18 +85,5 @@ fn main() {
     for variant in ["hadoop", "paper"] {
         let yaml = cluster(2_500, &fair(variant, 20), &jobs(100, 20, 1_000, 1_000));
         tell(&format!("fair, {variant}"), &run(&yaml));
-    }
-    println!("the same cluster, by tasks of a job: a decision does not walk tasks");
-    for maps in [100, 1_000, 10_000] {
-        let yaml = cluster(2_500, &fair("hadoop", 20), &jobs(100, 20, maps, 0));
-        tell(&format!("100 jobs of {maps} maps"), &run(&yaml));
-    }
-    println!("a full cluster of 1,000 nodes, by runnable jobs");
-    for scheduler in [&fair("hadoop", 20), "hfsp"] {
-        for count in [10, 100, 1_000, 10_000] {
-            let yaml = cluster(1_000, scheduler, &jobs(count, 20, 100_000 / count, 0));
-            let name = scheduler.trim_start_matches('{').split(':').next().unwrap_or_default();
-            tell(&format!("{name}, {count} jobs"), &run(&yaml));
-        }
     }
 }

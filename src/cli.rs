@@ -120,17 +120,18 @@ pub fn run(mut registry: Registry) -> ExitCode {
     registry.set_voice(Arc::new(terminal::pass_on));
     interrupt::outlive_limits();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
-    let command = command(&registry);
-    help_in_front(&mut arguments, &command);
-    let parse = |arguments: Vec<OsString>| {
-        let parsed = command.clone().try_get_matches_from(arguments);
+    let first = command(&registry);
+    help_in_front(&mut arguments, &first);
+    let parse = |command: clap::Command, arguments: Vec<OsString>| {
+        let parsed = command.try_get_matches_from(arguments);
         parsed.and_then(|matches| Arguments::from_arg_matches(&matches))
     };
-    let arguments = match parse(arguments.clone()) {
+    let arguments = match parse(first, arguments.clone()) {
         Ok(arguments) => arguments,
         Err(message) => {
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
-            terminal::print_usage(message, arguments, |arguments| parse(arguments).err());
+            let again = |arguments| parse(command(&registry), arguments).err();
+            terminal::print_usage(message, arguments, again);
             return ExitCode::from(code);
         }
     };

@@ -27,5 +27,8 @@ pub(crate) use layer::Layer;
 pub(crate) use node::write;
 pub(crate) use path::Step;
 pub(crate) use read::{MOST, read, read_whole};
+pub(crate) use shape::kept::kept;
+#[cfg(test)]
+pub(crate) use shape::kept::tests::Writer as ShapeWriter;
 pub(crate) use shape::{LateShape, Shape};
 pub(crate) use tree::read as tree;

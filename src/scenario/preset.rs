@@ -82,6 +82,7 @@ impl Presets {
     }
 
     /// Returns the keys that each preset says by itself, with its name.
+    #[cfg(test)]
     pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
         self.files.iter().flat_map(|(name, text)| {
             let written = parse(text).as_mapping().cloned().unwrap_or_default();

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
 use super::ScenarioError;
-use super::schema::{generator, shape_of};
+use super::schema::{kept_shape, shape_of};
 use crate::external::{self, External};
 use crate::mapred::{Complaint, Overhear, Policy, Scheduler, Site, Tell};
 use crate::scheduler::{
@@ -92,7 +92,10 @@ impl Registry {
         registry.add::<Fair>().add::<FairDeficit>().add::<ModifiedFair>();
         registry.add::<Capacity>().add::<Hfsp>().add::<Ps>().add::<Fsp>().add::<Srpt>();
         registry.add::<External>();
-        registry.policies.values_mut().for_each(|entry| entry.is_builtin = true);
+        for (name, entry) in &mut registry.policies {
+            entry.is_builtin = true;
+            entry.shape = kept_shape(&format!("scheduler.{name}"));
+        }
         registry
     }
 
@@ -105,6 +108,9 @@ impl Registry {
         let mut registry = Self { policies, sources, formats, voice, may_start: true };
         registry.add_source::<Jobs>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
+        for (key, entry) in &mut registry.sources {
+            entry.shape = kept_shape(&format!("workload.{key}"));
+        }
         registry
     }
 
@@ -115,7 +121,7 @@ impl Registry {
             is_builtin: false,
             defaults: defaults::<P>,
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
-            shape: Arc::new(LazyLock::new(shape_of::<P::Options>)),
+            shape: Arc::new(LazyLock::new(Box::new(shape_of::<P::Options>))),
             complete: complete::<P>,
             build: |options, shape| match options_of::<P>(options, shape) {
                 (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
@@ -137,7 +143,7 @@ impl Registry {
         let entry = SourceEntry {
             about: S::ABOUT,
             schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
-            shape: Arc::new(LazyLock::new(shape_of::<S>)),
+            shape: Arc::new(LazyLock::new(Box::new(shape_of::<S>))),
             read: |options, fallback, shape, most| {
                 let (source, problems) = read::<S>(options, fallback, shape, most);
                 (source.map(|source| Box::new(source) as Box<dyn Source>), problems)
@@ -192,14 +198,11 @@ impl Registry {
     }
 
     /// Returns the JSON Schema of the options of each kind of workload, by its key, and what it is.
-    pub(super) fn sources(&self) -> impl Iterator<Item = (&'static str, Schema, &'static str)> {
-        self.sources.iter().map(|(key, entry)| (*key, (entry.schema)(generator()), entry.about))
-    }
-
-    /// Returns the shape of the options of each kind of workload, by its key.
-    pub(super) fn source_shapes(&self) -> impl Iterator<Item = (String, LateShape)> {
-        let sources = self.sources.iter();
-        sources.map(|(key, entry)| ((*key).to_owned(), Arc::clone(&entry.shape)))
+    pub(super) fn sources(
+        &self,
+        schemas: fn() -> SchemaGenerator,
+    ) -> impl Iterator<Item = (&'static str, Schema, &'static str)> {
+        self.sources.iter().map(move |(key, entry)| (*key, (entry.schema)(schemas()), entry.about))
     }
 
     /// Makes sources of what a workload says beside its own keys. Returns what is wrong with it, at
@@ -340,11 +343,6 @@ impl PolicyEntry {
     /// Returns the policy's options with their defaults.
     pub(super) fn default_options(&self) -> Value {
         (self.defaults)()
-    }
-
-    /// Returns the shape of the policy's options.
-    pub(super) fn shape(&self) -> LateShape {
-        Arc::clone(&self.shape)
     }
 
     /// Returns the JSON Schema of the policy's options.

@@ -3,9 +3,8 @@
 //! The types describe the scenario with every value in place. What users write may be shorter: a
 //! preset's name for its mapping, a policy's name without options, no field that has a default.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use indexmap::IndexMap;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::Registry;
 use super::spec::Scenario;
-use crate::yaml::Shape;
+use crate::yaml::{LateShape, Shape, kept};
 
 /// Returns the JSON Schema of scenarios whose policies are those of a registry.
 pub fn schema(registry: &Registry) -> Value {
@@ -36,39 +35,39 @@ pub fn schema(registry: &Registry) -> Value {
 
 /// Returns the shape of what users write: how layers of it are merged, and which names are known.
 ///
-/// It is made when it is first asked for, and once. Layers are merged before anybody says with which
-/// registry the scenario is read, so only of our own policies and kinds of workload the options are
-/// known. Those of others are chosen by their names as ours are, and their options merged key by key.
+/// Layers are merged before anybody says with which registry the scenario is read, so only of our own
+/// policies and kinds of workload the options are known. Those of others are chosen by their names as
+/// ours are, and their options merged key by key.
 pub(crate) fn shape() -> &'static Shape {
-    static SHAPE: OnceLock<Shape> = OnceLock::new();
-    SHAPE.get_or_init(|| {
-        let mut shape = shape_of::<Scenario>();
-        let registry = Registry::builtin();
-        let sources: IndexMap<String, _> = registry.source_shapes().collect();
-        let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
-        shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
-        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
-            shape.change(presets.key, |of| of.name_by(presets.field));
-        }
-        let policies = registry
-            .names()
-            .filter_map(|name| Some((name.to_owned(), registry.get(name)?.shape())));
-        shape.change("scheduler", |of| *of = Shape::open_choice(policies));
-        shape
-    })
+    static SHAPE: LazyLock<LateShape> = LazyLock::new(|| kept_shape("scenario"));
+    &SHAPE
 }
 
-/// Returns the shape of a type. Each type in it is looked at once, which inline schemas would not do.
+/// Returns a shape that is kept: of the scenario, of the options of one of our policies or of a kind
+/// of workload.
+pub(super) fn kept_shape(name: &str) -> LateShape {
+    kept(KEPT, name.to_owned())
+}
+
+/// The shapes of our own types. A run would spend more time on making their schema than on a small
+/// cluster.
+const KEPT: &str = include_str!("shapes.txt");
+
+/// Returns the shape of a type, from its schema.
 pub(super) fn shape_of<T: JsonSchema>() -> Shape {
-    let schemas = SchemaSettings::draft2020_12().into_generator();
-    Shape::of(schemas.into_root_schema_for::<T>().as_value())
+    Shape::of(referring().into_root_schema_for::<T>().as_value())
+}
+
+/// Each type once, which is quicker than everything in its place.
+fn referring() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().into_generator()
 }
 
 /// Puts the kinds of workload before the keys that every workload has.
 fn add_sources(workload: &mut Value, registry: &Registry) {
     let Some(fields) = workload["properties"].as_object_mut() else { return };
     let every = std::mem::take(fields);
-    for (key, schema, about) in registry.sources() {
+    for (key, schema, about) in registry.sources(generator) {
         fields.insert(key.to_owned(), described(schema, about));
     }
     fields.extend(every);
@@ -186,8 +185,54 @@ fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, LazyLock};
+
+    use indexmap::IndexMap;
+
     use super::super::registry::tests::registry;
     use super::*;
+    use crate::yaml::ShapeWriter;
+
+    /// Returns the shapes that are to be kept, as text.
+    fn made() -> String {
+        let mut writer = ShapeWriter::default();
+        let mut keep = |kind: &str, name: &str, schema: Schema| {
+            let shape = Shape::of(schema.as_value());
+            writer.keep(&format!("{kind}.{name}"), &shape);
+            let late: LateShape = Arc::new(LazyLock::new(Box::new(|| shape)));
+            (name.to_owned(), late)
+        };
+        let ours = Registry::builtin();
+        let sources = ours.sources(referring);
+        let sources: IndexMap<String, _> =
+            sources.map(|(key, schema, _)| keep("workload", key, schema)).collect();
+        let policies = ours.names().map(|name| (name, ours.get(name).unwrap().schema(referring())));
+        let policies: Vec<_> =
+            policies.map(|(name, schema)| keep("scheduler", name, schema)).collect();
+        let mut shape = shape_of::<Scenario>();
+        let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
+        shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
+        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+            shape.change(presets.key, |of| of.name_by(presets.field));
+        }
+        shape.change("scheduler", |of| *of = Shape::open_choice(policies));
+        writer.keep("scenario", &shape);
+        writer.text()
+    }
+
+    #[test]
+    fn the_shapes_that_are_kept_are_those_of_the_types() {
+        let made = made();
+        if std::env::var_os("MUMAKIL_UPDATE").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/scenario/shapes.txt");
+            std::fs::write(path, made).unwrap();
+        } else {
+            assert!(
+                made == KEPT,
+                "the options have changed: `make transcripts` keeps their shapes"
+            );
+        }
+    }
 
     /// Returns the texts of all nodes below one that have no description.
     fn undescribed(path: &str, schema: &Value, found: &mut Vec<String>) {

@@ -3,6 +3,8 @@
 //! A scalar needs no shape: it replaces, and is replaced. What has one is a mapping, which may be a
 //! struct with known fields, a map of free names, or one name of a choice with its options; the
 //! three look alike in YAML and are merged by different rules. And lists, whose entries have one.
+//!
+//! To make a schema takes longer than a small run, so the shapes of our own types are kept as text.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,6 +13,8 @@ use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
 
 use super::path::{Path, Step};
+
+pub(super) mod kept;
 
 /// What may stand at a node of a tree.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +26,7 @@ pub(crate) struct Shape {
 }
 
 /// A shape that is made when it is first asked for: of all that can be chosen one file names little.
-pub(crate) type LateShape = Arc<LazyLock<Shape>>;
+pub(crate) type LateShape = Arc<LazyLock<Shape, Box<dyn FnOnce() -> Shape + Send>>>;
 
 /// What a mapping means.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +48,7 @@ enum Form {
     Map(Arc<Shape>),
     /// One of these names, with its options where it takes any.
     Choice { names: IndexMap<String, Option<Arc<Shape>>>, may_be_other: bool },
-    /// What this is, which [`Shape::key`] looks up.
+    /// What this is, which [`Shape::made`] looks up.
     Late(LateShape),
 }
 
@@ -67,53 +71,11 @@ impl Shape {
         Arc::unwrap_or_clone(reader.shape(schema))
     }
 
-    /// Returns the shape of a choice of these names, or of others with options that are not known.
-    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
-        let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
-        Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
-    }
-
-    fn late(shape: LateShape) -> Arc<Self> {
-        Arc::new(Self { form: Form::Late(shape), items: None })
-    }
-
-    /// Changes the shape of a field.
-    pub(crate) fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
-        let Form::Struct { fields, .. } = &mut self.form else {
-            panic!("`{field}` is to be changed where there are no fields")
-        };
-        change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
-    }
-
-    /// Makes a bare value short for a mapping with this field, which gives all the others.
-    pub(crate) fn name_by(&mut self, field: &str) {
-        if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
-            if !fields.contains_key(field) {
-                fields.shift_insert(0, field.to_owned(), Arc::default());
-            }
-            required.clear();
-            *named_by = Some(field.to_owned());
-        }
-    }
-
-    /// Puts a choice beside the fields; some of what the struct can be named by implies one.
-    pub(crate) fn choose_beside(
-        &mut self,
-        names: IndexMap<String, LateShape>,
-        brought: IndexMap<String, String>,
-    ) {
-        let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
-        let Form::Struct { beside, .. } = &mut self.form else {
-            panic!("a choice is to stand beside fields where there are none")
-        };
-        *beside = Some(Beside { names, brought });
-    }
-
     /// Returns the shape of what a path leads to.
     pub(crate) fn at(&self, path: &Path) -> &Self {
         path.0.iter().fold(self, |shape, step| match step {
             Step::Key(key) => shape.key(key),
-            Step::Index(_) => shape.items.as_deref().unwrap_or(&FREE),
+            Step::Index(_) => shape.items.as_deref().map_or(&FREE, Self::made),
         })
     }
 
@@ -127,9 +89,14 @@ impl Shape {
             Form::Map(value) => Some(value),
             Form::Choice { names, .. } => names.get(key).and_then(Option::as_ref),
         };
-        match inner.map_or(&FREE, |inner| inner) {
-            Self { form: Form::Late(shape), .. } => shape,
-            inner => inner,
+        inner.map_or(&FREE, |inner| inner.made())
+    }
+
+    /// Returns this shape, made if it has not been yet.
+    fn made(&self) -> &Self {
+        match &self.form {
+            Form::Late(shape) => shape,
+            _ => self,
         }
     }
 
@@ -252,6 +219,52 @@ impl Shape {
         let keys = gone.iter().filter(|(key, value)| !value.is_null() && !stays.contains_key(*key));
         let keys = keys.filter_map(|(key, _)| key.as_str().map(str::to_owned));
         keys.filter(|key| !is_asked_for(key)).map(|key| at.key(&key)).collect()
+    }
+}
+
+/// What the shape of a scenario is made with before it is kept.
+#[cfg(test)]
+impl Shape {
+    /// Returns the shape of a choice of these names, or of others with options that are not known.
+    pub(crate) fn open_choice(names: impl IntoIterator<Item = (String, LateShape)>) -> Self {
+        let names = names.into_iter().map(|(name, options)| (name, Some(Self::late(options))));
+        Self { form: Form::Choice { names: names.collect(), may_be_other: true }, items: None }
+    }
+
+    fn late(shape: LateShape) -> Arc<Self> {
+        Arc::new(Self { form: Form::Late(shape), items: None })
+    }
+
+    /// Changes the shape of a field.
+    pub(crate) fn change(&mut self, field: &str, change: impl FnOnce(&mut Self)) {
+        let Form::Struct { fields, .. } = &mut self.form else {
+            panic!("`{field}` is to be changed where there are no fields")
+        };
+        change(Arc::make_mut(fields.entry(field.to_owned()).or_default()));
+    }
+
+    /// Makes a bare value short for a mapping with this field, which gives all the others.
+    pub(crate) fn name_by(&mut self, field: &str) {
+        if let Form::Struct { fields, required, named_by, .. } = &mut self.form {
+            if !fields.contains_key(field) {
+                fields.shift_insert(0, field.to_owned(), Arc::default());
+            }
+            required.clear();
+            *named_by = Some(field.to_owned());
+        }
+    }
+
+    /// Puts a choice beside the fields; some of what the struct can be named by implies one.
+    pub(crate) fn choose_beside(
+        &mut self,
+        names: IndexMap<String, LateShape>,
+        brought: IndexMap<String, String>,
+    ) {
+        let names = names.into_iter().map(|(name, options)| (name, Self::late(options))).collect();
+        let Form::Struct { beside, .. } = &mut self.form else {
+            panic!("a choice is to stand beside fields where there are none")
+        };
+        *beside = Some(Beside { names, brought });
     }
 }
 

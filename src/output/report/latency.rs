@@ -4,7 +4,7 @@ use super::jobs::JobRow;
 use super::parties::Parties;
 use super::{RunReport, charted};
 use crate::chart::{Axis, Caption, Curve, Percentiles, Unit};
-use crate::expect::{ReadError, Results as _, in_words};
+use crate::expect::{ReadError, in_words};
 use crate::page::Block;
 
 /// The histograms that are drawn together, since they are of like size: their charts.
@@ -29,15 +29,17 @@ pub(super) fn blocks(
     if !run.scenario.record.histograms {
         return Ok(Vec::new());
     }
+    let is_drawn = |name: &str| LATENCIES.iter().any(|(.., names)| names.contains(&name));
+    let histograms = run.results.histograms(is_drawn)?;
     let mut drawings = Vec::new();
     for (id, title, names) in LATENCIES {
         let y = Axis::log("Virtual time", Unit::Seconds);
         let (mut curves, mut shown) = (Vec::new(), Vec::new());
         for name in names {
-            let histogram = run.results.histogram(name)?;
+            let Some(histogram) = histograms.get(*name) else { continue };
             if 0 < histogram.max() {
                 shown.push(*name);
-                curves.push(Curve::of(in_words(name), &histogram, &y));
+                curves.push(Curve::of(in_words(name), histogram, &y));
             }
         }
         if !curves.is_empty() {

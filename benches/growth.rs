@@ -1,0 +1,193 @@
+//! How the cost of a run grows: with nodes, with runnable jobs, with tasks.
+//!
+//! - By nodes: heartbeats of trackers with nothing to do but to run long maps. The time per message
+//!   should grow by what the processor's caches cannot hold, and by the logarithm of what is under
+//!   way, not more: no heartbeat looks at other nodes.
+//! - By runnable jobs: what a policy takes for an offer of free slots, in a cluster that is full. The
+//!   median should grow like the logarithm of the jobs at most. The mean has what is done for all jobs
+//!   from time to time, such as their arrival and the updates of shares, and may grow with them.
+//! - By tasks: jobs that are all there from the beginning. The time per task and per heartbeat should
+//!   not change, as nothing walks over tasks; memory should be so many bytes for each.
+//!
+//! Times are processor times of all threads, so that other programs count little, but for those of
+//! offers, which are real ones. They are of single runs: differences of a tenth mean nothing.
+
+#![expect(clippy::print_stdout, reason = "a bench prints what it measures")]
+
+use std::env;
+use std::process::Command;
+use std::time::Duration;
+
+use mumakil::emulation::{Emulated, Options, emulate};
+use mumakil::output::Perf;
+use mumakil::runtime::Transport;
+use mumakil::scenario::{self, Registry};
+use rustix::time::{ClockId, clock_gettime};
+
+/// The argument with which the bench calls itself for a row of which the peak of memory counts.
+const ROW: &str = "--tasks-of-a-row=";
+
+/// A cluster whose JobTracker is never the bottleneck, with two map slots on every node.
+fn cluster(nodes: u32, until: &str, scheduler: &str, jobs: &str) -> String {
+    format!(
+        "
+name: growth
+{until}
+hadoop: {{line: \"0.20\", heartbeat: 3s, setup_cleanup: false, start_up: 0s}}
+cluster:
+  nodes: {nodes}
+  racks: {racks}
+  map_slots: 2
+  reduce_slots: 0
+  jobtracker: {{per_heartbeat: 0s, per_task: 0s, init: 0s}}
+workload: {{jobs: [{jobs}]}}
+record: {{tasks: false, timeline: false, histograms: false}}
+scheduler: {scheduler}
+",
+        racks = nodes.div_ceil(40),
+    )
+}
+
+/// So many jobs in up to 20 pools, which have so many maps of 10 s together.
+fn jobs(count: u32, maps: u64) -> String {
+    let pools = count.min(20);
+    let (count, maps) = (count / pools, maps / u64::from(count));
+    let one = |pool: u32| {
+        format!("{{name: j{pool}, pool: p{pool}, count: {count}, maps: {maps}, map_time: 10s}}")
+    };
+    (0..pools).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the processor time that this process has taken so far.
+fn taken() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).expect("time is spent and not won")
+}
+
+/// Runs a scenario; returns the processor time that it takes, too.
+fn run(yaml: &str, transport: Transport) -> (Duration, Emulated) {
+    let registry = Registry::builtin();
+    let loaded = scenario::parse("bench.yaml", yaml, &[], &registry);
+    let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
+    let options = Options { transport, ..Options::default() };
+    let before = taken();
+    let run = emulate(&scenario, &registry, options).expect("the scenario runs");
+    (taken() - before, run)
+}
+
+/// A number with commas between the thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let comma = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        text.extend(comma(place).then_some(','));
+        text.push(digit);
+    }
+    text
+}
+
+/// Two runs of different length, and what the longer one takes more: so neither the building of the
+/// cluster nor the launch of its maps is counted.
+fn by_nodes() {
+    const BEATS: u32 = 600_000;
+    println!("by nodes: every tracker runs two long maps and sends a heartbeat every 3 s");
+    println!(
+        "{:>8} {:>12} {:>18} {:>16}",
+        "nodes", "messages", "actors ns/message", "bare ns/message"
+    );
+    for nodes in [100, 1_000, 10_000, 50_000] {
+        let jobs = format!("{{name: long, maps: {}, map_time: 1000h}}", nodes * 2);
+        let (short, long) = (60, 60 + 3 * BEATS / nodes);
+        let run = |seconds: u32, transport| {
+            let yaml = cluster(nodes, &format!("until: {seconds}s"), "fifo", &jobs);
+            let again = (0..2).map(|_| run(&yaml, transport));
+            let (took, run) = again.min_by_key(|(took, _)| *took).expect("two runs");
+            (took.as_secs_f64(), run.summary.messages)
+        };
+        let cost = |transport| {
+            let ((before, few), (after, many)) = (run(short, transport), run(long, transport));
+            (many - few, (after - before) * 1e9 / (many - few) as f64)
+        };
+        let ((messages, actors), (_, bare)) = (cost(Transport::Actors), cost(Transport::Bare));
+        let (nodes, messages) = (grouped(nodes.into()), grouped(messages));
+        println!("{nodes:>8} {messages:>12} {actors:>18.0} {bare:>16.0}");
+    }
+}
+
+/// Of each policy that Mumakil brings and that is no other program.
+fn by_jobs() {
+    const JOBS: [u32; 4] = [10, 100, 1_000, 10_000];
+    println!(
+        "\nby runnable jobs: 1,000 nodes, 100,000 maps of 10 s, the first 90 s; mean and median µs per offer"
+    );
+    print!("{:<14}", "policy");
+    JOBS.iter().for_each(|count| print!(" {:>11} jobs", grouped((*count).into())));
+    println!();
+    for policy in Registry::builtin().names().filter(|name| *name != "external") {
+        print!("{policy:<14}");
+        for count in JOBS {
+            let yaml = cluster(1_000, "until: 90s", policy, &jobs(count, 100_000));
+            let (_, run) = run(&yaml, Transport::Bare);
+            let median = run.decision_time.value_at_quantile(0.5) as f64;
+            print!(" {:>8.2} {:>7.2}", run.decision_time.mean() / 1e3, median / 1e3);
+        }
+        println!();
+    }
+}
+
+/// Each row in a process of its own, since a process's peak of memory never sinks.
+fn by_tasks() {
+    println!(
+        "\nby tasks: fair, 1,000 nodes, 100 jobs of equally many maps of 10 s, all there at once"
+    );
+    println!(
+        "{:>11} {:>8} {:>9} {:>13} {:>9} {:>9} {:>11}",
+        "tasks", "s", "ns/task", "ns/heartbeat", "ns/offer", "peak MiB", "bytes/task"
+    );
+    let row = |tasks: u64| {
+        let own = env::current_exe().expect("the bench is a file");
+        let said = Command::new(own).arg(format!("{ROW}{tasks}")).output();
+        let said = String::from_utf8(said.expect("the bench can call itself").stdout);
+        let said = said.expect("numbers are text");
+        let numbers = said.split_whitespace().map(|number| number.parse().expect("a number"));
+        numbers.collect::<Vec<f64>>()
+    };
+    // A task for each job: what all else takes.
+    let least = row(100)[3];
+    for tasks in [10_000, 100_000, 1_000_000, 10_000_000] {
+        let [seconds, heartbeats, offer, peak] = row(tasks)[..] else { panic!("four numbers") };
+        println!(
+            "{:>11} {seconds:>8.2} {:>9.0} {:>13.0} {offer:>9.0} {:>9.0} {:>11.0}",
+            grouped(tasks),
+            seconds * 1e9 / tasks as f64,
+            seconds * 1e9 / heartbeats,
+            peak / f64::from(1 << 20),
+            (peak - least) / tasks as f64,
+        );
+    }
+}
+
+/// Prints the seconds, the heartbeats, an offer's nanoseconds and the peak of memory in bytes.
+fn row_of_tasks(tasks: u64) {
+    let yaml = cluster(1_000, "", "fair", &jobs(100, tasks));
+    let (took, run) = run(&yaml, Transport::Bare);
+    let peak = Perf::new(took, run.summary.messages, &run.decision_time).peak_memory_bytes;
+    println!(
+        "{} {} {} {}",
+        took.as_secs_f64(),
+        run.summary.heartbeats,
+        run.decision_time.mean(),
+        peak.unwrap_or_default()
+    );
+}
+
+fn main() {
+    let row = env::args().find_map(|argument| argument.strip_prefix(ROW)?.parse().ok());
+    if let Some(tasks) = row {
+        return row_of_tasks(tasks);
+    }
+    by_nodes();
+    by_jobs();
+    by_tasks();
+}

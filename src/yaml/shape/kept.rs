@@ -1,0 +1,228 @@
+//! Shapes as text: what a schema tells of our own types does not change between two runs, so it is
+//! kept, and reading it takes a hundredth of the time that making the schema does.
+//!
+//! ```text
+//! scenario { name cluster:@cluster later:-[@later] workload!:@workload}
+//! cluster { preset* nodes hdfs:{ block placement:( random writer:-)}}
+//! ```
+//! Each line is a name and a shape. After a name inside of a shape, `:` and its own shape may follow.
+//!
+//! | written | means |
+//! |---|---|
+//! | `{ a b! c*}` | a struct: `b` must be there, `c` is the field that a bare value stands for |
+//! | `{ a\| b:@b\| c=b}` | beside its fields `b` is chosen; if the struct is named `c`, that brings `b` |
+//! | `( a b:@b)` | a choice; `(? a)` of others, too |
+//! | `<@a>` | a map of free names |
+//! | `-` | nothing that is known |
+//! | `-[@a]` | or a list, whose entries have this shape |
+//! | `@a` | the shape of the line `a`, read when it is asked for |
+
+use std::sync::{Arc, LazyLock};
+
+use indexmap::IndexMap;
+
+use super::{Beside, Form, LateShape, Shape};
+
+/// Returns the shape that a text keeps under a name.
+pub(crate) fn kept(text: &'static str, name: String) -> LateShape {
+    Arc::new(LazyLock::new(Box::new(move || {
+        let line = text.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
+        Reader { text, rest: line.expect("the tests keep every shape") }.shape()
+    })))
+}
+
+/// Reads a line from left to right.
+struct Reader {
+    text: &'static str,
+    rest: &'static str,
+}
+
+/// A name in a struct or a choice.
+struct Entry {
+    name: String,
+    is_required: bool,
+    names_all: bool,
+    shape: Option<Arc<Shape>>,
+}
+
+impl Reader {
+    fn shape(&mut self) -> Shape {
+        let form = if self.takes("{") {
+            self.fields()
+        } else if self.takes("(") {
+            let may_be_other = self.takes("?");
+            let names = self.entries().into_iter().map(|entry| (entry.name, entry.shape)).collect();
+            self.must(")");
+            Form::Choice { names, may_be_other }
+        } else if self.takes("<") {
+            let value = Arc::new(self.shape());
+            self.must(">");
+            Form::Map(value)
+        } else if self.takes("@") {
+            Form::Late(kept(self.text, self.name()))
+        } else {
+            self.must("-");
+            Form::Free
+        };
+        let items = self.takes("[").then(|| {
+            let entry = Arc::new(self.shape());
+            self.must("]");
+            entry
+        });
+        Shape { form, items }
+    }
+
+    fn fields(&mut self) -> Form {
+        let entries = self.entries();
+        let of = |is_so: fn(&Entry) -> bool| entries.iter().filter(move |entry| is_so(entry));
+        let names = |entry: &Entry| entry.name.clone();
+        let required = of(|entry| entry.is_required).map(names).collect();
+        let named_by = of(|entry| entry.names_all).map(names).next();
+        let fields = entries.into_iter().map(|entry| (entry.name, entry.shape.unwrap_or_default()));
+        let fields = fields.collect();
+        let beside = self.takes("|").then(|| {
+            let names = self.entries().into_iter();
+            let names = names.map(|entry| (entry.name, entry.shape.unwrap_or_default())).collect();
+            self.must("|");
+            let mut brought = IndexMap::new();
+            while self.takes(" ") {
+                let name = self.name();
+                self.must("=");
+                brought.insert(name, self.name());
+            }
+            Beside { names, brought }
+        });
+        self.must("}");
+        Form::Struct { fields, required, named_by, beside }
+    }
+
+    fn entries(&mut self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        while self.takes(" ") {
+            let (name, names_all, is_required) = (self.name(), self.takes("*"), self.takes("!"));
+            let shape = self.takes(":").then(|| Arc::new(self.shape()));
+            entries.push(Entry { name, is_required, names_all, shape });
+        }
+        entries
+    }
+
+    fn name(&mut self) -> String {
+        let end = self.rest.find(|letter| " *!:=|{}()<>[]@?".contains(letter));
+        let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        name.to_owned()
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let rest = self.rest.strip_prefix(sign);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn must(&mut self, sign: &str) {
+        assert!(self.takes(sign), "`{sign}` is missing before `{}`", self.rest);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+    use std::fmt::Write;
+    use std::iter;
+
+    use super::*;
+
+    /// A shape gets a line of its own if it is longer than this.
+    const LONGEST_INLINE: usize = 40;
+
+    /// Writes what [`kept`] reads.
+    #[derive(Default)]
+    pub(crate) struct Writer {
+        /// The lines by their names: what stands at several places is written once.
+        lines: BTreeMap<String, String>,
+    }
+
+    impl Writer {
+        /// Keeps a shape under a name.
+        pub(crate) fn keep(&mut self, name: &str, shape: &Shape) {
+            let text = self.shape(name.rsplit('.').next().unwrap(), shape);
+            assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
+        }
+
+        /// Returns the lines.
+        pub(crate) fn text(&self) -> String {
+            self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
+        }
+
+        /// Returns what stands for a shape where it is the value of a key.
+        fn inline(&mut self, key: &str, shape: &Shape) -> String {
+            let text = self.shape(key, shape);
+            if text.len() <= LONGEST_INLINE {
+                return text;
+            }
+            if let Some((name, _)) = self.lines.iter().find(|(_, line)| **line == text) {
+                return format!("@{name}");
+            }
+            let mut names = iter::once(key.to_owned()).chain((2..).map(|n| format!("{key}-{n}")));
+            let name = names.find(|name| !self.lines.contains_key(name)).unwrap();
+            self.lines.insert(name.clone(), text);
+            format!("@{name}")
+        }
+
+        fn shape(&mut self, key: &str, shape: &Shape) -> String {
+            let mut text = match &shape.form {
+                Form::Free => "-".to_owned(),
+                Form::Late(late) => return self.shape(key, late),
+                Form::Map(value) => format!("<{}>", self.inline(key, value)),
+                Form::Choice { names, may_be_other } => {
+                    let mut text = if *may_be_other { "(?" } else { "(" }.to_owned();
+                    for (name, shape) in names {
+                        text += &format!(" {name}");
+                        if let Some(shape) = shape {
+                            text += &format!(":{}", self.inline(name, shape));
+                        }
+                    }
+                    text + ")"
+                }
+                Form::Struct { fields, required, named_by, beside } => {
+                    let mut text = "{".to_owned();
+                    for (name, shape) in fields {
+                        let star = if named_by.as_ref() == Some(name) { "*" } else { "" };
+                        let must = if required.contains(name) { "!" } else { "" };
+                        text += &format!(" {name}{star}{must}");
+                        let shape = self.inline(name, shape);
+                        text += &if shape == "-" { String::new() } else { format!(":{shape}") };
+                    }
+                    if let Some(Beside { names, brought }) = beside {
+                        text += "|";
+                        for (name, shape) in names {
+                            text += &format!(" {name}:{}", self.inline(name, shape));
+                        }
+                        text += "|";
+                        for (name, brings) in brought {
+                            text += &format!(" {name}={brings}");
+                        }
+                    }
+                    text + "}"
+                }
+            };
+            if let Some(items) = &shape.items {
+                write!(text, "[{}]", self.inline(key, items)).unwrap();
+            }
+            text
+        }
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        const TEXT: &str = "\
+all { a*! b:( x y:{ z}) c:<-[@late]> d:-[{ e}]| j:@late m:-| p=m}
+late (? never after after-that before before-that soon:-)
+";
+        let mut written = Writer::default();
+        for name in ["late", "all"] {
+            written.keep(name, &kept(TEXT, name.to_owned()));
+        }
+        assert_eq!(written.text(), TEXT);
+    }
+}
