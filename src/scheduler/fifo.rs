@@ -153,6 +153,10 @@ impl Scheduler for Fifo {
 
 impl Fifo {
     fn offer_maps(&mut self, offer: &mut Offer<'_>) {
+        // Mostly there is nothing, and that is soon seen.
+        if offer.view().jobs_pending(SlotKind::Map) == 0 {
+            return;
+        }
         let turns = free_part(offer, SlotKind::Map);
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
@@ -186,7 +190,7 @@ impl Fifo {
 
     fn offer_reduce(&self, offer: &mut Offer<'_>) {
         let kind = SlotKind::Reduce;
-        if free_part(offer, kind) == 0 || offer.view().jobs_pending(kind) == 0 {
+        if offer.view().jobs_pending(kind) == 0 || free_part(offer, kind) == 0 {
             return;
         }
         offer.tell_contenders(kind, |offer| self.contenders(offer, kind));
