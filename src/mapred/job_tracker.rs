@@ -612,6 +612,7 @@ impl JobTracker {
             taken: PerSlot::default(),
             freed: PerSlot::default(),
             looks: 0,
+            looks_take_time: self.spec.per_job != SimSpan::ZERO,
             lineups: None,
         };
         self.scheduler.offer(&mut offer);

@@ -444,8 +444,9 @@ pub struct Offer<'a> {
     /// The slots of what was launched or resumed, and those that what was decided frees.
     pub(super) taken: PerSlot<u32>,
     pub(super) freed: PerSlot<u32>,
-    /// How many times a job was looked at.
+    /// How many times a job was looked at, and whether that makes the JobTracker later.
     pub(super) looks: u32,
+    pub(super) looks_take_time: bool,
     /// Who contended for its slots, if somebody listens.
     pub(super) lineups: Option<Vec<Lineup>>,
 }
@@ -542,6 +543,15 @@ impl Offer<'_> {
                 self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
                 None
             }
+        }
+    }
+
+    /// Looks at jobs that have nothing to launch, as a policy does that asks them all the same: nothing comes
+    /// of it, but the JobTracker is as long at it. `count` says how many, and is asked only if it takes time.
+    pub fn look_past(&mut self, count: impl FnOnce() -> u32) {
+        step();
+        if self.looks_take_time {
+            self.looks += count();
         }
     }
 

@@ -25,6 +25,7 @@ mod starvation;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod vain;
 
 use std::mem;
 
@@ -32,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::starvation::{Starvation, fair_shares};
-use self::tree::Tree;
+use self::tree::{Key, Tree};
 use super::part::allocations::{Allocations, PoolBy};
 use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, next_kind, room};
@@ -136,6 +137,8 @@ pub struct Fair {
     wants_update: bool,
     /// The slots of each kind to which the minimum shares were scaled.
     promised_of: PerSlot<u32>,
+    /// Scratch: the pools that were asked for a map, up to whom, and whether anywhere.
+    walked: Vec<(PoolId, Option<Key>, bool)>,
 }
 
 impl Policy for Fair {
@@ -161,6 +164,7 @@ impl Policy for Fair {
             starvation: Starvation::new(&options, pools.fair_share_after),
             wants_update: false,
             promised_of: PerSlot::default(),
+            walked: Vec::new(),
             options,
         }
     }
@@ -181,15 +185,17 @@ impl Scheduler for Fair {
             JobChange::Running => {
                 let Some(job) = view.job(event.job) else { return };
                 self.tree.enter(job, self.options.pool_by.of(job.spec()));
-                self.tree.refresh(view, event.job);
+                self.tree.refresh(view, event.job, &mut self.delay);
                 self.wants_update = true;
             }
             JobChange::Ended(_) => {
-                self.tree.leave(view, event.job);
+                self.tree.leave(view, event.job, &mut self.delay);
                 self.wants_update = true;
             }
             JobChange::Initialised => {}
-            JobChange::Attempt(..) | JobChange::SlowTasks => self.tree.refresh(view, event.job),
+            JobChange::Attempt(..) | JobChange::SlowTasks => {
+                self.tree.refresh(view, event.job, &mut self.delay);
+            }
         }
     }
 
@@ -262,6 +268,7 @@ impl Scheduler for Fair {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
+        self.tree.begin(offer.view().now(), &mut self.delay);
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.counted();
         while let Some(kind) =
@@ -273,7 +280,7 @@ impl Scheduler for Fair {
                 continue;
             };
             self.starvation.launched(offer.view().now(), offer.tracker(), launched);
-            self.tree.refresh(&offer.view(), launched.attempt.job());
+            self.tree.refresh(&offer.view(), launched.attempt.job(), &mut self.delay);
             if !self.options.assign_multiple {
                 return;
             }
@@ -328,25 +335,35 @@ impl Fair {
 
     /// Launches a task of whoever is first to have one for this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
-        let Self { tree, delay, starvation, .. } = self;
+        let Self { tree, delay, starvation, walked, .. } = self;
         let now = offer.view().now();
         // A pool for which tasks are killed takes the slots wherever they are: its jobs do not wait
         // for local ones.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
-        launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
+        let launched = launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let reason = Reason::Share(tree.standing(pool, kind));
-            let mut jobs = tree.in_order(&offer.view(), pool, kind);
-            if kind == SlotKind::Map {
-                let anywhere = is_starved(pool);
-                return jobs.find_map(|job| delay.launch_map(offer, job, anywhere, reason));
+            if kind == SlotKind::Reduce {
+                let mut jobs = tree.in_order(&offer.view(), pool, kind);
+                return jobs.find_map(|job| offer.launch_reduce(job, reason));
             }
-            jobs.find_map(|job| offer.launch_reduce(job, reason))
-        })
+            let anywhere = is_starved(pool);
+            let launched = tree.places(pool, kind).find_map(|(job, place)| {
+                Some((delay.launch_map(offer, job, anywhere, reason)?, place))
+            });
+            if tree.asks_in_vain() {
+                walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
+            }
+            launched.map(|(launched, _)| launched)
+        });
+        for (pool, up_to, anywhere) in walked.drain(..) {
+            tree.pass_over(offer, pool, up_to, anywhere);
+        }
+        launched
     }
 
     fn update(&mut self, view: &View<'_>) {
         self.wants_update = false;
-        self.tree.update(view);
+        self.tree.update(view, &mut self.delay);
         let slots =
             PerSlot { map: view.capacity(SlotKind::Map), reduce: view.capacity(SlotKind::Reduce) };
         let has_changed = mem::replace(&mut self.promised_of, slots) != slots;

@@ -140,14 +140,23 @@ impl Hfsp {
 
     /// Gives a free slot to the first who can use it.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
-        let here = self.suspended_here(offer, kind);
         let Self { phases, delay, .. } = self;
-        let began = phases[kind].claims(here).find_map(|claim| begin(&claim, offer, delay, kind));
+        let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
+        if began.is_none() {
+            self.phases[kind].rank();
+            let here = self.suspended_here(offer, kind);
+            let Self { phases, delay, .. } = self;
+            let mut in_line = phases[kind].in_line(here);
+            began = in_line.find_map(|claim| begin(&claim, offer, delay, kind));
+        }
         began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
     }
 
     /// Takes a slot from one behind for the first who lacks one and can use it here.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
+        if self.suspended.on(offer.tracker()).next().is_some() {
+            self.phases[kind].rank();
+        }
         let here = self.suspended_here(offer, kind);
         if self.phases[kind].claims(here).next().is_none() {
             return false;
@@ -210,7 +219,7 @@ impl Hfsp {
     }
 
     /// Returns the attempts on a tracker that could give their slots up.
-    fn candidates(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Candidate> {
+    fn candidates(&mut self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Candidate> {
         let view = offer.view();
         let phase = &self.phases[kind];
         let is_free = |attempt: AttemptId| {
@@ -225,8 +234,15 @@ impl Hfsp {
                 && report.attempt.task.is_work()
                 && is_free(report.attempt)
         });
+        let of_kind: Vec<&Report> = of_kind.collect();
+        if of_kind.is_empty() {
+            return Vec::new();
+        }
+        self.phases[kind].rank();
+        let phase = &self.phases[kind];
+        let placed = of_kind.into_iter();
         let placed =
-            of_kind.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
+            placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
         let placed: Vec<(Place, &Report)> = placed.collect();
         let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
@@ -419,6 +435,10 @@ impl Scheduler for Hfsp {
             self.phases[kind].look(&offer.view(), offer.tracker());
             if let Some(note) = self.phases[kind].settle(&offer.view()) {
                 offer.note(note);
+            }
+            // Who listens hears of everybody's place.
+            if offer.is_listened_to() {
+                self.phases[kind].rank();
             }
         }
         // Time passes with offers of free slots: for full trackers Hadoop asks no policy.

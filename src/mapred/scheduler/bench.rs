@@ -156,6 +156,7 @@ impl<P: Scheduler> Bench<P> {
             taken: PerSlot::default(),
             freed: PerSlot::default(),
             looks: 0,
+            looks_take_time: true,
             lineups: listens.then(Vec::new),
         };
         self.policy.offer(&mut offer);

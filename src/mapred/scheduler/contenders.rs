@@ -244,6 +244,11 @@ impl Offer<'_> {
         self.lineups.get_or_insert_default();
     }
 
+    /// Returns whether somebody listens.
+    pub fn is_listened_to(&self) -> bool {
+        self.lineups.is_some()
+    }
+
     /// Tells who contends for the next slot of a kind, if somebody listens; `who` is asked only then.
     pub fn tell_contenders(
         &mut self,

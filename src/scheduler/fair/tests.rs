@@ -225,6 +225,19 @@ fn a_job_without_a_map_to_launch_is_passed_over_all_the_same() {
 }
 
 #[test]
+fn a_reduce_that_is_launched_does_not_end_the_wait_of_a_job_without_a_map_to_launch() {
+    let options: FairOptions = serde_yaml::from_str("{delay: {w1: 10s, w2: 10s}}").unwrap();
+    let mut bench = Bench::new(Fair::new(options.into()), 2, PerSlot { map: 1, reduce: 1 });
+    let first = bench.job(1, 1, |spec| spec.input = input_on([0]));
+    bench.job(2, 0, |spec| spec.input = input_on([0, 0]));
+    let launched = bench.tick().beat(0);
+    assert_eq!((launched.len(), launched[0].job()), (2, first), "its map, and then its reduce");
+    assert_eq!(bench.at(1.0).beat(1), []);
+    bench.at(12.0).end(launched[0], Outcome::Failed);
+    assert_eq!(bench.beat(1)[0].job(), first);
+}
+
+#[test]
 fn a_job_that_has_ended_counts_until_the_next_update() {
     // With the demand of a job that is over there seems to be something to launch, so the other is
     // asked, and its time passes.

@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
+use super::vain::{Page, Vain};
 use super::{FairOptions, Variant};
 use crate::mapred::{
-    Holding, Job, JobId, Measure, PerSlot, Priority, Reason, SlotKind, SlotShare, Standing, View,
+    Holding, Job, JobId, Measure, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, Standing,
+    View,
 };
+use crate::scheduler::part::delay::Delay;
 use crate::scheduler::part::line::Line;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
@@ -36,6 +39,8 @@ pub(super) struct Tree {
     stale: BTreeSet<JobId>,
     /// The jobs that have ended since the last update, which in Hadoop count until the next.
     ended: Vec<JobId>,
+    /// The pools of whose jobs the last offer has passed over some that were asked in vain.
+    passed: Vec<PoolId>,
 }
 
 /// A pool at work.
@@ -53,8 +58,10 @@ pub(super) struct PoolState {
     pub(super) made_at: SimTime,
     /// The jobs in it that give tasks, or did and still count.
     jobs: BTreeSet<JobId>,
-    /// Those in it that are asked for a task, the next one first.
+    /// Those in it that are asked for a task and may have one, the next one first.
     ready: PerSlot<BTreeSet<Key>>,
+    /// Those that are asked for maps and have none.
+    vain: Vain,
     /// Its place among those of its parent that are asked.
     key: PerSlot<Option<Key>>,
 }
@@ -73,11 +80,13 @@ struct Member {
     running: PerSlot<u32>,
     demand: PerSlot<u32>,
     key: PerSlot<Option<Key>>,
+    /// How much is known of the offers that have passed it over, if it is asked for maps in vain.
+    vain_since: Option<Page>,
 }
 
 /// Where somebody stands among those that are asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+pub(super) struct Key {
     /// What goes before all else: to be below the minimum share, or the priority.
     class: u8,
     /// The bits of a ratio, which are in the order of the ratios: none is negative.
@@ -88,6 +97,8 @@ struct Key {
     name: Option<Arc<str>>,
     /// The number of the pool or job.
     who: u32,
+    /// Whether it is a job without a task to launch, which is asked in vain; it decides no order.
+    is_vain: bool,
 }
 
 impl Tree {
@@ -102,6 +113,7 @@ impl Tree {
             reduces,
             stale: BTreeSet::new(),
             ended: Vec::new(),
+            passed: Vec::new(),
         };
         tree.make_states(SimTime::ZERO);
         tree
@@ -145,9 +157,24 @@ impl Tree {
         self.jobs.get(job.index())?.as_ref()?.runnable_since
     }
 
-    /// Returns the numbers of the jobs or pools in a pool that are asked, the next one first.
+    /// Returns the numbers of the jobs or pools in a pool that are asked, the next one first, without jobs that
+    /// are asked in vain.
     pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
         self.state(pool).ready[kind].iter().map(|key| key.who)
+    }
+
+    /// Returns the jobs of a pool with a task to launch, with their places, the next one first.
+    pub(super) fn places(
+        &self,
+        pool: PoolId,
+        kind: SlotKind,
+    ) -> impl Iterator<Item = (JobId, &Key)> {
+        self.state(pool).ready[kind].iter().map(|key| (JobId(key.who), key))
+    }
+
+    /// Returns whether jobs are asked for maps that have none to launch.
+    pub(super) fn asks_in_vain(&self) -> bool {
+        self.variant == Variant::Hadoop
     }
 
     /// Returns the jobs of a pool that are asked, in the order in which they get slots.
@@ -250,6 +277,7 @@ impl Tree {
             running: PerSlot::default(),
             demand: PerSlot::default(),
             key: PerSlot::default(),
+            vain_since: None,
         };
         self.states[pool.index()].jobs.insert(job.id());
         self.line.enter(job, pool);
@@ -258,11 +286,11 @@ impl Tree {
 
     /// Lets a job go that has ended. In Hadoop it is asked no more, but what it demanded and what it
     /// still runs count until the next update.
-    pub(super) fn leave(&mut self, view: &View<'_>, job: JobId) {
+    pub(super) fn leave(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         match self.variant {
             Variant::Paper => self.forget(job),
             Variant::Hadoop => {
-                self.look_at(view, job, false);
+                self.look_at(view, job, false, delay);
                 self.ended.push(job);
             }
         }
@@ -276,32 +304,37 @@ impl Tree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
-            self.place(&mut member, kind, None);
+            self.place(&mut member, kind, None, None);
             self.place_pools(member.pool, kind);
         }
     }
 
     /// Looks again at a job of which something has changed.
-    pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId) {
+    pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         let is_stale = self.variant == Variant::Hadoop;
         if is_stale && self.jobs.get(job.index()).is_some_and(Option::is_some) {
             self.stale.insert(job);
         }
-        self.look_at(view, job, !is_stale);
+        self.look_at(view, job, !is_stale, delay);
     }
 
-    fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool) {
+    fn look_at(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
         let Some(job) = view.job(id) else { return };
         let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
-            self.count(&mut member, kind, job.tasks(kind).running());
+            let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
             if measures {
-                self.measure(&mut member, job, kind);
+                is_new |= self.measure(&mut member, job, kind);
             }
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
-            let key = is_asked.then(|| self.key_of(&member, id, kind));
-            self.place(&mut member, kind, key);
-            self.place_pools(member.pool, kind);
+            let is_vain = self.reduces.pending(job, kind) == 0;
+            let key = is_asked.then(|| self.key_of(&member, id, kind, is_vain));
+            // Of one that is over nobody asks how long it has waited.
+            let delay = job.is_running().then_some(&mut *delay);
+            is_new |= self.place(&mut member, kind, key, delay);
+            if is_new {
+                self.place_pools(member.pool, kind);
+            }
         }
         self.keep(id, member);
     }
@@ -321,27 +354,29 @@ impl Tree {
     /// to launch: it is then passed over like one that waits for its input, so that the first map that
     /// fails may run anywhere.
     fn is_asked(&self, job: &Job, kind: SlotKind) -> bool {
-        let is_asked_in_vain = self.variant == Variant::Hadoop && kind == SlotKind::Map;
+        let is_asked_in_vain = self.asks_in_vain() && kind == SlotKind::Map;
         is_asked_in_vain && job.is_running() || 0 < self.reduces.pending(job, kind)
     }
 
-    /// Looks up what a job demands, and so what it weighs.
-    fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) {
+    /// Looks up what a job demands, and so what it weighs; returns whether it demands more or less.
+    fn measure(&mut self, member: &mut Member, job: &Job, kind: SlotKind) -> bool {
         let is_runnable = member.runnable_since.is_some();
         let wanted = job.tasks(kind).running() + self.reduces.pending(job, kind);
         let demand = if is_runnable { wanted } else { 0 };
-        self.demand(member, kind, demand);
+        let is_new = self.demand(member, kind, demand);
         let weight = weight(member.priority, self.weighs_size.then_some(demand));
         member.weight[kind] = if is_runnable { weight } else { 1.0 };
+        is_new
     }
 
-    fn key_of(&self, member: &Member, job: JobId, kind: SlotKind) -> Key {
+    fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_vain: bool) -> Key {
         let key = Key {
             class: 0,
             ratio: 0,
             arrived: member.arrived,
             name: member.id.clone(),
             who: job.0,
+            is_vain,
         };
         match self.pools.pool(member.pool).order {
             JobOrder::Fifo => Key { class: member.priority as u8, ..key },
@@ -353,7 +388,8 @@ impl Tree {
 
     // ---- counts, up the tree ----
 
-    fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) {
+    /// Returns whether the number is another one than before.
+    fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) -> bool {
         let was = mem::replace(&mut member.running[kind], running);
         let mut pool = Some(member.pool);
         while let Some(id) = pool.filter(|_| was != running) {
@@ -361,11 +397,14 @@ impl Tree {
             *all = *all - was + running;
             pool = self.pools.pool(id).parent;
         }
+        was != running
     }
 
-    fn demand(&mut self, member: &mut Member, kind: SlotKind, demand: u32) {
+    /// Returns whether the number is another one than before.
+    fn demand(&mut self, member: &mut Member, kind: SlotKind, demand: u32) -> bool {
         let mut was = mem::replace(&mut member.demand[kind], demand);
         let mut now = demand;
+        let is_new = was != now;
         let mut pool = Some(member.pool);
         while let Some(id) = pool.filter(|_| was != now) {
             let most = self.pools.pool(id).max[kind];
@@ -375,13 +414,89 @@ impl Tree {
             was = mem::replace(&mut state.demand[kind], now);
             pool = self.pools.pool(id).parent;
         }
+        is_new
     }
 
     // ---- who comes first ----
 
-    fn place(&mut self, member: &mut Member, kind: SlotKind, key: Option<Key>) {
+    /// Puts a job where it belongs, and lets it know who has passed it over where it was; returns whether
+    /// that is another place.
+    fn place(
+        &mut self,
+        member: &mut Member,
+        kind: SlotKind,
+        key: Option<Key>,
+        delay: Option<&mut Delay>,
+    ) -> bool {
+        if member.key[kind] == key {
+            return false;
+        }
+        let state = &mut self.states[member.pool.index()];
         let was = mem::replace(&mut member.key[kind], key.clone());
-        put(&mut self.states[member.pool.index()].ready[kind], was, key);
+        // Nobody is asked for reduces in vain.
+        if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
+            if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
+                delay.note_passes(JobId(was.who), state.vain.since(page, was));
+            }
+            state.vain.leave();
+        }
+        if key.as_ref().is_some_and(|key| key.is_vain) {
+            member.vain_since = Some(state.vain.enter());
+        }
+        let waits = |key: &Key| !key.is_vain;
+        put(&mut state.ready[kind], was.filter(waits), key.filter(waits));
+        true
+    }
+
+    /// Begins an offer: those that the last one has passed over have waited since.
+    pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
+        let Self { passed, states, jobs, .. } = self;
+        for pool in passed.drain(..) {
+            let PoolState { vain, jobs: members, .. } = &mut states[pool.index()];
+            vain.begin(now);
+            if !vain.are_many(members.len()) {
+                continue;
+            }
+            for id in members.iter() {
+                let Some(Some(member)) = jobs.get_mut(id.index()) else { continue };
+                if let (Some(page), Some(key)) = (&mut member.vain_since, &member.key.map) {
+                    delay.note_passes(*id, vain.since(*page, key));
+                    *page = vain.last_page();
+                }
+            }
+            vain.forget();
+        }
+    }
+
+    /// Passes the jobs of a pool over that are asked for maps in vain, up to a place if there is one.
+    pub(super) fn pass_over(
+        &mut self,
+        offer: &mut Offer<'_>,
+        pool: PoolId,
+        up_to: Option<Key>,
+        anywhere: bool,
+    ) {
+        offer.look_past(|| {
+            if !self.state(pool).vain.are_there() {
+                return 0;
+            }
+            let jobs = self.jobs_of(pool).filter_map(|id| self.jobs.get(id.index())?.as_ref());
+            let keys = jobs.filter_map(|member| member.key.map.as_ref());
+            let is_passed = |key: &Key| up_to.as_ref().is_none_or(|up_to| key < up_to);
+            keys.filter(|key| key.is_vain && is_passed(key)).count() as u32
+        });
+        debug_assert!(
+            self.jobs_of(pool).all(|id| {
+                let key = self.jobs[id.index()].as_ref().and_then(|member| member.key.map.as_ref());
+                let has_map =
+                    offer.view().job(id).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+                !key.is_some_and(|key| key.is_vain) || !has_map
+            }),
+            "{}: a job is asked in vain that has a map to launch",
+            offer.view().now()
+        );
+        self.states[pool.index()].vain.pass_over(offer.view().now(), up_to, anywhere);
+        self.passed.push(pool);
     }
 
     /// Puts a pool, and those that it is in, where they belong.
@@ -399,7 +514,8 @@ impl Tree {
     fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<Key> {
         let (pool, state) = (self.pools.pool(id), self.state(id));
         let running = state.running[kind];
-        if state.ready[kind].is_empty() || pool.max[kind] <= running {
+        let asks_in_vain = kind == SlotKind::Map && state.vain.are_there();
+        if state.ready[kind].is_empty() && !asks_in_vain || pool.max[kind] <= running {
             return None;
         }
         let owed = state.min_share[kind].min(state.demand[kind]);
@@ -407,14 +523,14 @@ impl Tree {
         let part = if is_needy { f64::from(owed) } else { pool.weight };
         let ratio = ratio(running, part);
         let (class, name) = (u8::from(!is_needy), Some(pool.name.clone()));
-        Some(Key { class, ratio, arrived: SimTime::ZERO, name, who: id.0 })
+        Some(Key { class, ratio, arrived: SimTime::ZERO, name, who: id.0, is_vain: false })
     }
 
     // ---- updates ----
 
     /// Forgets the jobs that have ended, decides which may run, if jobs have come or gone, and looks up
     /// what jobs demand.
-    pub(super) fn update(&mut self, view: &View<'_>) {
+    pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
         for job in mem::take(&mut self.ended) {
             self.forget(job);
         }
@@ -427,7 +543,7 @@ impl Tree {
             }
         });
         for job in mem::take(&mut self.stale) {
-            self.look_at(view, job, true);
+            self.look_at(view, job, true, delay);
         }
     }
 
@@ -449,6 +565,14 @@ impl Tree {
                 self.place_pools(id, kind);
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl Key {
+    /// Returns the place of a job with so much of its share.
+    pub(super) fn of_job(ratio: u64, who: u32) -> Self {
+        Self { class: 0, ratio, arrived: SimTime::ZERO, name: None, who, is_vain: true }
     }
 }
 

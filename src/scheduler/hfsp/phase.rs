@@ -36,6 +36,8 @@ pub(super) struct Phase {
     slots: u32,
     /// Whether something has happened that may change the order.
     is_stale: bool,
+    /// Whether jobs are still to get the places that the virtual cluster gives them as it is now.
+    is_unranked: bool,
     /// Whether some job has no virtual slot.
     leaves_some_out: bool,
 }
@@ -75,6 +77,7 @@ impl Phase {
             left: FxHashMap::default(),
             slots: 0,
             is_stale: false,
+            is_unranked: false,
             leaves_some_out: false,
         }
     }
@@ -167,6 +170,9 @@ impl Phase {
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
+            if !self.is_stale {
+                self.rank();
+            }
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
@@ -237,7 +243,8 @@ impl Phase {
         self.trainer.launched(attempt);
     }
 
-    /// Gives every job its place, if anything has changed. Returns what is to be noted of it.
+    /// Decides that every job gets its place anew, if anything has changed; it does with [`Phase::rank`].
+    /// Returns what is to be noted of it.
     pub(super) fn settle(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
         if !self.is_stale && slots == self.slots {
@@ -247,18 +254,20 @@ impl Phase {
             self.cluster.set_slots(view.now(), slots);
         }
         (self.slots, self.is_stale) = (slots, false);
-        let ranks: Vec<(JobId, f64)> = match self.rules.order {
-            Order::ProjectedFinish => self.cluster.finishes(),
+        self.is_unranked = self.rules.order == Order::ProjectedFinish;
+        match self.rules.order {
+            Order::ProjectedFinish => {}
             // Those that have ended come before all others, the first to end first.
             Order::VirtualWork => {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
                 let left = self.cluster.left(view.now());
-                left.map(|(id, left, ended)| (id, rank(left, ended))).collect()
+                self.ranking.rank(left.map(|(id, left, ended)| (id, Rank(rank(left, ended)))));
             }
-            Order::RemainingWork => self.left.iter().map(|(id, left)| (*id, *left)).collect(),
-        };
-        self.ranking.rank(ranks.into_iter().map(|(id, rank)| (id, Rank(rank))));
+            Order::RemainingWork => {
+                self.ranking.rank(self.left.iter().map(|(id, left)| (*id, Rank(*left))));
+            }
+        }
         let leaves_some_out = self.cluster.leaves_some_out();
         if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
             return None;
@@ -271,19 +280,46 @@ impl Phase {
         })
     }
 
+    /// Gives every job its place; to be called before anything is asked that hangs on places. As long as
+    /// samples take all slots nobody asks, and thousands of jobs are not put in order with each that is
+    /// measured.
+    pub(super) fn rank(&mut self) {
+        if std::mem::take(&mut self.is_unranked) {
+            let finishes = self.cluster.finishes().into_iter();
+            self.ranking.rank(finishes.map(|(id, at)| (id, Rank(at))));
+        }
+    }
+
     // ---- claims ----
 
     /// Returns who could use a slot, in the order in which they should have it; `here` is who could
     /// go on.
     pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
-        let reserved = self.rules.training_slots * f64::from(self.slots);
-        let trains = f64::from(self.trainer.running()) < reserved;
-        let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
-        let samples = self.trainer.queue().filter(may_train).map(|job| Claim {
+        self.samples().chain(self.in_line(here))
+    }
+
+    /// Returns those of them that are of samples; they hang on no places.
+    pub(super) fn samples(&self) -> impl Iterator<Item = Claim> {
+        // Thousands may be in the queue while others have all the slots that there are for samples.
+        let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
+        let is_here = |job: &JobId| !self.awaited.contains(job);
+        queue.filter(is_here).map(|job| Claim {
             place: (Rank(f64::NEG_INFINITY), job),
             tasks: self.trainer.to_launch(job),
             what: What::Sample,
-        });
+        })
+    }
+
+    /// Returns whether samples may have more slots.
+    fn trains(&self) -> bool {
+        let reserved = self.rules.training_slots * f64::from(self.slots);
+        f64::from(self.trainer.running()) < reserved
+    }
+
+    /// Returns those that come after samples.
+    pub(super) fn in_line(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
+        let trains = self.trains();
+        let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
         let in_line = move |(place, pending): (Place, u32)| {
             let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
             Claim { place, tasks: pending.saturating_sub(as_sample), what: What::Launch }
@@ -294,7 +330,7 @@ impl Phase {
         let before = self.ranking.waiting().take_while(is_before).map(in_line).filter(has_tasks);
         let after = here
             .map(|_| self.ranking.waiting().skip_while(is_before).map(in_line).filter(has_tasks));
-        samples.chain(before).chain(here).chain(after.into_iter().flatten())
+        before.chain(here).chain(after.into_iter().flatten())
     }
 
     /// Returns how a job stands with a claim.

@@ -19,8 +19,8 @@ mod dealing;
 mod levels;
 mod sharing;
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::iter;
 
 use self::dealing::{Dealing, Dealt};
 use self::sharing::{Sharer, Sharing};
@@ -39,8 +39,21 @@ pub(super) struct VirtualCluster {
     aged: SimTime,
     /// The same in seconds of virtual time.
     clock: f64,
-    jobs: BTreeMap<JobId, Member>,
+    /// Those that have not ended, in turn.
+    open: BTreeMap<Turn, Member>,
+    /// Those that have.
+    over: BTreeMap<JobId, Member>,
+    /// The turns of those that have not ended.
+    turns: BTreeMap<JobId, Turn>,
+    /// How many of these have each weight, by its bits.
+    weights: BTreeMap<u64, u32>,
 }
+
+/// When a job's turn is: first what goes before its number.
+type Turn = (u32, JobId);
+
+/// What is left of a job, and when it ended if it has.
+type Outcome = (JobId, f64, Option<f64>);
 
 /// A job as it comes into the virtual cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,8 +82,51 @@ struct Member {
 impl VirtualCluster {
     /// Returns an empty cluster without slots.
     pub(super) fn new(pace: f64, rule: VirtualSlots) -> Self {
-        let jobs = BTreeMap::new();
-        Self { pace, rule, slots: 0, aged: SimTime::ZERO, clock: 0.0, jobs }
+        Self {
+            pace,
+            rule,
+            slots: 0,
+            aged: SimTime::ZERO,
+            clock: 0.0,
+            open: BTreeMap::new(),
+            over: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            weights: BTreeMap::new(),
+        }
+    }
+
+    fn job(&self, id: JobId) -> Option<&Member> {
+        self.turns.get(&id).map_or_else(|| self.over.get(&id), |turn| self.open.get(turn))
+    }
+
+    /// Takes a job out.
+    fn take(&mut self, id: JobId) -> Option<Member> {
+        let Some(turn) = self.turns.remove(&id) else { return self.over.remove(&id) };
+        let job = self.open.remove(&turn)?;
+        let weight = job.size.weight.to_bits();
+        let alike = self.weights.entry(weight).or_default();
+        *alike -= 1;
+        if *alike == 0 {
+            self.weights.remove(&weight);
+        }
+        Some(job)
+    }
+
+    /// Puts a job where it belongs that was taken out or is new; what is over in both clusters is gone.
+    fn put(&mut self, id: JobId, job: Member) {
+        if job.ended.is_some() {
+            if !job.is_gone {
+                self.over.insert(id, job);
+            }
+            return;
+        }
+        let turn = match self.rule {
+            VirtualSlots::SmallestFirst => (job.size.tasks, id),
+            VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
+        };
+        *self.weights.entry(job.size.weight.to_bits()).or_default() += 1;
+        self.turns.insert(id, turn);
+        self.open.insert(turn, job);
     }
 
     /// Lets time pass up to now.
@@ -81,15 +137,23 @@ impl VirtualCluster {
             return;
         }
         let until = self.clock + passed;
-        for (id, left, ended) in self.course(until) {
+        let outcome = self.in_line(until).unwrap_or_else(|| self.course(until));
+        let mut ended_now = Vec::new();
+        // Both are in turn.
+        let mut open = self.open.iter_mut();
+        for (id, left, ended) in outcome {
             step();
-            if let Some(job) = self.jobs.get_mut(&id) {
-                job.done += if left.is_finite() { job.left - left } else { 0.0 };
-                (job.left, job.ended) = (left, ended);
+            let Some((_, job)) = open.find(|(turn, _)| turn.1 == id) else { continue };
+            job.done += if left.is_finite() { job.left - left } else { 0.0 };
+            job.left = left;
+            ended_now.extend(ended.map(|at| (id, at)));
+        }
+        for (id, at) in ended_now {
+            if let Some(job) = self.take(id) {
+                self.put(id, Member { ended: Some(at), ..job });
             }
         }
         self.clock = until;
-        self.jobs.retain(|_, job| !job.is_gone || job.ended.is_none());
     }
 
     /// Returns how long it takes, at most, until all jobs that can end have virtually ended: as long
@@ -97,7 +161,8 @@ impl VirtualCluster {
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
         let alone = |job: &Member| job.left / f64::from(job.size.tasks.min(slots));
-        let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
+        let all = self.all().into_iter().map(|(_, job)| job);
+        let all = all.filter(|job| job.left.is_finite()).map(alone);
         if self.pace == 0.0 {
             return SimSpan::ZERO;
         }
@@ -114,50 +179,61 @@ impl VirtualCluster {
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
         let member = Member { size, left: size.work, done: 0.0, ended: None, is_gone: false };
-        self.jobs.insert(job, member);
+        self.take(job);
+        self.put(job, member);
     }
 
     /// Returns the work that a job has done, as far as it was not infinite.
     pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
         self.age(now);
-        self.jobs.get(&id).map_or(0.0, |job| job.done)
+        self.job(id).map_or(0.0, |job| job.done)
     }
 
     /// Corrects the work that is left of a job.
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
         self.age(now);
-        if let Some(job) = self.jobs.get_mut(&id) {
-            job.left = left;
-            job.ended = (left <= 0.0).then_some(self.clock);
+        if let Some(job) = self.take(id) {
+            let ended = (left <= 0.0).then_some(self.clock);
+            self.put(id, Member { left, ended, ..job });
         }
     }
 
     /// Hears that a job is over in the real cluster. Returns whether the others have more slots from
     /// now on: only a job that would never end goes at once.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
-        let Some(job) = self.jobs.get_mut(&id) else { return false };
-        job.is_gone = true;
+        let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
+        let was_over = job.ended.is_some();
+        if !was_over {
+            self.put(id, Member { is_gone: true, ..job });
+        }
         if endless {
             self.age(now);
-        }
-        if endless || self.jobs[&id].ended.is_some() {
-            self.jobs.remove(&id);
+            self.take(id);
         }
         endless
     }
 
     /// Returns the work that is left of each job, and when it ended if it has, in the order of their
     /// numbers.
-    pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = (JobId, f64, Option<f64>)> {
+    pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = Outcome> {
         self.age(now);
-        self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
+        self.all().into_iter().map(|(id, job)| (id, job.left, job.ended))
+    }
+
+    /// Returns all jobs in the order of their numbers. Sorts them.
+    fn all(&self) -> Vec<(JobId, &Member)> {
+        let open = self.open.iter().map(|((_, id), job)| (*id, job));
+        let over = self.over.iter().map(|(id, job)| (*id, job));
+        let mut all: Vec<(JobId, &Member)> = open.chain(over).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
     }
 
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
     /// Takes O(n log n) for n jobs on as many slots; with whole slots and weights that differ O(n²).
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
-        let ended = self.jobs.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
+        let ended = self.over.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
         let to_end = self.course(f64::INFINITY).into_iter();
         let to_end = to_end.map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
         ended.chain(to_end).collect()
@@ -165,36 +241,50 @@ impl VirtualCluster {
 
     /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too small.
     pub(super) fn leaves_some_out(&self) -> bool {
-        let outnumber = || (self.slots as usize) < self.open().count();
-        self.rule != VirtualSlots::Parts && (outnumber() || self.dealing().leaves_some_out())
+        let outnumber = (self.slots as usize) < self.open.len();
+        self.rule != VirtualSlots::Parts
+            && (outnumber || self.dealing(usize::MAX).leaves_some_out())
     }
 
     /// Returns what will be left at an instant of each job that has not ended, and when it will have
-    /// ended if it has.
-    fn course(&self, until: f64) -> Vec<(JobId, f64, Option<f64>)> {
+    /// ended if it has, in turn.
+    fn course(&self, until: f64) -> Vec<Outcome> {
         if self.rule == VirtualSlots::Parts {
-            let sharers = self.open().map(|(id, job)| Sharer::new(id, job.size, job.left));
+            let sharers =
+                self.open.iter().map(|((_, id), job)| Sharer::new(*id, job.size, job.left));
             let mut sharing = Sharing::new(sharers.collect(), self.slots, self.clock);
             sharing.run(until);
             sharing.outcome().collect()
         } else {
-            let mut dealing = self.dealing();
+            let mut dealing = self.dealing(usize::MAX);
             dealing.run(until);
-            dealing.into_jobs().into_iter().map(|job| (job.id, job.left, job.ended)).collect()
+            dealing.outcome()
         }
     }
 
-    fn dealing(&self) -> Dealing {
-        let turn = |a: &Dealt, b: &Dealt| match self.rule {
-            VirtualSlots::SmallestFirst => a.size.tasks.cmp(&b.size.tasks),
-            VirtualSlots::OldestFirst | VirtualSlots::Parts => Ordering::Equal,
-        };
-        let jobs = self.open().map(|(id, job)| Dealt::new(id, job.size, job.left)).collect();
-        Dealing::new(jobs, self.slots, self.clock, turn)
+    /// Returns the same of those alone whom it concerns, the first in turn, if some still stand in line for
+    /// a slot at that instant: with whole slots and one weight nothing is done of theirs before.
+    fn in_line(&self, until: f64) -> Option<Vec<Outcome>> {
+        let slots = self.slots as usize;
+        if self.rule == VirtualSlots::Parts || slots == 0 || 1 < self.weights.len() {
+            return None;
+        }
+        let twice = iter::successors(Some(slots + slots / 8 + 1), |first| Some(first * 2));
+        for first in twice.take_while(|first| *first < self.open.len()) {
+            let mut dealing = self.dealing(first);
+            dealing.run(until);
+            if dealing.is_line() {
+                return Some(dealing.outcome());
+            }
+        }
+        None
     }
 
-    fn open(&self) -> impl Iterator<Item = (JobId, &Member)> {
-        self.jobs.iter().filter(|(_, job)| job.ended.is_none()).map(|(id, job)| (*id, job))
+    /// Returns the dealing of slots to so many at most, the first in turn.
+    fn dealing(&self, first: usize) -> Dealing {
+        let open = self.open.iter().take(first);
+        let jobs = open.map(|((_, id), job)| Dealt::new(*id, job.size, job.left)).collect();
+        Dealing::new(jobs, self.slots, self.clock)
     }
 }
 
@@ -407,6 +497,33 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn time_that_passes_for_the_first_in_line_alone_passes_for_all(
+            jobs in vec((1..5_u32, 1..30_u32), 1..60),
+            slots in 1..6_u32,
+            stops in vec(0.0..4.0_f64, 1..8),
+        ) {
+            for rule in [VirtualSlots::SmallestFirst, VirtualSlots::OldestFirst] {
+                let mut cluster = with(rule, slots);
+                for (id, (tasks, work)) in (0..).zip(&jobs) {
+                    cluster.enter(at(0), JobId(id), size(*tasks, f64::from(*work)));
+                }
+                for stop in &stops {
+                    let until = cluster.clock + stop;
+                    let some = cluster.in_line(until).unwrap_or_default();
+                    let all = cluster.course(until);
+                    let concerned = all.iter().filter(|(id, left, _)| {
+                        cluster.job(*id).is_some_and(|job| job.left != *left)
+                    });
+                    if !some.is_empty() {
+                        prop_assert_eq!(&some[..], &all[..some.len()]);
+                        prop_assert!(concerned.clone().all(|one| some.contains(one)));
+                    }
+                    cluster.age(cluster.aged + SimSpan::ceil_from_secs(*stop));
+                }
+            }
+        }
+
         #[test]
         fn it_ends_jobs_when_a_walk_from_end_to_end_does(
             jobs in vec((1..40_u32, 1..2_000_u32, prop::sample::select(vec![0.25, 0.5, 1.0, 2.0, 4.0])), 1..12),

@@ -19,6 +19,9 @@ use crate::units::{SimSpan, SimTime};
 /// The longest that `auto` waits.
 const LONGEST_AUTO: SimSpan = SimSpan::from_secs(15);
 
+/// So many offers are remembered before the time that has passed is added up for all jobs.
+const REMEMBERED: usize = 16_384;
+
 /// How long jobs wait for their input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -69,18 +72,43 @@ pub struct Delay {
     limits: [u64; 2],
     /// By the number of the job; those that are asked, until they end.
     jobs: Vec<Option<Waiting>>,
-    /// The jobs that were passed over since the last offer began, and when.
-    passed_over: Vec<(JobId, SimTime)>,
-    /// How many offers there were: several may come at one instant.
-    offers: u64,
+    offers: Offers,
     long_tasks: Option<LongTasks>,
+}
+
+/// When offers began; several may at one instant.
+///
+/// A job is passed over in thousands of offers, one after another, and its time passes from the first to the
+/// one that follows the last: to keep these two costs each of the others a comparison.
+#[derive(Debug, Default)]
+struct Offers {
+    /// How many there were.
+    count: u64,
+    /// When the last of them began.
+    begun: Vec<SimTime>,
+}
+
+/// An offer that has passed jobs over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// When it was.
+    pub at: SimTime,
+    /// When the next one began, if it has.
+    pub until: Option<SimTime>,
+    /// Whether they needed not wait for their input.
+    pub anywhere: bool,
 }
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     level: Locality,
+    /// For how long, or how often, but for the stretch of offers that goes on.
     waited: u64,
+    /// The last offer after which time passes for it, from one; none if that is added up.
+    passed_in: u64,
+    /// When the stretch of such offers began, each of which followed on the other.
+    passing_since: SimTime,
     /// When it was first passed over with a map to launch, since it launched one.
     since: Option<SimTime>,
     /// When it was last passed over though it might have launched farther away.
@@ -92,8 +120,78 @@ struct Waiting {
 
 impl Default for Waiting {
     fn default() -> Self {
-        let level = Locality::Node;
-        Self { level, waited: 0, since: None, held_back_at: SimTime::ZERO, seen_in: 0 }
+        Self {
+            level: Locality::Node,
+            waited: 0,
+            passed_in: 0,
+            passing_since: SimTime::ZERO,
+            since: None,
+            held_back_at: SimTime::ZERO,
+            seen_in: 0,
+        }
+    }
+}
+
+impl Offers {
+    fn begin(&mut self, now: SimTime) {
+        self.count += 1;
+        self.begun.push(now);
+    }
+
+    /// Returns when an offer began that is remembered; if it has not begun, when the last one did.
+    fn began(&self, number: u64) -> SimTime {
+        let back = self.count.saturating_sub(number) as usize;
+        self.begun[self.begun.len() - 1 - back]
+    }
+
+    /// Returns whether time should be added up for all jobs, to forget all offers but the last one.
+    fn are_many(&self) -> bool {
+        REMEMBERED <= self.begun.len()
+    }
+}
+
+impl Waiting {
+    /// Returns the time that has passed until the last offer began, but for what is added up.
+    fn passing(&self, offers: &Offers) -> u64 {
+        if self.passed_in == 0 {
+            return 0;
+        }
+        offers.began(self.passed_in + 1).saturating_since(self.passing_since).as_micros()
+    }
+
+    /// Lets time pass from now until the next offer, if it does not yet.
+    fn pass_over(&mut self, now: SimTime, offers: &Offers) {
+        if self.seen_in == offers.count {
+            return;
+        }
+        self.seen_in = offers.count;
+        let goes_on = self.passed_in + 1 == offers.count && offers.began(offers.count) == now;
+        if self.passed_in == 0 || !goes_on {
+            self.waited += self.passing(offers);
+            self.passing_since = now;
+        }
+        self.passed_in = offers.count;
+    }
+
+    /// Returns how far the job is once it has launched a map this far from its input.
+    fn launched(self, level: Locality, offers: &Offers) -> Self {
+        let new = Self { level, seen_in: offers.count, ..Self::default() };
+        if self.passed_in == 0 || self.passed_in != offers.count {
+            return new;
+        }
+        // What this offer has passed over before will have waited when the next one begins.
+        let passing_since = self.passing_since.max(offers.began(offers.count));
+        Self { passed_in: offers.count, passing_since, ..new }
+    }
+
+    /// Adds up the time that has passed, so that only the last offer need be remembered.
+    fn add_up(&mut self, offers: &Offers) {
+        self.waited += self.passing(offers);
+        if self.passed_in == offers.count {
+            self.passing_since = self.passing_since.max(offers.began(offers.count));
+        } else {
+            self.passed_in = 0;
+        }
     }
 }
 
@@ -120,8 +218,7 @@ impl Delay {
             patience,
             limits: [0, 0],
             jobs: Vec::new(),
-            passed_over: Vec::new(),
-            offers: 0,
+            offers: Offers::default(),
             long_tasks: long_task.map(LongTasks::new),
         }
     }
@@ -140,7 +237,12 @@ impl Delay {
 
     /// Returns how long a job has been passed over since it last launched a map, if waiting is by time.
     pub fn waited(&self, job: JobId) -> SimSpan {
-        SimSpan::from_micros(self.known(job).map_or(0, |job| job.waited))
+        SimSpan::from_micros(self.known(job).map_or(0, |job| self.waited_by(&job)))
+    }
+
+    /// Returns how long or how often a job was passed over, until this offer began.
+    fn waited_by(&self, job: &Waiting) -> u64 {
+        job.waited + job.passing(&self.offers)
     }
 
     /// Hears of a job; to be called with all news.
@@ -163,15 +265,14 @@ impl Delay {
             let interval = view.heartbeat_interval().as_millis();
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             self.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
-            for (job, at) in self.passed_over.drain(..) {
-                if let Some(Some(job)) = self.jobs.get_mut(job.index()) {
-                    job.waited += now.saturating_since(at).as_micros();
-                }
-            }
         } else if let Patience::Skips(node, rack) = self.patience {
             self.limits = [node, rack];
         }
-        self.offers += 1;
+        self.offers.begin(now);
+        if self.offers.are_many() {
+            self.jobs.iter_mut().flatten().for_each(|job| job.add_up(&self.offers));
+            self.offers.begun = vec![now];
+        }
     }
 
     /// Returns how long it may take until a job launches where it does not yet: none, if no job was
@@ -225,7 +326,7 @@ impl Delay {
         match launched {
             Some(launched) => {
                 let level = launched.locality.unwrap_or(Locality::OffRack);
-                waiting = Waiting { level, seen_in: self.offers, ..Waiting::default() };
+                waiting = waiting.launched(level, &self.offers);
                 if let Some(long_tasks) = &mut self.long_tasks {
                     long_tasks.launched(now, offer.tracker(), launched);
                 }
@@ -237,9 +338,8 @@ impl Delay {
                 }
                 if !matches!(self.patience, Patience::Time(..)) {
                     waiting.waited += 1;
-                } else if waiting.seen_in != self.offers {
-                    waiting.seen_in = self.offers;
-                    self.passed_over.push((job, now));
+                } else {
+                    waiting.pass_over(now, &self.offers);
                 }
                 if is_blocked {
                     offer.refuse(job, SlotKind::Map, Reason::LongTasks);
@@ -248,11 +348,40 @@ impl Delay {
                 }
             }
         }
+        self.keep(job, waiting);
+        launched
+    }
+
+    /// Notes offers that have passed a job over while it had no map to launch, the last of which may be the
+    /// one that goes on or was the last one: as [`Delay::launch_map`] would have done in each of them.
+    ///
+    /// Only for waiting by time.
+    pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p Pass>) {
+        let [node, rack] = self.limits;
+        let known = self.known(job);
+        let mut waiting = known.unwrap_or_default();
+        let limit = [node + rack, rack, 0][waiting.level as usize];
+        let mut is_new = false;
+        for Pass { at, until, anywhere } in passes {
+            is_new = true;
+            if !anywhere && self.waited_by(&waiting) < limit {
+                waiting.held_back_at = *at;
+            }
+            match until {
+                Some(until) => waiting.waited += until.saturating_since(*at).as_micros(),
+                None => waiting.pass_over(*at, &self.offers),
+            }
+        }
+        if is_new {
+            self.keep(job, waiting);
+        }
+    }
+
+    fn keep(&mut self, job: JobId, waiting: Waiting) {
         if self.jobs.len() <= job.index() {
             self.jobs.resize(job.index() + 1, None);
         }
         self.jobs[job.index()] = Some(waiting);
-        launched
     }
 
     /// Returns why [`Delay::launch_wide_map`] would launch nothing, if so; changes nothing.
@@ -295,7 +424,8 @@ impl Delay {
         let Some(known) = view.job(job).filter(|job| !job.has_homeless_maps()) else {
             return Reach::Any;
         };
-        let Waiting { level, waited, .. } = self.known(job).unwrap_or_default();
+        let waiting = self.known(job).unwrap_or_default();
+        let (level, waited) = (waiting.level, self.waited_by(&waiting));
         let [node, rack] = match self.patience {
             Patience::Chances(factor) => [0, chances(view, known, factor)],
             _ => self.limits,
@@ -324,6 +454,9 @@ fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::mapred::bench::{Bench, input_on};
     use crate::mapred::{AttemptId, PerSlot, Scheduler, SlotKind};
@@ -444,5 +577,45 @@ mod tests {
             assert_eq!(bench.at(0.0).beat(1), []);
         }
         assert_eq!(bench.at(0.0).beat(1).len(), 1);
+    }
+
+    proptest! {
+        /// Beside time that is added up with every offer.
+        #[test]
+        fn time_passes_as_if_it_were_added_up_with_every_offer(
+            happenings in vec((0..6_u8, 0..4_u64), 1..80),
+        ) {
+            let (mut offers, mut waiting) = (Offers::default(), Waiting::default());
+            let (mut now, mut waited, mut seen_in) = (SimTime::ZERO, 0, 0);
+            let mut passed_at = None;
+            for (what, micros) in happenings {
+                now += SimSpan::from_micros(micros);
+                match what {
+                    0 => {
+                        waiting = waiting.launched(Locality::Node, &offers);
+                        (waited, seen_in) = (0, offers.count);
+                    }
+                    1 if 0 < offers.count => waiting.add_up(&offers),
+                    2 => {
+                        waiting.pass_over(now, &offers);
+                        if seen_in != offers.count {
+                            (seen_in, passed_at) = (offers.count, Some(now));
+                        }
+                    }
+                    3.. => {
+                        let passed = passed_at.take().map_or(SimSpan::ZERO, |at| now - at);
+                        waited += passed.as_micros();
+                        offers.begin(now);
+                        // Most pass it over at once.
+                        if what < 5 {
+                            waiting.pass_over(now, &offers);
+                            (seen_in, passed_at) = (offers.count, Some(now));
+                        }
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(waiting.waited + waiting.passing(&offers), waited);
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! Among jobs of one weight, a job that ends changes the slots of few others, and only those are looked
 //! at: n jobs on m slots end in O((n + m) log n). If weights differ, each that ends costs O(n).
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Size;
@@ -60,17 +60,8 @@ pub(super) struct Dealing {
 }
 
 impl Dealing {
-    /// Returns the dealing of slots from now on, in this order of turn.
-    pub(super) fn new(
-        mut jobs: Vec<Dealt>,
-        slots: u32,
-        now: f64,
-        turn: impl Fn(&Dealt, &Dealt) -> Ordering,
-    ) -> Self {
-        jobs.sort_by(|a, b| {
-            step();
-            turn(a, b).then(a.id.cmp(&b.id))
-        });
+    /// Returns the dealing of slots from now on, to jobs in turn.
+    pub(super) fn new(jobs: Vec<Dealt>, slots: u32, now: f64) -> Self {
         let open = jobs.iter().enumerate().filter(|(_, job)| job.ended.is_none());
         let open = open.map(|(place, _)| place).collect();
         Self { jobs, open, by_need: Vec::new(), slots: f64::from(slots), now }
@@ -112,7 +103,7 @@ impl Dealing {
 
     /// Returns whether jobs outnumber the slots: if they are alike, the first in turn have one each, and
     /// whoever ends leaves its slot to the next.
-    fn is_line(&self) -> bool {
+    pub(super) fn is_line(&self) -> bool {
         let slots = self.slots as usize;
         0 < slots && slots < self.open.len()
     }
@@ -169,9 +160,9 @@ impl Dealing {
         open.retain(|place| jobs[*place].ended.is_none());
     }
 
-    /// Returns the jobs as they are now.
-    pub(super) fn into_jobs(self) -> Vec<Dealt> {
-        self.jobs
+    /// Returns what is left of each job now, and when it ended if it has, in turn.
+    pub(super) fn outcome(self) -> Vec<(JobId, f64, Option<f64>)> {
+        self.jobs.into_iter().map(|job| (job.id, job.left, job.ended)).collect()
     }
 
     /// Returns whether some job has no slot.
@@ -253,8 +244,9 @@ mod tests {
         (0..).zip(sizes).map(dealt).collect()
     }
 
-    fn smallest_first(a: &Dealt, b: &Dealt) -> Ordering {
-        a.size.tasks.cmp(&b.size.tasks)
+    fn smallest_first(mut jobs: Vec<Dealt>) -> Vec<Dealt> {
+        jobs.sort_by_key(|job| (job.size.tasks, job.id));
+        jobs
     }
 
     fn slots(dealing: &mut Dealing) -> Vec<(u32, f64)> {
@@ -265,7 +257,7 @@ mod tests {
     fn ends(mut dealing: Dealing) -> Vec<(u32, f64)> {
         dealing.run(f64::INFINITY);
         let end = |job: &Dealt| (job.id.0, job.ended.unwrap_or(f64::INFINITY));
-        let mut ends: Vec<(u32, f64)> = dealing.into_jobs().iter().map(end).collect();
+        let mut ends: Vec<(u32, f64)> = dealing.jobs.iter().map(end).collect();
         ends.sort_by_key(|(id, _)| *id);
         ends
     }
@@ -274,7 +266,7 @@ mod tests {
     #[test]
     fn slots_are_dealt_in_turn_and_what_is_over_goes_to_the_smallest() {
         let jobs = jobs(&[(100, 1e3), (1, 5.0), (40, 1e3)]);
-        let mut dealing = Dealing::new(jobs, 12, 0.0, smallest_first);
+        let mut dealing = Dealing::new(smallest_first(jobs), 12, 0.0);
         assert_eq!(slots(&mut dealing), [(1, 1.0), (2, 6.0), (0, 5.0)]);
     }
 
@@ -283,7 +275,7 @@ mod tests {
     #[test]
     fn with_more_jobs_than_slots_the_largest_waits() {
         let mut dealing =
-            Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 7.0)]), 2, 0.0, smallest_first);
+            Dealing::new(smallest_first(jobs(&[(9, 10.0), (1, 4.0), (3, 7.0)])), 2, 0.0);
         assert!(dealing.leaves_some_out());
         assert_eq!(slots(&mut dealing), [(1, 1.0), (2, 1.0), (0, 0.0)]);
         assert_eq!(ends(dealing), [(0, 7.0 + 7.0 / 2.0), (1, 4.0), (2, 7.0)]);
@@ -297,11 +289,11 @@ mod tests {
             let sizes: Vec<(u32, f64)> = sizes.iter().map(|(t, w)| (*t, f64::from(*w))).collect();
             for until in [f64::from(until), f64::INFINITY] {
                 let [mut in_line, mut anew] =
-                    [(); 2].map(|()| Dealing::new(jobs(&sizes), slots, 0.0, smallest_first));
+                    [(); 2].map(|()| Dealing::new(smallest_first(jobs(&sizes)), slots, 0.0));
                 in_line.run(until);
                 anew.run_in_turn(until);
                 [&mut in_line, &mut anew].into_iter().for_each(Dealing::deal);
-                for (a, b) in in_line.into_jobs().iter().zip(anew.into_jobs()) {
+                for (a, b) in in_line.jobs.iter().zip(anew.jobs) {
                     prop_assert_eq!((a.id, a.slots, a.ended.is_some()), (b.id, b.slots, b.ended.is_some()));
                     prop_assert!((a.left - b.left).abs() < 1e-6, "{a:?} {b:?}");
                     let apart = a.ended.unwrap_or(0.0) - b.ended.unwrap_or(0.0);
@@ -313,8 +305,7 @@ mod tests {
 
     #[test]
     fn by_age_the_latest_waits() {
-        let by_age = |_: &Dealt, _: &Dealt| Ordering::Equal;
-        let mut dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 6.0)]), 2, 0.0, by_age);
+        let mut dealing = Dealing::new(jobs(&[(9, 10.0), (1, 4.0), (3, 6.0)]), 2, 0.0);
         assert_eq!(slots(&mut dealing), [(0, 1.0), (1, 1.0), (2, 0.0)]);
         // The third has one slot from 4 s on, and so ends with the first.
         assert_eq!(ends(dealing), [(0, 10.0), (1, 4.0), (2, 10.0)]);
@@ -327,7 +318,7 @@ mod tests {
         jobs[0].size.weight = 4.0;
         let [ten, eleven] = [10, 11].map(|count| {
             let jobs = jobs.iter().map(|job| Dealt::new(job.id, job.size, job.left)).collect();
-            slots(&mut Dealing::new(jobs, count, 0.0, smallest_first))
+            slots(&mut Dealing::new(smallest_first(jobs), count, 0.0))
         });
         assert_eq!(ten, [(0, 8.0), (1, 2.0)]);
         assert_eq!(eleven, [(0, 9.0), (1, 2.0)]);
@@ -335,14 +326,14 @@ mod tests {
 
     #[test]
     fn a_job_without_end_takes_its_slots_for_ever() {
-        let dealing = Dealing::new(jobs(&[(5, f64::INFINITY), (5, 6.0)]), 4, 1.0, smallest_first);
+        let dealing = Dealing::new(jobs(&[(5, f64::INFINITY), (5, 6.0)]), 4, 1.0);
         assert_eq!(ends(dealing), [(0, f64::INFINITY), (1, 4.0)]);
     }
 
     #[test]
     fn without_slots_nothing_ends() {
-        let mut dealing = Dealing::new(jobs(&[(5, 6.0)]), 0, 0.0, smallest_first);
+        let mut dealing = Dealing::new(jobs(&[(5, 6.0)]), 0, 0.0);
         dealing.run(9.0);
-        assert_eq!(dealing.into_jobs()[0].left, 6.0);
+        assert_eq!(dealing.jobs[0].left, 6.0);
     }
 }
