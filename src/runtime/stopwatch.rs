@@ -14,13 +14,13 @@ use crate::mapred::{Offer, Scheduler, Wrapper};
 
 /// So many decisions are timed one by one; of those after them, one in [`STRIDE`] for all of these.
 const ALL_OF: u64 = 10_000;
-const STRIDE: u64 = 8;
+const STRIDE: u64 = 32;
 
 /// What the stopwatch has seen.
 #[derive(Debug)]
 pub struct Thinking {
-    /// How long offers took to answer, in nanoseconds. After the first 10,000, one in eight is timed
-    /// and counted for all eight.
+    /// How long offers took to answer, in nanoseconds. After the first 10,000, one in 32 is timed
+    /// and counted for all of them.
     pub decision_time: Histogram<u64>,
     /// Whether the policy panicked.
     pub panicked: bool,

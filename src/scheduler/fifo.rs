@@ -14,6 +14,7 @@
 //! [`delay`](super::part::delay)); one that launches a far map all the same ends the heartbeat's maps.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,8 @@ use super::part::delay::{Delay, DelaySpec};
 use super::part::load::{TrackerLoad, room};
 use super::part::reduces::{Reduces, WithReduces};
 use crate::mapred::{
-    By, Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence, Priority,
-    Reach, Reason, Scheduler, SlotKind, Standing, View,
+    AttemptState, By, Contender, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy,
+    Precedence, Priority, Reach, Reason, Scheduler, SlotKind, Standing, View,
 };
 use crate::units::{Fraction, SimSpan, SimTime};
 
@@ -48,14 +49,19 @@ impl Default for FifoOptions {
 #[derive(Debug)]
 pub struct Fifo {
     options: FifoOptions,
-    /// The jobs that give tasks.
-    line: BTreeSet<(Priority, SimTime, JobId)>,
+    /// The jobs that give tasks, in their order.
+    line: Vec<Place>,
+    /// Those of them that have maps to launch, and some that have none any more.
+    with_maps: BTreeSet<Place>,
     /// All tasks of those that have reduces.
     padded: PerSlot<u64>,
     /// What makes jobs wait, if something does.
     delay: Option<Delay>,
     reduces: Reduces,
 }
+
+/// Where a job stands in line.
+type Place = (Priority, SimTime, JobId);
 
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
@@ -66,7 +72,8 @@ impl Policy for Fifo {
         let WithReduces { own: options, reduces } = options;
         let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
         let reduces = Reduces::new(&reduces);
-        Self { options, line: BTreeSet::new(), padded: PerSlot::default(), delay, reduces }
+        let (line, with_maps, padded) = Default::default();
+        Self { options, line, with_maps, padded, delay, reduces }
     }
 }
 
@@ -85,11 +92,21 @@ impl Scheduler for Fifo {
         }
         let Some(job) = view.job(event.job) else { return };
         let place = (job.priority(), job.submitted_at(), job.id());
-        let moved = match event.change {
-            JobChange::Running => self.line.insert(place),
-            JobChange::Ended(_) => self.line.remove(&place),
+        let moved = match (event.change, self.line.binary_search(&place)) {
+            (JobChange::Running, Err(at)) => {
+                self.line.insert(at, place);
+                true
+            }
+            (JobChange::Ended(_), Ok(at)) => {
+                self.line.remove(at);
+                self.with_maps.remove(&place);
+                true
+            }
             _ => false,
         };
+        if gives_work(event.change) && job.is_running() && 0 < job.pending(SlotKind::Map) {
+            self.with_maps.insert(place);
+        }
         if moved && 0 < job.spec().reduces {
             for kind in SlotKind::BOTH {
                 let tasks = u64::from(job.tasks(kind).total());
@@ -170,21 +187,47 @@ impl Fifo {
 
     /// Launches a map of the first job that has one; returns whether the next turn may try.
     fn launch_map(&mut self, offer: &mut Offer<'_>) -> bool {
+        let Some(delay) = &mut self.delay else { return self.launch_map_at_once(offer) };
         for (place, (_, _, job)) in (0..).zip(&self.line) {
-            if let Some(delay) = &mut self.delay {
-                match delay.launch_map(offer, *job, false, Reason::InLine(place)) {
-                    Some(launched) => return launched.is_near(),
-                    None => continue,
-                }
+            let launched = delay.launch_map(offer, *job, false, Reason::InLine(place));
+            if let Some(launched) = launched {
+                return launched.is_near();
             }
-            let near = offer.launch_map(*job, Reach::Rack, Reason::InLine(place));
+        }
+        false
+    }
+
+    /// The same if no job waits for its input. To ask one that has no map would change nothing, but for the
+    /// time that the JobTracker takes for it.
+    fn launch_map_at_once(&mut self, offer: &mut Offer<'_>) -> bool {
+        let has_map =
+            |view: View<'_>, job| view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
+        // How many of the line were asked or passed.
+        let mut asked = 0;
+        let mut next = self.with_maps.first().copied();
+        while let Some(at) = next {
+            next = self.with_maps.range((Bound::Excluded(at), Bound::Unbounded)).next().copied();
+            let job = at.2;
+            if !has_map(offer.view(), job) {
+                self.with_maps.remove(&at);
+                continue;
+            }
+            let place = self.line.binary_search(&at).expect("who has maps to launch is in line");
+            offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
+            asked = place + 1;
+            let near = offer.launch_map(job, Reach::Rack, Reason::InLine(place as u32));
             if near.is_some() {
                 return true;
             }
-            if offer.launch_map(*job, Reach::Beyond, Reason::InLineFar(place)).is_some() {
+            if offer.launch_map(job, Reach::Beyond, Reason::InLineFar(place as u32)).is_some() {
                 return false;
             }
         }
+        offer.look_past(|| ASKED_FOR_MAPS * (self.line.len() - asked) as u32);
+        debug_assert!(
+            self.line.iter().all(|at| self.with_maps.contains(at) || !has_map(offer.view(), at.2)),
+            "a job with maps was not asked"
+        );
         false
     }
 
@@ -239,6 +282,21 @@ impl Fifo {
     }
 }
 
+/// How often a job in line is asked for a map: for one in the node's rack, and for one beyond.
+const ASKED_FOR_MAPS: u32 = 2;
+
+/// Returns whether a job may have something to launch after a change though it had nothing before.
+fn gives_work(change: JobChange) -> bool {
+    use AttemptState as S;
+    match change {
+        JobChange::Running | JobChange::SlowTasks => true,
+        JobChange::Attempt(_, state) => {
+            matches!(state, S::FailedUnclean | S::KilledUnclean | S::Failed | S::Killed)
+        }
+        JobChange::Submitted | JobChange::Initialised | JobChange::Ended(_) => false,
+    }
+}
+
 /// Returns how many tasks a tracker may take before it has more than its part of the work left.
 fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
     room(offer, kind, offer.view().unfinished(kind) as f64, 0.0, TrackerLoad::Reported)
@@ -248,6 +306,7 @@ fn free_part(offer: &Offer<'_>, kind: SlotKind) -> u32 {
 mod tests {
     use super::*;
     use crate::mapred::bench::{Bench, input_on};
+    use crate::mapred::{Outcome, steps_of};
 
     /// Returns so many trackers of four map slots and a reduce slot, of which a part is kept free.
     fn bench(trackers: u32, padding: f64) -> Bench<Fifo> {
@@ -295,6 +354,32 @@ mod tests {
         // A fifth of twenty maps are the four slots that are left.
         assert_eq!(last(1, 0.2), 1);
         assert_eq!(last(1, 0.1), 4, "two slots are fewer than are left");
+    }
+
+    #[test]
+    fn a_job_is_asked_again_in_its_place_when_a_map_of_it_has_failed() {
+        let mut bench = bench(5, 0.0);
+        let [first, second] = [1, 30].map(|maps| bench.job(maps, 0, near));
+        let launched = bench.beat(0);
+        assert_eq!(launched[0].job(), first);
+        bench.end(launched[0], Outcome::Failed);
+        let jobs: Vec<JobId> = bench.beat(1).iter().map(|attempt| attempt.job()).collect();
+        assert_eq!(jobs, [first, second, second, second]);
+    }
+
+    #[test]
+    fn jobs_whose_maps_are_all_launched_cost_an_offer_nothing() {
+        let steps = |jobs: u32| {
+            let slots = PerSlot { map: 1_000, reduce: 1 };
+            let mut bench = Bench::new(Fifo::new(FifoOptions::default().into()), 2, slots);
+            (0..jobs).for_each(|_| _ = bench.job(1, 0, near));
+            bench.fill();
+            bench.job(10, 0, near);
+            // The first map after the others finds out that they have none.
+            bench.beat(0);
+            steps_of(|| assert!(!bench.beat(1).is_empty()))
+        };
+        assert_eq!(steps(1_000), steps(10));
     }
 
     #[test]

@@ -320,6 +320,10 @@ impl Ledger {
         kind: SlotKind,
         out: &mut Outbox,
     ) -> Option<Launch> {
+        let waiting = [&self.wants_cleanup, &self.wants_task_cleanup[kind], &self.wants_setup];
+        if waiting.iter().all(|jobs| jobs.is_empty()) {
+            return None;
+        }
         let index = u32::from(kind == SlotKind::Reduce);
         let accepts = |set: &BTreeSet<JobId>| {
             let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
