@@ -133,18 +133,6 @@ struct Threads {
     clock: ScaledClock,
     /// How many actors have a thread that they may share.
     seated: Cell<usize>,
-    /// For each thread what is to go to its actors next. To wake a thread costs more than most of them make
-    /// of a message, so that all that is due goes there at once.
-    sacks: Vec<RefCell<Sack>>,
-}
-
-/// Deliveries to actors of one thread.
-type Sack = Vec<Box<dyn FnOnce() + Send>>;
-
-/// An actor and its thread.
-struct Seat<M: Message> {
-    actor: Addr<CoreActor<M, ScaledClock>>,
-    thread: usize,
 }
 
 impl Threads {
@@ -153,28 +141,16 @@ impl Threads {
         // Two for the trackers even on a small machine: they have to be concurrent.
         let count = 1 + cores.saturating_sub(1).max(2);
         let arbiters = (0..count).map(|_| Arbiter::new()).collect();
-        let sacks = (0..count).map(|_| RefCell::default()).collect();
-        Self { arbiters, clock, seated: Cell::default(), sacks }
+        Self { arbiters, clock, seated: Cell::default() }
     }
 
-    /// Returns the number of the thread that an actor gets.
-    fn thread_of(&self, address: Address) -> usize {
+    fn thread_of(&self, address: Address) -> &Arbiter {
+        let (own, shared) = self.arbiters.split_first().expect("there are at least three");
         if address == Address::JobTracker {
-            return 0;
+            return own;
         }
         let number = self.seated.replace(self.seated.get() + 1);
-        1 + number % (self.arbiters.len() - 1)
-    }
-
-    /// Sends what was delivered since the last time on its way.
-    fn dispatch(&self) {
-        for (arbiter, sack) in self.arbiters.iter().zip(&self.sacks) {
-            let sack = sack.take();
-            if !sack.is_empty() {
-                // A thread that is gone takes nothing, and its actors have said why.
-                arbiter.spawn_fn(|| sack.into_iter().for_each(|deliver| deliver()));
-            }
-        }
+        &shared[number % shared.len()]
     }
 }
 
@@ -191,20 +167,17 @@ impl Drop for Threads {
 }
 
 impl Drive for Threads {
-    type Seat<M: Message> = Seat<M>;
+    type Seat<M: Message> = Addr<CoreActor<M, ScaledClock>>;
 
-    fn seat<M: Message>(&self, body: Body<M>) -> Seat<M> {
-        let (thread, clock) = (self.thread_of(body.address()), self.clock.clone());
-        let actor = CoreActor::start_in_arbiter(&self.arbiters[thread].handle(), move |_| {
+    fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M> {
+        let (thread, clock) = (self.thread_of(body.address()).handle(), self.clock.clone());
+        CoreActor::start_in_arbiter(&thread, move |_| {
             CoreActor::new(Rc::new(RefCell::new(body)), clock)
-        });
-        Seat { actor, thread }
+        })
     }
 
-    fn deliver<M: Message>(&self, seat: &Seat<M>, at: SimTime, msg: M) {
-        let actor = seat.actor.clone();
-        let deliver = move || actor.do_send(Delivery { at, msg });
-        self.sacks[seat.thread].borrow_mut().push(Box::new(deliver));
+    fn deliver<M: Message>(&self, actor: &Self::Seat<M>, at: SimTime, msg: M) {
+        actor.do_send(Delivery { at, msg });
     }
 }
 
@@ -234,7 +207,7 @@ impl Pacer<'_> {
         drop(self.parcels);
         self.agenda.reach(self.wall.now());
         if let Some(at) = self.agenda.stopped_at() {
-            let told = system.block_on(self.seats.job_tracker.actor.send(HearOut { at }));
+            let told = system.block_on(self.seats.job_tracker.send(HearOut { at }));
             // It does not answer if it has panicked since.
             self.agenda.take_over(&mut told.unwrap_or_default(), None);
         }
@@ -249,7 +222,6 @@ impl Pacer<'_> {
             self.under_way += 1;
             self.seats.deliver(self.threads, at, mail);
         }
-        self.threads.dispatch();
     }
 
     /// Takes what actors have left, and waits for more if nothing is due soon.
