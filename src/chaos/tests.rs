@@ -10,8 +10,7 @@ use super::draw::{Artist, THEMES, lay, text, wrong};
 use super::rehearsal::under;
 use super::trial::{Found, Print, Trial};
 use super::*;
-use crate::emulation::Options;
-use crate::emulation::{PLANTED, Planted};
+use crate::emulation::{Options, PLANTED, Planted};
 use crate::scenario::parse;
 
 fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {

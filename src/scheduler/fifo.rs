@@ -92,15 +92,12 @@ impl Scheduler for Fifo {
         }
         let Some(job) = view.job(event.job) else { return };
         let place = (job.priority(), job.submitted_at(), job.id());
-        let moved = match (event.change, self.line.binary_search(&place)) {
-            (JobChange::Running, Err(at)) => {
-                self.line.insert(at, place);
-                true
-            }
-            (JobChange::Ended(_), Ok(at)) => {
-                self.line.remove(at);
+        let in_line = || self.line.binary_search(&place);
+        let moved = match event.change {
+            JobChange::Running => in_line().map_err(|at| self.line.insert(at, place)).is_err(),
+            JobChange::Ended(_) => {
                 self.with_maps.remove(&place);
-                true
+                in_line().map(|at| self.line.remove(at)).is_ok()
             }
             _ => false,
         };
