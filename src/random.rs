@@ -10,6 +10,8 @@
 mod dist;
 pub mod mumak;
 
+use std::cell::Cell;
+
 pub use dist::{Dist, Shape};
 pub use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
@@ -85,8 +87,22 @@ pub enum Purpose {
 /// A subject is a job (24 bits), task (24) and attempt (8), or any other dense number.
 pub fn stream(seed: u64, purpose: Purpose, subject: u64) -> ChaCha8Rng {
     assert!(subject < 1 << 56, "subject numbers leave the top byte to the purpose");
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = seeded(seed);
     rng.set_stream(((purpose as u64) << 56) | subject);
+    rng
+}
+
+/// Returns a generator with this seed. A run has one seed and takes a stream for every block and attempt, so
+/// what is made of the last seed is kept.
+fn seeded(seed: u64) -> ChaCha8Rng {
+    thread_local! {
+        static LAST: Cell<Option<(u64, [u8; 32])>> = const { Cell::new(None) };
+    }
+    if let Some((_, key)) = LAST.get().filter(|(of, _)| *of == seed) {
+        return ChaCha8Rng::from_seed(key);
+    }
+    let rng = ChaCha8Rng::seed_from_u64(seed);
+    LAST.set(Some((seed, rng.get_seed())));
     rng
 }
 

@@ -13,6 +13,8 @@ pub struct Topology {
     nodes: Vec<Node>,
     /// The rack and host of each node, where these are known, in the order of the hosts' names.
     names: Vec<(String, String)>,
+    /// The rack of each node, which is asked for more than all else of it.
+    racks_of: Vec<RackId>,
     /// The nodes of each rack, in order.
     racks: Vec<Vec<TrackerId>>,
     /// The pod of each rack.
@@ -94,7 +96,14 @@ impl Topology {
         for (index, node) in nodes.iter().enumerate() {
             racks[node.rack.index()].push(TrackerId(index as u32));
         }
-        Self { nodes, names: Vec::new(), pods: vec![PodId(0); racks.len()], racks, absent: None }
+        Self {
+            racks_of: nodes.iter().map(|node| node.rack).collect(),
+            nodes,
+            names: Vec::new(),
+            pods: vec![PodId(0); racks.len()],
+            racks,
+            absent: None,
+        }
     }
 
     /// Returns a cluster of these hosts, each with the path of its rack and its name: the nodes
@@ -182,7 +191,8 @@ impl Topology {
 
     /// Returns the rack that a node stands in, or what [stands for](Self::stand_in) a host.
     pub fn rack(&self, id: TrackerId) -> RackId {
-        self.nodes.get(id.index()).map_or_else(|| RackId(id.0 - self.len()), |node| node.rack)
+        let rack = self.racks_of.get(id.index()).copied();
+        rack.unwrap_or_else(|| RackId(id.0 - self.len()))
     }
 
     /// Returns how many pods there are: one, if nothing is said of them.

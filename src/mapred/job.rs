@@ -397,9 +397,20 @@ impl Task {
         self.tries.iter_mut().find(|attempt| attempt.number == number)
     }
 
+    pub(super) fn push(&mut self, attempt: Try) {
+        // Nearly no task has more than one at a time.
+        self.tries.reserve_exact(1);
+        self.tries.push(attempt);
+    }
+
     pub(super) fn remove(&mut self, number: u32) -> Option<Try> {
         let index = self.tries.iter().position(|attempt| attempt.number == number)?;
-        Some(self.tries.remove(index))
+        let attempt = self.tries.remove(index);
+        if self.tries.is_empty() {
+            // Tasks that are done are kept as long as their job, the room for their tries is not.
+            self.tries = Vec::new();
+        }
+        Some(attempt)
     }
 }
 

@@ -67,7 +67,8 @@ pub(super) struct Ledger {
     wants_cleanup: BTreeSet<JobId>,
     /// Jobs with attempts whose output is to be removed, by the kind of slot.
     wants_task_cleanup: PerSlot<BTreeSet<JobId>>,
-    /// What was handed out within the expiry, and a little before: when, in this order, and what.
+    /// What was handed out within the expiry, and a little before: when, in this order, and what. What has
+    /// begun since may be missing.
     launches: VecDeque<(SimTime, AttemptId)>,
     pub(super) trackers: Vec<Tracker>,
     /// Those whose machines have died, which the JobTracker has yet to find out.

@@ -48,22 +48,33 @@ pub(super) struct MapCache {
     homeless: u32,
 }
 
-/// The racks that the JobTracker has met, in that order.
+/// The racks that the JobTracker has met.
 #[derive(Debug, Default)]
 pub(super) struct RackOrder {
-    turns: FxHashMap<u32, u32>,
+    met: u32,
+    /// By rack, how many it had met before, if it has met it.
+    turns: Vec<Option<u32>>,
 }
 
 impl RackOrder {
-    /// Meets the rack of a node, if it has not met it yet.
-    pub(super) fn meet(&mut self, node: TrackerId, topology: &Topology) {
-        let next = self.turns.len() as u32;
-        self.turns.entry(topology.rack(node).0).or_insert(next);
+    /// Meets a rack, if it has not met it yet; nowhere is met by nobody.
+    pub(super) fn meet(&mut self, rack: u32) {
+        if rack == NOWHERE {
+            return;
+        }
+        let place = rack as usize;
+        if self.turns.len() <= place {
+            self.turns.resize(place + 1, None);
+        }
+        if self.turns[place].is_none() {
+            self.turns[place] = Some(self.met);
+            self.met += 1;
+        }
     }
 
     /// Returns the turn of a rack; nowhere and what it has not met come last.
     fn turn(&self, rack: u32) -> u32 {
-        self.turns.get(&rack).copied().unwrap_or(u32::MAX)
+        self.turns.get(rack as usize).copied().flatten().unwrap_or(u32::MAX)
     }
 }
 
@@ -105,9 +116,11 @@ impl MapCache {
         let mut holders = Vec::new();
         for map in 0..maps {
             locate(map, &mut holders);
-            holders.iter().for_each(|node| order.meet(*node, topology));
-            nodes.extend(holders.iter().map(|node| (node.0, map)));
-            racks.extend(racks_of(&holders, topology).map(|rack| (rack, map)));
+            nodes.extend(holders.iter().map(|node| entry(node.0, map)));
+            for rack in racks_of(&holders, topology) {
+                order.meet(rack);
+                racks.push(entry(rack, map));
+            }
         }
         let (nodes, racks) = (Lists::new(nodes), Lists::new(racks));
         let mut by_turn: Vec<u32> = (0..racks.places.len() as u32).collect();
@@ -140,6 +153,11 @@ impl MapCache {
         0 < self.homeless
     }
 
+    /// Returns whether certainly no map was ever waiting for this node.
+    pub(super) fn has_none_on(&self, node: TrackerId) -> bool {
+        self.nodes.marks & mark(node.0) == 0
+    }
+
     /// Returns the map that suits a node best within reach, with its distance.
     ///
     /// `verdict` is asked about maps in the order of preference; one that may not run on this
@@ -151,14 +169,16 @@ impl MapCache {
         topology: &Topology,
         mut verdict: impl FnMut(u32) -> Verdict,
     ) -> Option<(u32, Option<Locality>)> {
+        let looks_near = reach != Reach::Beyond;
+        if looks_near && let Some(map) = self.nodes.first(node.0, &mut verdict) {
+            return Some((map, Some(Locality::Node)));
+        }
+        // Most who ask end here.
+        if reach == Reach::Node {
+            return None;
+        }
         let own_rack = topology.rack(node).0;
-        if reach != Reach::Beyond {
-            if let Some(map) = self.nodes.first(node.0, &mut verdict) {
-                return Some((map, Some(Locality::Node)));
-            }
-            if reach == Reach::Node {
-                return None;
-            }
+        if looks_near {
             if let Some(map) = self.racks.first(own_rack, &mut verdict) {
                 return Some((map, Some(Locality::Rack)));
             }
@@ -195,22 +215,23 @@ impl MapCache {
 }
 
 impl Lists {
-    fn new(mut pairs: Vec<(u32, u32)>) -> Self {
-        pairs.sort_unstable();
+    /// Returns the lists with these [entries](entry).
+    fn new(mut entries: Vec<u64>) -> Self {
+        entries.sort_unstable();
         let mut lists = Self::default();
-        for (position, (place, _)) in pairs.iter().enumerate() {
-            let end = position as u32 + 1;
-            if lists.places.last() == Some(place) {
+        lists.maps.reserve_exact(entries.len());
+        for (end, (place, map)) in (1..).zip(entries.into_iter().map(place_and_map)) {
+            lists.maps.push(map);
+            if lists.places.last() == Some(&place) {
                 if let Some(list) = lists.lists.last_mut() {
                     list.end = end;
                 }
             } else {
-                lists.marks |= mark(*place);
-                lists.places.push(*place);
-                lists.lists.push(List { next: position as u32, end });
+                lists.marks |= mark(place);
+                lists.places.push(place);
+                lists.lists.push(List { next: end - 1, end });
             }
         }
-        lists.maps = pairs.into_iter().map(|(_, map)| map).collect();
         lists
     }
 
@@ -282,6 +303,16 @@ impl List {
     }
 }
 
+/// Returns a map in the list of a place, as a number: these are sorted several times as fast as pairs.
+fn entry(place: u32, map: u32) -> u64 {
+    u64::from(place) << 32 | u64::from(map)
+}
+
+/// Returns the place and the map of an entry.
+fn place_and_map(entry: u64) -> (u32, u32) {
+    ((entry >> 32) as u32, entry as u32)
+}
+
 /// Returns the bit of a place among the marks.
 fn mark(place: u32) -> u128 {
     1 << (place % u128::BITS)
@@ -309,7 +340,7 @@ mod tests {
     use crate::units::Bytes;
 
     fn lists(pairs: &[(u32, u32)]) -> Lists {
-        Lists::new(pairs.to_vec())
+        Lists::new(pairs.iter().map(|(place, map)| entry(*place, *map)).collect())
     }
 
     fn node(rack: u32) -> Node {
@@ -389,7 +420,7 @@ mod tests {
         let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
         let mut order = RackOrder::default();
         for met in [0, 2] {
-            order.meet(TrackerId(met), &topology);
+            order.meet(topology.rack(TrackerId(met)).0);
         }
         // Nobody has spoken from racks 1 and 3 yet: they are met with the first maps that lie there.
         let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };

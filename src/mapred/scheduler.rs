@@ -509,6 +509,10 @@ impl Offer<'_> {
     ) -> Option<Launched> {
         step();
         self.looks += 1;
+        // Most jobs that wait for their input have none here.
+        if reach == Reach::Node && self.ledger.has_no_map_on(job, self.tracker) {
+            return None;
+        }
         let wish = Wish { job, tracker: self.tracker, slots, reason };
         match self.ledger.launch_map(self.now, wish, reach, self.out) {
             Some(launch) => Some(self.launch(launch)),

@@ -67,6 +67,8 @@ pub struct TaskTracker {
     speeds: Speeds,
     /// Slots that no attempt holds.
     free: PerSlot<u32>,
+    /// Whether an attempt may wait for one: mostly none does.
+    may_wait: bool,
     memory: Memory,
     clockwork: Clockwork,
     /// The instant of the last message.
@@ -103,6 +105,7 @@ impl TaskTracker {
         Self {
             id,
             free: node.slots,
+            may_wait: false,
             memory: Memory::new(&node),
             pulse: Pulse::new(id, &costs, manner),
             node,
@@ -384,6 +387,7 @@ impl TaskTracker {
             Directive::Resume(id) => {
                 if let Some(attempt) = self.find(*id) {
                     attempt.ask_to_resume();
+                    self.may_wait = true;
                 }
             }
             Directive::Commit(id) => {
@@ -411,6 +415,7 @@ impl TaskTracker {
             }
             let plan = self.costs.plan(launch, self.id, &self.node, reading);
             self.attempts.push(Attempt::new(launch, plan, self.speeds));
+            self.may_wait = true;
         }
     }
 
@@ -444,6 +449,9 @@ impl TaskTracker {
 
     /// Starts or resumes, in the order of launching, what waits for a slot that is free.
     fn fill_slots(&mut self, now: SimTime, out: &mut Outbox) {
+        if !self.may_wait {
+            return;
+        }
         for kind in SlotKind::BOTH {
             while 0 < self.free[kind] {
                 let waits = |a: &Attempt| a.slot() == kind && a.waits_for_slot();
@@ -457,6 +465,7 @@ impl TaskTracker {
                 self.give_slot(index, now, out);
             }
         }
+        self.may_wait = self.attempts.iter().any(Attempt::waits_for_slot);
     }
 
     fn give_slot(&mut self, index: usize, now: SimTime, out: &mut Outbox) {
@@ -593,6 +602,8 @@ impl TaskTracker {
                 "{now}: {id}: {held} held, {free} free of {slots} {word}"
             );
         }
+        let waits = self.attempts.iter().any(Attempt::waits_for_slot);
+        assert!(self.may_wait || !waits, "{now}: {id} overlooks an attempt that waits for a slot");
         let alive = self.attempts.iter().filter(|attempt| attempt.has_process()).count();
         let known = self.memory.processes();
         assert!(alive == known, "{now}: {id}: {known} processes of {alive} attempts in memory");

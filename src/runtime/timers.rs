@@ -1,23 +1,26 @@
 //! The queue of what is due, in the exact order of (time, sequence).
 //!
-//! A calendar: time is cut into slots of about four milliseconds, a ring of slots holds the next
-//! seventeen seconds unsorted, a heap holds what lies beyond. A slot is sorted when time reaches
-//! it, so a heartbeat costs one push into a short list and its part of a short sort, however many
-//! trackers there are, where a heap would pay the logarithm of all of them twice. Lists that are used up
-//! are filled again, the last one first: as many are in the processor's cache as are in use, not one
-//! for each slot of the ring.
+//! A calendar: time is cut into slots of about four milliseconds, and these into blocks of eight seconds.
+//! A ring of slots holds what is due in the block that time has reached and in the next one; all later
+//! blocks are lists. When time reaches a block, the one after it is dealt out to the slots; when it reaches
+//! a slot, that is sorted. So to add something costs a push into a list or two and its part of a short sort,
+//! however many trackers there are, where a heap would pay the logarithm of all that is due. Lists that
+//! are used up are filled again, the last one first: as many are in the processor's cache as are in use,
+//! not one for each slot of the ring.
 //!
 //! Contract: what is due at the same instant comes out in the order in which it went in.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::units::SimTime;
 
 /// Microseconds of a slot, as a power of two.
 const SLOT_BITS: u32 = 12;
-/// Slots of the ring; a power of two and a multiple of 64.
-const SLOTS: u64 = 4_096;
+/// Slots of a block.
+const BLOCK: u64 = 2_048;
+/// Slots of the ring: a power of two, so that the place of a slot is quickly found.
+const SLOTS: u64 = 2 * BLOCK;
 
 /// A queue of things that are due at some instant.
 #[derive(Debug)]
@@ -28,14 +31,14 @@ pub struct Timers<T> {
     slot: u64,
     /// What is due in the reached slot, the next one last.
     due: Vec<Entry<T>>,
-    /// What is due in the following `SLOTS - 1` slots.
+    /// What is due in the slots after it, to the end of the next block.
     ring: Vec<Vec<Entry<T>>>,
     /// A bit for each slot of the ring: whether it holds something.
     filled: Vec<u64>,
     /// Lists of slots that are used up, with the room that they have.
     spare: Vec<Vec<Entry<T>>>,
-    /// What is due later.
-    far: BinaryHeap<Reverse<Entry<T>>>,
+    /// What is due in later blocks.
+    far: BTreeMap<u64, Vec<Entry<T>>>,
 }
 
 #[derive(Debug)]
@@ -54,7 +57,7 @@ impl<T> Default for Timers<T> {
             ring: (0..SLOTS).map(|_| Vec::new()).collect(),
             filled: vec![0; SLOTS as usize / 64],
             spare: Vec::new(),
-            far: BinaryHeap::new(),
+            far: BTreeMap::new(),
         }
     }
 }
@@ -73,10 +76,10 @@ impl<T> Timers<T> {
                 let at = self.due.partition_point(|other| other.key() > entry.key());
                 self.due.insert(at, entry);
             }
-        } else if slot < self.slot + SLOTS {
+        } else if slot / BLOCK <= self.slot / BLOCK + 1 {
             self.push_into_ring(slot, entry);
         } else {
-            self.far.push(Reverse(entry));
+            self.far.entry(slot / BLOCK).or_default().push(entry);
         }
     }
 
@@ -97,29 +100,37 @@ impl<T> Timers<T> {
         if !self.due.is_empty() {
             return;
         }
-        let far = self.far.peek().map(|Reverse(entry)| entry.slot());
-        let Some(slot) = [self.next_filled(), far].into_iter().flatten().min() else { return };
-        self.slot = slot;
+        let next = self.next_filled().or_else(|| {
+            // Nothing is due before the next block that holds something.
+            let block = *self.far.first_key_value()?.0;
+            self.reach(block * BLOCK - 1);
+            self.next_filled()
+        });
+        let Some(slot) = next else { return };
         let index = (slot % SLOTS) as usize;
-        if !self.ring[index].is_empty() {
-            let list = std::mem::take(&mut self.ring[index]);
-            self.spare.push(std::mem::replace(&mut self.due, list));
-            self.filled[index / 64] &= !(1 << (index % 64));
-        }
-        while let Some(Reverse(entry)) = self.far.peek() {
-            let slot = entry.slot();
-            if self.slot + SLOTS <= slot {
-                break;
-            }
-            let Some(Reverse(entry)) = self.far.pop() else { break };
-            if slot == self.slot {
-                self.due.push(entry);
-            } else {
-                self.push_into_ring(slot, entry);
-            }
-        }
+        let list = std::mem::take(&mut self.ring[index]);
+        self.spare.push(std::mem::replace(&mut self.due, list));
+        self.filled[index / 64] &= !(1 << (index % 64));
+        self.reach(slot);
         if 1 < self.due.len() {
             self.due.sort_unstable_by_key(|entry| Reverse(entry.key()));
+        }
+    }
+
+    /// Moves on to a slot, and deals out the block after the one that it is in.
+    fn reach(&mut self, slot: u64) {
+        let was = std::mem::replace(&mut self.slot, slot);
+        if was / BLOCK == slot / BLOCK {
+            return;
+        }
+        while let Some(block) = self.far.first_entry() {
+            if slot / BLOCK + 1 < *block.key() {
+                break;
+            }
+            for entry in block.remove() {
+                let slot = entry.slot();
+                self.push_into_ring(slot, entry);
+            }
         }
     }
 

@@ -96,7 +96,7 @@ impl Ledger {
         record.next += 1;
         let was_waiting = record.stage == Stage::Waiting;
         record.stage = Stage::Active;
-        record.tries.push(Try {
+        record.push(Try {
             number,
             tracker,
             slots,
@@ -161,10 +161,26 @@ impl Ledger {
         }
     }
 
+    /// Forgets the launches of which something has come: they do not expire.
+    pub(super) fn forget_begun_launches(&mut self) {
+        let mut launches = std::mem::take(&mut self.launches);
+        launches.retain(|(_, attempt)| {
+            self.attempt(*attempt).is_some_and(|it| it.state == AttemptState::Unassigned)
+        });
+        self.launches = launches;
+    }
+
     /// Returns whether a job avoids a tracker because too many of its attempts failed there.
     pub(super) fn avoids(&self, job: &Job, tracker: TrackerId) -> bool {
         let failures = job.failures_on.get(&tracker).copied().unwrap_or(0);
         is_a_few(job.flaky, self.active) && self.hadoop.tracker_failures.get() <= failures
+    }
+
+    /// Returns whether a job has certainly no map to launch on a tracker's own node; looks at no list.
+    #[inline]
+    pub(in crate::mapred) fn has_no_map_on(&self, id: JobId, tracker: TrackerId) -> bool {
+        let is_empty = |job: &Job| job.failed_maps.is_empty() && job.cache.has_none_on(tracker);
+        self.job(id).is_none_or(is_empty)
     }
 
     /// Launches the job's best waiting map for a node within reach; if it has none and may look
@@ -253,8 +269,10 @@ impl Ledger {
             let task = TaskId { job: id, kind: TaskKind::Map, index };
             verdict(task, &maps.tasks, barred, tracker, hosts)
         };
-        let first = failed_maps.iter().map(|(_, map)| *map).find(|m| verdict(*m) == Verdict::Take);
-        if let Some(map) = first {
+        let mut failed = failed_maps.iter().map(|(_, map)| *map);
+        if !failed_maps.is_empty()
+            && let Some(map) = failed.find(|map| verdict(*map) == Verdict::Take)
+        {
             splits.locate(spec, map, &mut self.holders);
             let locality = Locality::of(tracker, &self.holders, &self.topology);
             failed_maps.retain(|(_, other)| *other != map);

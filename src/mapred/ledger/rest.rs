@@ -21,19 +21,24 @@ impl Ledger {
     /// after the last change and after the policy's patience with it. With the first one the tracker
     /// got the last order there was, with the second it would have told what came of it.
     ///
-    /// Walks all trackers.
-    pub(in crate::mapred) fn calm(&self, patience: SimSpan) -> Option<Calm> {
+    /// Walks all trackers, and each launch once after its attempt has begun.
+    pub(in crate::mapred) fn calm(&mut self, patience: SimSpan) -> Option<Calm> {
         let registered = || self.trackers.iter().filter(|tracker| tracker.is_registered);
         // One that is silent will be missed; one that is blacklisted will be forgiven.
         let heard = registered().map(|tracker| tracker.seen_before).min();
         let since = heard.unwrap_or(SimTime::NEVER);
         let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
-        let is_due = |(_, attempt): &(SimTime, _)| self.will_expire(*attempt);
         let is_calm = self.moved_at < since
-            && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty())
-            && !self.launches.iter().any(is_due);
-        let is_calm = is_calm && self.orphans_trial() <= since.saturating_since(self.moved_at);
-        is_calm.then(|| Calm { trackers: registered().count() as u32, since })
+            && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
+        if !is_calm {
+            return None;
+        }
+        let trackers = registered().count() as u32;
+        self.forget_begun_launches();
+        let is_due = |(_, attempt): &(SimTime, _)| self.will_expire(*attempt);
+        let is_calm = !self.launches.iter().any(is_due)
+            && self.orphans_trial() <= since.saturating_since(self.moved_at);
+        is_calm.then_some(Calm { trackers, since })
     }
 
     /// Returns for how long reduces that have outlived their jobs may go on trying what they cannot fetch, and

@@ -23,7 +23,7 @@ impl Ledger {
             tracker.orders.clear();
         });
         self.moved_at = now;
-        self.racks.meet(id, &self.topology);
+        self.racks.meet(self.topology.rack(id).0);
         self.dark.remove(&id);
         out.emit(now, Fact::TrackerJoined(id));
     }

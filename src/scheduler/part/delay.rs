@@ -67,13 +67,19 @@ enum Patience {
 /// The waiting of jobs.
 #[derive(Debug)]
 pub struct Delay {
+    rules: Rules,
+    /// By the number of the job; those that are asked, until they end.
+    jobs: Vec<Option<Waiting>>,
+    long_tasks: Option<LongTasks>,
+}
+
+/// What decides how far a job may go that is so far.
+#[derive(Debug)]
+struct Rules {
     patience: Patience,
     /// What a job bears for nodes, then for racks: microseconds or skips.
     limits: [u64; 2],
-    /// By the number of the job; those that are asked, until they end.
-    jobs: Vec<Option<Waiting>>,
     offers: Offers,
-    long_tasks: Option<LongTasks>,
 }
 
 /// When offers began; several may at one instant.
@@ -215,10 +221,8 @@ impl Delay {
 
     fn with(patience: Patience, long_task: Option<SimSpan>) -> Self {
         Self {
-            patience,
-            limits: [0, 0],
+            rules: Rules { patience, limits: [0, 0], offers: Offers::default() },
             jobs: Vec::new(),
-            offers: Offers::default(),
             long_tasks: long_task.map(LongTasks::new),
         }
     }
@@ -228,7 +232,7 @@ impl Delay {
     ///
     /// Only for waiting by time.
     pub fn adjust(&mut self, waits: [Option<SimSpan>; 2]) {
-        if let Patience::Time(w1, w2) = &mut self.patience {
+        if let Patience::Time(w1, w2) = &mut self.rules.patience {
             for (wait, new) in [w1, w2].into_iter().zip(waits) {
                 *wait = new.map_or(*wait, Auto::Fixed);
             }
@@ -237,12 +241,7 @@ impl Delay {
 
     /// Returns how long a job has been passed over since it last launched a map, if waiting is by time.
     pub fn waited(&self, job: JobId) -> SimSpan {
-        SimSpan::from_micros(self.known(job).map_or(0, |job| self.waited_by(&job)))
-    }
-
-    /// Returns how long or how often a job was passed over, until this offer began.
-    fn waited_by(&self, job: &Waiting) -> u64 {
-        job.waited + job.passing(&self.offers)
+        SimSpan::from_micros(self.known(job).map_or(0, |job| self.rules.waited_by(&job)))
     }
 
     /// Hears of a job; to be called with all news.
@@ -259,19 +258,20 @@ impl Delay {
 
     /// Begins an offer: those that the last one has passed over have waited since.
     pub fn begin(&mut self, view: &View<'_>) {
+        let rules = &mut self.rules;
         let now = view.now();
-        if let Patience::Time(w1, w2) = self.patience {
+        if let Patience::Time(w1, w2) = rules.patience {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
-            self.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
-        } else if let Patience::Skips(node, rack) = self.patience {
-            self.limits = [node, rack];
+            rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
+        } else if let Patience::Skips(node, rack) = rules.patience {
+            rules.limits = [node, rack];
         }
-        self.offers.begin(now);
-        if self.offers.are_many() {
-            self.jobs.iter_mut().flatten().for_each(|job| job.add_up(&self.offers));
-            self.offers.begun = vec![now];
+        rules.offers.begin(now);
+        if rules.offers.are_many() {
+            self.jobs.iter_mut().flatten().for_each(|job| job.add_up(&rules.offers));
+            rules.offers.begun = vec![now];
         }
     }
 
@@ -314,42 +314,39 @@ impl Delay {
         let view = offer.view();
         let now = view.now();
         let is_blocked = self.is_blocked(offer, job);
-        let reach = if anywhere { Reach::Any } else { self.reach(&view, job) };
-        let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        let mut waiting = self.known(job).unwrap_or_default();
+        let Self { rules, jobs, long_tasks } = self;
+        let waiting = entry(jobs, job);
+        let known = view.job(job);
+        let reach = if anywhere { Reach::Any } else { rules.reach(&view, known, waiting) };
+        let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
         let reason = match waiting.since {
-            Some(since) if self.makes_wait() => Reason::Waited(now.saturating_since(since)),
+            Some(since) if rules.make_wait() => Reason::Waited(now.saturating_since(since)),
             _ => reason,
         };
         let launched = (!is_blocked).then(|| offer.launch_wide_map(job, slots, reach, reason));
-        let launched = launched.flatten();
-        match launched {
-            Some(launched) => {
-                let level = launched.locality.unwrap_or(Locality::OffRack);
-                waiting = waiting.launched(level, &self.offers);
-                if let Some(long_tasks) = &mut self.long_tasks {
-                    long_tasks.launched(now, offer.tracker(), launched);
-                }
+        if let Some(launched) = launched.flatten() {
+            let level = launched.locality.unwrap_or(Locality::OffRack);
+            *waiting = waiting.launched(level, &rules.offers);
+            if let Some(long_tasks) = long_tasks {
+                long_tasks.launched(now, offer.tracker(), launched);
             }
-            None => {
-                waiting.since = waiting.since.or(has_map.then_some(now));
-                if reach != Reach::Any {
-                    waiting.held_back_at = now;
-                }
-                if !matches!(self.patience, Patience::Time(..)) {
-                    waiting.waited += 1;
-                } else {
-                    waiting.pass_over(now, &self.offers);
-                }
-                if is_blocked {
-                    offer.refuse(job, SlotKind::Map, Reason::LongTasks);
-                } else if reach != Reach::Any {
-                    offer.refuse(job, SlotKind::Map, delayed(now, waiting.since));
-                }
-            }
+            return Some(launched);
         }
-        self.keep(job, waiting);
-        launched
+        waiting.since = waiting.since.or(has_map.then_some(now));
+        if reach != Reach::Any {
+            waiting.held_back_at = now;
+        }
+        if !matches!(rules.patience, Patience::Time(..)) {
+            waiting.waited += 1;
+        } else {
+            waiting.pass_over(now, &rules.offers);
+        }
+        if is_blocked {
+            offer.refuse(job, SlotKind::Map, Reason::LongTasks);
+        } else if reach != Reach::Any {
+            offer.refuse(job, SlotKind::Map, delayed(now, waiting.since));
+        }
+        None
     }
 
     /// Notes offers that have passed a job over while it had no map to launch, the last of which may be the
@@ -357,31 +354,24 @@ impl Delay {
     ///
     /// Only for waiting by time.
     pub fn note_passes<'p>(&mut self, job: JobId, passes: impl Iterator<Item = &'p Pass>) {
-        let [node, rack] = self.limits;
-        let known = self.known(job);
-        let mut waiting = known.unwrap_or_default();
-        let limit = [node + rack, rack, 0][waiting.level as usize];
-        let mut is_new = false;
+        let mut passes = passes.peekable();
+        if passes.peek().is_none() {
+            return;
+        }
+        let Rules { limits: [node, rack], offers, .. } = &self.rules;
+        let waiting = entry(&mut self.jobs, job);
+        let limit = [node + rack, *rack, 0][waiting.level as usize];
+        // It stays the same until the last of them.
+        let passing = waiting.passing(offers);
         for Pass { at, until, anywhere } in passes {
-            is_new = true;
-            if !anywhere && self.waited_by(&waiting) < limit {
+            if !anywhere && waiting.waited + passing < limit {
                 waiting.held_back_at = *at;
             }
             match until {
                 Some(until) => waiting.waited += until.saturating_since(*at).as_micros(),
-                None => waiting.pass_over(*at, &self.offers),
+                None => waiting.pass_over(*at, offers),
             }
         }
-        if is_new {
-            self.keep(job, waiting);
-        }
-    }
-
-    fn keep(&mut self, job: JobId, waiting: Waiting) {
-        if self.jobs.len() <= job.index() {
-            self.jobs.resize(job.index() + 1, None);
-        }
-        self.jobs[job.index()] = Some(waiting);
     }
 
     /// Returns why [`Delay::launch_wide_map`] would launch nothing, if so; changes nothing.
@@ -395,13 +385,14 @@ impl Delay {
         if self.is_blocked(offer, job) {
             return Some(Reason::LongTasks);
         }
-        let reach = if anywhere { Reach::Any } else { self.reach(&offer.view(), job) };
+        let (view, waiting) = (offer.view(), self.known(job).unwrap_or_default());
+        let known = view.job(job);
+        let reach = if anywhere { Reach::Any } else { self.rules.reach(&view, known, &waiting) };
         if offer.has_map(job, slots, reach) {
             return None;
         }
         let may_wait = reach != Reach::Any;
-        let since = self.known(job).and_then(|waiting| waiting.since);
-        Some(if may_wait { delayed(offer.view().now(), since) } else { Reason::BadTracker })
+        Some(if may_wait { delayed(view.now(), waiting.since) } else { Reason::BadTracker })
     }
 
     /// Returns how far a job is that has been asked.
@@ -414,29 +405,41 @@ impl Delay {
         let crowds = |long: &LongTasks| long.crowds(&offer.view(), job, offer.tracker());
         self.long_tasks.as_ref().is_some_and(crowds)
     }
+}
 
-    fn makes_wait(&self) -> bool {
+impl Rules {
+    fn make_wait(&self) -> bool {
         matches!(self.patience, Patience::Chances(_)) || self.limits != [0, 0]
     }
 
+    /// Returns how long or how often a job was passed over, until this offer began.
+    fn waited_by(&self, job: &Waiting) -> u64 {
+        job.waited + job.passing(&self.offers)
+    }
+
     /// Returns how far from its input a job may launch now.
-    fn reach(&self, view: &View<'_>, job: JobId) -> Reach {
-        let Some(known) = view.job(job).filter(|job| !job.has_homeless_maps()) else {
-            return Reach::Any;
-        };
-        let waiting = self.known(job).unwrap_or_default();
-        let (level, waited) = (waiting.level, self.waited_by(&waiting));
+    fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &Waiting) -> Reach {
+        let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return Reach::Any };
+        let waited = self.waited_by(waiting);
         let [node, rack] = match self.patience {
-            Patience::Chances(factor) => [0, chances(view, known, factor)],
-            _ => self.limits,
+            Patience::Chances(factor) => [0, chances(view, job, factor)],
+            Patience::Time(..) | Patience::Skips(..) => self.limits,
         };
-        match level {
+        match waiting.level {
             Locality::Node if waited < node => Reach::Node,
             Locality::Node if waited < node + rack => Reach::Rack,
             Locality::Rack if waited < rack => Reach::Rack,
-            _ => Reach::Any,
+            Locality::Node | Locality::Rack | Locality::OffRack => Reach::Any,
         }
     }
+}
+
+/// Returns how far a job is, which is asked for the first time if it is not known.
+fn entry(jobs: &mut Vec<Option<Waiting>>, job: JobId) -> &mut Waiting {
+    if jobs.len() <= job.index() {
+        jobs.resize(job.index() + 1, None);
+    }
+    jobs[job.index()].get_or_insert_default()
 }
 
 /// Returns the reason of a job that is passed over, since when it was first.
