@@ -142,24 +142,31 @@ impl Hfsp {
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
-        if began.is_none() {
-            self.phases[kind].rank();
-            let here = self.suspended_here(offer, kind);
-            let Self { phases, delay, .. } = self;
-            let mut in_line = phases[kind].in_line(here);
+        let here = if began.is_none() { self.place_suspended_here(offer, kind) } else { None };
+        let Self { phases, delay, .. } = self;
+        let mut from = Some(Rank::FIRST);
+        while began.is_none()
+            && let Some(rank) = from
+        {
+            // Those that have places are asked before others get some.
+            let mut in_line = phases[kind].in_line(here, rank);
             began = in_line.find_map(|claim| begin(&claim, offer, delay, kind));
+            drop(in_line);
+            from = phases[kind].ranked_before();
+            if began.is_none() {
+                phases[kind].rank_more();
+            }
         }
         began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
     }
 
     /// Takes a slot from one behind for the first who lacks one and can use it here.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
-        if self.suspended.on(offer.tracker()).next().is_some() {
-            self.phases[kind].rank();
-        }
-        let here = self.suspended_here(offer, kind);
-        if self.phases[kind].claims(here).next().is_none() {
-            return false;
+        let here = self.place_suspended_here(offer, kind);
+        while self.phases[kind].claims(here).next().is_none() {
+            if !self.phases[kind].rank_more() {
+                return false;
+            }
         }
         let candidates = self.candidates(offer, kind, how);
         offer.tell_contenders(kind, |offer| Some(self.who_makes_room(offer, kind, &candidates)));
@@ -238,7 +245,7 @@ impl Hfsp {
         if of_kind.is_empty() {
             return Vec::new();
         }
-        self.phases[kind].rank();
+        self.phases[kind].rank_all();
         let phase = &self.phases[kind];
         let placed = of_kind.into_iter();
         let placed =
@@ -257,6 +264,14 @@ impl Hfsp {
             })
         };
         givers.flat_map(candidate).collect()
+    }
+
+    /// Returns the first in line of what is suspended on a tracker, where all have their places then.
+    fn place_suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<Claim> {
+        if self.suspended.on(offer.tracker()).next().is_some() {
+            self.phases[kind].rank_all();
+        }
+        self.suspended_here(offer, kind)
     }
 
     /// Returns the first in line of what is suspended on a tracker.
@@ -438,7 +453,7 @@ impl Scheduler for Hfsp {
             }
             // Who listens hears of everybody's place.
             if offer.is_listened_to() {
-                self.phases[kind].rank();
+                self.phases[kind].rank_all();
             }
         }
         // Time passes with offers of free slots: for full trackers Hadoop asks no policy.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::options::{Arrival, Discount, Order, Rules, Spared};
 use super::ranking::{Giver, Place, Rank, Ranking};
 use super::trainer::{Findings, Trainer};
-use super::virtual_cluster::{Size, VirtualCluster};
+use super::virtual_cluster::{Foresight, Size, VirtualCluster};
 use crate::mapred::{
     AttemptId, Job, JobId, Measure, Outcome, Report, SlotKind, Standing, TrackerId, Truth, View,
 };
@@ -36,11 +36,28 @@ pub(super) struct Phase {
     slots: u32,
     /// Whether something has happened that may change the order.
     is_stale: bool,
-    /// Whether jobs are still to get the places that the virtual cluster gives them as it is now.
-    is_unranked: bool,
+    /// Who has the place that the virtual cluster gives it as it is now.
+    ranked: Ranked,
+    /// Those that have places in its line; they lose them before it gives others.
+    placed: Vec<JobId>,
     /// Whether some job has no virtual slot.
     leaves_some_out: bool,
 }
+
+/// Who has its place. Mostly the first in line take what there is to be had, and with each job that is
+/// measured the places change: so thousands of jobs are not put in order for the sake of the first.
+#[derive(Debug)]
+enum Ranked {
+    /// Nobody.
+    Nobody,
+    /// Those that have ended in the virtual cluster or are not in it, and some of the others, who end first.
+    First(Foresight),
+    /// All.
+    All,
+}
+
+/// So many jobs get places at once; if those do not suffice, as many again.
+const AT_ONCE: usize = 64;
 
 /// Somebody who could use a slot of this kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +94,8 @@ impl Phase {
             left: FxHashMap::default(),
             slots: 0,
             is_stale: false,
-            is_unranked: false,
+            ranked: Ranked::All,
+            placed: Vec::new(),
             leaves_some_out: false,
         }
     }
@@ -130,6 +148,7 @@ impl Phase {
         let work = known.unwrap_or(guess);
         let weight = self.rules.weights.of(job);
         self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
+        self.ranking.displace(job.id());
         self.is_stale = true;
         self.sizes.insert(job.id(), work);
         self.left.insert(job.id(), work);
@@ -170,9 +189,8 @@ impl Phase {
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            if !self.is_stale {
-                self.rank();
-            }
+            // It leaves with the place that it has now.
+            while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
@@ -210,6 +228,7 @@ impl Phase {
             Discount::Nothing => 0.0,
         };
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
+        self.ranking.displace(id);
         self.is_stale = true;
         self.sizes.insert(id, size);
         let counts = job.tasks(self.kind);
@@ -254,9 +273,8 @@ impl Phase {
             self.cluster.set_slots(view.now(), slots);
         }
         (self.slots, self.is_stale) = (slots, false);
-        self.is_unranked = self.rules.order == Order::ProjectedFinish;
         match self.rules.order {
-            Order::ProjectedFinish => {}
+            Order::ProjectedFinish => self.ranked = Ranked::Nobody,
             // Those that have ended come before all others, the first to end first.
             Order::VirtualWork => {
                 let rank =
@@ -280,13 +298,50 @@ impl Phase {
         })
     }
 
-    /// Gives every job its place; to be called before anything is asked that hangs on places. As long as
-    /// samples take all slots nobody asks, and thousands of jobs are not put in order with each that is
-    /// measured.
-    pub(super) fn rank(&mut self) {
-        if std::mem::take(&mut self.is_unranked) {
-            let finishes = self.cluster.finishes().into_iter();
-            self.ranking.rank(finishes.map(|(id, at)| (id, Rank(at))));
+    /// Gives every job its place; to be called before anything is asked that hangs on places.
+    pub(super) fn rank_all(&mut self) {
+        if let Ranked::All = self.ranked {
+            return;
+        }
+        let finishes = self.cluster.finishes();
+        self.placed.clear();
+        self.placed.extend(finishes.iter().map(|(id, _)| *id));
+        self.ranking.rank(finishes.into_iter().map(|(id, at)| (id, Rank(at))));
+        self.ranked = Ranked::All;
+    }
+
+    /// Gives some jobs their places, of those that have none those that are to have the first: enough for who
+    /// asks for [those in line](Phase::in_line). Returns whether anybody was without.
+    pub(super) fn rank_more(&mut self) -> bool {
+        if let Ranked::Nobody = self.ranked
+            && let Some(foresight) = self.cluster.foresee()
+        {
+            self.placed.drain(..).for_each(|job| self.ranking.displace(job));
+            self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
+            self.ranked = Ranked::First(foresight);
+        }
+        if let Ranked::First(foresight) = &mut self.ranked {
+            for _ in 0..AT_ONCE {
+                let Some((job, at)) = self.cluster.foresee_next(foresight) else {
+                    self.rank_all();
+                    break;
+                };
+                self.ranking.place_at(job, Rank(at));
+                self.placed.push(job);
+            }
+            return true;
+        }
+        let was_done = matches!(self.ranked, Ranked::All);
+        self.rank_all();
+        !was_done
+    }
+
+    /// Returns before which rank all have their places; none, if all have.
+    pub(super) fn ranked_before(&self) -> Option<Rank> {
+        match &self.ranked {
+            Ranked::All => None,
+            Ranked::First(foresight) => Some(Rank(foresight.told_before())),
+            Ranked::Nobody => Some(Rank::FIRST),
         }
     }
 
@@ -295,7 +350,7 @@ impl Phase {
     /// Returns who could use a slot, in the order in which they should have it; `here` is who could
     /// go on.
     pub(super) fn claims(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
-        self.samples().chain(self.in_line(here))
+        self.samples().chain(self.in_line(here, Rank::FIRST))
     }
 
     /// Returns those of them that are of samples; they hang on no places.
@@ -304,7 +359,7 @@ impl Phase {
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
         let is_here = |job: &JobId| !self.awaited.contains(job);
         queue.filter(is_here).map(|job| Claim {
-            place: (Rank(f64::NEG_INFINITY), job),
+            place: (Rank::FIRST, job),
             tasks: self.trainer.to_launch(job),
             what: What::Sample,
         })
@@ -316,8 +371,8 @@ impl Phase {
         f64::from(self.trainer.running()) < reserved
     }
 
-    /// Returns those that come after samples.
-    pub(super) fn in_line(&self, here: Option<Claim>) -> impl Iterator<Item = Claim> {
+    /// Returns those that come after samples, from a rank on, [as far as they have places](Phase::ranked_before).
+    pub(super) fn in_line(&self, here: Option<Claim>, from: Rank) -> impl Iterator<Item = Claim> {
         let trains = self.trains();
         let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
         let in_line = move |(place, pending): (Place, u32)| {
@@ -327,9 +382,15 @@ impl Phase {
         let has_tasks = |claim: &Claim| 0 < claim.tasks;
         let is_before =
             move |(place, _): &(Place, u32)| here.is_none_or(|here| *place < here.place);
-        let before = self.ranking.waiting().take_while(is_before).map(in_line).filter(has_tasks);
-        let after = here
-            .map(|_| self.ranking.waiting().skip_while(is_before).map(in_line).filter(has_tasks));
+        let ranked_before = self.ranked_before();
+        let waiting = move || {
+            let is_placed = move |(place, _): &(Place, u32)| {
+                ranked_before.is_none_or(|before| place.0 < before)
+            };
+            self.ranking.waiting(from).take_while(is_placed)
+        };
+        let before = waiting().take_while(is_before).map(in_line).filter(has_tasks);
+        let after = here.map(|_| waiting().skip_while(is_before).map(in_line).filter(has_tasks));
         before.chain(here).chain(after.into_iter().flatten())
     }
 

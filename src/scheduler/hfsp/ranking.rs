@@ -3,6 +3,9 @@
 //! The order changes when a policy says so, at once for many jobs; the counts with every launch and
 //! end, each at O(log n). Whoever is first should have slots first. So if the first lack some, the last give
 //! theirs: [`Ranking::givers`].
+//!
+//! A job may be without a place for a while: its rank is then not known, or not up to date, and all who have
+//! places are before it or need not be compared with it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,6 +17,11 @@ use crate::mapred::{JobId, step};
 /// Where a job stands: a lower rank is served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rank(pub f64);
+
+impl Rank {
+    /// Before all others.
+    pub(super) const FIRST: Self = Self(f64::NEG_INFINITY);
+}
 
 impl Eq for Rank {}
 
@@ -59,6 +67,7 @@ pub(super) struct Giver {
 #[derive(Clone, Copy, Debug)]
 struct Standing {
     rank: Rank,
+    has_place: bool,
     /// The tasks that it could launch.
     pending: u32,
     /// The slots that it holds.
@@ -67,26 +76,37 @@ struct Standing {
 
 impl Standing {
     fn waits(&self) -> bool {
-        0 < self.pending
+        self.has_place && 0 < self.pending
     }
 
     fn holds(&self) -> bool {
-        0 < self.held
+        self.has_place && 0 < self.held
     }
 }
 
 impl Ranking {
     /// Takes a job in, with nothing to launch yet.
     pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
-        self.put(job, Some(Standing { rank, pending: 0, held: 0 }));
+        self.put(job, Some(Standing { rank, has_place: true, pending: 0, held: 0 }));
     }
 
-    /// Gives jobs their places; of no effect on those that never came in.
+    /// Takes a job's place from it.
+    pub(super) fn displace(&mut self, job: JobId) {
+        self.put_if_known(job, |standing| Standing { has_place: false, ..standing });
+    }
+
+    /// Gives a job a place.
+    pub(super) fn place_at(&mut self, job: JobId, rank: Rank) {
+        self.put_if_known(job, |standing| Standing { rank, has_place: true, ..standing });
+    }
+
+    /// Gives all jobs places: these a new one, the others that which they had last.
     pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
         for (job, rank) in ranks {
             step();
             self.jobs.entry(job).and_modify(|standing| standing.rank = rank);
         }
+        self.jobs.values_mut().for_each(|standing| standing.has_place = true);
         // Most places have changed: to build anew is cheaper than to move them one by one.
         let places = |has: fn(&Standing) -> bool| {
             let those = self.jobs.iter().filter(move |(_, standing)| has(standing));
@@ -98,8 +118,12 @@ impl Ranking {
     /// Notes what a job could launch and how many slots it holds; of no effect on one that never
     /// came in.
     pub(super) fn count(&mut self, job: JobId, pending: u32, held: u32) {
+        self.put_if_known(job, |standing| Standing { pending, held, ..standing });
+    }
+
+    fn put_if_known(&mut self, job: JobId, change: impl FnOnce(Standing) -> Standing) {
         if let Some(standing) = self.jobs.get(&job) {
-            self.put(job, Some(Standing { pending, held, ..*standing }));
+            self.put(job, Some(change(*standing)));
         }
     }
 
@@ -124,9 +148,10 @@ impl Ranking {
         self.held = self.held + held(now) - held(was);
     }
 
-    /// Returns a job's place.
+    /// Returns a job's place, if it has one.
     pub(super) fn place(&self, job: JobId) -> Option<Place> {
-        self.jobs.get(&job).map(|standing| (standing.rank, job))
+        let standing = self.jobs.get(&job).filter(|standing| standing.has_place);
+        standing.map(|standing| (standing.rank, job))
     }
 
     /// Returns the slots that all jobs hold.
@@ -134,9 +159,12 @@ impl Ranking {
         self.held
     }
 
-    /// Returns the jobs with tasks to launch, the first ranks first, with how many.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (Place, u32)> {
-        self.waiting.iter().inspect(|_| step()).map(|place| (*place, self.jobs[&place.1].pending))
+    /// Returns the jobs with tasks to launch from a rank on, the first ranks first, with how many.
+    pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (Place, u32)> {
+        self.waiting
+            .range((from, JobId(0))..)
+            .inspect(|_| step())
+            .map(|place| (*place, self.jobs[&place.1].pending))
     }
 
     /// Returns the jobs that hold slots, the last first. Nobody gives those that it is granted
@@ -183,7 +211,7 @@ mod tests {
     fn those_with_something_to_launch_come_in_their_order() {
         let mut ranking = ranking(&[(0, 4), (2, 0), (1, 1)]);
         let waiting = |ranking: &Ranking| -> Vec<u32> {
-            ranking.waiting().map(|((_, job), _)| job.0).collect()
+            ranking.waiting(Rank::FIRST).map(|((_, job), _)| job.0).collect()
         };
         assert_eq!(waiting(&ranking), [1, 2]);
         ranking.rank([(JobId(2), Rank(-1.0)), (JobId(9), Rank(-2.0))]);

@@ -17,12 +17,15 @@
 
 mod dealing;
 mod levels;
+mod line;
 mod sharing;
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::ops::Bound::{Excluded, Unbounded};
 
 use self::dealing::{Dealing, Dealt};
+use self::line::Line;
 use self::sharing::{Sharer, Sharing};
 use super::options::VirtualSlots;
 use crate::mapred::{JobId, step};
@@ -51,6 +54,21 @@ pub(super) struct VirtualCluster {
 
 /// When a job's turn is: first what goes before its number.
 type Turn = (u32, JobId);
+
+/// When jobs end that stand in line, one after another: see [`VirtualCluster::foresee`].
+#[derive(Debug)]
+pub(super) struct Foresight {
+    line: Line<Turn>,
+    /// The last that has got a slot.
+    last: Turn,
+}
+
+impl Foresight {
+    /// Returns when the next one ends who has not been told: all others end then or later.
+    pub(super) fn told_before(&self) -> f64 {
+        self.line.next().map_or(f64::INFINITY, |(at, _)| at)
+    }
+}
 
 /// What is left of a job, and when it ended if it has.
 type Outcome = (JobId, f64, Option<f64>);
@@ -230,13 +248,46 @@ impl VirtualCluster {
         all
     }
 
+    /// Returns those that have ended and are not over in the real cluster, with when they did, in seconds
+    /// of virtual time.
+    pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
+        self.over.iter().filter_map(|(id, job)| Some((*id, job.ended?)))
+    }
+
+    /// Returns what tells of the others which end first, if they stand in line; it is of use until something
+    /// changes. Only those that have a slot now are looked at.
+    pub(super) fn foresee(&self) -> Option<Foresight> {
+        let slots = self.slots as usize;
+        if !self.may_stand_in_line() || self.open.len() <= slots {
+            return None;
+        }
+        let having = self.open.iter().take(slots).map(|(turn, job)| (*turn, job.left));
+        let having: Vec<(Turn, f64)> = having.collect();
+        let (last, _) = *having.last()?;
+        Some(Foresight { line: Line::new(self.clock, having.into_iter()), last })
+    }
+
+    /// Returns who ends next, and when, in the order in which [`finishes`](Self::finishes) has them; none
+    /// if nobody stands in line any more.
+    pub(super) fn foresee_next(&self, foresight: &mut Foresight) -> Option<(JobId, f64)> {
+        let (next, job) = self.open.range((Excluded(foresight.last), Unbounded)).next()?;
+        let (at, (_, id)) = foresight.line.next()?;
+        foresight.line.end_next(*next, job.left);
+        foresight.last = *next;
+        Some((id, at))
+    }
+
+    /// Returns whether whoever ends leaves a slot to the next: with whole slots and one weight.
+    fn may_stand_in_line(&self) -> bool {
+        self.rule != VirtualSlots::Parts && 0 < self.slots && self.weights.len() <= 1
+    }
+
     /// Returns when each job ends if nothing changes, or has ended, in seconds of virtual time.
     /// Takes O(n log n) for n jobs on as many slots; with whole slots and weights that differ O(n²).
     pub(super) fn finishes(&self) -> Vec<(JobId, f64)> {
-        let ended = self.over.iter().filter_map(|(id, job)| Some((*id, job.ended?)));
         let to_end = self.course(f64::INFINITY).into_iter();
         let to_end = to_end.map(|(id, _, ended)| (id, ended.unwrap_or(f64::INFINITY)));
-        ended.chain(to_end).collect()
+        self.ended().chain(to_end).collect()
     }
 
     /// Returns whether some job has no slot: there are more jobs than slots, or its weight is too small.
@@ -266,7 +317,7 @@ impl VirtualCluster {
     /// a slot at that instant: with whole slots and one weight nothing is done of theirs before.
     fn in_line(&self, until: f64) -> Option<Vec<Outcome>> {
         let slots = self.slots as usize;
-        if self.rule == VirtualSlots::Parts || slots == 0 || 1 < self.weights.len() {
+        if !self.may_stand_in_line() {
             return None;
         }
         let twice = iter::successors(Some(slots + slots / 8 + 1), |first| Some(first * 2));
@@ -497,6 +548,33 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn those_that_are_foreseen_end_first_and_when_all_are_said_to(
+            jobs in vec((1..5_u32, 0..30_u32), 1..60),
+            slots in 1..6_u32,
+            stop in 0..8_u64,
+        ) {
+            for rule in [VirtualSlots::SmallestFirst, VirtualSlots::OldestFirst] {
+                let mut cluster = with(rule, slots);
+                for (id, (tasks, work)) in (0..).zip(&jobs) {
+                    cluster.enter(at(0), JobId(id), size(*tasks, f64::from(*work)));
+                }
+                cluster.age(at(stop));
+                let mut finishes: BTreeMap<JobId, f64> = cluster.finishes().into_iter().collect();
+                finishes.retain(|id, _| cluster.turns.contains_key(id));
+                let Some(mut foresight) = cluster.foresee() else {
+                    prop_assert!(cluster.open.len() <= slots as usize);
+                    continue;
+                };
+                while let Some((id, at)) = cluster.foresee_next(&mut foresight) {
+                    prop_assert_eq!(finishes.remove(&id), Some(at));
+                    let told = foresight.told_before();
+                    prop_assert!(finishes.values().all(|later| told <= *later + 1e-9));
+                }
+                prop_assert!(finishes.len() <= slots as usize);
+            }
+        }
+
         #[test]
         fn time_that_passes_for_the_first_in_line_alone_passes_for_all(
             jobs in vec((1..5_u32, 1..30_u32), 1..60),

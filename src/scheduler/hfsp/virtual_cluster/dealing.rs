@@ -8,11 +8,9 @@
 //! Among jobs of one weight, a job that ends changes the slots of few others, and only those are looked
 //! at: n jobs on m slots end in O((n + m) log n). If weights differ, each that ends costs O(n).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::Size;
 use super::levels::Levels;
+use super::line::Line;
 use crate::mapred::{JobId, step};
 
 /// A job that has whole slots.
@@ -116,20 +114,13 @@ impl Dealing {
         }
         let slots = self.slots as usize;
         let (having, waiting) = self.open.split_at(slots);
-        // Ends are not negative, and so their bits have their order.
-        let end = |at: f64, job: &Dealt, place: usize| Reverse(((at + job.left).to_bits(), place));
-        let mut ends: BinaryHeap<_> =
-            having.iter().map(|place| end(self.now, &self.jobs[*place], *place)).collect();
+        let of = |place: &usize| (*place, self.jobs[*place].left);
+        let mut line = Line::new(self.now, having.iter().map(of));
         let mut ended = Vec::new();
-        for next in waiting {
-            step();
-            let first = ends.peek().map(|Reverse((at, place))| (f64::from_bits(*at), *place));
-            let Some((at, place)) = first.filter(|(at, _)| *at <= until && at.is_finite()) else {
-                break;
-            };
-            ends.pop();
+        for (next, left) in waiting.iter().map(of) {
+            let Some((at, place)) = line.next().filter(|(at, _)| *at <= until) else { break };
             ended.push((at, place));
-            ends.push(end(at, &self.jobs[*next], *next));
+            line.end_next(next, left);
         }
         let passed = ended.last().map_or(until, |(at, _)| *at);
         ended.into_iter().for_each(|(at, place)| self.jobs[place].end(at));
@@ -139,8 +130,8 @@ impl Dealing {
         let waits = slots < open.len();
         let now = if waits && until.is_finite() { until } else { passed };
         if now.is_finite() {
-            for Reverse((at, place)) in ends {
-                jobs[place].left = f64::from_bits(at) - now;
+            for (place, at) in line.into_ends() {
+                jobs[place].left = at - now;
             }
             self.now = self.now.max(now);
         }
