@@ -41,7 +41,7 @@ struct Answering;
 impl Core for Answering {
     type Msg = ToJobTracker;
 
-    fn handle(&mut self, _now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
+    fn handle(&mut self, _now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
         if let ToJobTracker::Heartbeat(heartbeat) = msg {
             let reply = Arc::new(Reply { interval: INTERVAL, ..Reply::default() });
             out.send_after(
@@ -61,7 +61,7 @@ struct Beating {
 impl Core for Beating {
     type Msg = ToTracker;
 
-    fn handle(&mut self, _now: SimTime, msg: ToTracker, out: &mut Outbox) {
+    fn handle(&mut self, _now: SimTime, msg: &ToTracker, out: &mut Outbox) {
         let own = |msg| Mail::Tracker(self.id, msg);
         match msg {
             ToTracker::PowerOn => {
@@ -75,7 +75,7 @@ impl Core for Beating {
                 out.send(ToJobTracker::Heartbeat(Heartbeat::Full(self.status.clone())))
             }
             ToTracker::Reply(reply) => out.plan(reply.interval, own(ToTracker::Beat(0))),
-            ToTracker::PhaseEnds(slot) => out.plan(TASK, own(ToTracker::PhaseEnds(slot))),
+            ToTracker::PhaseEnds(slot) => out.plan(TASK, own(ToTracker::PhaseEnds(*slot))),
             other => unreachable!("nobody sends {other:?}"),
         }
     }
@@ -86,7 +86,7 @@ struct Silent;
 impl Core for Silent {
     type Msg = ToInjector;
 
-    fn handle(&mut self, _: SimTime, _: ToInjector, _: &mut Outbox) {}
+    fn handle(&mut self, _: SimTime, _: &ToInjector, _: &mut Outbox) {}
 }
 
 /// Runs the trivial cores under a drive of the virtual clock.
@@ -237,10 +237,9 @@ fn calendar_steps(trackers: u32) -> (u64, u64) {
         timers.push(time, step);
     }
     let (mut messages, mut steps, mut step_ends) = (0, 0, SimTime::ZERO);
-    while let Some((time, step)) = timers.pop() {
-        if HOUR < time {
-            break;
-        }
+    while let Some(time) = timers.next_time().filter(|time| *time <= HOUR)
+        && let Some(step) = timers.pop()
+    {
         if step_ends <= time {
             step_ends = time + LATENCY;
             steps += 1;

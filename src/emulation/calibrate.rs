@@ -269,7 +269,7 @@ struct Timed {
 impl Core for Timed {
     type Msg = ToJobTracker;
 
-    fn handle(&mut self, at: SimTime, msg: ToJobTracker, out: &mut Outbox) {
+    fn handle(&mut self, at: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
         let start = now();
         self.core.handle(at, msg, out);
         let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -37,10 +37,11 @@ struct Mistaken<M, W> {
 impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
     type Msg = M;
 
-    fn handle(&mut self, now: SimTime, mut msg: M, out: &mut Outbox) {
-        self.mistake.hear(&mut msg);
+    fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
+        let mut heard = msg.clone();
+        self.mistake.hear(&mut heard);
         let mut said = Outbox::default();
-        self.core.handle(now, msg, &mut said);
+        self.core.handle(now, &heard, &mut said);
         self.mistake.say(&mut said);
         out.letters.append(&mut said.letters);
         out.events.append(&mut said.events);

@@ -115,12 +115,12 @@ impl Fabric {
 impl Core for Fabric {
     type Msg = ToFabric;
 
-    fn handle(&mut self, _: SimTime, msg: ToFabric, out: &mut Outbox) {
+    fn handle(&mut self, _: SimTime, msg: &ToFabric, out: &mut Outbox) {
         match msg {
-            ToFabric::FlowBegins(flow) => self.begin(&flow, out),
-            ToFabric::FlowEnds { id, is_done } => self.end(id, is_done, out),
-            ToFabric::MemoryLeft(node, left) => self.set_memory(node, left),
-            ToFabric::Speeds(node, speeds) => self.set_speeds(node, *speeds, out),
+            ToFabric::FlowBegins(flow) => self.begin(flow, out),
+            ToFabric::FlowEnds { id, is_done } => self.end(*id, *is_done, out),
+            ToFabric::MemoryLeft(node, left) => self.set_memory(*node, *left),
+            ToFabric::Speeds(node, speeds) => self.set_speeds(*node, **speeds, out),
             ToFabric::Settle => self.settle(out),
         }
     }

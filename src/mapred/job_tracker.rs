@@ -252,7 +252,7 @@ impl JobTracker {
         self.ledger.moved_at = now;
         for msg in std::mem::take(&mut self.held) {
             self.tell_policy(now, None);
-            self.take(now, msg, out);
+            self.take(now, &msg, out);
         }
     }
 
@@ -287,14 +287,14 @@ impl JobTracker {
 
     // ---- heartbeats ----
 
-    fn queue_up(&mut self, now: SimTime, heartbeat: Heartbeat, out: &mut Outbox) {
+    fn queue_up(&mut self, now: SimTime, heartbeat: &Heartbeat, out: &mut Outbox) {
         if self.line.is_empty() && self.busy_until <= now {
-            return self.serve(now, now, now, &heartbeat, out);
+            return self.serve(now, now, now, heartbeat, out);
         }
         if self.line.is_empty() {
             self.plan_next(now, out);
         }
-        self.line.push_back((now, heartbeat));
+        self.line.push_back((now, heartbeat.clone()));
     }
 
     fn plan_next(&self, now: SimTime, out: &mut Outbox) {
@@ -733,7 +733,7 @@ fn refuse(heartbeat: &Heartbeat, out: &mut Outbox) {
 impl Core for JobTracker {
     type Msg = ToJobTracker;
 
-    fn handle(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
+    fn handle(&mut self, now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
         use ToJobTracker as M;
         self.wind_clockwork(out);
         let stands_still = now < self.stands_until;
@@ -742,7 +742,7 @@ impl Core for JobTracker {
             self.wake(now, out);
         }
         match msg {
-            M::Heartbeat(heartbeat) if self.process == Process::Gone => refuse(&heartbeat, out),
+            M::Heartbeat(heartbeat) if self.process == Process::Gone => refuse(heartbeat, out),
             // The world does not wait.
             M::Heartbeat(_)
             | M::Darkness(_)
@@ -756,7 +756,7 @@ impl Core for JobTracker {
             | M::ChangePolicy
             | M::Wake
             | M::Over => self.take(now, msg, out),
-            _ if stands_still => self.held.push(msg),
+            _ if stands_still => self.held.push(msg.clone()),
             _ => self.take(now, msg, out),
         }
         self.tell_policy(now, None);
@@ -767,15 +767,15 @@ impl Core for JobTracker {
 }
 
 impl JobTracker {
-    fn take(&mut self, now: SimTime, msg: ToJobTracker, out: &mut Outbox) {
+    fn take(&mut self, now: SimTime, msg: &ToJobTracker, out: &mut Outbox) {
         match msg {
             ToJobTracker::Heartbeat(heartbeat) => self.queue_up(now, heartbeat, out),
             ToJobTracker::Serve(life) | ToJobTracker::Initialised(_, life)
-                if life != self.deaths => {}
+                if *life != self.deaths => {}
             ToJobTracker::Serve(_) => self.serve_next(now, out),
             ToJobTracker::Submit(spec) => {
                 let job = spec.id;
-                self.ledger.submit(now, spec, out);
+                self.ledger.submit(now, spec.clone(), out);
                 if !self.reads_on_order {
                     self.unread.push_back(job);
                 }
@@ -783,25 +783,25 @@ impl JobTracker {
             }
             ToJobTracker::Initialised(job, _) => {
                 self.reading -= 1;
-                self.ledger.initialise(now, job, out);
+                self.ledger.initialise(now, *job, out);
                 self.read_splits(now, out);
             }
             ToJobTracker::AskLoad(jobs) => {
-                out.send(ToInjector::Load(Arc::new(self.ledger.load(&jobs))));
+                out.send(ToInjector::Load(Arc::new(self.ledger.load(jobs))));
             }
-            ToJobTracker::Darkness(tracker) => self.ledger.darken(tracker),
-            ToJobTracker::DiskLost(tracker) => self.ledger.spoil(tracker),
-            ToJobTracker::Replicas(files) => self.ledger.files = files,
-            ToJobTracker::Spoilt(map) => self.ledger.spoil_output(*map),
-            ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, tracker, out),
-            ToJobTracker::Include(tracker) => self.ledger.include(now, tracker, out),
-            ToJobTracker::Pause(span) => self.pause(now, span, out),
-            ToJobTracker::Restart(span) => self.die(now, span, false, out),
-            ToJobTracker::RestartAndRecover(span) => self.die(now, span, true, out),
+            ToJobTracker::Darkness(tracker) => self.ledger.darken(*tracker),
+            ToJobTracker::DiskLost(tracker) => self.ledger.spoil(*tracker),
+            ToJobTracker::Replicas(files) => self.ledger.files = files.clone(),
+            ToJobTracker::Spoilt(map) => self.ledger.spoil_output(**map),
+            ToJobTracker::Exclude(tracker) => self.ledger.exclude(now, *tracker, out),
+            ToJobTracker::Include(tracker) => self.ledger.include(now, *tracker, out),
+            ToJobTracker::Pause(span) => self.pause(now, *span, out),
+            ToJobTracker::Restart(span) => self.die(now, *span, false, out),
+            ToJobTracker::RestartAndRecover(span) => self.die(now, *span, true, out),
             ToJobTracker::ChangePolicy => self.change_policy(now, out),
             ToJobTracker::Wake => self.wake(now, out),
-            ToJobTracker::Cut(cut) => self.ledger.cut(now, cut, out),
-            ToJobTracker::KillJob(job) => self.ledger.condemn(now, job, Outcome::Killed, out),
+            ToJobTracker::Cut(cut) => self.ledger.cut(now, cut.clone(), out),
+            ToJobTracker::KillJob(job) => self.ledger.condemn(now, *job, Outcome::Killed, out),
             ToJobTracker::Expire => self.expire(now, out),
             // In Mumak a heartbeat takes one step from the tracker's clock to the JobTracker's answer;
             // here one message more, and those that are due before the tick come before it.

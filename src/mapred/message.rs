@@ -21,11 +21,11 @@ pub trait Core: Send {
     type Msg: Message;
 
     /// Takes a message; answers, later wishes and events go to `out`.
-    fn handle(&mut self, now: SimTime, msg: Self::Msg, out: &mut Outbox);
+    fn handle(&mut self, now: SimTime, msg: &Self::Msg, out: &mut Outbox);
 }
 
 /// What one kind of core is told.
-pub trait Message: Send + 'static {
+pub trait Message: Clone + Send + 'static {
     /// Returns whether this counts as a message of the run and goes through a mailbox: all but a
     /// core's clockwork, power switches and what becomes of flows.
     fn counts(&self) -> bool;

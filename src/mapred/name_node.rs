@@ -522,8 +522,8 @@ impl NameNode {
 impl Core for NameNode {
     type Msg = ToNameNode;
 
-    fn handle(&mut self, now: SimTime, msg: ToNameNode, out: &mut Outbox) {
-        match msg {
+    fn handle(&mut self, now: SimTime, msg: &ToNameNode, out: &mut Outbox) {
+        match *msg {
             ToNameNode::Off(node) if self.nodes[node.index()].presence == Presence::Absent => {}
             ToNameNode::Off(node) | ToNameNode::JoinsOff(node) => self.go_off(now, node, out),
             ToNameNode::On(node) => self.come_back(now, node, out),

@@ -301,8 +301,8 @@ fn slow_down(now: SimTime, node: TrackerId, speeds: Speeds, has_fabric: bool, ou
 impl Core for Nature {
     type Msg = ToNature;
 
-    fn handle(&mut self, now: SimTime, msg: ToNature, out: &mut Outbox) {
-        match msg {
+    fn handle(&mut self, now: SimTime, msg: &ToNature, out: &mut Outbox) {
+        match *msg {
             ToNature::Begins(stroke) => self.begin(now, stroke, out),
             ToNature::Ends(stroke) => self.end(now, stroke, out),
         }
@@ -334,7 +334,7 @@ mod tests {
         let mut out = Outbox::default();
         for (number, begins) in steps {
             let step = if *begins { ToNature::Begins } else { ToNature::Ends };
-            nature.handle(at(0), step(power(*number)), &mut out);
+            nature.handle(at(0), &step(power(*number)), &mut out);
         }
         let incident = |event: super::super::Event| match event.fact {
             Fact::Incident { incident, .. } => incident.words(),
@@ -371,7 +371,7 @@ mod tests {
         let mut out = Outbox::default();
         for (number, begins) in steps {
             let step = if begins { ToNature::Begins } else { ToNature::Ends };
-            nature.handle(at(0), step(power(number)), &mut out);
+            nature.handle(at(0), &step(power(number)), &mut out);
         }
         let told = out.letters.iter().filter_map(|letter| match letter.mail {
             Mail::NameNode(ToNameNode::Off(_)) => Some("off"),
@@ -403,7 +403,7 @@ mod tests {
             ToNature::Ends(power(0)),
             ToNature::Ends(power(1)),
         ] {
-            nature.handle(at(0), step, &mut out);
+            nature.handle(at(0), &step, &mut out);
         }
         let cpu = |letter: &super::super::Letter| match &letter.mail {
             Mail::Tracker(_, ToTracker::Speeds(speeds)) => Some(speeds.cpu),
@@ -430,7 +430,7 @@ mod tests {
         let mut nature = Nature::new(1, vec![crashing], false);
         let mut hear = |now, msg| {
             let mut out = Outbox::default();
-            nature.handle(now, msg, &mut out);
+            nature.handle(now, &msg, &mut out);
             let own = |letter: super::super::Letter| match letter.mail {
                 Mail::Nature(ToNature::Begins(_)) => Some((letter.after.as_secs_f64(), "begins")),
                 Mail::Nature(ToNature::Ends(_)) => Some((letter.after.as_secs_f64(), "ends")),
@@ -447,12 +447,12 @@ mod tests {
         let mishaps = vec![crashing().0, mishap(Harm::Stop), mishap(Harm::Start)];
         let mut nature = Nature::new(1, mishaps, false);
         let mut out = Outbox::default();
-        nature.handle(at(0), ToNature::Begins(power(1)), &mut out);
+        nature.handle(at(0), &ToNature::Begins(power(1)), &mut out);
         let before = out.letters.len();
-        nature.handle(at(5), ToNature::Begins(power(0)), &mut out);
+        nature.handle(at(5), &ToNature::Begins(power(0)), &mut out);
         assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
         // It would have come at 15 and 25 s, and not; it will at 35 s.
-        nature.handle(at(28), ToNature::Begins(power(2)), &mut out);
+        nature.handle(at(28), &ToNature::Begins(power(2)), &mut out);
         let letter = out.letters.last().expect("the machine is on again");
         assert_eq!(letter.after, SimSpan::from_secs(7));
         assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));

@@ -664,32 +664,32 @@ impl Clockwork {
 impl Core for TaskTracker {
     type Msg = ToTracker;
 
-    fn handle(&mut self, now: SimTime, msg: ToTracker, out: &mut Outbox) {
+    fn handle(&mut self, now: SimTime, msg: &ToTracker, out: &mut Outbox) {
         match msg {
             ToTracker::PowerOn => self.power_on(now, out),
             ToTracker::PowerOff => self.power_off(now, out),
             ToTracker::Crash => self.crash(now, out),
-            ToTracker::Speeds(speeds) => self.take_speeds(now, *speeds, out),
+            ToTracker::Speeds(speeds) => self.take_speeds(now, **speeds, out),
             ToTracker::DiskLost => self.lose_disk(now, out),
-            ToTracker::Health(is_well) => self.take_health(now, is_well, out),
+            ToTracker::Health(is_well) => self.take_health(now, *is_well, out),
             // The timer of a heartbeat that has been moved, or of a machine that has died since.
-            ToTracker::Beat(number) if !self.pulse.is_due(number) => {}
+            ToTracker::Beat(number) if !self.pulse.is_due(*number) => {}
             ToTracker::Beat(_) => self.send_heartbeat(now, out),
             // The reply has come in time.
             ToTracker::NoReply(number) | ToTracker::Refused(number) | ToTracker::Again(number)
-                if !self.pulse.awaits(number) => {}
+                if !self.pulse.awaits(*number) => {}
             ToTracker::NoReply(_) => self.post_heartbeat(out),
             ToTracker::Refused(_) => self.take_refusal(now, out),
             // The time-out of the call goes on.
             ToTracker::Again(_) => out.send(ToJobTracker::Heartbeat(self.heartbeat())),
             // The machine has died while the reply was on its way.
             ToTracker::Reply(_) | ToTracker::Noted { .. } if !self.pulse.is_up => {}
-            ToTracker::Reply(reply) => self.hear(now, &reply, out),
-            ToTracker::Noted { call, queued } => self.hear_noted(now, call, queued, out),
+            ToTracker::Reply(reply) => self.hear(now, reply, out),
+            ToTracker::Noted { call, queued } => self.hear_noted(now, *call, *queued, out),
             ToTracker::Impatient => {}
-            ToTracker::Rates(rates) => self.take_rates(now, &rates, out),
+            ToTracker::Rates(rates) => self.take_rates(now, rates, out),
             ToTracker::PhaseEnds(timer) | ToTracker::FlowDone(timer) => {
-                self.phase_ends(now, timer, out);
+                self.phase_ends(now, *timer, out);
                 self.fill_slots(now, out);
             }
         }

@@ -12,7 +12,7 @@ use crate::units::SimTime;
 /// What an actor knows of the drive that it is under.
 pub(super) trait Clock: Unpin + 'static {
     /// Lets the core handle a message that was due at `due`, and takes over what it leaves.
-    fn run<M: Message>(&self, due: SimTime, msg: M, body: &RefCell<Body<M>>);
+    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>);
 }
 
 /// A message in a mailbox.
@@ -52,7 +52,7 @@ impl<M: Message, C: Clock> Handler<Delivery<M>> for CoreActor<M, C> {
     type Result = ();
 
     fn handle(&mut self, Delivery { at, msg }: Delivery<M>, _: &mut Self::Context) {
-        self.clock.run(at, msg, &self.body);
+        self.clock.run(at, &msg, &self.body);
     }
 }
 
@@ -62,7 +62,7 @@ impl<C: Clock> Handler<HearOut> for CoreActor<ToJobTracker, C> {
     fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
         let mut out = Outbox::default();
         // Whatever it wishes beside: there is nobody any more to carry it out.
-        let handle = || self.body.borrow_mut().handle(at, ToJobTracker::Over, &mut out, |_, _| {});
+        let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out, |_, _| {});
         // How the run has ended is known already.
         let _ = caught(handle);
         MessageResult(out.events)

@@ -19,10 +19,12 @@ pub fn run_bare(mut play: Play) -> (RunStats, Ending) {
     // Once around all messages, not around each.
     let played = caught(|| {
         loop {
-            // A statement of its own: the agenda must be free again when the core leaves its letters.
-            let next = drive.agenda.borrow_mut().next();
-            let Some((at, mail)) = next else { break };
-            seats.deliver(&drive, at, mail);
+            let mut agenda = drive.agenda.borrow_mut();
+            let Some(mail) = agenda.next() else { break };
+            let at = agenda.now();
+            // It must be free again when the core leaves its letters.
+            drop(agenda);
+            seats.deliver(&drive, at, &mail);
         }
     });
     let mut agenda = drive.agenda.into_inner();
@@ -44,7 +46,7 @@ impl Drive for Bare {
         RefCell::new(body)
     }
 
-    fn deliver<M: Message>(&self, body: &Self::Seat<M>, at: SimTime, msg: M) {
+    fn deliver<M: Message>(&self, body: &Self::Seat<M>, at: SimTime, msg: &M) {
         self.agenda.borrow_mut().step(at, msg, &mut body.borrow_mut());
     }
 }

@@ -36,7 +36,7 @@ pub(super) trait Drive {
     fn seat<M: Message>(&self, body: Body<M>) -> Self::Seat<M>;
 
     /// Lets a message reach a core. It was due at `at`.
-    fn deliver<M: Message>(&self, seat: &Self::Seat<M>, at: SimTime, msg: M);
+    fn deliver<M: Message>(&self, seat: &Self::Seat<M>, at: SimTime, msg: &M);
 }
 
 /// Where each core of a run sits.
@@ -66,7 +66,7 @@ impl<D: Drive> Seats<D> {
         }
     }
 
-    pub(super) fn deliver(&self, drive: &D, at: SimTime, mail: Mail) {
+    pub(super) fn deliver(&self, drive: &D, at: SimTime, mail: &Mail) {
         match mail {
             Mail::JobTracker(msg) => drive.deliver(&self.job_tracker, at, msg),
             Mail::Injector(msg) => drive.deliver(&self.injector, at, msg),
@@ -109,7 +109,7 @@ impl<M: Message> Body<M> {
     pub(super) fn handle(
         &mut self,
         now: SimTime,
-        msg: M,
+        msg: &M,
         out: &mut Outbox,
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
@@ -196,11 +196,11 @@ impl Agenda {
     /// Takes the next message and moves time on to it. If there is none, or none before the end,
     /// the run is over: so this is for drives under which nobody has anything left to do when they
     /// ask.
-    pub(super) fn next(&mut self) -> Option<(SimTime, Mail)> {
+    pub(super) fn next(&mut self) -> Option<Mail> {
         if self.ending.is_some() {
             return None;
         }
-        let Some((at, mail)) = self.timers.pop() else {
+        let Some(at) = self.timers.next_time() else {
             self.end(Ending::Stopped(Stop::Stalled(Box::default())));
             return None;
         };
@@ -217,12 +217,18 @@ impl Agenda {
         }
         debug_assert!(self.now <= at, "time runs back from {} to {at}", self.now);
         self.now = at;
-        self.messages += u64::from(mail.counts());
         self.taken += 1;
         if self.taken.is_multiple_of(LOOK_EVERY) {
             self.look_at_the_wall();
         }
-        Some((at, mail))
+        let mail = self.timers.pop();
+        self.messages += u64::from(mail.as_ref().is_some_and(Mail::counts));
+        mail
+    }
+
+    /// Returns the instant that time has reached.
+    pub(super) fn now(&self) -> SimTime {
+        self.now
     }
 
     /// Ends the run if it has taken as much real time as it may.
@@ -244,10 +250,11 @@ impl Agenda {
         if self.until <= now {
             self.end(Ending::Stopped(Stop::TimeUp));
         }
-        if self.ending.is_some() || now < self.timers.next_time()? {
+        if self.ending.is_some() {
             return None;
         }
-        let (at, mail) = self.timers.pop()?;
+        let at = self.timers.next_time().filter(|at| *at <= now)?;
+        let mail = self.timers.pop()?;
         self.messages += u64::from(mail.counts());
         Some((at, mail))
     }
@@ -264,7 +271,7 @@ impl Agenda {
     }
 
     /// Lets a core handle a message, and takes over what it leaves.
-    pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: M, body: &mut Body<M>) {
+    pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut Body<M>) {
         let moved = msg.moves();
         let Self { timers, outbox, moves, .. } = self;
         let ending = body.handle(now, msg, outbox, |at, mail| {
@@ -356,7 +363,7 @@ impl Agenda {
     pub(super) fn hear_out(&mut self, job_tracker: &mut Body<ToJobTracker>) {
         if let Some(at) = self.stopped_at() {
             // How the run has ended is known already.
-            let _ = caught(|| self.step(at, ToJobTracker::Over, job_tracker));
+            let _ = caught(|| self.step(at, &ToJobTracker::Over, job_tracker));
         }
     }
 

@@ -56,17 +56,19 @@ impl VirtualClock {
     fn deliver_next(self: &Rc<Self>) {
         let seats = self.seats.get().expect("everybody is seated before the first message");
         loop {
-            let next = self.agenda.borrow_mut().next();
-            let Some((at, mail)) = next else { return System::current().stop() };
+            let mut agenda = self.agenda.borrow_mut();
+            let (next, at) = (agenda.next(), agenda.now());
+            drop(agenda);
+            let Some(mail) = next else { return System::current().stop() };
             let is_message = mail.counts();
-            seats.deliver(self, at, mail);
+            seats.deliver(self, at, &mail);
             if is_message {
                 return;
             }
         }
     }
 
-    fn step<M: Message>(&self, at: SimTime, msg: M, body: &RefCell<Body<M>>) {
+    fn step<M: Message>(&self, at: SimTime, msg: &M, body: &RefCell<Body<M>>) {
         let step = || self.agenda.borrow_mut().step(at, msg, &mut body.borrow_mut());
         if let Err(ending) = caught(step) {
             self.agenda.borrow_mut().end(ending);
@@ -82,9 +84,9 @@ impl Drive for Rc<VirtualClock> {
         Player { actor: CoreActor::new(body.clone(), self.clone()).start(), body }
     }
 
-    fn deliver<M: Message>(&self, player: &Player<M>, at: SimTime, msg: M) {
+    fn deliver<M: Message>(&self, player: &Player<M>, at: SimTime, msg: &M) {
         if msg.counts() {
-            player.actor.do_send(Delivery { at, msg });
+            player.actor.do_send(Delivery { at, msg: msg.clone() });
         } else {
             self.step(at, msg, &player.body);
         }
@@ -92,7 +94,7 @@ impl Drive for Rc<VirtualClock> {
 }
 
 impl Clock for Rc<VirtualClock> {
-    fn run<M: Message>(&self, due: SimTime, msg: M, body: &RefCell<Body<M>>) {
+    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>) {
         self.step(due, msg, body);
         self.deliver_next();
     }

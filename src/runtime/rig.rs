@@ -28,8 +28,8 @@ struct Scripted<M, F> {
 impl<M: Message, F: FnMut(SimTime, M, &mut Outbox) + Send> Core for Scripted<M, F> {
     type Msg = M;
 
-    fn handle(&mut self, now: SimTime, msg: M, out: &mut Outbox) {
-        (self.script)(now, msg, out);
+    fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
+        (self.script)(now, msg.clone(), out);
     }
 }
 

@@ -100,7 +100,7 @@ struct Parcel {
 }
 
 impl Clock for ScaledClock {
-    fn run<M: Message>(&self, due: SimTime, msg: M, body: &RefCell<Body<M>>) {
+    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<Body<M>>) {
         if self.is_over.get() {
             return;
         }
@@ -176,8 +176,8 @@ impl Drive for Threads {
         })
     }
 
-    fn deliver<M: Message>(&self, actor: &Self::Seat<M>, at: SimTime, msg: M) {
-        actor.do_send(Delivery { at, msg });
+    fn deliver<M: Message>(&self, actor: &Self::Seat<M>, at: SimTime, msg: &M) {
+        actor.do_send(Delivery { at, msg: msg.clone() });
     }
 }
 
@@ -220,7 +220,7 @@ impl Pacer<'_> {
         let now = self.wall.now();
         while let Some((at, mail)) = self.agenda.next_due(now) {
             self.under_way += 1;
-            self.seats.deliver(self.threads, at, mail);
+            self.seats.deliver(self.threads, at, &mail);
         }
     }
 

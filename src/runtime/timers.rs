@@ -1,4 +1,4 @@
-//! The queue of what is due, in the exact order of (time, sequence).
+//! The queue of what is due, by time, and at one instant in the order in which it went in.
 //!
 //! A calendar: time is cut into slots of about four milliseconds, and these into blocks of eight seconds.
 //! A ring of slots holds what is due in the block that time has reached and in the next one; all later
@@ -8,7 +8,8 @@
 //! are used up are filled again, the last one first: as many are in the processor's cache as are in use,
 //! not one for each slot of the ring.
 //!
-//! Contract: what is due at the same instant comes out in the order in which it went in.
+//! Whatever goes into a list goes in behind what is there, and lists are sorted so that equals keep their
+//! order: so nothing need be remembered of the order in which things went in.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,8 +26,6 @@ const SLOTS: u64 = 2 * BLOCK;
 /// A queue of things that are due at some instant.
 #[derive(Debug)]
 pub struct Timers<T> {
-    /// The number of the next thing that goes in.
-    sequence: u64,
     /// The slot that time has reached.
     slot: u64,
     /// What is due in the reached slot, the next one last.
@@ -44,14 +43,12 @@ pub struct Timers<T> {
 #[derive(Debug)]
 struct Entry<T> {
     time: SimTime,
-    sequence: u64,
     what: T,
 }
 
 impl<T> Default for Timers<T> {
     fn default() -> Self {
         Self {
-            sequence: 0,
             slot: 0,
             due: Vec::new(),
             ring: (0..SLOTS).map(|_| Vec::new()).collect(),
@@ -65,22 +62,20 @@ impl<T> Default for Timers<T> {
 impl<T> Timers<T> {
     /// Adds something that is due at `time`; if that has passed, it is due at once.
     pub fn push(&mut self, time: SimTime, what: T) {
-        let entry = Entry { time, sequence: self.sequence, what };
-        self.sequence += 1;
-        let slot = entry.slot();
-        if slot <= self.slot {
+        let slot = slot_of(time);
+        let list = if slot <= self.slot {
             // Mostly it is the next: what is sent now and arrives soon.
-            if self.due.last().is_none_or(|next| entry.key() < next.key()) {
-                self.due.push(entry);
-            } else {
-                let at = self.due.partition_point(|other| other.key() > entry.key());
-                self.due.insert(at, entry);
+            if self.due.last().is_some_and(|next| next.time <= time) {
+                let at = self.due.partition_point(|other| time < other.time);
+                return self.due.insert(at, Entry { time, what });
             }
+            &mut self.due
         } else if slot / BLOCK <= self.slot / BLOCK + 1 {
-            self.push_into_ring(slot, entry);
+            self.slot_list(slot)
         } else {
-            self.far.entry(slot / BLOCK).or_default().push(entry);
-        }
+            self.far.entry(slot / BLOCK).or_default()
+        };
+        list.push(Entry { time, what });
     }
 
     /// Returns when the next thing is due.
@@ -89,10 +84,13 @@ impl<T> Timers<T> {
         self.due.last().map(|entry| entry.time)
     }
 
-    /// Takes the next thing that is due, with its time.
-    pub fn pop(&mut self) -> Option<(SimTime, T)> {
+    /// Takes the next thing that is due.
+    pub fn pop(&mut self) -> Option<T> {
         self.reach_next();
-        self.due.pop().map(|entry| (entry.time, entry.what))
+        let last = self.due.len().checked_sub(1)?;
+        // Unlike `pop` this copies it as a whole; to read at once what was just written in parts makes the
+        // processor wait.
+        Some(self.due.swap_remove(last).what)
     }
 
     /// Moves on to the next slot that holds something, if the reached one is used up.
@@ -113,7 +111,9 @@ impl<T> Timers<T> {
         self.filled[index / 64] &= !(1 << (index % 64));
         self.reach(slot);
         if 1 < self.due.len() {
-            self.due.sort_unstable_by_key(|entry| Reverse(entry.key()));
+            // The next one last, of equals too.
+            self.due.reverse();
+            self.due.sort_by_key(|entry| Reverse(entry.time));
         }
     }
 
@@ -128,20 +128,21 @@ impl<T> Timers<T> {
                 break;
             }
             for entry in block.remove() {
-                let slot = entry.slot();
-                self.push_into_ring(slot, entry);
+                self.slot_list(slot_of(entry.time)).push(entry);
             }
         }
     }
 
-    fn push_into_ring(&mut self, slot: u64, entry: Entry<T>) {
+    /// Returns the list of a slot of the ring, to which something is added.
+    #[inline(always)]
+    fn slot_list(&mut self, slot: u64) -> &mut Vec<Entry<T>> {
         let index = (slot % SLOTS) as usize;
         let list = &mut self.ring[index];
         if list.is_empty() {
             *list = self.spare.pop().unwrap_or_default();
             self.filled[index / 64] |= 1 << (index % 64);
         }
-        list.push(entry);
+        list
     }
 
     /// Returns the next slot of the ring that holds something, after the reached one.
@@ -168,35 +169,8 @@ impl<T> Timers<T> {
     }
 }
 
-impl<T> Entry<T> {
-    /// Returns time and sequence as one number, which compares in one step.
-    fn key(&self) -> u128 {
-        u128::from(self.time.as_micros()) << 64 | u128::from(self.sequence)
-    }
-
-    fn slot(&self) -> u64 {
-        self.time.as_micros() >> SLOT_BITS
-    }
-}
-
-impl<T> PartialEq for Entry<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<T> Eq for Entry<T> {}
-
-impl<T> PartialOrd for Entry<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Entry<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
+fn slot_of(time: SimTime) -> u64 {
+    time.as_micros() >> SLOT_BITS
 }
 
 #[cfg(test)]
@@ -214,7 +188,7 @@ mod tests {
         for number in 0..100 {
             timers.push(at(5_000_000), number);
         }
-        let order: Vec<i32> = std::iter::from_fn(|| timers.pop()).map(|(_, n)| n).collect();
+        let order: Vec<i32> = std::iter::from_fn(|| timers.pop()).collect();
         assert_eq!(order, (0..100).collect::<Vec<_>>());
     }
 
@@ -251,7 +225,7 @@ mod tests {
                 } else {
                     let expected = (!sorted.is_empty()).then(|| sorted.remove(0));
                     prop_assert_eq!(timers.next_time(), expected.map(|(time, _)| time));
-                    prop_assert_eq!(timers.pop(), expected);
+                    prop_assert_eq!(timers.pop(), expected.map(|(_, number)| number));
                     now = expected.map_or(now, |(time, _)| time.as_micros());
                 }
             }

@@ -199,12 +199,12 @@ impl JobInjector {
 impl Core for JobInjector {
     type Msg = ToInjector;
 
-    fn handle(&mut self, now: SimTime, msg: ToInjector, out: &mut Outbox) {
+    fn handle(&mut self, now: SimTime, msg: &ToInjector, out: &mut Outbox) {
         match msg {
             ToInjector::Arrive | ToInjector::Probe => self.arrive(now, out),
-            ToInjector::Submit(id) => self.submit_aside(id, out),
-            ToInjector::JobEnded(id, _) => self.job_ended(now, id, out),
-            ToInjector::Load(load) => self.hear_load(now, &load, out),
+            ToInjector::Submit(id) => self.submit_aside(*id, out),
+            ToInjector::JobEnded(id, _) => self.job_ended(now, *id, out),
+            ToInjector::Load(load) => self.hear_load(now, load, out),
         }
         debug_assert!(
             self.next_at().is_none_or(|at| self.wake <= at),
@@ -252,7 +252,7 @@ mod tests {
         /// Returns the names of the jobs that a message makes it submit.
         fn hear(&mut self, now: SimTime, msg: ToInjector) -> Vec<String> {
             let mut out = Outbox::default();
-            self.injector.handle(now, msg, &mut out);
+            self.injector.handle(now, &msg, &mut out);
             let mut submitted = Vec::new();
             for letter in out.letters {
                 match letter.mail {

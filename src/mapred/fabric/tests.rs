@@ -171,8 +171,8 @@ impl World {
     fn deliver(&mut self, now: SimTime, mail: Mail) {
         let mut out = Outbox::default();
         match mail {
-            Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, msg, &mut out),
-            Mail::Fabric(msg) => self.fabric.handle(now, msg, &mut out),
+            Mail::Tracker(id, msg) => self.trackers[id.index()].handle(now, &msg, &mut out),
+            Mail::Fabric(msg) => self.fabric.handle(now, &msg, &mut out),
             Mail::JobTracker(_) | Mail::Injector(_) | Mail::Nature(_) | Mail::NameNode(_) => {
                 unreachable!("there is none")
             }

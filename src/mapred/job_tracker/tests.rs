@@ -114,7 +114,7 @@ fn job(id: u32, maps: u32, reduces: u32) -> Arc<JobSpec> {
 impl Bench {
     fn hear(&mut self, msg: ToJobTracker) -> &mut Self {
         let mut out = Outbox::default();
-        self.tracker.handle(self.now, msg, &mut out);
+        self.tracker.handle(self.now, &msg, &mut out);
         self.facts.extend(out.events.into_iter().map(|event| event.fact));
         for letter in out.letters {
             match letter.mail {

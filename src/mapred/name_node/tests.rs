@@ -59,7 +59,7 @@ impl Bench {
 
     fn take(&mut self, now: SimTime, msg: ToNameNode) -> &mut Self {
         let mut out = Outbox::default();
-        self.node.handle(now, msg, &mut out);
+        self.node.handle(now, &msg, &mut out);
         self.facts.extend(out.events.into_iter().filter_map(|event| match event.fact {
             Fact::Incident { incident, .. } => Some(incident),
             Fact::Copy { .. } => None,

@@ -100,7 +100,7 @@ fn tracker_with(change: impl FnOnce(&mut Hadoop), dooms: Vec<Doom>) -> Bench {
 impl Bench {
     fn hear(&mut self, msg: ToTracker) {
         let mut out = Outbox::default();
-        self.tracker.handle(self.now, msg, &mut out);
+        self.tracker.handle(self.now, &msg, &mut out);
         for letter in out.letters {
             match letter.mail {
                 Mail::JobTracker(ToJobTracker::Heartbeat(heartbeat)) => {
