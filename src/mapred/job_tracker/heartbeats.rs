@@ -26,11 +26,17 @@ impl JobTracker {
     }
 
     pub(super) fn serve_next(&mut self, now: SimTime, out: &mut Outbox) {
-        let Some((arrived, heartbeat)) = self.line.pop_front() else { return };
-        // On a scaled clock the message that it is free comes late. It has worked since it was free, or
-        // every service would be longer by that, and heartbeats would queue for no reason of theirs.
-        let begins = self.busy_until.max(arrived).min(now);
-        self.serve(now, begins, arrived, &heartbeat, out);
+        while let Some((arrived, heartbeat)) = self.line.pop_front() {
+            // On a scaled clock the message that it is free comes late. It has worked since it was free, or
+            // every service would be longer by that, and heartbeats would queue for no reason of theirs.
+            let begins = self.busy_until.max(arrived).min(now);
+            self.serve(now, begins, arrived, &heartbeat, out);
+            // For the same reason it has begun with the next one, if it has been free since.
+            if now <= self.busy_until {
+                break;
+            }
+            self.tell_policy(now, None);
+        }
         if !self.line.is_empty() {
             self.plan_next(now, out);
         }

@@ -33,7 +33,7 @@ fn a_jobtracker_that_hears_late_that_it_is_free_has_worked_since() {
     bench.beat(1, &[]);
     bench.beat(2, &[]);
     bench.now += SimSpan::from_micros(2_500);
-    bench.hear(ToJobTracker::Serve(0)).hear(ToJobTracker::Serve(0));
+    bench.hear(ToJobTracker::Serve(0));
     let took: Vec<u64> = bench.replies.iter().map(|(_, _, took)| took.as_micros()).collect();
     assert_eq!(took, [1_000, 0, 500]);
     // Who comes after both have been served finds it busy no more.
