@@ -568,16 +568,6 @@ impl Tree {
     }
 }
 
-impl Key {
-    /// Returns whether this comes before another one. Nearly always the numbers say so.
-    #[inline(always)]
-    pub(super) fn precedes(&self, other: &Self) -> bool {
-        let numbers = |key: &Self| u128::from(key.class) << 64 | u128::from(key.ratio);
-        let (own, others) = (numbers(self), numbers(other));
-        if own == others { self < other } else { own < others }
-    }
-}
-
 #[cfg(test)]
 impl Key {
     /// Returns the place of a job with so much of its share.

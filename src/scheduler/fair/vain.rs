@@ -83,8 +83,7 @@ impl Vain {
     ) -> impl Iterator<Item = &'v Pass> {
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
-        let concern =
-            move |entry: &&Entry| entry.up_to.as_ref().is_none_or(|up_to| place.precedes(up_to));
+        let concern = move |entry: &&Entry| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
         news.filter(concern).map(|entry| &entry.pass)
     }
 

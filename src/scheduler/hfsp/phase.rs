@@ -189,8 +189,9 @@ impl Phase {
         self.use_findings(view, job);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            // It leaves with the place that it has now.
+            // It leaves with the place that it has now, or had last.
             while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
+            self.ranking.keep_place(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
@@ -316,7 +317,8 @@ impl Phase {
         if let Ranked::Nobody = self.ranked
             && let Some(foresight) = self.cluster.foresee()
         {
-            self.placed.drain(..).for_each(|job| self.ranking.displace(job));
+            let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
+            known.for_each(|job| self.ranking.displace(job));
             self.cluster.ended().for_each(|(job, at)| self.ranking.place_at(job, Rank(at)));
             self.ranked = Ranked::First(foresight);
         }

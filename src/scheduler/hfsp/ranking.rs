@@ -95,6 +95,11 @@ impl Ranking {
         self.put_if_known(job, |standing| Standing { has_place: false, ..standing });
     }
 
+    /// Lets a job have the place that it had last.
+    pub(super) fn keep_place(&mut self, job: JobId) {
+        self.put_if_known(job, |standing| Standing { has_place: true, ..standing });
+    }
+
     /// Gives a job a place.
     pub(super) fn place_at(&mut self, job: JobId, rank: Rank) {
         self.put_if_known(job, |standing| Standing { rank, has_place: true, ..standing });

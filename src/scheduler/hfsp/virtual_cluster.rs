@@ -113,6 +113,11 @@ impl VirtualCluster {
         }
     }
 
+    /// Returns whether a job is in it.
+    pub(super) fn has(&self, id: JobId) -> bool {
+        self.job(id).is_some()
+    }
+
     fn job(&self, id: JobId) -> Option<&Member> {
         self.turns.get(&id).map_or_else(|| self.over.get(&id), |turn| self.open.get(turn))
     }
