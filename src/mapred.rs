@@ -10,6 +10,7 @@ mod cost;
 mod event;
 mod fabric;
 mod hadoop;
+mod heartbeat;
 mod holders;
 mod ids;
 mod job;
@@ -19,6 +20,7 @@ mod map_cache;
 mod message;
 mod name_node;
 mod nature;
+mod outbox;
 mod reason;
 mod refusals;
 mod replicas;
@@ -38,19 +40,22 @@ pub use fabric::Fabric;
 pub use hadoop::{
     Auto, CommitPending, Draws, FailedMaps, Fuzz, Hadoop, HeartbeatGrowth, LaunchExpiry, Recovery,
 };
+pub use heartbeat::{
+    Call, Directive, FailedFetch, Heartbeat, Launch, MapsDone, Missing, Phase, Reply, Report,
+    Status,
+};
 pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobState, Tasks};
 pub use job_tracker::JobTracker;
 pub use map_cache::Reach;
 pub use message::{
-    Call, Calm, Core, Directive, FailedFetch, FlowBegins, FlowId, FlowRate, Heartbeat,
-    LONGEST_PROBE, Launch, Letter, Load, Mail, MapsDone, Message, Missing, Outbox, Phase, Reply,
-    Report, Status, Stop, Stroke, ToFabric, ToInjector, ToJobTracker, ToNameNode, ToNature,
-    ToTracker,
+    FlowBegins, FlowId, FlowRate, LONGEST_PROBE, Load, Mail, Message, Stroke, ToFabric, ToInjector,
+    ToJobTracker, ToNameNode, ToNature, ToTracker,
 };
 pub use name_node::{NameNode, Upkeep};
 pub use nature::{Harm, Mishap, Nature, Rhythm};
+pub use outbox::{Calm, Core, Letter, Outbox, Stop};
 pub use reason::{Holding, Reason, SlotShare, Weighed};
 pub use replicas::{Block, Copy, Reading, Replicas, Which};
 pub use scheduler::{
