@@ -155,7 +155,7 @@ impl MapCache {
 
     /// Returns whether certainly no map was ever waiting for this node.
     pub(super) fn has_none_on(&self, node: TrackerId) -> bool {
-        self.nodes.marks & mark(node.0) == 0
+        !self.nodes.may_have(node.0)
     }
 
     /// Returns the map that suits a node best within reach, with its distance.
@@ -235,9 +235,14 @@ impl Lists {
         lists
     }
 
+    /// Returns whether a place may have a list: if not, it has certainly none.
+    fn may_have(&self, place: u32) -> bool {
+        self.marks & mark(place) != 0
+    }
+
     /// Returns where the list of a place is, if it has one.
     fn find(&self, place: u32) -> Option<usize> {
-        if self.marks & mark(place) == 0 {
+        if !self.may_have(place) {
             return None;
         }
         self.places.binary_search(&place).ok()

@@ -149,9 +149,9 @@ impl Hfsp {
             && let Some(rank) = from
         {
             // Those that have places are asked before others get some.
-            let mut in_line = phases[kind].in_line(here, rank);
-            began = in_line.find_map(|claim| begin(&claim, offer, delay, kind));
-            drop(in_line);
+            began = phases[kind]
+                .in_line(here, rank)
+                .find_map(|claim| begin(&claim, offer, delay, kind));
             from = phases[kind].ranked_before();
             if began.is_none() {
                 phases[kind].rank_more();
