@@ -35,6 +35,9 @@ use crate::units::SimTime;
 const CHUNK: usize = 1_024;
 /// Chunks on their way. A few smooth the writer's pace; more would only be memory.
 const CHUNKS: usize = 8;
+/// How long a writer naps that has read all there is while events come fast. In that time a run fills a
+/// chunk or two.
+const NAP: Duration = Duration::from_millis(1);
 /// The shortest time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(100);
 
@@ -251,6 +254,17 @@ impl Drop for EventSender {
     }
 }
 
+/// Waits for the next parcel; returns none when nobody is left to send one.
+#[expect(clippy::disallowed_methods, reason = "the writer waits in real time")]
+fn next(parcels: &Receiver<Parcel>, is_busy: bool) -> Option<Parcel> {
+    if is_busy && parcels.is_empty() {
+        // Who sleeps until there is something has to be woken by the sender: a call to the kernel for each
+        // chunk, and a thirtieth of a fast run.
+        thread::sleep(NAP);
+    }
+    parcels.recv().ok()
+}
+
 impl Writer {
     /// Runs until the end of the run, or until nobody is left to tell of it.
     fn run(
@@ -260,9 +274,11 @@ impl Writer {
         mut progress: Option<OnProgress>,
     ) -> Result<Option<Recording>, RecordError> {
         let mut told = wall_clock();
-        for parcel in parcels {
+        let mut is_busy = false;
+        while let Some(parcel) = next(parcels, is_busy) {
             match parcel {
                 Parcel::Events(mut chunk, now, beats) => {
+                    is_busy = CHUNK / 2 < chunk.len();
                     self.see(&chunk)?;
                     self.count(now, &beats);
                     chunk.clear();
