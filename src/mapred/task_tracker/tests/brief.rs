@@ -1,5 +1,6 @@
 //! Trackers that say in a word that they have no news.
 
+use super::failures::all;
 use super::*;
 
 /// A tracker that is brief when it can be. Its first heartbeat is under way.

@@ -1,0 +1,98 @@
+//! Attempts that end badly.
+
+use super::*;
+
+/// Lets all attempts end badly.
+pub(super) fn all(how: DoomKind, at_progress: f64) -> Vec<Doom> {
+    let at_progress = Some(Fraction::of(at_progress));
+    let share = Fraction::of(1.0);
+    let doom =
+        Doom { how, share, at_progress, nodes: None, jobs: None, kind: None, memory_above: None };
+    vec![doom]
+}
+
+#[test]
+fn a_map_fails_at_its_share_of_the_progress_and_says_no_more_before() {
+    let mut bench = tracker_with(|_| {}, all(DoomKind::Failure, 0.5));
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.beat_until(secs(3), None);
+    assert_eq!(bench.report(map(0)).unwrap().progress, 0.2);
+    bench.beat_until(secs(30), None);
+    assert_eq!(bench.end(map(0)), Some((secs(1 + 5), Outcome::Failed)));
+}
+
+#[test]
+fn a_reduce_fails_in_the_phase_that_its_progress_is_in() {
+    // Start-up, then fetching for 4 s, merging for 1 s, reducing for 5 s; all maps are there at once.
+    for (progress, end) in [(0.0, 1.0), (0.25, 4.0), (0.5, 5.5), (1.0, 11.0)] {
+        let mut bench =
+            tracker_with(|hadoop| hadoop.poll = SimSpan::ZERO, all(DoomKind::Failure, progress));
+        let launch = bench.launch(reduce(0));
+        let maps = MapsDone { job: JobId(0), done: 4, total: 4 };
+        bench.until(secs(0)).reply_with(vec![launch], vec![maps]);
+        bench.beat_until(secs(30), Some(secs(0)));
+        let end = SimTime::ZERO + SimSpan::ceil_from_secs(end);
+        assert_eq!(bench.end(reduce(0)), Some((end, Outcome::Failed)), "at {progress}");
+    }
+}
+
+#[test]
+fn a_reduce_that_fails_while_it_fetches_does_not_wait_for_the_last_map() {
+    let mut bench = tracker_with(|_| {}, all(DoomKind::Failure, 0.25));
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.until(secs(3)).reply_with(vec![], vec![MapsDone { job: JobId(0), done: 2, total: 4 }]);
+    bench.until(secs(6)).reply_with(vec![], vec![MapsDone { job: JobId(0), done: 2, total: 4 }]);
+    bench.until(secs(9));
+    assert_eq!(bench.end(reduce(0)), None, "half is there, and three quarters are fetched before");
+    bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done: 3, total: 4 }]);
+    bench.until(secs(12));
+    assert_eq!(bench.end(reduce(0)), Some((secs(10), Outcome::Failed)));
+}
+
+#[test]
+fn a_hanging_attempt_fails_at_the_first_heartbeat_after_the_timeout() {
+    let timeout = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::from_secs(60);
+    let mut bench = tracker_with(timeout, all(DoomKind::Hang, 0.5));
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // It hangs from 6 s on; the heartbeats are those of 66 and 69 s.
+    bench.beat_until(secs(68), None);
+    let Report { state, progress, .. } = bench.report(map(0)).unwrap();
+    assert_eq!((state, progress), (AttemptState::Running, 0.5));
+    bench.beat_until(secs(100), None);
+    assert_eq!(bench.end(map(0)), Some((secs(69), Outcome::Failed)));
+}
+
+#[test]
+fn without_a_timeout_a_hanging_attempt_is_left_alone_until_it_is_killed() {
+    let never = |hadoop: &mut Hadoop| hadoop.task_timeout = SimSpan::ZERO;
+    let mut bench = tracker_with(never, all(DoomKind::Hang, 0.0));
+    let launch = bench.launch(map(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.beat_until(secs(86_399), None);
+    assert_eq!(bench.end(map(0)), None);
+    bench.until(secs(86_400)).reply(vec![Directive::Kill(map(0))]);
+    assert_eq!(bench.end(map(0)), Some((secs(86_400), Outcome::Killed)));
+}
+
+#[test]
+fn who_takes_too_much_memory_for_its_slots_fails_as_soon_as_it_has_started() {
+    let doom = |mib| {
+        let memory_above = Some(Bytes::from_mib(mib));
+        let [doom] = all(DoomKind::OutOfMemory, 0.0).try_into().unwrap();
+        vec![Doom { memory_above, ..doom }]
+    };
+    let end = |mib| {
+        let mut bench = tracker_with(|_| {}, doom(mib));
+        bench.reduces = 1;
+        let launch = bench.launch(map(0));
+        bench.until(secs(0)).reply(vec![launch]);
+        bench.beat_until(secs(30), None);
+        bench.end(map(0))
+    };
+    // A map takes 1 MiB.
+    assert_eq!(end(1), Some((secs(11), Outcome::Succeeded)));
+    assert_eq!(end(0), Some((secs(1), Outcome::Failed)));
+}

@@ -1,0 +1,155 @@
+//! What reduces fetch, of which maps, and what they cannot.
+
+use super::*;
+
+#[test]
+fn a_shuffle_ends_after_the_last_map_and_not_before() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let maps = |done| vec![MapsDone { job: JobId(0), done, total: 4 }];
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    // Half of the output is there; it is fetched in two seconds, then the reduce waits.
+    bench.until(secs(3));
+    assert!(bench.report(reduce(0)).unwrap().wants_maps);
+    bench.reply_with(vec![], maps(2));
+    bench.until(secs(30));
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, Phase::Shuffle);
+    // The other half takes two more seconds, then one of merging and five of reducing.
+    bench.reply_with(vec![], maps(4));
+    bench.until(secs(33));
+    assert_eq!(bench.report(reduce(0)).unwrap().phase, Phase::Sort);
+    bench.reply(vec![]);
+    bench.until(secs(36)).reply(vec![]);
+    bench.until(secs(39));
+    assert_eq!(bench.state(reduce(0)), Some(AttemptState::CommitPending));
+}
+
+/// Answers heartbeats every three seconds, up to one: so many of four maps are done.
+fn answer(bench: &mut Bench, seconds: std::ops::RangeInclusive<u64>, done: u32) {
+    for second in seconds.step_by(3) {
+        bench.until(secs(second));
+        bench.reply_with(vec![], vec![MapsDone { job: JobId(0), done, total: 4 }]);
+    }
+}
+
+fn missing(index: u32, is_lost: bool) -> Missing {
+    Missing { map: map(index), at: TrackerId(7), order: index, is_lost, is_unreadable: false }
+}
+
+#[test]
+fn a_reduce_does_without_outputs_that_it_has_and_waits_for_the_others() {
+    for (order, ends) in [(1, true), (2, false)] {
+        let mut bench = tracker(|_| {});
+        bench.reduces = 1;
+        let launch = bench.launch(reduce(0));
+        bench.until(secs(0)).reply(vec![launch]);
+        // It fetches the outputs of two maps in two seconds.
+        answer(&mut bench, 3..=9, 2);
+        bench.missing = vec![missing(order, false)];
+        answer(&mut bench, 12..=30, 4);
+        let phase = bench.report(reduce(0)).map(|report| report.phase);
+        assert_eq!(phase == Some(Phase::Shuffle), !ends, "{order}: {phase:?}");
+        // Its map runs again, and then has.
+        bench.missing = vec![missing(order, true)];
+        answer(&mut bench, 33..=36, 3);
+        bench.missing.clear();
+        answer(&mut bench, 39..=60, 4);
+        assert!(bench.report(reduce(0)).is_none_or(|report| report.phase != Phase::Shuffle));
+    }
+}
+
+#[test]
+fn a_reduce_complains_after_seven_minutes_until_the_heartbeat_is_answered() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.missing = vec![missing(3, false)];
+    answer(&mut bench, 3..=417, 4);
+    assert_eq!(bench.status().failed_fetches, []);
+    bench.until(secs(420));
+    // The first failure is at 3 s.
+    assert_eq!(bench.status().failed_fetches, [FailedFetch { reduce: reduce(0), map: map(3) }]);
+    answer(&mut bench, 420..=420, 4);
+    bench.until(secs(423));
+    assert_eq!(bench.status().failed_fetches, [], "it is said once");
+    answer(&mut bench, 423..=87_300, 4);
+    assert_eq!(bench.state(reduce(0)), None, "it has given up and said so");
+    let complaints = bench.facts.iter().filter(|fact| matches!(fact, Fact::FetchFailed { .. }));
+    assert_eq!(complaints.count(), 3);
+}
+
+/// Of 600 MB the reduces have 360, 180 and 60, and they reduce 1 MB a second. What a policy learns of
+/// them after half a minute, time over progress, is how long each takes.
+#[test]
+fn a_reduce_tells_how_much_of_its_own_share_it_has_reduced() {
+    for (index, seconds) in [(0, 360.0), (1, 180.0), (2, 60.0)] {
+        let mut spec = JobSpec::clone(&job(3));
+        let shares = [360, 180, 60].map(|megabytes| Bytes::new(megabytes * 1_000_000));
+        spec.reduce.shuffle = TaskBytes::Each(shares.into());
+        (spec.reduce.time, spec.reduce.rate) = (None, Some(Rate::from_mb_per_s(1)));
+        let (attempt, job) = (reduce(index), Arc::new(spec));
+        let mut bench = tracker(|_| {});
+        let launch = match bench.launch(attempt) {
+            Directive::Launch(launch) => Directive::Launch(Launch { job, ..launch }),
+            other => other,
+        };
+        bench.until(secs(0)).reply(vec![launch]);
+        bench
+            .until(secs(3))
+            .reply_with(vec![], vec![MapsDone { job: JobId(0), done: 4, total: 4 }]);
+        for beat in 2..12 {
+            bench.until(secs(3 * beat)).reply(vec![]);
+        }
+        // It has fetched from 3 to 7 s, and merged until 8 s.
+        bench.until(secs(36));
+        let Report { phase, worked, progress, .. } = bench.report(attempt).unwrap();
+        assert_eq!((phase, worked), (Phase::Reduce, SimSpan::from_secs(28)));
+        let told = worked.as_secs_f64() / (3.0 * f64::from(progress) - 2.0);
+        assert!((told - seconds).abs() < 0.01, "reduce {index}: {told}");
+    }
+}
+
+#[test]
+fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
+    for (line, waits) in [("mumak", true), ("0.20", false)] {
+        let mut bench = tracker(|hadoop| {
+            hadoop.line = line.to_owned();
+            hadoop.commit_pending = CommitPending::None;
+        });
+        bench.reduces = 1;
+        let launch = bench.launch(reduce(0));
+        let all = vec![MapsDone { job: JobId(0), done: 4, total: 4 }];
+        bench.until(secs(0)).reply_with(vec![launch], all);
+        bench.until(secs(3)).reply(vec![]);
+        // It starts for a second and fetches for four.
+        bench.until(secs(6));
+        assert_eq!(bench.report(reduce(0)).unwrap().phase == Phase::Shuffle, waits, "{line}");
+    }
+}
+
+#[test]
+fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
+    let mut bench = tracker(|hadoop| hadoop.out_of_band = true);
+    bench.reduces = 1;
+    bench.missing = vec![missing(0, false)];
+    let launch = bench.launch(reduce(0));
+    let there = vec![MapsDone { job: JobId(0), done: 4, total: 4 }];
+    bench.until(secs(0)).reply_with(vec![launch], there.clone());
+    // Its patience lasts a day: thirty pauses, each longer by 1.3.
+    for _ in 0..100_000 {
+        let next = bench.own.iter().map(|(at, _)| *at).min().unwrap();
+        let (before, ended) = (bench.statuses.len(), bench.ends.len());
+        bench.until(next);
+        let sent = bench.statuses.len() - before;
+        assert!(sent <= 1, "{sent} heartbeats at {next}");
+        if ended < bench.ends.len() {
+            return;
+        }
+        if sent == 1 {
+            bench.reply_with(vec![], there.clone());
+        }
+    }
+    panic!("the reduce does not give up");
+}
