@@ -9,13 +9,13 @@ mod unfetched;
 
 use std::sync::Arc;
 
-use self::going::{Fetch, Flow, next_poll};
+use self::going::{Flow, Gathering, next_poll};
 pub(in crate::mapred) use self::unfetched::longest_trial;
 use super::course::{Course, at_pace};
 use crate::cluster::Speeds;
 use crate::mapred::{
-    AttemptId, AttemptState, Break, JobSpec, Launch, Phase, Phases, Plan, Report, Role, SlotKind,
-    TaskKind,
+    AttemptId, AttemptState, Break, Effort, JobSpec, Launch, Phase, Phases, Plan, Report, Role,
+    SlotKind, TaskKind,
 };
 use crate::units::{Bytes, SimSpan, SimTime};
 
@@ -27,7 +27,16 @@ pub(super) struct Attempt {
     job: Arc<JobSpec>,
     /// How many slots it takes.
     slots: u32,
-    plan: Plan,
+    start_up: SimSpan,
+    work: Effort,
+    /// Whether its output waits for leave to commit.
+    commits: bool,
+    /// Where it ends badly, if it does.
+    breaks: Option<Break>,
+    /// Whether phases that take no time are passed at once.
+    at_once: bool,
+    /// How it gets its input together; of reduces only.
+    gathering: Option<Box<Gathering>>,
     /// How fast its node is.
     speeds: Speeds,
     state: AttemptState,
@@ -37,13 +46,12 @@ pub(super) struct Attempt {
     wants_slot: bool,
 
     phase: Phase,
-    /// How far the phase is; of a shuffle only if it shares, else `fetch` says it.
+    /// How far the phase is; of a shuffle only if it shares, else `gathering` says it.
     course: Course,
     /// The number of the timer that ends the phase, or the part of it that is under way.
     timer: Option<u64>,
     /// The flow that is under way.
     flow: Option<Flow>,
-    fetch: Fetch,
     /// Since when it has made no progress, if it hangs.
     hangs_since: Option<SimTime>,
     /// Until when it waits for its memory.
@@ -53,13 +61,9 @@ pub(super) struct Attempt {
 
     /// When its process started.
     started: SimTime,
-    /// When it was suspended, if it is.
-    suspended_at: Option<SimTime>,
-    /// When its work was done, if a commit followed.
-    work_done: Option<SimTime>,
-    /// When it ended, if it has.
-    ended: Option<SimTime>,
-    /// When the phase after the start-up began that is under way, less what it was suspended.
+    /// When it was suspended, if it is, or ended, if it has.
+    stopped_at: Option<SimTime>,
+    /// When the phase began that is under way, and how long it was suspended since.
     phase_began: SimTime,
     suspended_in_phase: SimSpan,
     phases: Phases,
@@ -86,12 +90,21 @@ pub(super) enum Next {
 
 impl Attempt {
     pub(super) fn new(launch: &Launch, plan: Plan, speeds: Speeds) -> Self {
+        let Plan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
+        // Most attempts are maps, and thousands are under way.
+        let gathering =
+            is_reduce(launch.attempt, launch.role).then(|| Box::new(Gathering::new(shuffle, sort)));
         Self {
             id: launch.attempt,
             role: launch.role,
             job: launch.job.clone(),
             slots: launch.slots,
-            plan,
+            start_up,
+            work,
+            commits,
+            breaks,
+            at_once,
+            gathering,
             speeds,
             state: AttemptState::Unassigned,
             is_reported: false,
@@ -100,14 +113,11 @@ impl Attempt {
             course: Course::default(),
             timer: None,
             flow: None,
-            fetch: Fetch::new(speeds.network),
             hangs_since: None,
             swaps_until: SimTime::ZERO,
             swaps_for: SimSpan::ZERO,
             started: SimTime::ZERO,
-            suspended_at: None,
-            work_done: None,
-            ended: None,
+            stopped_at: None,
             phase_began: SimTime::ZERO,
             suspended_in_phase: SimSpan::ZERO,
             phases: Phases::default(),
@@ -225,7 +235,12 @@ impl Attempt {
 
     /// Returns whether this is a reduce, and not what removes its output.
     pub(super) fn is_reduce(&self) -> bool {
-        self.role == Role::Work && self.id.task.kind == TaskKind::Reduce
+        is_reduce(self.id, self.role)
+    }
+
+    /// Returns when it was suspended, if it is.
+    fn suspended_at(&self) -> Option<SimTime> {
+        self.stopped_at.filter(|_| self.state == AttemptState::Suspended)
     }
 
     /// Returns how long the process has worked, without the time that it was stopped.
@@ -233,7 +248,7 @@ impl Attempt {
         if self.state == AttemptState::Unassigned {
             return SimSpan::ZERO;
         }
-        let at = self.ended.or(self.suspended_at).map_or(at, |stopped| stopped.min(at));
+        let at = self.stopped_at.map_or(at, |stopped| stopped.min(at));
         at.saturating_since(self.started).saturating_sub(self.phases.suspended)
     }
 
@@ -250,23 +265,17 @@ impl Attempt {
         if self.state == AttemptState::Succeeded {
             return 1.0;
         }
-        let at = self.suspended_at.map_or(at, |stopped| stopped.min(at));
+        let at = self.suspended_at().map_or(at, |stopped| stopped.min(at));
         let share = || self.course.share(self.timer.map(|_| at)) * self.part_of(self.phase);
         let progress = match self.phase {
             Phase::Start => 0.0,
             Phase::Work => share(),
-            Phase::Shuffle if self.plan.shuffle.alone.is_zero() => {
-                if self.fetch.is_complete {
-                    1.0 / 3.0
-                } else {
-                    0.0
+            Phase::Shuffle => match &self.gathering {
+                Some(gathering) if !gathering.is_told_by_course() => {
+                    gathering.share(at, self.speeds.network) / 3.0
                 }
-            }
-            Phase::Shuffle if self.shares_fetching() => share() / 3.0,
-            Phase::Shuffle => {
-                let fetched = self.fetch.fetched(at).as_secs_f64();
-                fetched / self.plan.shuffle.alone.as_secs_f64() / 3.0
-            }
+                _ => share() / 3.0,
+            },
             Phase::Sort => (1.0 + share()) / 3.0,
             Phase::Reduce => (2.0 + share()) / 3.0,
             Phase::Commit => 1.0,
@@ -277,11 +286,13 @@ impl Attempt {
 
     /// Returns how much it does of a phase: all, unless it ends badly there.
     fn part_of(&self, phase: Phase) -> f64 {
-        self.plan.breaks.filter(|it| it.phase == phase).map_or(1.0, |it| it.share)
+        self.breaks.filter(|it| it.phase == phase).map_or(1.0, |it| it.share)
     }
 
-    /// Returns how much it does of a phase that takes so long.
-    fn part_done(&self, phase: Phase, whole: SimSpan) -> SimSpan {
+    /// Returns how long it takes for what it does of a phase after the start-up, had it nothing to share
+    /// and to wait for.
+    fn span_of(&self, phase: Phase) -> SimSpan {
+        let whole = self.effort(phase).map_or(SimSpan::ZERO, |effort| effort.alone);
         match self.part_of(phase) {
             1.0 => whole,
             share => whole.ceil_mul(share),
@@ -302,7 +313,7 @@ impl Attempt {
         self.wants_slot = false;
         self.started = now;
         let wait = self.swap(now, swapping);
-        self.enter_after(wait, Phase::Start, now, self.plan.start_up)
+        self.enter_after(wait, Phase::Start, now, self.start_up)
     }
 
     /// Waits for its memory, which takes so long at the disk's usual speed; returns how long it does at
@@ -315,12 +326,14 @@ impl Attempt {
 
     pub(super) fn suspend(&mut self, now: SimTime) {
         self.state = AttemptState::Suspended;
-        self.suspended_at = Some(now);
+        self.stopped_at = Some(now);
         self.swaps_for = self.swaps_until.saturating_since(now);
         if self.timer.take().is_some() {
             self.course.settle(now);
         }
-        self.fetch.settle(now);
+        if let Some(gathering) = &mut self.gathering {
+            gathering.settle(now, self.speeds.network);
+        }
     }
 
     pub(super) fn ask_to_resume(&mut self) {
@@ -331,20 +344,28 @@ impl Attempt {
 
     /// Takes a slot again and goes on where it was, after its memory has been read back.
     pub(super) fn resume(&mut self, now: SimTime, swapping: SimSpan) -> Next {
+        self.book_suspension(now);
         self.state = AttemptState::Running;
         self.wants_slot = false;
-        if let Some(at) = self.suspended_at.take() {
+        let wait = self.swap(now, swapping);
+        if let Some(gathering) = &mut self.gathering {
+            gathering.since = now + wait;
+        }
+        self.go_on(now, wait)
+    }
+
+    /// Books the time for which it was suspended until now, if it is.
+    fn book_suspension(&mut self, now: SimTime) {
+        if let Some(at) = self.suspended_at() {
             self.suspended_in_phase += now - at;
             self.phases.suspended += now - at;
+            self.stopped_at = None;
         }
-        let wait = self.swap(now, swapping);
-        self.fetch.since = now + wait;
-        self.go_on(now, wait)
     }
 
     pub(super) fn end(&mut self, now: SimTime, state: AttemptState) {
         self.close_phase(now);
-        self.ended = Some(now);
+        self.stopped_at = Some(now);
         self.state = state;
         self.timer = None;
         self.wants_slot = false;
@@ -360,8 +381,9 @@ impl Attempt {
         self.timer == Some(timer)
     }
 
-    fn enter(&mut self, phase: Phase, now: SimTime, span: SimSpan) -> Next {
-        self.enter_after(SimSpan::ZERO, phase, now, span)
+    /// Begins a phase after the start-up.
+    fn enter(&mut self, phase: Phase, now: SimTime) -> Next {
+        self.enter_after(SimSpan::ZERO, phase, now, self.span_of(phase))
     }
 
     /// Begins a phase, of which nothing is done before a while has passed.
@@ -370,7 +392,9 @@ impl Attempt {
         self.phase_began = now;
         self.suspended_in_phase = SimSpan::ZERO;
         self.course = Course::new(now, span);
-        self.fetch.since = now;
+        if let Some(gathering) = &mut self.gathering {
+            gathering.since = now;
+        }
         let next = self.go_on(now, wait);
         self.pass(now, next)
     }
@@ -379,23 +403,19 @@ impl Attempt {
     /// work, nor one in which it breaks: with these the attempt ends, which is for its timer to tell.
     fn pass(&mut self, now: SimTime, next: Next) -> Next {
         let is_short = matches!(self.phase, Phase::Start | Phase::Shuffle | Phase::Sort);
-        let breaks = self.plan.breaks.is_some_and(|it| it.phase == self.phase);
-        let is_passed =
-            self.plan.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
+        let breaks = self.breaks.is_some_and(|it| it.phase == self.phase);
+        let is_passed = self.at_once && is_short && !breaks && next == Next::After(SimSpan::ZERO);
         if is_passed { self.finish_part(now) } else { next }
     }
 
     /// Books the time of the phase that ends now.
     fn close_phase(&mut self, now: SimTime) {
-        if let Some(at) = self.suspended_at.take() {
-            self.suspended_in_phase += now - at;
-            self.phases.suspended += now - at;
-        }
+        self.book_suspension(now);
         let span = (now.saturating_since(self.phase_began)).saturating_sub(self.suspended_in_phase);
         match self.phase {
             Phase::Shuffle => self.phases.shuffle = span,
             Phase::Sort => self.phases.sort = span,
-            Phase::Commit => self.phases.commit = self.work_done.map(|done| now - done),
+            Phase::Commit => self.phases.commit = Some(now - self.phase_began),
             Phase::Start => self.phases.start_up = span,
             Phase::Work | Phase::Reduce => {}
         }
@@ -405,8 +425,7 @@ impl Attempt {
     pub(super) fn finish_part(&mut self, now: SimTime) -> Next {
         self.timer = None;
         self.course.end_part();
-        let waits_for_maps = self.phase == Phase::Shuffle && !self.fetch.is_complete;
-        if self.course.is_over() && !waits_for_maps {
+        if self.course.is_over() && !self.waits_for_maps() {
             self.finish_phase(now)
         } else {
             self.go_on(now, SimSpan::ZERO)
@@ -415,27 +434,18 @@ impl Attempt {
 
     fn finish_phase(&mut self, now: SimTime) -> Next {
         self.close_phase(now);
-        if let Some(Break { hangs, .. }) = self.plan.breaks.filter(|it| it.phase == self.phase) {
+        if let Some(Break { hangs, .. }) = self.breaks.filter(|it| it.phase == self.phase) {
             self.hangs_since = hangs.then_some(now);
             return if hangs { Next::Hangs } else { Next::Broken };
         }
         match self.phase {
-            Phase::Start if self.is_reduce() => {
-                self.enter(Phase::Shuffle, now, self.fetching_span())
-            }
-            Phase::Start => {
-                self.enter(Phase::Work, now, self.part_done(Phase::Work, self.plan.work.alone))
-            }
-            Phase::Shuffle => {
-                self.enter(Phase::Sort, now, self.part_done(Phase::Sort, self.plan.sort.alone))
-            }
-            Phase::Sort => {
-                self.enter(Phase::Reduce, now, self.part_done(Phase::Reduce, self.plan.work.alone))
-            }
-            Phase::Work | Phase::Reduce if self.plan.commits => {
+            Phase::Start if self.is_reduce() => self.enter(Phase::Shuffle, now),
+            Phase::Start => self.enter(Phase::Work, now),
+            Phase::Shuffle => self.enter(Phase::Sort, now),
+            Phase::Sort => self.enter(Phase::Reduce, now),
+            Phase::Work | Phase::Reduce if self.commits => {
                 self.state = AttemptState::CommitPending;
-                self.work_done = Some(now);
-                self.enter(Phase::Commit, now, SimSpan::ZERO);
+                self.enter(Phase::Commit, now);
                 Next::Commit
             }
             Phase::Work | Phase::Reduce | Phase::Commit => Next::Done,
@@ -444,11 +454,10 @@ impl Attempt {
 
     /// Commits after the child has asked the next time; a second leave changes nothing.
     pub(super) fn commit(&mut self, now: SimTime, poll: SimSpan, span: SimSpan) -> Next {
-        let Some(done) = self.work_done else { return Next::Nothing };
         if self.state != AttemptState::CommitPending || self.timer.is_some() {
             return Next::Nothing;
         }
-        Next::After(next_poll(done, now, poll) - now + span)
+        Next::After(next_poll(self.phase_began, now, poll) - now + span)
     }
 
     /// Asserts that it goes on by itself if it works, and by nothing if it does not.
@@ -456,20 +465,24 @@ impl Attempt {
         let (id, state, phase) = (self.id, self.state, self.phase);
         let is_driven = self.timer.is_some() || self.flow.is_some();
         assert!(!is_driven || self.holds_slot(), "{now}: {id} goes on, but is {state:?}");
-        let waits_for_maps = phase == Phase::Shuffle && !self.fetch.is_complete;
+        let waits_for_maps = self.waits_for_maps();
         let hangs = self.hangs_since.is_some();
         let goes_on = is_driven || waits_for_maps || hangs || state != AttemptState::Running;
         assert!(goes_on, "{now}: {id} runs, but its {phase:?} will never end");
-        let is_stopped = self.suspended_at.is_some();
-        assert!(is_stopped == (state == AttemptState::Suspended), "{now}: {id} is {state:?}");
+        let is_stopped = state == AttemptState::Suspended || self.has_ended();
+        assert!(is_stopped == self.stopped_at.is_some(), "{now}: {id} is {state:?}");
     }
 
     /// Returns how long the phases took, up to now.
     pub(super) fn phases(&self, now: SimTime) -> Phases {
         let mut phases = self.phases;
-        if let Some(at) = self.suspended_at {
+        if let Some(at) = self.suspended_at() {
             phases.suspended += now - at;
         }
         phases
     }
+}
+
+fn is_reduce(attempt: AttemptId, role: Role) -> bool {
+    role == Role::Work && attempt.task.kind == TaskKind::Reduce
 }

@@ -23,22 +23,22 @@ pub(super) struct Flow {
     alone: f64,
 }
 
-/// What a reduce's shuffle has to fetch, in time of undisturbed fetching.
+/// How a reduce gets its input together. What it fetches is told in time of undisturbed fetching.
 #[derive(Debug)]
-pub(super) struct Fetch {
+pub(super) struct Gathering {
+    shuffle: Effort,
+    sort: Effort,
     /// What was fetched at the instant `since`, if the shuffle shares nothing.
-    pub(super) done: SimSpan,
+    done: SimSpan,
     pub(super) since: SimTime,
     /// What there is to fetch, or was at `since`.
-    pub(super) available: SimSpan,
+    available: SimSpan,
     /// Whether all maps have ended.
-    pub(super) is_complete: bool,
-    /// How fast the node's connection is, of what it usually is.
-    pace: f64,
+    is_complete: bool,
     /// How many maps' outputs there are for it, as it last heard.
-    pub(super) known: u32,
-    /// What of the maps' output is out of reach.
-    pub(super) missing: Unfetched,
+    known: u32,
+    /// What of the maps' output is out of reach, if anything is.
+    missing: Option<Box<Unfetched>>,
 }
 
 impl Attempt {
@@ -76,7 +76,7 @@ impl Attempt {
     fn under_way(&self) -> (SimSpan, Option<&Demand>, Means) {
         let whole = self.course.left();
         let usual = if self.phase == Phase::Shuffle { Means::Network } else { Means::Cores };
-        let Some(effort) = self.effort().filter(|effort| !effort.parts.is_empty()) else {
+        let Some(effort) = self.effort(self.phase).filter(|effort| !effort.parts.is_empty()) else {
             return (whole, None, usual);
         };
         let (left, part) = effort.under_way(self.course.done());
@@ -101,14 +101,13 @@ impl Attempt {
 
     /// Goes on at the pace that its node has now.
     pub(in super::super) fn take_speeds(&mut self, now: SimTime, speeds: Speeds) -> Next {
-        self.speeds = speeds;
+        let was = std::mem::replace(&mut self.speeds, speeds);
         let is_running = self.state == AttemptState::Running;
         match self.phase {
             Phase::Shuffle if !self.shares_fetching() => {
-                if is_running {
-                    self.fetch.settle(now);
+                if let Some(gathering) = self.gathering.as_mut().filter(|_| is_running) {
+                    gathering.settle(now, was.network);
                 }
-                self.fetch.pace = speeds.network;
                 if is_running && self.timer.is_some() {
                     self.fetch_the_rest(now)
                 } else {
@@ -127,12 +126,12 @@ impl Attempt {
         }
     }
 
-    /// Returns the effort of the phase, where it may share something.
-    fn effort(&self) -> Option<&Effort> {
-        match self.phase {
-            Phase::Shuffle => Some(&self.plan.shuffle),
-            Phase::Sort => Some(&self.plan.sort),
-            Phase::Work | Phase::Reduce => Some(&self.plan.work),
+    /// Returns the effort of a phase, where it may share something.
+    pub(super) fn effort(&self, phase: Phase) -> Option<&Effort> {
+        match phase {
+            Phase::Shuffle => Some(&self.gathering.as_ref()?.shuffle),
+            Phase::Sort => Some(&self.gathering.as_ref()?.sort),
+            Phase::Work | Phase::Reduce => Some(&self.work),
             Phase::Start | Phase::Commit => None,
         }
     }
@@ -193,34 +192,39 @@ impl Attempt {
         if !self.fetches() {
             return Next::Nothing;
         }
-        if !missing.is_empty() || !self.fetch.missing.is_empty() {
-            let fetched = self.maps_fetched(now, maps.total);
-            let asks = next_poll(self.phase_began, now, poll);
-            self.fetch.missing.hear(asks, maps.job, missing, fetched);
-            maps.done = self.fetch.missing.at_hand(maps.done);
+        let (all, asks) = (self.span_of(Phase::Shuffle), next_poll(self.phase_began, now, poll));
+        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
+        let misses = |it: &Gathering| !missing.is_empty() || it.missing.is_some();
+        let misses_some = self.gathering.as_deref().is_some_and(misses);
+        let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
+        let Some(gathering) = &mut self.gathering else { return Next::Nothing };
+        if misses_some {
+            let unfetched = gathering.missing.get_or_insert_default();
+            unfetched.hear(asks, maps.job, missing, fetched);
+            maps.done = unfetched.at_hand(maps.done);
+            if unfetched.is_empty() {
+                gathering.missing = None;
+            }
         }
-        let all = self.fetching_span();
         let share =
             if maps.total == 0 { 1.0 } else { f64::from(maps.done) / f64::from(maps.total) };
-        let there =
-            SimSpan::from_micros((self.plan.shuffle.alone.as_micros() as f64 * share) as u64);
+        let whole = gathering.shuffle.alone;
+        let there = SimSpan::from_micros((whole.as_micros() as f64 * share) as u64);
         // One that ends badly while it fetches needs no more than that.
-        let is_enough = all < self.plan.shuffle.alone && !all.is_zero() && all <= there;
+        let is_enough = all < whole && !all.is_zero() && all <= there;
         let is_complete = maps.done == maps.total || is_enough;
-        if is_complete && self.fetch.is_complete {
+        if is_complete && gathering.is_complete {
             return Next::Nothing;
         }
-        self.fetch.known = maps.done;
-        let is_running = self.phase == Phase::Shuffle && self.state == AttemptState::Running;
-        let asks = next_poll(self.phase_began, now, poll);
+        gathering.known = maps.done;
         if is_running {
-            self.fetch.settle(asks);
+            gathering.settle(asks, self.speeds.network);
             self.course.settle(now);
         }
         // What has been fetched stays, though its map be lost.
-        let fetched = if self.shares_fetching() { self.course.done() } else { self.fetch.done };
-        self.fetch.available = if is_complete { all } else { there.max(fetched) };
-        self.fetch.is_complete = is_complete;
+        let fetched = if gathering.shares() { self.course.done() } else { gathering.done };
+        gathering.available = if is_complete { all } else { there.max(fetched) };
+        gathering.is_complete = is_complete;
         if is_running {
             let next = self.go_on(now, asks.max(self.course.since()) - now);
             self.pass(now, next)
@@ -229,27 +233,29 @@ impl Attempt {
         }
     }
 
-    /// Returns how long it fetches, had it nothing to wait for.
-    pub(super) fn fetching_span(&self) -> SimSpan {
-        self.part_done(Phase::Shuffle, self.plan.shuffle.alone)
+    /// Returns whether it can only go on once it hears of more maps that have ended.
+    pub(super) fn waits_for_maps(&self) -> bool {
+        let is_complete = |it: &Gathering| it.is_complete;
+        self.phase == Phase::Shuffle && !self.gathering.as_deref().is_some_and(is_complete)
     }
 
     /// Returns of how many maps it has the output, of so many.
     fn maps_fetched(&mut self, now: SimTime, total: u32) -> u32 {
-        if self.phase != Phase::Shuffle {
+        let Some(gathering) = self.gathering.as_ref().filter(|_| self.phase == Phase::Shuffle)
+        else {
             return 0;
-        }
-        let all = self.plan.shuffle.alone;
+        };
+        let all = gathering.shuffle.alone;
         if all.is_zero() {
-            return if self.fetch.since <= now { self.fetch.known } else { 0 };
+            return if gathering.since <= now { gathering.known } else { 0 };
         }
-        let fetched = if self.shares_fetching() {
+        let fetched = if gathering.shares() {
             if self.timer.is_some() {
                 self.course.settle(now);
             }
             self.course.done()
         } else {
-            self.fetch.fetched(now)
+            gathering.fetched(now, self.speeds.network)
         };
         let share = fetched.as_micros() as f64 / all.as_micros() as f64;
         // What is fetched of an output's last microsecond is rounded down.
@@ -259,29 +265,30 @@ impl Attempt {
     /// Tries again what it could not fetch, as often as was due by now. Returns the outputs of which it
     /// complains, each time that it does, and whether it gives up.
     pub(in super::super) fn try_fetches(&mut self, now: SimTime) -> (Vec<AttemptId>, bool) {
-        if self.fetch.missing.is_empty() || !self.fetches() {
-            return (Vec::new(), false);
-        }
+        let fetches = self.fetches();
+        let unfetched = self.gathering.as_mut().and_then(|it| it.missing.as_mut());
+        let Some(unfetched) = unfetched.filter(|_| fetches) else { return (Vec::new(), false) };
         if self.phase != Phase::Shuffle || self.state != AttemptState::Running {
-            self.fetch.missing.wait(now);
+            unfetched.wait(now);
             return (Vec::new(), false);
         }
-        self.fetch.missing.try_again(now, self.job.maps)
+        unfetched.try_again(now, self.job.maps)
     }
 
-    pub(super) fn shares_fetching(&self) -> bool {
-        self.plan.shuffle.parts.iter().any(|part| part.demand.is_some())
+    fn shares_fetching(&self) -> bool {
+        self.gathering.as_ref().is_some_and(|gathering| gathering.shares())
     }
 
     /// Fetches what is there, as a flow; ends the shuffle if that is all. What comes while a flow
     /// is under way joins it at once, and does not wait for the child's next poll.
     fn fetch_what_is_there(&mut self, now: SimTime, wait: SimSpan) -> Next {
-        let there = self.fetch.available.saturating_sub(self.course.done());
+        let Some(gathering) = &self.gathering else { return Next::Nothing };
+        let there = gathering.available.saturating_sub(self.course.done());
         if self.flow.is_some() {
             self.course.go_on(now, there, self.course.pace());
             return self.flow_ends();
         }
-        if there.is_zero() && !self.fetch.is_complete {
+        if there.is_zero() && !gathering.is_complete {
             self.timer = None;
             self.course.go_on(now, SimSpan::ZERO, 1.0);
             return Next::Nothing;
@@ -292,38 +299,61 @@ impl Attempt {
     /// Plans the end of a shuffle that shares nothing, if all maps have ended.
     fn fetch_the_rest(&mut self, now: SimTime) -> Next {
         self.timer = None;
-        if !self.fetch.is_complete {
+        let all = self.span_of(Phase::Shuffle);
+        let Some(Gathering { is_complete: true, done, since, .. }) = self.gathering.as_deref()
+        else {
             return Next::Nothing;
-        }
-        self.course.go_on(self.fetch.since, self.course.left(), 1.0);
-        let left = self.fetching_span().saturating_sub(self.fetch.done);
-        Next::After(self.fetch.since.saturating_since(now) + at_pace(left, self.fetch.pace))
+        };
+        self.course.go_on(*since, self.course.left(), 1.0);
+        let left = all.saturating_sub(*done);
+        Next::After(since.saturating_since(now) + at_pace(left, self.speeds.network))
     }
 }
 
-impl Fetch {
-    /// Returns a shuffle of which nothing is done, on a node whose connection has this pace.
-    pub(super) fn new(pace: f64) -> Self {
+impl Gathering {
+    /// Returns one of which nothing is done.
+    pub(super) fn new(shuffle: Effort, sort: Effort) -> Self {
         Self {
+            shuffle,
+            sort,
             done: SimSpan::ZERO,
             since: SimTime::ZERO,
             available: SimSpan::ZERO,
             is_complete: false,
-            pace,
             known: 0,
-            missing: Unfetched::default(),
+            missing: None,
         }
     }
 
-    /// Returns what has been fetched at an instant.
-    pub(super) fn fetched(&self, at: SimTime) -> SimSpan {
+    /// Returns whether the shuffle has to share something.
+    fn shares(&self) -> bool {
+        self.shuffle.parts.iter().any(|part| part.demand.is_some())
+    }
+
+    /// Returns whether an attempt's course tells how far the shuffle is.
+    pub(super) fn is_told_by_course(&self) -> bool {
+        self.shares() && !self.shuffle.alone.is_zero()
+    }
+
+    /// Returns the share that has been fetched at an instant, if no course tells it.
+    pub(super) fn share(&self, at: SimTime, pace: f64) -> f64 {
+        if self.shuffle.alone.is_zero() {
+            f64::from(u8::from(self.is_complete))
+        } else {
+            self.fetched(at, pace).as_secs_f64() / self.shuffle.alone.as_secs_f64()
+        }
+    }
+
+    /// Returns what has been fetched at an instant, by a connection that is so fast, of what it usually is.
+    fn fetched(&self, at: SimTime, pace: f64) -> SimSpan {
         let passed = at.saturating_since(self.since).as_micros() as f64;
-        let ran = SimSpan::from_micros((passed * self.pace) as u64);
+        let ran = SimSpan::from_micros((passed * pace) as u64);
         (self.done + ran).min(self.available.max(self.done))
     }
 
-    pub(super) fn settle(&mut self, at: SimTime) {
-        self.done = self.fetched(at);
+    /// Books what has been fetched until an instant.
+    pub(super) fn settle(&mut self, at: SimTime, pace: f64) {
+        self.done = self.fetched(at, pace);
         self.since = self.since.max(at);
     }
 }

@@ -42,6 +42,20 @@ fn a_slow_connection_stretches_fetching_alone() {
 }
 
 #[test]
+fn a_reduce_whose_node_gets_slow_before_it_fetches_fetches_slowly() {
+    let mut bench = tracker(|hadoop| {
+        hadoop.commit_pending = CommitPending::None;
+        hadoop.start_up = Dist::Constant(SimSpan::from_secs(5));
+    });
+    let launch = bench.launch(reduce(0));
+    bench.until(secs(0)).reply(vec![launch]);
+    bench.beat_until(secs(2), Some(secs(3))).slow(1.0, 0.25);
+    bench.beat_until(secs(60), Some(secs(3)));
+    // Four seconds of fetching take sixteen, after five of start-up.
+    assert_eq!(bench.end(reduce(0)), Some((secs(5 + 16 + 1 + 5), Outcome::Succeeded)));
+}
+
+#[test]
 fn a_stopped_attempt_goes_on_at_the_speed_that_its_node_has_then() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
