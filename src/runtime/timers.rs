@@ -13,6 +13,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::mem::{self, ManuallyDrop};
 
 use crate::units::SimTime;
 
@@ -43,7 +44,10 @@ pub struct Timers<T> {
 #[derive(Debug)]
 struct Entry<T> {
     time: SimTime,
-    what: T,
+    /// Dropped by whoever takes it, or with the queue. With nothing to drop in between, an entry is
+    /// put together in its place; else it is on the stack first, in case that a list cannot grow, and the
+    /// processor waits when it reads as a whole what it has just written in parts.
+    what: ManuallyDrop<T>,
 }
 
 impl<T> Default for Timers<T> {
@@ -62,6 +66,7 @@ impl<T> Default for Timers<T> {
 impl<T> Timers<T> {
     /// Adds something that is due at `time`; if that has passed, it is due at once.
     pub fn push(&mut self, time: SimTime, what: T) {
+        let what = ManuallyDrop::new(what);
         let slot = slot_of(time);
         let list = if slot <= self.slot {
             // Mostly it is the next: what is sent now and arrives soon.
@@ -90,7 +95,7 @@ impl<T> Timers<T> {
         let last = self.due.len().checked_sub(1)?;
         // Unlike `pop` this copies it as a whole; to read at once what was just written in parts makes the
         // processor wait.
-        Some(self.due.swap_remove(last).what)
+        Some(ManuallyDrop::into_inner(self.due.swap_remove(last).what))
     }
 
     /// Moves on to the next slot that holds something, if the reached one is used up.
@@ -106,8 +111,8 @@ impl<T> Timers<T> {
         });
         let Some(slot) = next else { return };
         let index = (slot % SLOTS) as usize;
-        let list = std::mem::take(&mut self.ring[index]);
-        self.spare.push(std::mem::replace(&mut self.due, list));
+        let list = mem::take(&mut self.ring[index]);
+        self.spare.push(mem::replace(&mut self.due, list));
         self.filled[index / 64] &= !(1 << (index % 64));
         self.reach(slot);
         if 1 < self.due.len() {
@@ -119,7 +124,7 @@ impl<T> Timers<T> {
 
     /// Moves on to a slot, and deals out the block after the one that it is in.
     fn reach(&mut self, slot: u64) {
-        let was = std::mem::replace(&mut self.slot, slot);
+        let was = mem::replace(&mut self.slot, slot);
         if was / BLOCK == slot / BLOCK {
             return;
         }
@@ -166,6 +171,12 @@ impl<T> Timers<T> {
             }
         }
         None
+    }
+}
+
+impl<T> Drop for Timers<T> {
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
     }
 }
 
