@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -96,7 +97,7 @@ pub struct Tasks {
     pub(super) progress: u64,
 }
 
-/// A task.
+/// A task. There may be millions, which are touched in any order.
 #[derive(Debug, Default)]
 pub(super) struct Task {
     pub(super) stage: Stage,
@@ -115,8 +116,11 @@ pub(super) struct Task {
     /// How many maps of the job had ended before this one; of a map that is done.
     pub(super) order: u32,
     /// The tries that have not ended, or whose output is still to be removed.
-    pub(super) tries: Vec<Try>,
+    pub(super) tries: Box<[Try]>,
 }
+
+/// A line of the processor's cache.
+const _: () = assert!(size_of::<Task>() <= 64);
 
 /// Where a task is in its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -398,18 +402,18 @@ impl Task {
     }
 
     pub(super) fn push(&mut self, attempt: Try) {
+        let mut tries = mem::take(&mut self.tries).into_vec();
         // Nearly no task has more than one at a time.
-        self.tries.reserve_exact(1);
-        self.tries.push(attempt);
+        tries.reserve_exact(1);
+        tries.push(attempt);
+        self.tries = tries.into();
     }
 
     pub(super) fn remove(&mut self, number: u32) -> Option<Try> {
         let index = self.tries.iter().position(|attempt| attempt.number == number)?;
-        let attempt = self.tries.remove(index);
-        if self.tries.is_empty() {
-            // Tasks that are done are kept as long as their job, the room for their tries is not.
-            self.tries = Vec::new();
-        }
+        let mut tries = mem::take(&mut self.tries).into_vec();
+        let attempt = tries.remove(index);
+        self.tries = tries.into();
         Some(attempt)
     }
 }

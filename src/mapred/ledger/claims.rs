@@ -243,7 +243,7 @@ mod tests {
             (|books| job(books).unclean.map.push_back(FIRST), "output to remove in a map slot"),
             (|books| books.seconds.map += 1, "second attempts, found"),
             (|books| job(books).slow.map.push(1), "slow map Some(1) has not one attempt"),
-            (|books| under_way(books).tries.clear(), "is active by no attempt"),
+            (|books| under_way(books).tries = Box::default(), "is active by no attempt"),
             (|books| under_way(books).stage = Stage::Waiting, "waits with an attempt under way"),
         ];
         for (mistake, words) in mistakes {

@@ -273,7 +273,7 @@ mod tests {
             progress: 500_000,
             rate: 0.0,
         };
-        let mut task = Task { rate: 0.01, tries: vec![slower], ..Task::default() };
+        let mut task = Task { rate: 0.01, tries: [slower].into(), ..Task::default() };
         let now = SimTime::from_micros(10_000_000);
         task.stage = Stage::Done(0, TrackerId(0));
         task.note_rate(now, 1);
