@@ -193,7 +193,7 @@ impl Agenda {
         agenda
     }
 
-    /// Takes the next message and moves time on to it. If there is none, or none before the end,
+    /// Takes the next message and moves time on to it; its [`step`](Self::step) counts it. If there is none, or none before the end,
     /// the run is over: so this is for drives under which nobody has anything left to do when they
     /// ask.
     pub(super) fn next(&mut self) -> Option<Mail> {
@@ -221,9 +221,7 @@ impl Agenda {
         if self.taken.is_multiple_of(LOOK_EVERY) {
             self.look_at_the_wall();
         }
-        let mail = self.timers.pop();
-        self.messages += u64::from(mail.as_ref().is_some_and(Mail::counts));
-        mail
+        self.timers.pop()
     }
 
     /// Returns the instant that time has reached.
@@ -272,6 +270,7 @@ impl Agenda {
 
     /// Lets a core handle a message, and takes over what it leaves.
     pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut Body<M>) {
+        self.messages += u64::from(msg.counts());
         let moved = msg.moves();
         let Self { timers, outbox, moves, .. } = self;
         let ending = body.handle(now, msg, outbox, |at, mail| {
