@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(out.letters.len(), before, "nothing will come of it while the machine is off");
         // It would have come at 15 and 25 s, and not; it will at 35 s.
         nature.handle(at(28), &ToNature::Begins(power(2)), &mut out);
-        let letter = out.letters.last().expect("the machine is on again");
+        let letter = out.letters.back().expect("the machine is on again");
         assert_eq!(letter.after, SimSpan::from_secs(7));
         assert!(matches!(letter.mail, Mail::Nature(ToNature::Begins(Stroke { number: 0, .. }))));
     }

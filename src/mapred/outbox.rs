@@ -3,6 +3,8 @@
 //! A core is a state machine with one entry, [`Core::handle`]. It gets the instant and a message
 //! and leaves letters and events in an [`Outbox`]: it neither knows who carries them nor when.
 
+use std::collections::VecDeque;
+
 use super::{Event, Fact, Mail, Message, Stall};
 use crate::units::{SimSpan, SimTime};
 
@@ -19,7 +21,7 @@ pub trait Core: Send {
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// What it says and plans.
-    pub letters: Vec<Letter>,
+    pub letters: VecDeque<Letter>,
     /// What it has seen.
     pub events: Vec<Event>,
     /// Why the run is over, if it is.
@@ -82,12 +84,12 @@ impl Outbox {
 
     /// Sends a message after a while.
     pub fn send_after(&mut self, after: SimSpan, mail: impl Into<Mail>) {
-        self.letters.push(Letter { after, travels: true, mail: mail.into() });
+        self.letters.push_back(Letter { after, travels: true, mail: mail.into() });
     }
 
     /// Plans a message to oneself: a timer.
     pub fn plan(&mut self, after: SimSpan, own: impl Into<Mail>) {
-        self.letters.push(Letter { after, travels: false, mail: own.into() });
+        self.letters.push_back(Letter { after, travels: false, mail: own.into() });
     }
 
     /// Affects somebody now, as things do that need no message: it takes no time and is never lost.

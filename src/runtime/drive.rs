@@ -114,7 +114,7 @@ impl<M: Message> Body<M> {
         mut post: impl FnMut(SimTime, Mail),
     ) -> Option<Ending> {
         self.core.handle(now, msg, out);
-        for letter in out.letters.drain(..) {
+        while let Some(letter) = out.letters.pop_front() {
             self.link.carry(now, letter, |delay, mail| post(now + delay, mail));
         }
         out.stop.take().map(Ending::Stopped)
@@ -142,8 +142,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 /// What is to come in a run, how far it is, and how it ends.
 pub(super) struct Agenda {
     timers: Timers<Mail>,
-    events: Box<dyn EventSink>,
-    pace: Option<Box<dyn Pace>>,
+    witness: Witness,
     /// What a core leaves; one for all, so that it stays in the processor's cache.
     outbox: Outbox,
     until: SimTime,
@@ -155,13 +154,40 @@ pub(super) struct Agenda {
     moves: u64,
     /// When the last of them was handled.
     moved_at: SimTime,
-    /// How many machines run.
-    machines: u32,
     /// Whether the JobTracker has been told that nothing is due any more.
     is_at_rest: bool,
     /// When the run has taken as much real time as it may.
     wall_end: Option<Instant>,
     ending: Option<Ending>,
+}
+
+/// Who is told what cores have seen.
+struct Witness {
+    events: Box<dyn EventSink>,
+    pace: Option<Box<dyn Pace>>,
+    /// How many machines run.
+    machines: u32,
+}
+
+impl Witness {
+    /// Tells of events, and leaves the list empty; returns whether there is somebody to hear more.
+    fn tell(&mut self, events: &mut Vec<Event>) -> bool {
+        if events.is_empty() {
+            return true;
+        }
+        for event in events.iter() {
+            if let Fact::TrackerUp { .. } = event.fact {
+                self.machines += 1;
+            } else if let Fact::TrackerDown(_) = event.fact {
+                self.machines -= 1;
+            }
+        }
+        if let Some(pace) = &mut self.pace {
+            pace.see(events);
+        }
+        self.events.take(events);
+        !self.events.is_broken()
+    }
 }
 
 impl Agenda {
@@ -173,8 +199,7 @@ impl Agenda {
         let Play { until, time_limit, outlasts, .. } = *play;
         let mut agenda = Self {
             timers: Timers::default(),
-            events,
-            pace,
+            witness: Witness { events, pace, machines: 0 },
             outbox: Outbox::default(),
             until,
             now: SimTime::ZERO,
@@ -182,7 +207,6 @@ impl Agenda {
             taken: 0,
             moves: 0,
             moved_at: SimTime::ZERO,
-            machines: 0,
             // Who will not be told is as good as told.
             is_at_rest: outlasts,
             // One that is too far for the machine's clock never comes.
@@ -209,7 +233,7 @@ impl Agenda {
             self.end(Ending::Stopped(Stop::TimeUp));
             return None;
         }
-        if let Some(pace) = &mut self.pace
+        if let Some(pace) = &mut self.witness.pace
             && !pace.wait(at)
         {
             self.end(Ending::GivenUp);
@@ -272,14 +296,13 @@ impl Agenda {
     pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut Body<M>) {
         self.messages += u64::from(msg.counts());
         let moved = msg.moves();
-        let Self { timers, outbox, moves, .. } = self;
+        let Self { timers, outbox, moves, witness, .. } = self;
         let ending = body.handle(now, msg, outbox, |at, mail| {
             *moves += u64::from(mail.moves());
             timers.push(at, mail);
         });
-        let (mut events, calm) = (mem::take(&mut outbox.events), outbox.calm.take());
-        self.take_over(&mut events, ending);
-        self.outbox.events = events;
+        let (is_heard, calm) = (witness.tell(&mut outbox.events), outbox.calm.take());
+        self.end_if(is_heard, ending);
         self.settle(now, moved, calm);
     }
 
@@ -293,7 +316,7 @@ impl Agenda {
         if let Some(Calm { trackers, since }) = calm
             && self.moves == 0
             && self.moved_at < since
-            && trackers == self.machines
+            && trackers == self.witness.machines
             && !mem::replace(&mut self.is_at_rest, true)
         {
             self.timers.push(now, ToJobTracker::Rest.into());
@@ -310,34 +333,23 @@ impl Agenda {
 
     /// Takes over what a core has seen, and whether that ends the run.
     pub(super) fn take_over(&mut self, events: &mut Vec<Event>, ending: Option<Ending>) {
-        if !events.is_empty() {
-            self.count_machines(events);
-            if let Some(pace) = &mut self.pace {
-                pace.see(events);
-            }
-            self.events.take(events);
-            if self.events.is_broken() {
-                self.end(Ending::SinkBroke);
-            }
+        let is_heard = self.witness.tell(events);
+        self.end_if(is_heard, ending);
+    }
+
+    /// Ends the run if nobody hears what is seen, or for another reason.
+    fn end_if(&mut self, is_heard: bool, ending: Option<Ending>) {
+        if !is_heard {
+            self.end(Ending::SinkBroke);
         }
         if let Some(ending) = ending {
             self.end(ending);
         }
     }
 
-    fn count_machines(&mut self, events: &[Event]) {
-        for event in events {
-            if let Fact::TrackerUp { .. } = event.fact {
-                self.machines += 1;
-            } else if let Fact::TrackerDown(_) = event.fact {
-                self.machines -= 1;
-            }
-        }
-    }
-
     /// Hands on events that are held back.
     pub(super) fn flush(&mut self) {
-        self.events.flush();
+        self.witness.events.flush();
     }
 
     pub(super) fn has_nothing_to_come(&mut self) -> bool {

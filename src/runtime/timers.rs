@@ -99,10 +99,15 @@ impl<T> Timers<T> {
     }
 
     /// Moves on to the next slot that holds something, if the reached one is used up.
+    #[inline]
     fn reach_next(&mut self) {
-        if !self.due.is_empty() {
-            return;
+        if self.due.is_empty() {
+            self.turn();
         }
+    }
+
+    /// Moves on to the next slot that holds something.
+    fn turn(&mut self) {
         let next = self.next_filled().or_else(|| {
             // Nothing is due before the next block that holds something.
             let block = *self.far.first_key_value()?.0;

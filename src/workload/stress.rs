@@ -282,10 +282,8 @@ mod tests {
                 matches!(letter.mail, Mail::JobTracker(ToJobTracker::AskLoad(_)))
             };
             let Some(place) = self.out.letters.iter().position(asked) else { return };
-            let Mail::JobTracker(ToJobTracker::AskLoad(jobs)) = self.out.letters.remove(place).mail
-            else {
-                return;
-            };
+            let letter = self.out.letters.remove(place).map(|letter| letter.mail);
+            let Some(Mail::JobTracker(ToJobTracker::AskLoad(jobs))) = letter else { return };
             let load = Load { jobs: jobs.len() as u32, trackers: 2, map_slots: 10, map_work };
             self.lost += self.stress.hear(ms(at), &load, &mut self.due, &mut self.out);
         }
