@@ -27,6 +27,10 @@ use rustix::time::{ClockId, clock_gettime};
 /// The argument with which the bench calls itself for a row of which the peak of memory counts.
 const ROW: &str = "--tasks-of-a-row=";
 
+/// A queue in which all jobs of a user may be initialised, who may have half of it.
+const ONE_USER: &str = "{capacity: {allocations: {queues: {default: \
+                        {minimum_user_limit: 0.5, max_initialised_per_user: 20000}}}}}";
+
 /// A cluster whose JobTracker is never the bottleneck, with two map slots on every node.
 fn cluster(nodes: u32, until: &str, scheduler: &str, jobs: &str) -> String {
     format!(
@@ -124,10 +128,16 @@ fn by_jobs() {
     print!("{:<14}", "policy");
     JOBS.iter().for_each(|count| print!(" {:>11} jobs", grouped((*count).into())));
     println!();
-    for policy in Registry::builtin().names().filter(|name| *name != "external") {
-        print!("{policy:<14}");
+    let registry = Registry::builtin();
+    let policies = registry.names().filter(|name| *name != "external").map(|name| (name, name));
+    for (name, policy) in policies.chain([("capacity, user", ONE_USER)]) {
+        print!("{name:<14}");
         for count in JOBS {
-            let yaml = cluster(1_000, "until: 90s", policy, &jobs(count, 100_000));
+            let jobs = jobs(count, 100_000);
+            // Last in line, and what gets the slots that the user of all the others may not have.
+            let modest = "{name: modest, user: modest, maps: 100000, map_time: 10s}";
+            let jobs = if policy == ONE_USER { format!("{jobs}, {modest}") } else { jobs };
+            let yaml = cluster(1_000, "until: 90s", policy, &jobs);
             let (_, run) = run(&yaml, Transport::Bare);
             let median = run.decision_time.value_at_quantile(0.5) as f64;
             print!(" {:>8.2} {:>7.2}", run.decision_time.mean() / 1e3, median / 1e3);

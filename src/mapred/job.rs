@@ -119,7 +119,7 @@ pub(super) struct Task {
     pub(super) tries: Box<[Try]>,
 }
 
-/// A line of the processor's cache.
+// No more than a line of the processor's cache.
 const _: () = assert!(size_of::<Task>() <= 64);
 
 /// Where a task is in its life.

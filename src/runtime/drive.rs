@@ -217,9 +217,9 @@ impl Agenda {
         agenda
     }
 
-    /// Takes the next message and moves time on to it; its [`step`](Self::step) counts it. If there is none, or none before the end,
-    /// the run is over: so this is for drives under which nobody has anything left to do when they
-    /// ask.
+    /// Takes the next message and moves time on to it; [`step`](Self::step) counts it. If there is none,
+    /// or none before the end, the run is over: so this is for drives under which nobody has anything
+    /// left to do when they ask.
     pub(super) fn next(&mut self) -> Option<Mail> {
         if self.ending.is_some() {
             return None;

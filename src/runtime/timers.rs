@@ -191,6 +191,8 @@ fn slot_of(time: SimTime) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -213,6 +215,19 @@ mod tests {
         let mut timers = Timers::<()>::default();
         assert_eq!(timers.next_time(), None);
         assert_eq!(timers.pop(), None);
+    }
+
+    #[test]
+    fn what_is_still_due_is_dropped_with_the_queue() {
+        let what = Rc::new(());
+        let mut timers = Timers::default();
+        for secs in [0, 1, 20, 2_000] {
+            timers.push(at(secs * 1_000_000), what.clone());
+        }
+        drop(timers.pop());
+        assert_eq!(Rc::strong_count(&what), 4);
+        drop(timers);
+        assert_eq!(Rc::strong_count(&what), 1);
     }
 
     proptest! {
