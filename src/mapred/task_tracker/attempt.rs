@@ -92,8 +92,7 @@ impl Attempt {
     pub(super) fn new(launch: &Launch, plan: Plan, speeds: Speeds) -> Self {
         let Plan { start_up, shuffle, sort, work, commits, breaks, at_once } = plan;
         // Most attempts are maps, and thousands are under way.
-        let gathering =
-            is_reduce(launch.attempt, launch.role).then(|| Box::new(Gathering::new(shuffle, sort)));
+        let gathering = launch.is_reduce().then(|| Box::new(Gathering::new(shuffle, sort)));
         Self {
             id: launch.attempt,
             role: launch.role,
@@ -235,7 +234,7 @@ impl Attempt {
 
     /// Returns whether this is a reduce, and not what removes its output.
     pub(super) fn is_reduce(&self) -> bool {
-        is_reduce(self.id, self.role)
+        self.gathering.is_some()
     }
 
     /// Returns when it was suspended, if it is.
@@ -481,8 +480,4 @@ impl Attempt {
         }
         phases
     }
-}
-
-fn is_reduce(attempt: AttemptId, role: Role) -> bool {
-    role == Role::Work && attempt.task.kind == TaskKind::Reduce
 }
