@@ -42,7 +42,7 @@ pub(super) enum Verdict {
 pub(super) struct MapCache {
     nodes: Lists,
     racks: Lists,
-    /// The lists of the racks, those first that the JobTracker met first; nowhere is last.
+    /// The racks that have a list, those first that the JobTracker met first; nowhere is last.
     by_turn: Vec<u32>,
     /// How many maps wait whose input is nowhere.
     homeless: u32,
@@ -87,9 +87,8 @@ struct Lists {
     /// A bit for each place that has a list, by its number modulo the bits: most jobs are small and have
     /// nothing on most nodes, which is known then without a look at the lists.
     marks: u128,
-    /// The places that have a list, rising.
-    places: Vec<u32>,
-    lists: Vec<List>,
+    /// By place.
+    lists: FxHashMap<u32, List>,
     /// All lists, one after another.
     maps: Vec<u32>,
     /// Maps that wait again, the next one last.
@@ -101,6 +100,8 @@ struct Lists {
 struct List {
     next: u32,
     end: u32,
+    /// The map at `next`, if there is one: whoever asks needs it, and the run is elsewhere in memory.
+    first: u32,
 }
 
 impl MapCache {
@@ -116,19 +117,16 @@ impl MapCache {
         let mut holders = Vec::new();
         for map in 0..maps {
             locate(map, &mut holders);
-            nodes.extend(holders.iter().map(|node| entry(node.0, map)));
+            nodes.extend(holders.iter().map(|node| (node.0, map)));
             for rack in racks_of(&holders, topology) {
                 order.meet(rack);
-                racks.push(entry(rack, map));
+                racks.push((rack, map));
             }
         }
-        let (nodes, racks) = (Lists::new(nodes), Lists::new(racks));
-        let mut by_turn: Vec<u32> = (0..racks.places.len() as u32).collect();
-        by_turn.sort_by_key(|index| order.turn(racks.places[*index as usize]));
-        let homeless = match (racks.places.last(), racks.lists.last()) {
-            (Some(&NOWHERE), Some(list)) => list.end - list.next,
-            _ => 0,
-        };
+        let (nodes, racks) = (Lists::new(&nodes), Lists::new(&racks));
+        let mut by_turn: Vec<u32> = racks.lists.keys().copied().collect();
+        by_turn.sort_unstable_by_key(|rack| (order.turn(*rack), *rack));
+        let homeless = racks.lists.get(&NOWHERE).map_or(0, |list| list.end - list.next);
         Self { nodes, racks, by_turn, homeless }
     }
 
@@ -145,7 +143,7 @@ impl MapCache {
 
     /// Returns how many nodes have ever had a list.
     pub(super) fn nodes(&self) -> u32 {
-        self.nodes.places.len() as u32
+        self.nodes.lists.len() as u32
     }
 
     /// Returns whether a map waits whose input is nowhere.
@@ -186,12 +184,8 @@ impl MapCache {
                 return None;
             }
         }
-        for index in self.by_turn.iter().map(|index| *index as usize) {
-            let rack = self.racks.places[index];
-            if rack == own_rack {
-                continue;
-            }
-            if let Some(map) = self.racks.first_at(index, &mut verdict) {
+        for rack in self.by_turn.iter().copied().filter(|rack| *rack != own_rack) {
+            if let Some(map) = self.racks.first(rack, &mut verdict) {
                 self.homeless -= u32::from(rack == NOWHERE);
                 return Some((map, (rack != NOWHERE).then_some(Locality::OffRack)));
             }
@@ -215,22 +209,27 @@ impl MapCache {
 }
 
 impl Lists {
-    /// Returns the lists with these [entries](entry).
-    fn new(mut entries: Vec<u64>) -> Self {
-        entries.sort_unstable();
+    /// Returns the lists of these places and maps, each in the order in which its maps stand here.
+    fn new(entries: &[(u32, u32)]) -> Self {
         let mut lists = Self::default();
-        lists.maps.reserve_exact(entries.len());
-        for (end, (place, map)) in (1..).zip(entries.into_iter().map(place_and_map)) {
-            lists.maps.push(map);
-            if lists.places.last() == Some(&place) {
-                if let Some(list) = lists.lists.last_mut() {
-                    list.end = end;
-                }
-            } else {
-                lists.marks |= mark(place);
-                lists.places.push(place);
-                lists.lists.push(List { next: end - 1, end });
+        for (place, _) in entries {
+            lists.lists.entry(*place).or_default().end += 1;
+        }
+        let mut begin = 0;
+        for (place, list) in &mut lists.lists {
+            lists.marks |= mark(*place);
+            let length = list.end;
+            (list.next, list.end) = (begin, begin);
+            begin += length;
+        }
+        lists.maps.resize(entries.len(), 0);
+        for (place, map) in entries {
+            let list = lists.lists.get_mut(place).expect("each place has its list");
+            if list.end == list.next {
+                list.first = *map;
             }
+            lists.maps[list.end as usize] = *map;
+            list.end += 1;
         }
         lists
     }
@@ -240,36 +239,12 @@ impl Lists {
         self.marks & mark(place) != 0
     }
 
-    /// Returns where the list of a place is, if it has one.
-    fn find(&self, place: u32) -> Option<usize> {
+    /// Returns the first map of a place; whatever waits again was in the place's list once.
+    fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
         if !self.may_have(place) {
             return None;
         }
-        self.places.binary_search(&place).ok()
-    }
-
-    /// Returns the first map of a place; whatever waits again was in the place's list once.
-    fn first(&mut self, place: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
-        let index = self.find(place)?;
-        self.first_at(index, verdict)
-    }
-
-    /// Returns how many maps of a place are to be taken, of so many at most.
-    fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> u32 {
-        let Some(index) = self.find(place) else { return 0 };
-        // What no longer waits is used up first, as by who takes one.
-        if self.first_at(index, verdict).is_none() {
-            return 0;
-        }
-        let again = self.again.get(&place).into_iter().flatten().rev();
-        let List { next, end } = self.lists[index];
-        let fresh = &self.maps[next as usize..end as usize];
-        let taken = again.chain(fresh).filter(|map| verdict(**map) == Verdict::Take);
-        taken.take(most as usize).count() as u32
-    }
-
-    fn first_at(&mut self, index: usize, verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
-        let place = self.places[index];
+        let list = self.lists.get_mut(&place)?;
         if let Some(again) = self.again.get_mut(&place) {
             while again.last().is_some_and(|map| verdict(*map) == Verdict::Drop) {
                 again.pop();
@@ -282,40 +257,44 @@ impl Lists {
                 return found;
             }
         }
-        let maps = &self.maps;
-        self.lists[index].first(|position| maps[position as usize], verdict)
+        list.first(&self.maps, verdict)
+    }
+
+    /// Returns how many maps of a place are to be taken, of so many at most.
+    fn count(&mut self, place: u32, most: u32, verdict: &mut impl FnMut(u32) -> Verdict) -> u32 {
+        // What no longer waits is used up first, as by who takes one.
+        if self.first(place, verdict).is_none() {
+            return 0;
+        }
+        let again = self.again.get(&place).into_iter().flatten().rev();
+        let List { next, end, .. } = self.lists[&place];
+        let fresh = &self.maps[next as usize..end as usize];
+        let taken = again.chain(fresh).filter(|map| verdict(**map) == Verdict::Take);
+        taken.take(most as usize).count() as u32
     }
 }
 
 impl List {
-    /// Returns the first map of the list to be taken; what no longer waits is used up.
-    fn first(
-        &mut self,
-        map_at: impl Fn(u32) -> u32,
-        verdict: &mut impl FnMut(u32) -> Verdict,
-    ) -> Option<u32> {
-        let mut position = self.next;
-        while position < self.end {
-            let map = map_at(position);
-            match verdict(map) {
-                Verdict::Take => return Some(map),
-                Verdict::Drop if position == self.next => self.next += 1,
-                Verdict::Drop | Verdict::Pass => {}
+    /// Returns the first of all `maps` that is in the list and to be taken; what no longer waits is used
+    /// up.
+    fn first(&mut self, maps: &[u32], verdict: &mut impl FnMut(u32) -> Verdict) -> Option<u32> {
+        while self.next < self.end {
+            match verdict(self.first) {
+                Verdict::Take => return Some(self.first),
+                Verdict::Pass => {
+                    let later = &maps[self.next as usize + 1..self.end as usize];
+                    return later.iter().copied().find(|map| verdict(*map) == Verdict::Take);
+                }
+                Verdict::Drop => {
+                    self.next += 1;
+                    if self.next < self.end {
+                        self.first = maps[self.next as usize];
+                    }
+                }
             }
-            position += 1;
         }
         None
     }
-}
-
-/// Returns a map in the list of a place, as a number: these are sorted several times as fast as pairs.
-fn entry(place: u32, map: u32) -> u64 {
-    u64::from(place) << 32 | u64::from(map)
-}
-
-/// Returns the place and the map of an entry.
-fn place_and_map(entry: u64) -> (u32, u32) {
-    ((entry >> 32) as u32, entry as u32)
 }
 
 /// Returns the bit of a place among the marks.
@@ -344,10 +323,6 @@ mod tests {
     use crate::mapred::{Input, Split};
     use crate::units::Bytes;
 
-    fn lists(pairs: &[(u32, u32)]) -> Lists {
-        Lists::new(pairs.iter().map(|(place, map)| entry(*place, *map)).collect())
-    }
-
     fn node(rack: u32) -> Node {
         Node::plain(rack, PerSlot { map: 1, reduce: 0 })
     }
@@ -364,7 +339,7 @@ mod tests {
 
     #[test]
     fn maps_are_found_in_the_order_of_their_numbers() {
-        let mut lists = lists(&[(5, 2), (5, 0), (7, 1), (5, 1)]);
+        let mut lists = Lists::new(&[(5, 0), (5, 1), (7, 1), (5, 2)]);
         let mut waiting = BTreeSet::from([0, 1, 2]);
         assert_eq!(take(&mut lists, 7, &mut waiting), Some(1));
         assert_eq!(take(&mut lists, 5, &mut waiting), Some(0));
@@ -379,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_map_that_waits_again_comes_first() {
-        let mut lists = lists(&[(5, 0), (5, 1), (5, 2)]);
+        let mut lists = Lists::new(&[(5, 0), (5, 1), (5, 2)]);
         let mut waiting = BTreeSet::from([0, 1, 2]);
         take(&mut lists, 5, &mut waiting);
         take(&mut lists, 5, &mut waiting);
@@ -391,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_map_that_may_not_run_here_stays_for_others() {
-        let mut lists = lists(&[(5, 0), (5, 1)]);
+        let mut lists = Lists::new(&[(5, 0), (5, 1)]);
         let barred = |map| if map == 0 { Verdict::Pass } else { Verdict::Take };
         assert_eq!(lists.first(5, &mut { barred }), Some(1));
         assert_eq!(lists.first(5, &mut |_| Verdict::Take), Some(0));
@@ -411,7 +386,7 @@ mod tests {
         };
         assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
         cache.nodes = Lists::default();
-        cache.racks.lists[0].next = 1;
+        cache.racks.lists.remove(&0);
         assert!(cache.has_homeless());
         assert_eq!(take(&mut cache), (1, None));
         assert!(!cache.has_homeless(), "though nobody has looked at its list since");
