@@ -8,6 +8,8 @@
 //! A node whose rack has nothing gets a map of another rack. Those are looked through in the order in
 //! which the JobTracker has met them: with their first tracker, or with the first job that reads there.
 
+use std::mem;
+
 use rustc_hash::FxHashMap;
 
 use super::{Locality, TrackerId};
@@ -213,20 +215,18 @@ impl Lists {
     fn new(entries: &[(u32, u32)]) -> Self {
         let mut lists = Self::default();
         for (place, _) in entries {
-            lists.lists.entry(*place).or_default().end += 1;
-        }
-        let mut begin = 0;
-        for (place, list) in &mut lists.lists {
-            lists.marks |= mark(*place);
-            let length = list.end;
-            (list.next, list.end) = (begin, begin);
-            begin += length;
+            // How many there are, until the list has its place.
+            lists.lists.entry(*place).or_default().next += 1;
         }
         lists.maps.resize(entries.len(), 0);
+        let mut begin = 0;
         for (place, map) in entries {
             let list = lists.lists.get_mut(place).expect("each place has its list");
-            if list.end == list.next {
-                list.first = *map;
+            if list.end == 0 {
+                lists.marks |= mark(*place);
+                let length = mem::replace(&mut list.next, begin);
+                (list.end, list.first) = (begin, *map);
+                begin += length;
             }
             lists.maps[list.end as usize] = *map;
             list.end += 1;

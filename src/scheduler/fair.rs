@@ -383,5 +383,5 @@ fn launch_in<T>(
     if tree.pools().is_leaf(pool) {
         return launch(pool);
     }
-    tree.ready(pool, kind).find_map(|inner| launch_in(PoolId(inner), tree, kind, launch))
+    tree.ready_pools(pool, kind).find_map(|inner| launch_in(inner, tree, kind, launch))
 }

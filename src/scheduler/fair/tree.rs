@@ -4,6 +4,7 @@
 //! so to find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
 //! each level. Nothing is sorted when a tracker asks.
 
+use std::array;
 use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub(super) struct Tree {
 /// A pool at work.
 #[derive(Debug, Default)]
 pub(super) struct PoolState {
+    name: SortName,
     /// The attempts of its jobs.
     pub(super) running: PerSlot<u32>,
     /// What those in it demand together.
@@ -58,12 +60,14 @@ pub(super) struct PoolState {
     pub(super) made_at: SimTime,
     /// The jobs in it that give tasks, or did and still count.
     jobs: BTreeSet<JobId>,
-    /// Those in it that are asked for a task and may have one, the next one first.
-    ready: PerSlot<BTreeSet<Key>>,
+    /// Its jobs that are asked for a task and may have one, the next one first.
+    ready_jobs: PerSlot<BTreeSet<Key>>,
+    /// The pools in it that are asked, the next one first.
+    ready_pools: PerSlot<BTreeSet<PoolKey>>,
     /// Those that are asked for maps and have none.
     vain: Vain,
     /// Its place among those of its parent that are asked.
-    key: PerSlot<Option<Key>>,
+    key: PerSlot<Option<PoolKey>>,
 }
 
 /// A job in its pool.
@@ -84,21 +88,38 @@ struct Member {
     vain_since: Option<Page>,
 }
 
-/// Where somebody stands among those that are asked.
+/// Where a job stands among those of its pool that are asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
-    /// What goes before all else: to be below the minimum share, or the priority.
-    class: u8,
-    /// The bits of a ratio, which are in the order of the ratios: none is negative.
-    ratio: u64,
+    /// What goes before all else: the priority, or the [bits](bits) of a ratio.
+    measure: u64,
     arrived: SimTime,
-    /// The name of a pool; of jobs only the numbers count, unless they have ids: Hadoop compares these as
-    /// texts.
-    name: Option<Arc<str>>,
-    /// The number of the pool or job.
-    who: u32,
-    /// Whether it is a job without a task to launch, which is asked in vain; it decides no order.
+    /// Where ties go by ids, which Hadoop compares as texts.
+    id: Option<Arc<str>>,
+    job: JobId,
+    /// Whether it has no task to launch, and is asked in vain; it decides no order.
     is_vain: bool,
+}
+
+/// Where a pool stands among those of its parent that are asked.
+///
+/// Compared some ten times whenever one of its jobs gets or ends a task.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PoolKey {
+    /// The [bits](bits) of a ratio, and before them whether the pool has its minimum share.
+    measure: u64,
+    name: SortName,
+    pool: PoolId,
+}
+
+/// A name, in the order of names. One of up to sixteen bytes is as quickly compared and copied as two
+/// numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct SortName {
+    /// Its first bytes, as numbers of which the first byte is the highest.
+    head: [u64; 2],
+    /// All of it, if the head is not.
+    whole: Option<Arc<str>>,
 }
 
 impl Tree {
@@ -122,8 +143,9 @@ impl Tree {
     /// Makes room for the pools that are new; none of them is asked yet.
     fn make_states(&mut self, made_at: SimTime) {
         for id in self.pools.ids_from(self.states.len()) {
-            let min_share = self.pools.pool(id).min;
-            self.states.push(PoolState { min_share, made_at, ..PoolState::default() });
+            let pool = self.pools.pool(id);
+            let (name, min_share) = (SortName::new(&pool.name), pool.min);
+            self.states.push(PoolState { name, min_share, made_at, ..PoolState::default() });
         }
     }
 
@@ -157,10 +179,9 @@ impl Tree {
         self.jobs.get(job.index())?.as_ref()?.runnable_since
     }
 
-    /// Returns the numbers of the jobs or pools in a pool that are asked, the next one first, without jobs that
-    /// are asked in vain.
-    pub(super) fn ready(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = u32> {
-        self.state(pool).ready[kind].iter().map(|key| key.who)
+    /// Returns the pools in one that are asked, the next one first.
+    pub(super) fn ready_pools(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = PoolId> {
+        self.state(pool).ready_pools[kind].iter().map(|key| key.pool)
     }
 
     /// Returns the jobs of a pool with a task to launch, with their places, the next one first.
@@ -169,7 +190,7 @@ impl Tree {
         pool: PoolId,
         kind: SlotKind,
     ) -> impl Iterator<Item = (JobId, &Key)> {
-        self.state(pool).ready[kind].iter().map(|key| (JobId(key.who), key))
+        self.state(pool).ready_jobs[kind].iter().map(|key| (key.job, key))
     }
 
     /// Returns whether jobs are asked for maps that have none to launch.
@@ -186,7 +207,7 @@ impl Tree {
         pool: PoolId,
         kind: SlotKind,
     ) -> impl Iterator<Item = JobId> + use<'t> {
-        let jobs = self.ready(pool, kind).map(JobId);
+        let jobs = self.places(pool, kind).map(|(job, _)| job);
         let since = move |job| self.runnable_since(job);
         self.reduces.in_order(kind, view, jobs, since)
     }
@@ -227,8 +248,8 @@ impl Tree {
         Standing::of_group(
             &pool.name,
             [
-                Measure::BelowMinShare.flag(place.is_some_and(|key| key.class == 0)),
-                (Measure::Ratio, place.map_or(f64::NAN, |key| f64::from_bits(key.ratio))),
+                Measure::BelowMinShare.flag(place.is_some_and(PoolKey::is_needy)),
+                (Measure::Ratio, place.map_or(f64::NAN, PoolKey::ratio)),
                 Measure::Held.count(state.running[kind]),
                 Measure::MinShare.count(state.min_share[kind]),
                 (Measure::Weight, pool.weight),
@@ -328,6 +349,11 @@ impl Tree {
             }
             let is_asked = member.runnable_since.is_some() && self.is_asked(job, kind);
             let is_vain = self.reduces.pending(job, kind) == 0;
+            let stands = member.key[kind].as_ref().map(|key| key.is_vain);
+            // Most news are of the other kind.
+            if !is_new && !measures && stands == is_asked.then_some(is_vain) {
+                continue;
+            }
             let key = is_asked.then(|| self.key_of(&member, id, kind, is_vain));
             // Of one that is over nobody asks how long it has waited.
             let delay = job.is_running().then_some(&mut *delay);
@@ -370,20 +396,11 @@ impl Tree {
     }
 
     fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_vain: bool) -> Key {
-        let key = Key {
-            class: 0,
-            ratio: 0,
-            arrived: member.arrived,
-            name: member.id.clone(),
-            who: job.0,
-            is_vain,
+        let measure = match self.pools.pool(member.pool).order {
+            JobOrder::Fifo => member.priority as u64,
+            JobOrder::Fair => bits(f64::from(member.running[kind]) / member.weight[kind]),
         };
-        match self.pools.pool(member.pool).order {
-            JobOrder::Fifo => Key { class: member.priority as u8, ..key },
-            JobOrder::Fair => {
-                Key { ratio: ratio(member.running[kind], member.weight[kind]), ..key }
-            }
-        }
+        Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_vain }
     }
 
     // ---- counts, up the tree ----
@@ -436,7 +453,7 @@ impl Tree {
         // Nobody is asked for reduces in vain.
         if let Some(was) = was.as_ref().filter(|was| was.is_vain) {
             if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
-                delay.note_passes(JobId(was.who), state.vain.since(page, was));
+                delay.note_passes(was.job, state.vain.since(page, was));
             }
             state.vain.leave();
         }
@@ -444,7 +461,7 @@ impl Tree {
             member.vain_since = Some(state.vain.enter());
         }
         let waits = |key: &Key| !key.is_vain;
-        put(&mut state.ready[kind], was.filter(waits), key.filter(waits));
+        put(&mut state.ready_jobs[kind], was.filter(waits), key.filter(waits));
         true
     }
 
@@ -505,25 +522,25 @@ impl Tree {
         while let Some(parent) = self.pools.pool(pool).parent {
             let key = self.key_of_pool(pool, kind);
             let was = mem::replace(&mut self.states[pool.index()].key[kind], key.clone());
-            put(&mut self.states[parent.index()].ready[kind], was, key);
+            put(&mut self.states[parent.index()].ready_pools[kind], was, key);
             pool = parent;
         }
     }
 
     /// Returns where a pool stands, if it is asked.
-    fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<Key> {
+    fn key_of_pool(&self, id: PoolId, kind: SlotKind) -> Option<PoolKey> {
         let (pool, state) = (self.pools.pool(id), self.state(id));
         let running = state.running[kind];
         let asks_in_vain = kind == SlotKind::Map && state.vain.are_there();
-        if state.ready[kind].is_empty() && !asks_in_vain || pool.max[kind] <= running {
+        let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
+        if !has_ready && !asks_in_vain || pool.max[kind] <= running {
             return None;
         }
         let owed = state.min_share[kind].min(state.demand[kind]);
         let is_needy = running < owed;
         let part = if is_needy { f64::from(owed) } else { pool.weight };
-        let ratio = ratio(running, part);
-        let (class, name) = (u8::from(!is_needy), Some(pool.name.clone()));
-        Some(Key { class, ratio, arrived: SimTime::ZERO, name, who: id.0, is_vain: false })
+        let measure = bits(f64::from(running) / part) | if is_needy { 0 } else { PoolKey::SATED };
+        Some(PoolKey { measure, name: state.name.clone(), pool: id })
     }
 
     // ---- updates ----
@@ -571,13 +588,39 @@ impl Tree {
 #[cfg(test)]
 impl Key {
     /// Returns the place of a job with so much of its share.
-    pub(super) fn of_job(ratio: u64, who: u32) -> Self {
-        Self { class: 0, ratio, arrived: SimTime::ZERO, name: None, who, is_vain: true }
+    pub(super) fn of_job(measure: u64, job: JobId) -> Self {
+        Self { measure, arrived: SimTime::ZERO, id: None, job, is_vain: true }
+    }
+}
+
+impl PoolKey {
+    /// The sign of a ratio, which none has otherwise.
+    const SATED: u64 = 1 << 63;
+
+    fn is_needy(&self) -> bool {
+        self.measure < Self::SATED
+    }
+
+    fn ratio(&self) -> f64 {
+        f64::from_bits(self.measure & !Self::SATED)
+    }
+}
+
+impl SortName {
+    fn new(name: &Arc<str>) -> Self {
+        const HEAD: usize = 16;
+        let mut head = [0; HEAD];
+        let length = name.len().min(HEAD);
+        head[..length].copy_from_slice(&name.as_bytes()[..length]);
+        // A name with zeros at its end has the same head as one without.
+        let is_whole = name.len() <= HEAD && !name.ends_with('\0');
+        let half = |from: usize| u64::from_be_bytes(array::from_fn(|place| head[from + place]));
+        Self { head: [half(0), half(8)], whole: (!is_whole).then(|| name.clone()) }
     }
 }
 
 /// Moves somebody to another place.
-fn put(ready: &mut BTreeSet<Key>, was: Option<Key>, key: Option<Key>) {
+fn put<K: Ord>(ready: &mut BTreeSet<K>, was: Option<K>, key: Option<K>) {
     if was != key {
         if let Some(was) = was {
             ready.remove(&was);
@@ -586,15 +629,29 @@ fn put(ready: &mut BTreeSet<Key>, was: Option<Key>, key: Option<Key>) {
     }
 }
 
-/// Returns the bits of a ratio; without a part, whoever has something comes last.
-fn ratio(running: u32, part: f64) -> u64 {
-    let ratio = f64::from(running) / part;
+/// Returns the bits of a ratio, which are in the order of the ratios, as none is negative; without a part,
+/// whoever has something comes last.
+fn bits(ratio: f64) -> u64 {
     (if ratio.is_nan() { f64::INFINITY } else { ratio }).to_bits()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn names_to_sort_by_are_in_the_order_of_the_names(
+            one in "[\u{0}ab\u{e9}]{0,20}",
+            other in "[\u{0}ab\u{e9}]{0,20}",
+            same in "[ab]{0,20}",
+        ) {
+            let [one, other] = [&one, &other].map(|end| Arc::from(format!("{same}{end}")));
+            prop_assert_eq!(SortName::new(&one).cmp(&SortName::new(&other)), one.cmp(&other));
+        }
+    }
 
     fn tree(yaml: &str) -> Tree {
         let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };

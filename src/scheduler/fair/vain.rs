@@ -109,6 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::mapred::JobId;
 
     /// A job as it is asked one by one.
     #[derive(Clone, Debug)]
@@ -140,7 +141,7 @@ mod tests {
                 match what {
                     0 => {
                         let page = vain.enter();
-                        let place = Key::of_job(ratio, number);
+                        let place = Key::of_job(ratio, JobId(number));
                         let is_passed =
                             vain.journal.last().is_some_and(|last| last.pass.until.is_none());
                         jobs.push(Asked { place, page, news: Vec::new(), is_passed });
@@ -160,7 +161,7 @@ mod tests {
                         }
                     }
                     3.. => {
-                        let up_to = (which != 1).then(|| Key::of_job(ratio, number));
+                        let up_to = (which != 1).then(|| Key::of_job(ratio, JobId(number)));
                         vain.pass_over(now, up_to.clone(), false);
                         for job in &mut jobs {
                             let is_before = up_to.as_ref().is_none_or(|up_to| job.place < *up_to);
