@@ -4,8 +4,8 @@
 //! A histogram without values leaves no file. Spans of jobs are taken from the books when the run
 //! is over; everything else is recorded as it happens, at a few nanoseconds each.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
@@ -99,22 +99,22 @@ impl Histograms {
     }
 
     /// Returns every histogram under its name, in the order of the names.
-    fn named(&mut self, end: &End<'_>) -> BTreeMap<String, Histogram<u64>> {
+    fn named<'h>(&'h self, end: &'h End<'_>) -> BTreeMap<String, Cow<'h, Histogram<u64>>> {
         let mut named = BTreeMap::from(
             [
-                ("heartbeat_rtt", &mut self.heartbeat_rtt),
-                ("jobtracker_queue", &mut self.jobtracker_queue),
-                ("slot_idle", &mut self.slot_idle),
-                ("task_wait", &mut self.task_wait),
-                ("locality_wait", &mut self.locality_wait),
-                ("commit_delay", &mut self.commit_delay),
-                ("suspension", &mut self.suspension),
-                ("preemption_to_launch", &mut self.preemption_to_launch),
+                ("heartbeat_rtt", &self.heartbeat_rtt),
+                ("jobtracker_queue", &self.jobtracker_queue),
+                ("slot_idle", &self.slot_idle),
+                ("task_wait", &self.task_wait),
+                ("locality_wait", &self.locality_wait),
+                ("commit_delay", &self.commit_delay),
+                ("suspension", &self.suspension),
+                ("preemption_to_launch", &self.preemption_to_launch),
             ]
-            .map(|(name, histogram)| (name.to_owned(), mem::replace(histogram, empty()))),
+            .map(|(name, histogram)| (name.to_owned(), Cow::Borrowed(histogram))),
         );
         let mut note = |name: String, span| {
-            record(named.entry(name).or_insert_with(empty), span);
+            record(named.entry(name).or_insert_with(|| Cow::Owned(empty())).to_mut(), span);
         };
         for job in end.books.counted() {
             if let Some(wait) = job.wait() {
@@ -128,7 +128,7 @@ impl Histograms {
             }
         }
         if let Some(lag) = end.clock_lag {
-            named.insert("clock_lag".to_owned(), lag.clone());
+            named.insert("clock_lag".to_owned(), Cow::Borrowed(lag));
         }
         named.retain(|_, histogram| !histogram.is_empty());
         named
@@ -212,7 +212,7 @@ impl Watcher for Histograms {
             table.finish()?;
         }
         let mut log = Text::create(&self.folder, files::LATENCY)?;
-        let entries = named.iter().map(|(name, histogram)| (name.as_str(), histogram));
+        let entries = named.iter().map(|(name, histogram)| (name.as_str(), &**histogram));
         log.write(|to| hdr::write_log(to, end.run.ended, entries))?;
         log.finish()
     }

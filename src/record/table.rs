@@ -20,8 +20,9 @@ impl Table {
     pub(super) fn create(folder: &Path, name: &str, heading: &[&str]) -> Result<Self, RecordError> {
         let path = folder.join(name);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
+        // Filled with zeros first, all of it: a short run would pay for a long one's.
         let rows =
-            csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 16).from_writer(file);
+            csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
         let mut table = Self { path, rows };
         table.row(heading)?;
         Ok(table)
