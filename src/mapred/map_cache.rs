@@ -386,7 +386,7 @@ mod tests {
         };
         assert_eq!(take(&mut cache), (0, Some(Locality::Node)));
         cache.nodes = Lists::default();
-        cache.racks.lists.remove(&0);
+        cache.racks.lists.get_mut(&0).unwrap().next = 1;
         assert!(cache.has_homeless());
         assert_eq!(take(&mut cache), (1, None));
         assert!(!cache.has_homeless(), "though nobody has looked at its list since");

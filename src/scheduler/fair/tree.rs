@@ -4,7 +4,6 @@
 //! so to find the next one costs a walk down the tree, and a change the logarithm of the pool's size on
 //! each level. Nothing is sorted when a tracker asks.
 
-use std::array;
 use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use crate::mapred::{
 };
 use crate::scheduler::part::delay::Delay;
 use crate::scheduler::part::line::Line;
+use crate::scheduler::part::names::SortName;
 use crate::scheduler::part::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::part::pools::{JobOrder, Pools};
 use crate::scheduler::part::reduces::Reduces;
@@ -106,20 +106,12 @@ pub(super) struct Key {
 /// Compared some ten times whenever one of its jobs gets or ends a task.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PoolKey {
-    /// The [bits](bits) of a ratio, and before them whether the pool has its minimum share.
-    measure: u64,
+    /// Whether it has its minimum share, or what it could use of it.
+    is_served: bool,
+    /// The [bits](bits) of a ratio.
+    ratio: u64,
     name: SortName,
     pool: PoolId,
-}
-
-/// A name, in the order of names. One of up to sixteen bytes is as quickly compared and copied as two
-/// numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct SortName {
-    /// Its first bytes, as numbers of which the first byte is the highest.
-    head: [u64; 2],
-    /// All of it, if the head is not.
-    whole: Option<Arc<str>>,
 }
 
 impl Tree {
@@ -248,8 +240,8 @@ impl Tree {
         Standing::of_group(
             &pool.name,
             [
-                Measure::BelowMinShare.flag(place.is_some_and(PoolKey::is_needy)),
-                (Measure::Ratio, place.map_or(f64::NAN, PoolKey::ratio)),
+                Measure::BelowMinShare.flag(place.is_some_and(|key| !key.is_served)),
+                (Measure::Ratio, place.map_or(f64::NAN, |key| f64::from_bits(key.ratio))),
                 Measure::Held.count(state.running[kind]),
                 Measure::MinShare.count(state.min_share[kind]),
                 (Measure::Weight, pool.weight),
@@ -537,10 +529,10 @@ impl Tree {
             return None;
         }
         let owed = state.min_share[kind].min(state.demand[kind]);
-        let is_needy = running < owed;
-        let part = if is_needy { f64::from(owed) } else { pool.weight };
-        let measure = bits(f64::from(running) / part) | if is_needy { 0 } else { PoolKey::SATED };
-        Some(PoolKey { measure, name: state.name.clone(), pool: id })
+        let is_served = owed <= running;
+        let part = if is_served { pool.weight } else { f64::from(owed) };
+        let ratio = bits(f64::from(running) / part);
+        Some(PoolKey { is_served, ratio, name: state.name.clone(), pool: id })
     }
 
     // ---- updates ----
@@ -593,32 +585,6 @@ impl Key {
     }
 }
 
-impl PoolKey {
-    /// The sign of a ratio, which none has otherwise.
-    const SATED: u64 = 1 << 63;
-
-    fn is_needy(&self) -> bool {
-        self.measure < Self::SATED
-    }
-
-    fn ratio(&self) -> f64 {
-        f64::from_bits(self.measure & !Self::SATED)
-    }
-}
-
-impl SortName {
-    fn new(name: &Arc<str>) -> Self {
-        const HEAD: usize = 16;
-        let mut head = [0; HEAD];
-        let length = name.len().min(HEAD);
-        head[..length].copy_from_slice(&name.as_bytes()[..length]);
-        // A name with zeros at its end has the same head as one without.
-        let is_whole = name.len() <= HEAD && !name.ends_with('\0');
-        let half = |from: usize| u64::from_be_bytes(array::from_fn(|place| head[from + place]));
-        Self { head: [half(0), half(8)], whole: (!is_whole).then(|| name.clone()) }
-    }
-}
-
 /// Moves somebody to another place.
 fn put<K: Ord>(ready: &mut BTreeSet<K>, was: Option<K>, key: Option<K>) {
     if was != key {
@@ -637,21 +603,7 @@ fn bits(ratio: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    proptest! {
-        #[test]
-        fn names_to_sort_by_are_in_the_order_of_the_names(
-            one in "[\u{0}ab\u{e9}]{0,20}",
-            other in "[\u{0}ab\u{e9}]{0,20}",
-            same in "[ab]{0,20}",
-        ) {
-            let [one, other] = [&one, &other].map(|end| Arc::from(format!("{same}{end}")));
-            prop_assert_eq!(SortName::new(&one).cmp(&SortName::new(&other)), one.cmp(&other));
-        }
-    }
 
     fn tree(yaml: &str) -> Tree {
         let options = FairOptions { variant: Variant::Paper, ..FairOptions::default() };

@@ -1,5 +1,8 @@
 //! Names of pools and queues: jobs name them by these alone, so each means one in the whole tree.
 
+use std::array;
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
 /// How deep pools may lie in each other.
@@ -52,9 +55,47 @@ impl<'n> Names<'n> {
     }
 }
 
+/// A name, in the order of names. One of up to sixteen bytes is as quickly compared and copied as two
+/// numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SortName {
+    /// Its first bytes, as numbers of which the first byte is the highest.
+    head: [u64; 2],
+    /// All of it, if the head is not.
+    whole: Option<Arc<str>>,
+}
+
+impl SortName {
+    /// Returns a name to sort by.
+    pub fn new(name: &Arc<str>) -> Self {
+        const HEAD: usize = 16;
+        let mut head = [0; HEAD];
+        let length = name.len().min(HEAD);
+        head[..length].copy_from_slice(&name.as_bytes()[..length]);
+        // A name with zeros at its end has the same head as one without.
+        let is_whole = name.len() <= HEAD && !name.ends_with('\0');
+        let half = |from: usize| u64::from_be_bytes(array::from_fn(|place| head[from + place]));
+        Self { head: [half(0), half(8)], whole: (!is_whole).then(|| name.clone()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn names_to_sort_by_are_in_the_order_of_the_names(
+            one in "[\u{0}ab\u{e9}]{0,20}",
+            other in "[\u{0}ab\u{e9}]{0,20}",
+            same in "[ab]{0,20}",
+        ) {
+            let [one, other] = [&one, &other].map(|end| Arc::from(format!("{same}{end}")));
+            prop_assert_eq!(SortName::new(&one).cmp(&SortName::new(&other)), one.cmp(&other));
+        }
+    }
 
     #[test]
     fn only_the_first_of_many_names_are_told() {
